@@ -8,8 +8,9 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/status_macros.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -58,10 +59,10 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
                          absl::StrJoin(PlatformNames(), ", "));
 }
 
-// Declared in runtime/client.h; defined here because the runtime does not depend on backends.
+// Declared in hilo/client.h; defined here because the runtime does not depend on backends.
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CreateCompiler(options.platform, options.cache_dir));
-  return Create(options, std::move(compiler));
+  return RuntimeAccess::CreateClient(options, std::move(compiler));
 }
 
 }  // namespace hilo

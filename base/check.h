@@ -12,7 +12,7 @@ namespace hilo {
 
 // Ends the process when `condition` is false. Only for states that no input and no documented call can cause;
 // conditions that input can cause are an absl::Status (base/errors.h); an internal inconsistency that callers can still
-// report is HILO_RET_CHECK (base/status_macros.h).
+// report is HILO_RET_CHECK (hilo/status_macros.h).
 #define HILO_CHECK(condition)                              \
   do {                                                     \
     if (ABSL_PREDICT_FALSE(!(condition))) {                \

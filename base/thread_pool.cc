@@ -3,8 +3,6 @@
 // when none are left, waits until the workers that joined have left the loop, again spinning first: on a busy machine
 // an endless spin would burn the very time slice that the worker waits for. One loop runs at a time; a second caller
 // meanwhile runs its loop alone.
-#include "base/thread_pool.h"
-
 #include <signal.h>
 
 #include <atomic>
@@ -17,6 +15,7 @@
 
 #include "base/errors.h"
 #include "base/spin.h"
+#include "hilo/host.h"
 
 namespace hilo {
 namespace {

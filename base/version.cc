@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "hilo/version.h"
 
 #include <elf.h>
 #include <link.h>

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/cancellation.h"
 #include "base/errors.h"
+#include "hilo/host.h"
 
 namespace hilo {
 

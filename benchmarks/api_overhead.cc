@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/xla_builder.h"
 
 namespace {
 

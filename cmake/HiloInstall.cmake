@@ -6,13 +6,7 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(folder base shape hlo collectives runtime)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo
-            FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-  endif()
-endforeach()
-install(FILES pjrt/abi.h pjrt/abi_extensions.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hilo/pjrt)
+install(DIRECTORY include/hilo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${hilo_package_dir})
 
 configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake
@@ -21,15 +15,15 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.c
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake
         DESTINATION ${hilo_package_dir})
 
-# The JAX plugin (pyproject.toml): the library, and the program with the one of its own, with those of their libraries that not every Linux has beside them.
+# The JAX plugin (pyproject.toml): the library and the program, with those of their libraries that not every Linux has beside them.
 # An RPATH, unlike a RUNPATH, also serves the libraries' own libraries. A wheel holds no links: each library goes by the name that it is asked for.
 if(HILO_BUILD_PYTHON_PACKAGE)
-  set_target_properties(pjrt_hilo hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set_target_properties(pjrt_hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
   set_target_properties(hilo_tool PROPERTIES INSTALL_RPATH "$ORIGIN/..")
-  foreach(target pjrt_hilo hilo hilo_tool)
+  foreach(target pjrt_hilo hilo_tool)
     target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   endforeach()
-  install(TARGETS hilo hilo_tool LIBRARY DESTINATION jax_plugins/hilo NAMELINK_SKIP COMPONENT python RUNTIME DESTINATION jax_plugins/hilo/bin COMPONENT python)
+  install(TARGETS hilo_tool RUNTIME DESTINATION jax_plugins/hilo/bin COMPONENT python)
   install(TARGETS pjrt_hilo RUNTIME_DEPENDENCY_SET hilo_plugin_libraries LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
   install(RUNTIME_DEPENDENCY_SET hilo_plugin_libraries DESTINATION jax_plugins/hilo COMPONENT python
           PRE_INCLUDE_REGEXES "absl" "dnnl" "OpenCL" "gomp" PRE_EXCLUDE_REGEXES ".*")

@@ -1,7 +1,7 @@
 # hilo_layer(NAME FOLDER [FILES_ONLY] [EXCLUDE FOLDER] [INTO TARGET...] [SYSTEM_INCLUDES DIR...])
 #
 # Makes the OBJECT library NAME of every .cc below FOLDER (FILES_ONLY: of the files directly in it; EXCLUDE: but those below one folder) and puts its objects
-# into the libraries TARGET, by default libhilo and the PJRT plugin. A folder without sources makes no library. SYSTEM_INCLUDES are header folders that only this layer sees.
+# into the libraries TARGET, by default libhilo, its unhidden twin hilo_internal and the PJRT plugin. A folder without sources makes no library. SYSTEM_INCLUDES are header folders that only this layer sees.
 function(hilo_layer name folder)
   cmake_parse_arguments(arg "FILES_ONLY" "EXCLUDE" "INTO;SYSTEM_INCLUDES" ${ARGN})
   if(arg_FILES_ONLY)
@@ -16,10 +16,10 @@ function(hilo_layer name folder)
     return()
   endif()
   if(NOT arg_INTO)
-    set(arg_INTO hilo pjrt_hilo)
+    set(arg_INTO hilo hilo_internal pjrt_hilo)
   endif()
   add_library(${name} OBJECT ${sources})
-  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
   target_include_directories(${name} SYSTEM PRIVATE ${arg_SYSTEM_INCLUDES})
   hilo_precompile_headers(${name})
   foreach(target ${arg_INTO})

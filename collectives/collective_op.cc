@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/in_process.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/collective/collective_attributes.h"
 

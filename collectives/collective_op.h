@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "base/cancellation.h"
 #include "collectives/communicator.h"
 #include "collectives/ranks.h"
+#include "hilo/host.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {

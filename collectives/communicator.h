@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "base/cancellation.h"
+#include "hilo/host.h"
 
 namespace hilo {
 

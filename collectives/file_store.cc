@@ -19,9 +19,10 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "base/status_macros.h"
-#include "collectives/key_value_store.h"
+#include "collectives/key_value_limits.h"
 #include "collectives/sockets.h"
+#include "hilo/collectives.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/rendezvous.h"
 #include "collectives/streamed_copy.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

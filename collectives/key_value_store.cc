@@ -1,5 +1,3 @@
-#include "collectives/key_value_store.h"
-
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -13,9 +11,11 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "collectives/key_value_limits.h"
 #include "collectives/sockets.h"
 #include "collectives/tcp_store.h"
+#include "hilo/collectives.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -1,8 +1,6 @@
 // Launchers agree on numbers and on little else: the address for the rendezvous has to be assembled
 // from the variables of each launcher. A port that no launcher names is derived from the number of the job,
 // below those that the system assigns automatically.
-#include "collectives/launch_environment.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -13,8 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/sockets.h"
+#include "hilo/collectives.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -33,7 +33,7 @@
 #include "base/errors.h"
 #include "base/sha256.h"
 #include "base/signals_blocked.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -18,8 +18,8 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/aligned_buffer.h"
-#include "collectives/key_value_store.h"
 #include "collectives/sockets.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
 

@@ -14,12 +14,12 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
-#include "base/status_macros.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/mesh.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
 #include "collectives/sockets.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 

@@ -11,30 +11,9 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "collectives/communicator.h"
-#include "collectives/key_value_store.h"
-#include "collectives/launch_environment.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
-
-struct ProcessGroupOptions {
-  int64_t process_id = 0, process_count = 1;
-  // Used by the processes to find each other; needed only until Join returns.
-  std::shared_ptr<KeyValueStore> store;
-  // Name of the group: each group that is made over a store, also by fewer processes after others have
-  // died, needs a unique name.
-  std::string name = "0";
-  // Host name at which the others reach this process; empty: 127.0.0.1, for processes of one machine.
-  std::string host;
-  // The longest time that the processes wait for each other: to join, and in every collective.
-  absl::Duration timeout = absl::Minutes(5);
-  // Devices of this process.
-  int64_t device_count = 1;
-};
-
-// The options of a process that a launcher has started, with the store at the coordinator, which rank 0
-// serves. The host is HILO_HOST, else the address that the machine has towards the coordinator.
-// Errors: those of OpenStore; Unavailable.
-absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch);
 
 // Every pair of processes has a connection. A process that dies, leaves or becomes
 // unreachable ends the runs that it participates in, with an error in all others; the group remains usable

@@ -16,7 +16,7 @@
 #include "absl/time/clock.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -28,7 +28,7 @@
 #include "base/cpu_count.h"
 #include "base/errors.h"
 #include "base/spin.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -25,7 +25,8 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/signals_blocked.h"
-#include "base/status_macros.h"
+#include "collectives/key_value_limits.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "collectives/key_value_store.h"
 #include "collectives/sockets.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
 

@@ -5,11 +5,12 @@
 // else into memory that is transferred to the device as a whole.
 #include <cstring>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
+#include "runtime/runtime_access.h"
 #include "shape/canonical.h"
 
 namespace hilo::pjrt {
@@ -57,15 +58,16 @@ absl::Status AddTarget(const PJRT_ShapeSpec& given, PJRT_Buffer_MemoryLayout* la
   target.value = std::make_shared<BufferValue>();
   target.value->definition = std::make_shared<Event>();
   if (client.memory_is_on_host()) {
-    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> memory, client.UninitializedBuffer(shape, device));
-    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, memory->Share());
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> memory,
+                          RuntimeAccess::UninitializedBuffer(&client, shape, device));
+    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, RuntimeAccess::Share(*memory));
     target.block = value->memory;
   } else {
     target.staged.resize(ShapeUtil::ByteSizeOf(shape));
   }
   target.shape = std::make_shared<const Shape>(std::move(shape));
   target.buffer = std::make_unique<PJRT_Buffer>(manager->client, manager->memory,
-                                                std::make_unique<Buffer>(target.shape, device, target.value));
+                                                RuntimeAccess::MakeBuffer(target.shape, device, target.value));
   manager->targets.push_back(std::move(target));
   return absl::OkStatus();
 }
@@ -96,7 +98,7 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Close(const PJRT_AsyncHostToDeviceT
                           manager.client->client->BufferFromHostMemory(target->staged.data(), *target->shape,
                                                                        manager.memory->device->number()));
     HILO_RETURN_IF_ERROR(copy->Await());
-    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, copy->Share());
+    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, RuntimeAccess::Share(*copy));
     target->value->memory = value->memory;
     target->staged = {};
   }

@@ -2,10 +2,11 @@
 // change: the runtime lets no program write to memory with other holders.
 #include "pjrt/buffer.h"
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
+#include "runtime/runtime_access.h"
 
 absl::Span<const int64_t> PJRT_Buffer::dimensions() const {
   static constexpr int64_t kTokenDimensions[] = {0};
@@ -38,7 +39,7 @@ absl::StatusOr<std::shared_ptr<const MemoryBlock>> MemoryOf(PJRT_Buffer* buffer)
     std::lock_guard<std::mutex> lock(buffer->mutex);
     if (buffer->held != nullptr) return buffer->held;
   }
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, buffer->value->Share());
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, RuntimeAccess::Share(*buffer->value));
   HILO_RETURN_IF_ERROR(value->Await());
   return std::shared_ptr<const MemoryBlock>(value->memory);
 }
@@ -141,7 +142,7 @@ absl::Status Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args* args) {
 }
 
 absl::Status Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
-  const auto value = args->buffer->value->Share();
+  const auto value = RuntimeAccess::Share(*args->buffer->value);
   args->event =
       new PJRT_Event{value.ok() ? (*value)->definition : HappenedWith(InvalidArgument(value.status().message()))};
   return absl::OkStatus();

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hilo/executable.h"
 #include "pjrt/client.h"
 #include "pjrt/element_type.h"
-#include "runtime/buffer.h"
+#include "runtime/host_memory.h"
 
 // A token looks like an empty array of booleans.
 struct PJRT_Buffer {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/framework_store.h"
 #include "pjrt/named_values.h"

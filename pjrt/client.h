@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hilo/client.h"
 #include "pjrt/abi.h"
 #include "pjrt/client_options.h"
-#include "runtime/client.h"
 
 namespace hilo::pjrt {
 

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/client.h"
 #include "pjrt/abi.h"
-#include "runtime/client.h"
 
 namespace hilo::pjrt {
 

@@ -7,8 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/compile_options.h"
-#include "runtime/device_assignment.h"
+#include "hilo/executable.h"
 
 namespace hilo::pjrt {
 

@@ -1,7 +1,7 @@
 // Devices, their memories, and the topology that describes them. The framework ends the process when one of these
 // fails, so valid handles always do.
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/client.h"
 #include "pjrt/error.h"
 

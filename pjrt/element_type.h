@@ -2,8 +2,8 @@
 #define HILO_PJRT_ELEMENT_TYPE_H_
 
 #include "absl/status/statusor.h"
+#include "hilo/primitive_type.h"
 #include "pjrt/abi.h"
-#include "shape/primitive_type.h"
 
 namespace hilo::pjrt {
 

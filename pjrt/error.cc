@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::pjrt {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 
 namespace hilo::pjrt {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "hilo/executable.h"
 #include "pjrt/abi.h"
-#include "runtime/event.h"
 
 // A handle. Null: completed successfully.
 struct PJRT_Event {

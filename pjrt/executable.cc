@@ -1,7 +1,9 @@
 // Queries of frameworks about executables, and the lifetimes of their handles.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/program.h"
+#include "runtime/compiler.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -158,13 +160,13 @@ absl::Status Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args* ar
 
 absl::Status Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
-  args->size_in_bytes = program->executable->program().code_bytes();
+  args->size_in_bytes = program->executable->code_bytes();
   return absl::OkStatus();
 }
 
 absl::Status Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args* args) {
   HILO_ASSIGN_OR_RETURN(const Program* const program, ProgramOf(args->executable));
-  const CompiledProgram& compiled = program->executable->program();
+  const CompiledProgram& compiled = *RuntimeAccess::ProgramOf(*program->executable).compiled;
   PJRT_Executable_GetCompiledMemoryStats_Args stats = {};
   stats.struct_size = args->struct_size;
   stats.extension_start = args->extension_start;

@@ -3,12 +3,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/execute_context.h"
 #include "pjrt/program.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -25,10 +26,10 @@ class DeviceArguments {
     }
     for (const int64_t i : program.tokens) {
       if (buffers_[i]->shape().IsToken()) continue;
-      HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> given_value, buffers_[i]->Share());
+      HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> given_value, RuntimeAccess::Share(*buffers_[i]));
       auto value = std::make_shared<BufferValue>();
       value->definition = given_value->definition;
-      tokens_.push_back(std::make_unique<Buffer>(std::make_shared<const Shape>(TOKEN), device, std::move(value)));
+      tokens_.push_back(RuntimeAccess::MakeBuffer(std::make_shared<const Shape>(TOKEN), device, std::move(value)));
       buffers_[i] = tokens_.back().get();
     }
     return absl::OkStatus();

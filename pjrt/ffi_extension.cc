@@ -1,10 +1,10 @@
 // Handlers of typed FFI calls, and the objects that they find. Handlers belong to the process: all clients share them.
-#include "base/status_macros.h"
+#include "hilo/ffi.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/execute_context.h"
 #include "pjrt/extensions.h"
 #include "pjrt/program.h"
-#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"
 

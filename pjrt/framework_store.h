@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "collectives/key_value_store.h"
+#include "hilo/collectives.h"
 #include "pjrt/abi.h"
 
 namespace hilo::pjrt {

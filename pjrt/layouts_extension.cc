@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"

@@ -1,5 +1,5 @@
 // The memories of a device in its description: the kinds that every device has.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/client.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"

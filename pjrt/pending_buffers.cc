@@ -1,11 +1,12 @@
 // Buffers that represent the framework's promises: aliases of later buffers, donations that await confirmation, and
 // copies to memory that it names later. Each call returns a number for the framework to call back with, which is
 // consumed by that one call.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
+#include "runtime/runtime_access.h"
 
 // An alias that waits for its buffer.
 struct PJRT_FulfillAliasBufferCallback {
@@ -106,7 +107,7 @@ void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) noexcept {
 // Errors: InvalidArgument if the buffer has been deleted.
 absl::StatusOr<std::shared_ptr<BufferValue>> ValueOf(PJRT_Buffer* buffer) {
   HILO_RETURN_IF_ERROR(CheckHandle(buffer, "PJRT_Buffer"));
-  absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer->value->Share();
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = RuntimeAccess::Share(*buffer->value);
   if (!value.ok()) return InvalidArgument(value.status().message());
   return value;
 }
@@ -114,7 +115,7 @@ absl::StatusOr<std::shared_ptr<BufferValue>> ValueOf(PJRT_Buffer* buffer) {
 PJRT_Buffer* BufferOf(const std::shared_ptr<PJRT_Client>& client, PJRT_Memory* memory,
                       std::shared_ptr<const Shape> shape, std::shared_ptr<BufferValue> value) {
   return new PJRT_Buffer(client, memory,
-                         std::make_unique<Buffer>(std::move(shape), memory->device->number(), std::move(value)));
+                         RuntimeAccess::MakeBuffer(std::move(shape), memory->device->number(), std::move(value)));
 }
 
 }  // namespace
@@ -154,11 +155,11 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
 
 absl::Status Buffer_DonateWithControlDependency(PJRT_Buffer_DonateWithControlDependency_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
-  absl::StatusOr<std::shared_ptr<BufferValue>> given = args->buffer->value->Donate();
+  absl::StatusOr<std::shared_ptr<BufferValue>> given = RuntimeAccess::Donate(args->buffer->value.get());
   if (!given.ok()) return InvalidArgument(given.status().message());
   auto donation = std::make_unique<Donation>(Donation{.given = *std::move(given), .promise = Promise()});
-  args->out_buffer =
-      BufferOf(args->buffer->client, args->buffer->memory, args->buffer->value->shared_shape(), donation->promise);
+  args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory,
+                              RuntimeAccess::SharedShape(*args->buffer->value), donation->promise);
   args->callback_data = donation.release();
   args->dependency_ready_callback = DependencyReady;
   return absl::OkStatus();

@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/program_cost.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/hlo_proto_text.h"
@@ -19,6 +19,7 @@
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
 #include "runtime/dynamic_program.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -256,13 +257,14 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   HILO_RETURN_IF_ERROR(TellInspector(notes));
   HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
   if (program->executable == nullptr) {
-    HILO_ASSIGN_OR_RETURN(program->executable, client->client->Compile(std::move(imported.module), options.compile));
+    HILO_ASSIGN_OR_RETURN(program->executable,
+                          RuntimeAccess::Compile(client->client.get(), std::move(imported.module), options.compile));
   }
-  program->costs = {NamedFloat("flops", static_cast<float>(cost.flops)),
-                    NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
-                    NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
-                    NamedFloat("optimal_seconds",
-                               1e-9f * static_cast<float>(program->executable->program().estimated_nanoseconds()))};
+  program->costs = {
+      NamedFloat("flops", static_cast<float>(cost.flops)),
+      NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
+      NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
+      NamedFloat("optimal_seconds", 1e-9f * static_cast<float>(program->executable->estimated_nanoseconds()))};
   program->source = std::move(source);
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
   return program;
@@ -278,7 +280,7 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   imported.module->set_num_partitions(program.executable->assignment().partition_count());
   if (options.compile.partitioned) MarkPartitioned(imported.module.get());
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
-  Compiler& compiler = *program.client->client->compiler();
+  Compiler& compiler = *RuntimeAccess::CompilerOf(*program.client->client);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared,
                         PrepareModule(compiler, std::move(imported.module), options.compile));
   HILO_ASSIGN_OR_RETURN(const std::string text, compiler.Emit(std::move(prepared), options.compile, "hlo"));

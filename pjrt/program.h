@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "hilo/executable.h"
 #include "pjrt/client.h"
 #include "pjrt/compile_options.h"
-#include "runtime/executable.h"
 
 // A layout of the layouts extension, in the form in which it is serialised.
 struct PJRT_Layouts_MemoryLayout {

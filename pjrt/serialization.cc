@@ -1,7 +1,7 @@
 // Executables as bytes, for the framework's cache of compiled programs: the program with its options, and native code
 // if the platform has it. Where the code does not fit, on another machine or for other devices, the program is compiled
 // again.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_wire.h"
 #include "pjrt/error.h"
 #include "pjrt/program.h"

@@ -1,5 +1,5 @@
 // The shardings of the arguments and results of a program with several partitions.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"
 #include "pjrt/program.h"

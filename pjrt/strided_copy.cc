@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::pjrt {
 namespace {

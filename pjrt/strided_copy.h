@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/shape.h"
 #include "pjrt/abi.h"
-#include "shape/shape.h"
 
 namespace hilo::pjrt {
 

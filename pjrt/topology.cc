@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/client.h"
 #include "pjrt/error.h"
 

@@ -6,11 +6,12 @@
 // the buffer's layout.
 #include <cstring>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
+#include "runtime/runtime_access.h"
 #include "shape/canonical.h"
 
 namespace hilo::pjrt {
@@ -32,8 +33,9 @@ absl::Status CheckMemory(const PJRT_Client* client, const PJRT_Memory* memory) {
 absl::StatusOr<PJRT_Buffer*> CopyTo(PJRT_Buffer* source, PJRT_Memory* memory) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const MemoryBlock> bytes, MemoryOf(source));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
-                        source->client->client->UninitializedBuffer(source->value->shape(), memory->device->number()));
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, copy->Share());
+                        RuntimeAccess::UninitializedBuffer(source->client->client.get(), source->value->shape(),
+                                                           memory->device->number()));
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> value, RuntimeAccess::Share(*copy));
   HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*bytes));
   return NewBuffer(source->client, memory, std::move(copy));
 }
@@ -71,21 +73,21 @@ absl::StatusOr<PJRT_Buffer*> CopyToOther(PJRT_Buffer* source, PJRT_Memory* memor
 absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory) {
   if (memory->device->client != source->client.get()) return CopyToOther(source, memory);
   HILO_RETURN_IF_ERROR(CheckMemory(source->client.get(), memory));
-  absl::StatusOr<std::shared_ptr<BufferValue>> value = source->value->Share();
+  absl::StatusOr<std::shared_ptr<BufferValue>> value = RuntimeAccess::Share(*source->value);
   if (!value.ok()) return InvalidArgument(value.status().message());
   if (!source->client->client->memory_is_on_host() && memory->device != source->memory->device &&
       source->value->shape().IsArray()) {
     return CopyTo(source, memory);
   }
-  return NewBuffer(
-      source->client, memory,
-      std::make_unique<Buffer>(source->value->shared_shape(), memory->device->number(), *std::move(value)));
+  return NewBuffer(source->client, memory,
+                   RuntimeAccess::MakeBuffer(RuntimeAccess::SharedShape(*source->value), memory->device->number(),
+                                             *std::move(value)));
 }
 
 // Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.
 template <typename Copy>
 absl::StatusOr<PJRT_Event*> CopyWhenReady(PJRT_Buffer* source, Copy copy) {
-  absl::StatusOr<std::shared_ptr<BufferValue>> shared = source->value->Share();
+  absl::StatusOr<std::shared_ptr<BufferValue>> shared = RuntimeAccess::Share(*source->value);
   if (!shared.ok()) return InvalidArgument(shared.status().message());
   std::shared_ptr<BufferValue> value = *std::move(shared);
   if (value->defined()) {
@@ -121,8 +123,9 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   if (!IsDense(shape, strides) || IsSubByteType(type)) {
     const int width = PrimitiveTypeByteSize(type);
     if (client.memory_is_on_host()) {
-      HILO_ASSIGN_OR_RETURN(value, client.UninitializedBuffer(shape, device));
-      HILO_ASSIGN_OR_RETURN(const auto bytes, value->Bytes());
+      HILO_ASSIGN_OR_RETURN(value, RuntimeAccess::UninitializedBuffer(&client, shape, device));
+      HILO_ASSIGN_OR_RETURN(const std::shared_ptr<BufferValue> made, RuntimeAccess::Share(*value));
+      const std::shared_ptr<MemoryBlock>& bytes = made->memory;
       StridedCopy(shape.dimensions(), width, args->data, strides, bytes->data(), DenseByteStrides(shape));
       Canonicalize(type, absl::MakeSpan(bytes->data(), bytes->size()));
     } else {
@@ -167,8 +170,9 @@ absl::Status Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuf
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> value,
-                        args->client->client->UninitializedBuffer(shape, memory->device->number()));
+  HILO_ASSIGN_OR_RETURN(
+      std::unique_ptr<Buffer> value,
+      RuntimeAccess::UninitializedBuffer(args->client->client.get(), shape, memory->device->number()));
   args->buffer = NewBuffer(args->client->self, memory, std::move(value));
   return absl::OkStatus();
 }
@@ -182,8 +186,8 @@ absl::Status Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) 
   value->definition = HappenedWith(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
   if (value->definition == nullptr) return InvalidArgument("expected the code of an error, got OK");
   args->buffer = NewBuffer(args->client->self, memory,
-                           std::make_unique<Buffer>(std::make_shared<const Shape>(std::move(shape)),
-                                                    memory->device->number(), std::move(value)));
+                           RuntimeAccess::MakeBuffer(std::make_shared<const Shape>(std::move(shape)),
+                                                     memory->device->number(), std::move(value)));
   return absl::OkStatus();
 }
 
@@ -220,9 +224,9 @@ absl::Status Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
     return absl::OkStatus();
   }
   HILO_ASSIGN_OR_RETURN(const Shape wanted, ShapeWithLayout(ShapeUtil::MakeStaticShape(shape), args->host_layout));
-  HILO_ASSIGN_OR_RETURN(args->event,
-                        CopyWhenReady(args->src, [target = args->dst, size, from = args->src->value->shared_shape(),
-                                                  wanted](const uint8_t* bytes) {
+  HILO_ASSIGN_OR_RETURN(args->event, CopyWhenReady(args->src, [target = args->dst, size,
+                                                               from = RuntimeAccess::SharedShape(*args->src->value),
+                                                               wanted](const uint8_t* bytes) {
                           if (size == 0) return;
                           const std::vector<int64_t> strides = DenseByteStrides(wanted);
                           if (IsDense(*from, strides)) {

@@ -5,8 +5,8 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
-#include "base/status_macros.h"
-#include "base/version.h"
+#include "hilo/status_macros.h"
+#include "hilo/version.h"
 
 namespace hilo {
 namespace {

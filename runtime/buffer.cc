@@ -1,9 +1,9 @@
-#include "runtime/buffer.h"
-
 #include <utility>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/executable.h"
+#include "hilo/status_macros.h"
+#include "runtime/buffer_value.h"
 #include "runtime/guarded.h"
 
 namespace hilo {
@@ -49,21 +49,24 @@ void Buffer::OnReady(std::function<void(const absl::Status&)> callback) const {
   callback(value.status());
 }
 
-absl::StatusOr<std::shared_ptr<const MemoryBlock>> Buffer::Bytes() const {
+absl::StatusOr<std::shared_ptr<const uint8_t>> Buffer::Bytes() const {
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, Share());
   HILO_RETURN_IF_ERROR(value->Await());
-  if (value->memory == nullptr || value->memory->on_host()) return std::shared_ptr<const MemoryBlock>(value->memory);
-  static const auto* const host = new std::shared_ptr<HostMemory>(std::make_shared<HostMemory>(nullptr, 0));
-  HILO_ASSIGN_OR_RETURN(std::shared_ptr<MemoryBlock> copy, (*host)->Allocate(value->memory->size()));
-  HILO_RETURN_IF_ERROR(value->memory->CopyToHost(copy->data()));
-  return std::shared_ptr<const MemoryBlock>(std::move(copy));
+  std::shared_ptr<MemoryBlock> block = value->memory;
+  if (block != nullptr && !block->on_host()) {
+    static const auto* const host = new std::shared_ptr<HostMemory>(std::make_shared<HostMemory>(nullptr, 0));
+    HILO_ASSIGN_OR_RETURN(block, (*host)->Allocate(value->memory->size()));
+    HILO_RETURN_IF_ERROR(value->memory->CopyToHost(block->data()));
+  }
+  const uint8_t* const bytes = block == nullptr ? nullptr : block->data();
+  return std::shared_ptr<const uint8_t>(std::move(block), bytes);
 }
 
 absl::StatusOr<Literal> Buffer::ToLiteral() const {
   return Guarded([&]() -> absl::StatusOr<Literal> {
-    HILO_ASSIGN_OR_RETURN(std::shared_ptr<const MemoryBlock> memory, Bytes());
-    if (!shape_->IsArray() || memory->size() == 0) return Literal::Create(*shape_);
-    return LiteralFromBytes(memory->data(), *shape_);
+    HILO_ASSIGN_OR_RETURN(const std::shared_ptr<const uint8_t> bytes, Bytes());
+    if (!shape_->IsArray() || ShapeUtil::ByteSizeOf(*shape_) == 0) return Literal::Create(*shape_);
+    return LiteralFromBytes(bytes.get(), *shape_);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/client.h"
+#include "hilo/client.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include "base/cpu_count.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/standard_passes.h"
@@ -20,6 +20,7 @@
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
 #include "runtime/program_run.h"
+#include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
 #include "runtime/transfer_ops.h"
 
@@ -107,8 +108,8 @@ absl::Status ClientCore::CheckDevice(int device) const {
   return InvalidArgument("there is no device ", device, "; the client has ", queues.size());
 }
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options,
-                                                       std::unique_ptr<Compiler> compiler) {
+absl::StatusOr<std::unique_ptr<Client>> RuntimeAccess::CreateClient(const ClientOptions& options,
+                                                                    std::unique_ptr<Compiler> compiler) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Client>> {
     if (compiler == nullptr) return InvalidArgument("a client needs a compiler, but got null");
     if (options.device_count < 1 || options.device_count > kMaxDevices) {
@@ -180,35 +181,36 @@ absl::Status Client::ResetPeakMemory(int device) {
   core_->memories[device]->ResetPeak();
   return absl::OkStatus();
 }
-Compiler* Client::compiler() const { return core_->compiler.get(); }
+Compiler* RuntimeAccess::CompilerOf(const Client& client) { return client.core_->compiler.get(); }
 DiskCacheStats Client::cache_stats() const {
   return core_->cache == nullptr ? DiskCacheStats() : core_->cache->stats();
 }
 CustomCallRegistry* Client::custom_call_registry() const { return &core_->custom_calls; }
 
-absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(std::unique_ptr<HloModule> module,
-                                                            const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<Executable>> RuntimeAccess::Compile(Client* client, std::unique_ptr<HloModule> module,
+                                                                   const CompileOptions& options) {
+  const std::shared_ptr<ClientCore>& core = client->core_;
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_RETURN_IF_ERROR(core_->CheckProcess());
+    HILO_RETURN_IF_ERROR(core->CheckProcess());
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
     if (options.partitioned) MarkPartitioned(module.get());
     HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment,
-                          AssignDevices(*core_, module->replica_count(), module->num_partitions(), options.devices));
+                          AssignDevices(*core, module->replica_count(), module->num_partitions(), options.devices));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
     CompileOptions complete = options;
-    if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
-    HILO_ASSIGN_OR_RETURN(const std::string key, CacheKey(*core_, *module, assignment, complete));
-    const RunLimits limits(core_.get(), options.cancellation, options.deadline);
+    if (complete.custom_calls == nullptr) complete.custom_calls = &core->custom_calls;
+    HILO_ASSIGN_OR_RETURN(const std::string key, CacheKey(*core, *module, assignment, complete));
+    const RunLimits limits(core.get(), options.cancellation, options.deadline);
     complete.cancellation = limits.token();
     if (limits.token() != nullptr) HILO_RETURN_IF_ERROR(limits.token()->status("compilation"));
-    std::shared_ptr<const LoadedProgram> program = FindInCache(core_.get(), key, complete);
+    std::shared_ptr<const LoadedProgram> program = FindInCache(core.get(), key, complete);
     if (program == nullptr) {
-      HILO_ASSIGN_OR_RETURN(program, CompileModule(*core_, std::move(module), std::move(assignment), complete));
-      PutIntoCache(core_.get(), key, *program);
+      HILO_ASSIGN_OR_RETURN(program, CompileModule(*core, std::move(module), std::move(assignment), complete));
+      PutIntoCache(core.get(), key, *program);
     }
-    return std::make_unique<Executable>(core_, std::move(program));
+    return RuntimeAccess::MakeExecutable(core, std::move(program));
   });
 }
 
@@ -220,21 +222,21 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Load(absl::string_view bytes
         .devices = options.devices, .perf_jitdump = options.perf_jitdump, .custom_calls = options.custom_calls};
     if (complete.custom_calls == nullptr) complete.custom_calls = &core_->custom_calls;
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedProgram> program, LoadArtifact(*core_, artifact, complete));
-    return std::make_unique<Executable>(core_, std::move(program));
+    return RuntimeAccess::MakeExecutable(core_, std::move(program));
   });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(const XlaComputation& computation,
                                                             const CompileOptions& options) {
   if (computation.IsNull()) return InvalidArgument("there is no computation to compile: it is null");
-  return Guarded([&] { return Compile(computation.module()->Clone(), options); });
+  return Guarded([&] { return RuntimeAccess::Compile(this, computation.module()->Clone(), options); });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_view text,
                                                                    const CompileOptions& options) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.verify = false}));
-    return Compile(std::move(module), options);
+    return RuntimeAccess::Compile(this, std::move(module), options);
   });
 }
 
@@ -242,7 +244,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloProto(absl::string
                                                                     const CompileOptions& options) {
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, HloModuleFromProto(bytes, {.verify = false}));
-    return Compile(std::move(module), options);
+    return RuntimeAccess::Compile(this, std::move(module), options);
   });
 }
 
@@ -273,7 +275,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> ClientCore::BufferFromLiteral(const Lite
   if (shape.IsArray()) {
     HILO_ASSIGN_OR_RETURN(value->memory, MakeBlock(literal, shape, memories[device].get()));
   }
-  return std::make_unique<Buffer>(std::make_shared<const Shape>(shape), device, std::move(value));
+  return RuntimeAccess::MakeBuffer(std::make_shared<const Shape>(shape), device, std::move(value));
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const Literal& literal, int device,
@@ -313,7 +315,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void*
     const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
     HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "host"));
     auto value = std::make_shared<BufferValue>();
-    auto buffer = std::make_unique<Buffer>(std::move(shape), device, value);
+    auto buffer = RuntimeAccess::MakeBuffer(std::move(shape), device, value);
     HostMemory* const memory = core_->memories[device].get();
     if (memory->device() == nullptr && release != nullptr &&
         reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
@@ -346,17 +348,19 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const voi
       HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*memory->Lend(data, bytes, nullptr)));
       if (release != nullptr) release();
     }
-    return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
+    return RuntimeAccess::MakeBuffer(std::move(shape), device, std::move(value));
   });
 }
 
-absl::StatusOr<std::unique_ptr<Buffer>> Client::UninitializedBuffer(const Shape& given, int device) {
+absl::StatusOr<std::unique_ptr<Buffer>> RuntimeAccess::UninitializedBuffer(Client* client, const Shape& given,
+                                                                           int device) {
+  ClientCore* const core = client->core_.get();
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Buffer>> {
-    HILO_RETURN_IF_ERROR(core_->CheckDevice(device));
+    HILO_RETURN_IF_ERROR(core->CheckDevice(device));
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<const Shape> shape, ArrayShape(given, "to be filled"));
     auto value = std::make_shared<BufferValue>();
-    HILO_ASSIGN_OR_RETURN(value->memory, core_->memories[device]->Allocate(ShapeUtil::ByteSizeOf(*shape)));
-    return std::make_unique<Buffer>(std::move(shape), device, std::move(value));
+    HILO_ASSIGN_OR_RETURN(value->memory, core->memories[device]->Allocate(ShapeUtil::ByteSizeOf(*shape)));
+    return RuntimeAccess::MakeBuffer(std::move(shape), device, std::move(value));
   });
 }
 

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "base/thread_pool.h"
 #include "collectives/process_group.h"
-#include "runtime/buffer.h"
+#include "hilo/executable.h"
+#include "hilo/ffi.h"
+#include "hilo/host.h"
+#include "runtime/buffer_value.h"
 #include "runtime/compiler.h"
 #include "runtime/device_queue.h"
 #include "runtime/disk_cache.h"
-#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/host_memory.h"
 #include "runtime/transfer_queue.h"
 #include "runtime/watchdog.h"

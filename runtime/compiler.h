@@ -9,11 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "base/cancellation.h"
-#include "base/thread_pool.h"
+#include "hilo/executable.h"
+#include "hilo/host.h"
+#include "hilo/shape.h"
 #include "hlo/ir/hlo_module.h"
-#include "runtime/compile_options.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

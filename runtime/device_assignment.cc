@@ -1,5 +1,3 @@
-#include "runtime/device_assignment.h"
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -7,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "hilo/executable.h"
 
 namespace hilo {
 

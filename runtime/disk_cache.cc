@@ -17,7 +17,7 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "base/file_size_signal.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -15,16 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "hilo/client.h"
 
 namespace hilo {
-
-// Of one client.
-struct DiskCacheStats {
-  int64_t hits = 0;      // programs loaded
-  int64_t misses = 0;    // not found
-  int64_t rejected = 0;  // found, but damaged or unusable here
-  int64_t writes = 0;
-};
 
 // Thread-safe.
 class DiskCache {

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/passes/dynamic/expand_dynamic.h"
 #include "hlo/passes/standard_passes.h"

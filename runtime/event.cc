@@ -1,8 +1,7 @@
-#include "runtime/event.h"
-
 #include <utility>
 
 #include "base/spin.h"
+#include "hilo/executable.h"
 
 namespace hilo {
 

@@ -1,9 +1,9 @@
-#include "runtime/executable.h"
+#include "hilo/executable.h"
 
 #include <utility>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/client_core.h"
 #include "runtime/guarded.h"
 #include "runtime/loaded_program.h"
@@ -48,7 +48,9 @@ Executable::Executable(std::shared_ptr<ClientCore> core, std::shared_ptr<const L
     : core_(std::move(core)), program_(std::move(program)) {}
 
 const ProgramShape& Executable::program_shape() const { return program_->compiled->program_shape(); }
-const CompiledProgram& Executable::program() const { return *program_->compiled; }
+int64_t Executable::temp_bytes() const { return program_->compiled->temp_bytes(); }
+int64_t Executable::code_bytes() const { return program_->compiled->code_bytes(); }
+int64_t Executable::estimated_nanoseconds() const { return program_->compiled->estimated_nanoseconds(); }
 const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
 std::vector<int64_t> Executable::addressable() const {
   const int64_t first = core_->first_device, end = first + static_cast<int64_t>(core_->queues.size());
@@ -59,7 +61,6 @@ std::vector<int64_t> Executable::addressable() const {
   }
   return places;
 }
-const HostTransfers& Executable::host_transfers() const { return program_->transfers; }
 
 absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(absl::Span<Buffer* const> arguments,
                                                                          const ExecuteOptions& options) const {

@@ -10,30 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "hilo/host.h"
 #include "runtime/block_cache.h"
 #include "runtime/device_memory.h"
 #include "runtime/device_queue.h"
 
 namespace hilo {
-
-// Every buffer is aligned to this many bytes.
-inline constexpr int64_t kBufferAlignment = 64;
-
-// An embedder's allocator for buffers. Thread-safe; must outlive the client and all of its
-// buffers.
-class HostAllocator {
- public:
-  virtual ~HostAllocator() = default;
-  // `size` > 0 bytes at a multiple of `alignment`; null if memory is exhausted.
-  virtual void* Allocate(int64_t size, int64_t alignment) = 0;
-  virtual void Free(void* memory, int64_t size) = 0;
-};
-
-struct MemoryStats {
-  int64_t bytes_in_use = 0;  // buffers, and temporary memory of runs in progress
-  int64_t peak_bytes = 0;
-  int64_t limit = 0;  // 0: none
-};
 
 class HostMemory;
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "hilo/executable.h"
 #include "runtime/compiler.h"
-#include "runtime/device_assignment.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo {

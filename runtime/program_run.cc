@@ -7,7 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -80,7 +81,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     if (!same && !ShapeUtil::Compatible(buffer.shape(), wanted)) {
       return InvalidArgument("argument ", i, ": expected ", wanted.ToString(), ", got ", buffer.shape().ToString());
     }
-    absl::StatusOr<std::shared_ptr<BufferValue>> value = buffer.Share();
+    absl::StatusOr<std::shared_ptr<BufferValue>> value = RuntimeAccess::Share(buffer);
     if (value.ok() && !same) value = Relayout(core.memories[context.device].get(), buffer, wanted);
     if (!value.ok()) return AddContext(value.status(), absl::StrCat("; argument ", i));
     arguments[i].value = *std::move(value);
@@ -90,7 +91,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
       return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(), ", got ", i);
     }
     // A buffer that is given twice is a value that others use too.
-    if (buffers[i]->Donate().ok()) arguments[i].donated = true;
+    if (RuntimeAccess::Donate(buffers[i]).ok()) arguments[i].donated = true;
   }
   host_callbacks = options.host_callbacks;
   context.host_callbacks = host_callbacks.get();
@@ -111,7 +112,7 @@ std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Eve
     value->definition = done;
     results.push_back(value.get());
     if (values != nullptr) values->push_back(value);
-    buffers.push_back(std::make_unique<Buffer>(leaf.shape, context.device, std::move(value)));
+    buffers.push_back(RuntimeAccess::MakeBuffer(leaf.shape, context.device, std::move(value)));
   }
   return buffers;
 }

@@ -11,8 +11,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "hilo/executable.h"
+#include "runtime/buffer_value.h"
 #include "runtime/client_core.h"
-#include "runtime/executable.h"
 #include "runtime/loaded_program.h"
 
 namespace hilo {

@@ -13,10 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/spin.h"
-#include "base/status_macros.h"
 #include "collectives/in_process.h"
+#include "hilo/executable.h"
+#include "hilo/status_macros.h"
 #include "runtime/client_core.h"
-#include "runtime/executable.h"
 #include "runtime/guarded.h"
 #include "runtime/program_run.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "hilo/executable.h"
 #include "runtime/artifact.h"
 #include "runtime/client_core.h"
-#include "runtime/compile_options.h"
 #include "runtime/loaded_program.h"
 
 namespace hilo {

@@ -3,7 +3,7 @@
 #define HILO_RUNTIME_SHAPE_BYTES_H_
 
 #include "base/byte_stream.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 

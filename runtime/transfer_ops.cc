@@ -2,13 +2,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/communicator.h"
 #include "collectives/ranks.h"
+#include "hilo/executable.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/collective/replica_groups.h"
 #include "hlo/ops/collective/transfer_attributes.h"
-#include "runtime/host_callbacks.h"
 #include "runtime/transfer_queue.h"
 
 namespace hilo {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ir/hlo_module.h"
 #include "runtime/compiler.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

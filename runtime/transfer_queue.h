@@ -11,16 +11,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "base/cancellation.h"
-#include "shape/literal.h"
+#include "hilo/host.h"
+#include "hilo/literal.h"
 
 namespace hilo {
-
-// Limits on how long a call may wait.
-struct TransferOptions {
-  absl::Duration deadline = absl::InfiniteDuration();
-  std::shared_ptr<const CancellationToken> cancellation;  // null: the call cannot be cancelled
-};
 
 // Thread-safe. First in, first out.
 class TransferQueue {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/cancellation.h"
+#include "hilo/host.h"
 
 namespace hilo {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 

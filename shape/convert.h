@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 

@@ -1,4 +1,4 @@
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 namespace {

@@ -1,10 +1,9 @@
-#include "shape/layout.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 namespace {

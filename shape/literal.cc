@@ -1,4 +1,4 @@
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 #include <algorithm>
 #include <limits>

@@ -13,8 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "shape/number_text.h"
 
 namespace hilo {

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -7,8 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "hilo/literal.h"
 #include "shape/canonical.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "shape/number_text.h"
 #include "shape/shape_parser.h"
 #include "shape/text_scanner.h"

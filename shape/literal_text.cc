@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 #include "shape/number_text.h"
 
 namespace hilo {

@@ -1,7 +1,7 @@
 #include <limits>
 
+#include "hilo/literal.h"
 #include "shape/convert.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

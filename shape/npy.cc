@@ -1,4 +1,4 @@
-#include "shape/npy.h"
+#include "hilo/npy.h"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "shape/text_scanner.h"
 
 namespace hilo {

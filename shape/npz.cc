@@ -15,8 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
-#include "base/status_macros.h"
-#include "shape/npy.h"
+#include "hilo/npy.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 

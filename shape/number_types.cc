@@ -4,11 +4,11 @@
 // ordered like their values, so rounding may carry from the mantissa into the exponent by plain
 // addition, and overflow is one comparison with the largest finite pattern. Only what the patterns
 // at the ends mean differs (FloatSpecials).
-#include "shape/number_types.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>
+
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 namespace {

@@ -1,4 +1,4 @@
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 #include "absl/strings/str_cat.h"
 

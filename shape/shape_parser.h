@@ -3,7 +3,7 @@
 #define HILO_SHAPE_SHAPE_PARSER_H_
 
 #include "absl/status/statusor.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
 #include "shape/text_scanner.h"
 
 namespace hilo {

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 namespace {

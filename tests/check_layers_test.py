@@ -24,10 +24,14 @@ class CheckLayersTest(unittest.TestCase):
     def test_allowed(self):
         for path, include in [
             ("shape/shape.cc", '"base/errors.h"'),
-            ("shape/shape.cc", '"shape/shape.h"'),
+            ("shape/shape.cc", '"shape/number_text.h"'),
             ("shape/shape.cc", "<vector>"),
             ("hlo/ir/hlo_module.cc", '"hlo/ops/table/op.h"'),
-            ("hlo/passes/expand/topk.cc", '"hlo/builder/xla_builder.h"'),
+            ("hlo/passes/expand/topk.cc", '"hilo/xla_builder.h"'),
+            ("include/hilo/shape.h", '"hilo/primitive_type.h"'),
+            ("include/hilo/client.h", '"absl/status/status.h"'),
+            ("examples/embed/main.cc", '"hilo/client.h"'),
+            ("examples/pjrt/main.c", '"pjrt/abi.h"'),
             ("backends/cpu/compile/cpu_compiler.cc", '"llvm/IR/Module.h"'),
             ("backends/registry.cc", '"backends/cpu/compile/cpu_compiler.h"'),
             ("backends/gpu/driver.cc", "<cuda.h>"),
@@ -38,9 +42,15 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_forbidden(self):
         for path, include in [
-            ("base/errors.h", '"shape/shape.h"'),
+            ("base/errors.h", '"shape/number_text.h"'),
             ("hlo/ops/linalg/dot.cc", '"hlo/ir/hlo_module.h"'),
-            ("hlo/text/hlo_parser.cc", '"hlo/builder/xla_builder.h"'),
+            ("hlo/text/hlo_parser.cc", '"hlo/builder/add_op.h"'),
+            ("hlo/text/hlo_parser.cc", '"hilo/xla_builder.h"'),
+            ("shape/shape.cc", '"hilo/client.h"'),
+            ("include/hilo/shape.h", '"hilo/client.h"'),
+            ("include/hilo/client.h", '"runtime/compiler.h"'),
+            ("include/hilo/unlisted.h", '"hilo/shape.h"'),
+            ("examples/embed/main.cc", '"runtime/compiler.h"'),
             ("runtime/client.cc", '"backends/registry.h"'),
             ("backends/cpu/compile/cpu_compiler.cc", '"backends/gpu/compile/ptx.h"'),
             ("backends/llvm/jit/optimizer.cc", '"backends/registry.h"'),

@@ -3,6 +3,12 @@
 set(work ${BUILD_DIR}/embedding)
 file(REMOVE_RECURSE ${work})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/prefix COMMAND_ERROR_IS_FATAL ANY)
+# The public headers, and nothing else.
+file(GLOB public_headers RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/hilo/*.h)
+file(GLOB_RECURSE installed RELATIVE ${work}/prefix/include ${work}/prefix/include/*)
+if(NOT installed STREQUAL public_headers)
+  message(FATAL_ERROR "expected the headers ${public_headers}, and installed are ${installed}")
+endif()
 
 function(check_example name expected)
   execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${SOURCE_DIR}/examples/${name} -B ${work}/${name} -DCMAKE_PREFIX_PATH=${work}/prefix

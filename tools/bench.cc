@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "tools/bench_report.h"
 #include "tools/command.h"
 #include "tools/measurement.h"

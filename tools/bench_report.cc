@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "base/version.h"
+#include "hilo/version.h"
 
 namespace hilo::tools {
 namespace {

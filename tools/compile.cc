@@ -4,8 +4,9 @@
 #include "absl/strings/match.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/dynamic_program.h"
+#include "runtime/runtime_access.h"
 #include "tools/command.h"
 #include "tools/session.h"
 
@@ -16,7 +17,8 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
                              const CompileOptions& options, const Flags& flags, const std::string& path) {
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, CreateClient(platform, flags, devices));
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Compile(std::move(module), options));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                        RuntimeAccess::Compile(client.get(), std::move(module), options));
   HILO_ASSIGN_OR_RETURN(const std::string bytes, executable->Serialize());
   return WriteFile(path, bytes);
 }

@@ -10,7 +10,7 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/library_report.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "tools/command.h"
 
 namespace hilo::tools {

@@ -10,7 +10,8 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::tools {
 
@@ -25,13 +26,14 @@ absl::StatusOr<std::map<std::string, KernelMemory>> CountKernelMemory(const Prog
   auto devices = std::make_shared<gpu::GpuDevices>(gpu::kEmulatedPlatform);
   devices->Use(0, std::move(driver));
   // The kernels are those that a GPU gets.
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client,
-                        Client::Create({.device_count = 1},
-                                       gpu::CreateGpuCompiler(gpu::kEmulatedPlatform,
-                                                              {.optimize_for_emulation = true, .devices = devices})));
+  HILO_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Client> client,
+      RuntimeAccess::CreateClient(
+          {.device_count = 1},
+          gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.optimize_for_emulation = true, .devices = devices})));
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
-                        client->Compile(program.module->Clone(), options));
+                        RuntimeAccess::Compile(client.get(), program.module->Clone(), options));
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<Buffer*> arguments;
   for (Buffer* argument : session.arguments[0]) {

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::tools {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 namespace hilo::tools {
 

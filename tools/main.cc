@@ -10,7 +10,7 @@
 #include "backends/registry.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
-#include "base/version.h"
+#include "hilo/version.h"
 #include "tools/command.h"
 
 namespace hilo::tools {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/program_cost.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/dynamic_program.h"
@@ -214,7 +214,7 @@ absl::StatusOr<Measurement> Measure(const Program& program, const std::string& p
   HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
                                                            random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
   measured.compile_ms = session.compile_ms;
-  measured.estimated_ms = static_cast<double>(session.executable->program().estimated_nanoseconds()) * 1e-6;
+  measured.estimated_ms = static_cast<double>(session.executable->estimated_nanoseconds()) * 1e-6;
   HILO_RETURN_IF_ERROR(TimeRuns(session, iterations, &measured));
   HILO_RETURN_IF_ERROR(TimeTransfers(session, &measured));
   if (program.module != nullptr) {

@@ -7,7 +7,7 @@
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/compile/cpu_target.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"

@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "runtime/runtime_access.h"
 #include "runtime/transfer_ops.h"
 #include "tools/command.h"
 #include "tools/session.h"
@@ -92,7 +93,7 @@ absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector
 absl::Status Run(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
   HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", program.platform), flags));
-  const HostTransfers& wanted = session.executable->host_transfers();
+  const HostTransfers& wanted = RuntimeAccess::ProgramOf(*session.executable).transfers;
   if (!wanted.infeeds.empty() && !flags.Has("infeed"))
     return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));

@@ -12,12 +12,12 @@
 #include "backends/registry.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/ffi.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/ffi/custom_call_library.h"
-#include "runtime/ffi/custom_call_registry.h"
+#include "runtime/runtime_access.h"
 #include "runtime/watchdog.h"
 #include "tools/literal_input.h"
 
@@ -176,7 +176,7 @@ std::vector<FlagSpec> CompileFlags() {
           {"perf", "", "tell perf of the generated code (jitdump)"},
           {"ffi-library", "FILE.so",
            "a library with functions for custom calls, which exports HiloRegisterCustomCalls "
-           "(runtime/ffi/custom_call_library.h); may be repeated"}};
+           "(hilo/ffi.h); may be repeated"}};
 }
 
 std::vector<FlagSpec> RunFlags() {
@@ -320,7 +320,7 @@ absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& platform, 
   if (threads > INT32_MAX) return InvalidArgument("--threads: ", threads, " are too many");
   options.num_threads = static_cast<int>(threads);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CompilerFrom(platform, flags));
-  return Client::Create(options, std::move(compiler));
+  return RuntimeAccess::CreateClient(options, std::move(compiler));
 }
 
 }  // namespace
@@ -399,7 +399,7 @@ absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, co
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
   HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
   const int64_t start = NowNanoseconds();
-  HILO_ASSIGN_OR_RETURN(session->executable, session->client->Compile(std::move(module), options));
+  HILO_ASSIGN_OR_RETURN(session->executable, RuntimeAccess::Compile(session->client.get(), std::move(module), options));
   session->compile_ms = MillisecondsSince(start);
   return absl::OkStatus();
 }

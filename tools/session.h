@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hilo/client.h"
+#include "hilo/npy.h"
 #include "hlo/ir/hlo_module.h"
-#include "runtime/client.h"
-#include "shape/npy.h"
+#include "runtime/compiler.h"
 #include "tools/flags.h"
 
 namespace hilo::tools {

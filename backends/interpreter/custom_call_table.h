@@ -6,8 +6,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
-#include "runtime/compile_options.h"
 #include "runtime/ffi/custom_call.h"
 
 namespace hilo {

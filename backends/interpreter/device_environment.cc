@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/collective_op.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/structure/scalar_computation.h"
 #include "runtime/transfer_ops.h"
 

@@ -10,7 +10,7 @@
 #include "backends/interpreter/custom_call_table.h"
 #include "backends/interpreter/device_environment.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/memory/assigned_evaluator.h"

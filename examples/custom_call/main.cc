@@ -1,8 +1,8 @@
 // A function of one's own in an XLA program: y = Halve(x) + 1.
 #include <iostream>
 
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/xla_builder.h"
 
 // Gets the addresses of its result and of its operands.
 void Halve(void* out, const void** in) {

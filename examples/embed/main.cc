@@ -1,8 +1,8 @@
 // Builds y = 2 x + 1 on three numbers, compiles it to native code and runs it.
 #include <iostream>
 
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/xla_builder.h"
 
 absl::Status Run() {
   hilo::XlaBuilder builder("line");

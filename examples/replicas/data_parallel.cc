@@ -10,12 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "base/status_macros.h"
-#include "collectives/launch_environment.h"
-#include "hlo/builder/collective_ops.h"
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
-#include "shape/npy.h"
+#include "hilo/client.h"
+#include "hilo/collectives.h"
+#include "hilo/npy.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
 
 namespace {
 

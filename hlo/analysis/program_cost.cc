@@ -1,7 +1,7 @@
 #include "hlo/analysis/program_cost.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 
 namespace hilo {

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

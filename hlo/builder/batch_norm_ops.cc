@@ -1,6 +1,5 @@
-#include "hlo/builder/batch_norm_ops.h"
-
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/reduction/batch_norm_attributes.h"
 
 namespace hilo {
@@ -11,7 +10,7 @@ XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands, float epsilon, in
   attributes->epsilon = epsilon;
   attributes->feature_index = feature_index;
   if (operands[0].builder() == nullptr) return XlaOp();
-  return operands[0].builder()->AddOp(opcode, operands, std::move(attributes));
+  return AddOp(operands[0].builder(), opcode, operands, std::move(attributes));
 }
 
 }  // namespace

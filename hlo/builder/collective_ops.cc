@@ -1,10 +1,9 @@
-#include "hlo/builder/collective_ops.h"
-
 #include <utility>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
 
 namespace hilo {
@@ -41,7 +40,7 @@ XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<O
   if (builder == nullptr) return XlaOp();
   std::vector<const XlaComputation*> computations;
   if (called != nullptr) computations.push_back(called);
-  return builder->AddOp(opcode, operands, std::move(attributes), computations, stated);
+  return AddOp(builder, opcode, operands, std::move(attributes), computations, stated);
 }
 
 // f() -> StatusOr<XlaOp>, with errors reported to the builder of `operands`.
@@ -268,6 +267,6 @@ XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp o
               MakeAttributes<RaggedAllToAllAttrs>(replica_groups, channel_id));
 }
 
-XlaOp ReplicaId(XlaBuilder* builder) { return builder->AddOp(HloOpcode::kReplicaId, {}); }
+XlaOp ReplicaId(XlaBuilder* builder) { return AddOp(builder, HloOpcode::kReplicaId, {}); }
 
 }  // namespace hilo

@@ -1,8 +1,10 @@
-#include "hlo/builder/convolution_ops.h"
-
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/builder/padding.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 
 namespace hilo {
@@ -16,8 +18,8 @@ XlaOp Add(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<Op
           std::optional<PrimitiveType> preferred_element_type) {
   // Inference uses only the element type of a stated shape.
   const Shape preferred(preferred_element_type.value_or(PRIMITIVE_TYPE_INVALID), {});
-  return operands[0].builder()->AddOp(opcode, operands, std::move(attributes), {},
-                                      preferred_element_type.has_value() ? &preferred : nullptr);
+  return AddOp(operands[0].builder(), opcode, operands, std::move(attributes), {},
+               preferred_element_type.has_value() ? &preferred : nullptr);
 }
 
 // The kernel's sizes in the window's order.

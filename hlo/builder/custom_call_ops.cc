@@ -1,6 +1,6 @@
-#include "hlo/builder/custom_call_ops.h"
-
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 
 namespace hilo {
 namespace {
@@ -29,10 +29,10 @@ XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl:
                  const Shape& shape, const std::string& opaque, bool has_side_effect,
                  absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal,
                  CustomCallSchedule schedule, CustomCallApiVersion api_version) {
-  return builder->AddOp(HloOpcode::kCustomCall, operands,
-                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal,
-                                       schedule, api_version),
-                        {}, &shape);
+  return AddOp(builder, HloOpcode::kCustomCall, operands,
+               CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal, schedule,
+                              api_version),
+               {}, &shape);
 }
 
 XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name,
@@ -40,10 +40,10 @@ XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_tar
                                 const std::string& opaque, bool has_side_effect,
                                 absl::Span<const OutputOperandAliasing> output_operand_aliasing, const Literal* literal,
                                 CustomCallSchedule schedule, CustomCallApiVersion api_version) {
-  return builder->AddOp(HloOpcode::kCustomCall, operands,
-                        CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal,
-                                       schedule, api_version),
-                        {&computation}, &shape);
+  return AddOp(builder, HloOpcode::kCustomCall, operands,
+               CallAttributes(call_target_name, opaque, has_side_effect, output_operand_aliasing, literal, schedule,
+                              api_version),
+               {&computation}, &shape);
 }
 
 XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
@@ -58,7 +58,7 @@ XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_n
                                    schedule, api_version);
   attributes->operand_layout_constraints.shapes.emplace(operand_shapes_with_layout.begin(),
                                                         operand_shapes_with_layout.end());
-  return builder->AddOp(HloOpcode::kCustomCall, operands, std::move(attributes), {}, &shape_with_layout);
+  return AddOp(builder, HloOpcode::kCustomCall, operands, std::move(attributes), {}, &shape_with_layout);
 }
 
 }  // namespace hilo

@@ -1,7 +1,6 @@
-#include "hlo/builder/dynamic_shape_ops.h"
-
 #include "base/errors.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/movement/dimension_size_attributes.h"
 
 namespace hilo {
@@ -17,12 +16,12 @@ std::unique_ptr<OpAttributes> Dimension(int64_t dimension) {
 
 XlaOp GetDimensionSize(XlaOp operand, int64_t dimension) {
   if (operand.builder() == nullptr) return XlaOp();
-  return operand.builder()->AddOp(HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));
+  return AddOp(operand.builder(), HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));
 }
 
 XlaOp SetDimensionSize(XlaOp operand, XlaOp val, int64_t dimension) {
   if (operand.builder() == nullptr) return XlaOp();
-  return operand.builder()->AddOp(HloOpcode::kSetDimensionSize, {operand, val}, Dimension(dimension));
+  return AddOp(operand.builder(), HloOpcode::kSetDimensionSize, {operand, val}, Dimension(dimension));
 }
 
 XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension) {
@@ -30,12 +29,12 @@ XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension) {
   if (builder == nullptr) return XlaOp();
   const absl::StatusOr<Shape> shape = builder->GetShape(operand);
   if (!shape.ok() || !shape->IsArray() || dimension < 0 || dimension >= shape->rank()) {
-    return builder->AddOp(HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));  // reports the error
+    return AddOp(builder, HloOpcode::kGetDimensionSize, {operand}, Dimension(dimension));  // reports the error
   }
   Shape result = *shape;
   result.set_dynamic_dimension(dimension, false);
   const XlaOp bound = ConstantR0<int32_t>(builder, static_cast<int32_t>(shape->dimensions(dimension)));
-  return builder->AddOp(HloOpcode::kSetDimensionSize, {operand, bound}, Dimension(dimension), {}, &result);
+  return AddOp(builder, HloOpcode::kSetDimensionSize, {operand, bound}, Dimension(dimension), {}, &result);
 }
 
 XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Span<const int64_t> new_size_bounds,
@@ -51,7 +50,7 @@ XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Spa
   std::vector<XlaOp> operands = {operand};
   operands.insert(operands.end(), dim_sizes.begin(), dim_sizes.end());
   const Shape result = ShapeUtil::MakeShape(shape->element_type(), new_size_bounds, dims_are_dynamic);
-  return builder->AddOp(HloOpcode::kDynamicReshape, operands, nullptr, {}, &result);
+  return AddOp(builder, HloOpcode::kDynamicReshape, operands, nullptr, {}, &result);
 }
 
 }  // namespace hilo

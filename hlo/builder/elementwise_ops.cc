@@ -14,8 +14,10 @@
 
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -39,7 +41,7 @@ XlaOp Expand(XlaOp operand, const Shape& shape, absl::Span<const int64_t> mappin
   }
   if (kept_sizes.size() < mapping.size()) operand = Reshape(operand, kept_sizes);
   const Shape result(shape.element_type(), sizes);
-  return operand.builder()->AddOp(HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &result);
+  return AddOp(operand.builder(), HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &result);
 }
 
 Dimensions AllDimensions(int64_t rank) {
@@ -95,7 +97,7 @@ absl::StatusOr<XlaOp> TryBinary(XlaBuilder& builder, HloOpcode opcode, XlaOp lhs
                            rhs_shape.ToString());
   }
   if (broadcast_dimensions.empty() && ShapeUtil::SameDimensions(lhs_shape, rhs_shape)) {
-    return builder.AddOp(opcode, {lhs, rhs}, std::move(attributes));
+    return AddOp(&builder, opcode, {lhs, rhs}, std::move(attributes));
   }
   const int64_t rank = std::max(lhs_shape.rank(), rhs_shape.rank());
   const bool lhs_is_low = lhs_shape.rank() < rhs_shape.rank();
@@ -111,7 +113,7 @@ absl::StatusOr<XlaOp> TryBinary(XlaBuilder& builder, HloOpcode opcode, XlaOp lhs
   }
   lhs = Expand(lhs, lhs_shape, lhs_is_low ? *mapping : AllDimensions(rank), sizes);
   rhs = Expand(rhs, rhs_shape, lhs_is_low ? AllDimensions(rank) : *mapping, sizes);
-  return builder.AddOp(opcode, {lhs, rhs}, std::move(attributes));
+  return AddOp(&builder, opcode, {lhs, rhs}, std::move(attributes));
 }
 
 XlaOp Binary(HloOpcode opcode, XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions,
@@ -123,7 +125,7 @@ XlaOp Binary(HloOpcode opcode, XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> b
 }
 
 XlaOp Unary(HloOpcode opcode, XlaOp operand) {
-  return operand.builder() == nullptr ? XlaOp() : operand.builder()->AddOp(opcode, {operand});
+  return operand.builder() == nullptr ? XlaOp() : AddOp(operand.builder(), opcode, {operand});
 }
 
 XlaOp CompareTotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions,
@@ -145,9 +147,12 @@ bool IsSigned(XlaOp x) {
 
 }  // namespace
 
-#define HLO_UNARY(opcode, text, function, ...) \
+// The functions are named in hlo_opcode.def; one that xla_builder.h does not declare does not compile.
+#define HLO_UNARY(opcode, text, function, ...)                     \
+  static_assert(static_cast<XlaOp (*)(XlaOp)>(&function) != nullptr); \
   XlaOp function(XlaOp operand) { return Unary(HloOpcode::opcode, operand); }
 #define HLO_BINARY(opcode, text, function, ...)                                          \
+  static_assert(static_cast<XlaOp (*)(XlaOp, XlaOp, absl::Span<const int64_t>)>(&function) != nullptr); \
   XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
     return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                    \
   }

@@ -1,8 +1,8 @@
-#include "hlo/builder/linalg_ops.h"
-
 #include <memory>
 
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 
 namespace hilo {
 
@@ -11,14 +11,14 @@ XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length)
   auto attributes = std::make_unique<FftAttrs>();
   attributes->fft_type = fft_type;
   attributes->fft_length.assign(fft_length.begin(), fft_length.end());
-  return operand.builder()->AddOp(HloOpcode::kFft, {operand}, std::move(attributes));
+  return AddOp(operand.builder(), HloOpcode::kFft, {operand}, std::move(attributes));
 }
 
 XlaOp Cholesky(XlaOp a, bool lower) {
   if (a.builder() == nullptr) return XlaOp();
   auto attributes = std::make_unique<CholeskyAttrs>();
   attributes->lower = lower;
-  return a.builder()->AddOp(HloOpcode::kCholesky, {a}, std::move(attributes));
+  return AddOp(a.builder(), HloOpcode::kCholesky, {a}, std::move(attributes));
 }
 
 XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal, TransposeKind transpose_a) {
@@ -29,7 +29,7 @@ XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_di
   attributes->lower = lower;
   attributes->unit_diagonal = unit_diagonal;
   attributes->transpose_a = transpose_a;
-  return builder->AddOp(HloOpcode::kTriangularSolve, {a, b}, std::move(attributes));
+  return AddOp(builder, HloOpcode::kTriangularSolve, {a, b}, std::move(attributes));
 }
 
 }  // namespace hilo

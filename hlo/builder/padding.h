@@ -8,12 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "hilo/xla_data.h"
 
 namespace hilo {
-
-// kValid: none. kSame: as many window positions as the input has elements, divided by the stride and rounded up;
-// the missing elements are added half in front, an odd one behind (specification: Conv).
-enum class Padding { kSame, kValid };
 
 // Errors: InvalidArgument unless input, window and strides have the same number of sizes, all of at least 1 except the
 // input's.

@@ -1,6 +1,6 @@
-#include "hlo/builder/random_ops.h"
-
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ops/random/random_attributes.h"
 
 namespace hilo {
 namespace {
@@ -10,7 +10,7 @@ XlaOp Rng(RandomDistribution distribution, XlaOp a, XlaOp b, const Shape& shape)
   if (builder == nullptr) return XlaOp();
   auto attributes = std::make_unique<RngAttrs>();
   attributes->distribution = distribution;
-  return builder->AddOp(HloOpcode::kRng, {a, b}, std::move(attributes), {}, &shape);
+  return AddOp(builder, HloOpcode::kRng, {a, b}, std::move(attributes), {}, &shape);
 }
 
 }  // namespace
@@ -28,13 +28,13 @@ XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shap
   auto attributes = std::make_unique<RngBitGeneratorAttrs>();
   attributes->algorithm = algorithm;
   const Shape result = ShapeUtil::MakeTupleShape({*state, shape});
-  return builder->AddOp(HloOpcode::kRngBitGenerator, {initial_state}, std::move(attributes), {}, &result);
+  return AddOp(builder, HloOpcode::kRngBitGenerator, {initial_state}, std::move(attributes), {}, &result);
 }
 
 XlaOp RngGetAndUpdateState(XlaBuilder* builder, int64_t delta) {
   auto attributes = std::make_unique<RngGetAndUpdateStateAttrs>();
   attributes->delta = delta;
-  return builder->AddOp(HloOpcode::kRngGetAndUpdateState, {}, std::move(attributes));
+  return AddOp(builder, HloOpcode::kRngGetAndUpdateState, {}, std::move(attributes));
 }
 
 XlaOp StochasticConvertType(XlaOp operand, XlaOp random, PrimitiveType new_element_type) {
@@ -44,7 +44,7 @@ XlaOp StochasticConvertType(XlaOp operand, XlaOp random, PrimitiveType new_eleme
   if (!shape.ok()) return builder->ReportError(shape.status());
   Shape result = *shape;
   result.set_element_type(new_element_type);
-  return builder->AddOp(HloOpcode::kStochasticConvert, {operand, random}, nullptr, {}, &result);
+  return AddOp(builder, HloOpcode::kStochasticConvert, {operand, random}, nullptr, {}, &result);
 }
 
 }  // namespace hilo

@@ -1,8 +1,10 @@
 // ReduceWindow and SelectAndScatter with their paddings, and Scan.
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/builder/padding.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
@@ -67,7 +69,7 @@ XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Spa
   attributes->window = *std::move(window);
   std::vector<XlaOp> all(operands.begin(), operands.end());
   all.insert(all.end(), init_values.begin(), init_values.end());
-  return builder->AddOp(HloOpcode::kReduceWindow, all, std::move(attributes), {&computation});
+  return AddOp(builder, HloOpcode::kReduceWindow, all, std::move(attributes), {&computation});
 }
 
 XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
@@ -111,8 +113,8 @@ XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputation& se
   if (!window.ok()) return builder->ReportError(window.status());
   auto attributes = std::make_unique<SelectAndScatterAttrs>();
   attributes->window = *std::move(window);
-  return builder->AddOp(HloOpcode::kSelectAndScatter, {operand, source, init_value}, std::move(attributes),
-                        {&select, &scatter});
+  return AddOp(builder, HloOpcode::kSelectAndScatter, {operand, source, init_value}, std::move(attributes),
+               {&select, &scatter});
 }
 
 XlaOp SelectAndScatter(XlaOp operand, const XlaComputation& select, absl::Span<const int64_t> window_dimensions,
@@ -137,7 +139,7 @@ XlaOp Scan(absl::Span<const XlaOp> inputs, absl::Span<const XlaOp> inits, const 
   attributes->is_associative = is_associative;
   std::vector<XlaOp> all(inputs.begin(), inputs.end());
   all.insert(all.end(), inits.begin(), inits.end());
-  return builder->AddOp(HloOpcode::kScan, all, std::move(attributes), {&to_apply});
+  return AddOp(builder, HloOpcode::kScan, all, std::move(attributes), {&to_apply});
 }
 
 }  // namespace hilo

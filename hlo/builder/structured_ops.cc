@@ -6,8 +6,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
@@ -28,7 +30,7 @@ XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<O
            const Called& called = {}, const Shape* stated = nullptr) {
   for (XlaOp operand : operands) {
     if (operand.builder() != nullptr) {
-      return operand.builder()->AddOp(opcode, operands, std::move(attributes), called, stated);
+      return AddOp(operand.builder(), opcode, operands, std::move(attributes), called, stated);
     }
   }
   return XlaOp();
@@ -99,7 +101,7 @@ XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal) { return buil
 XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension) {
   auto attributes = std::make_unique<IotaAttrs>();
   attributes->iota_dimension = iota_dimension;
-  return builder->AddOp(HloOpcode::kIota, {}, std::move(attributes), {}, &shape);
+  return AddOp(builder, HloOpcode::kIota, {}, std::move(attributes), {}, &shape);
 }
 
 XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) { return Iota(builder, Shape(type, {size}), 0); }
@@ -154,7 +156,7 @@ XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComput
           absl::Span<const int64_t> dimensions) {
   auto attributes = std::make_unique<MapAttrs>();
   attributes->dimensions = List(dimensions);
-  return builder->AddOp(HloOpcode::kMap, operands, std::move(attributes), {&computation});
+  return AddOp(builder, HloOpcode::kMap, operands, std::move(attributes), {&computation});
 }
 
 // --- shape and movement ---
@@ -266,7 +268,7 @@ XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_indices) {
 XlaOp ConcatInDim(XlaBuilder* builder, absl::Span<const XlaOp> operands, int64_t dimension) {
   auto attributes = std::make_unique<ConcatenateAttrs>();
   attributes->dimensions = {dimension};
-  return builder->AddOp(HloOpcode::kConcatenate, operands, std::move(attributes));
+  return AddOp(builder, HloOpcode::kConcatenate, operands, std::move(attributes));
 }
 
 XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config) {
@@ -345,7 +347,7 @@ XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<c
              const XlaComputation& computation, absl::Span<const int64_t> dimensions_to_reduce) {
   auto attributes = std::make_unique<ReduceAttrs>();
   attributes->dimensions = List(dimensions_to_reduce);
-  return builder->AddOp(HloOpcode::kReduce, Joined(operands, init_values), std::move(attributes), {&computation});
+  return AddOp(builder, HloOpcode::kReduce, Joined(operands, init_values), std::move(attributes), {&computation});
 }
 
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation) {
@@ -388,7 +390,7 @@ XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numb
 // --- tuples, tokens, control flow ---
 
 XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements) {
-  return builder->AddOp(HloOpcode::kTuple, elements);
+  return AddOp(builder, HloOpcode::kTuple, elements);
 }
 
 XlaOp GetTupleElement(XlaOp tuple, int64_t index) {
@@ -414,14 +416,14 @@ XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> br
 }
 
 XlaOp Call(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands) {
-  return builder->AddOp(HloOpcode::kCall, operands, nullptr, {&computation});
+  return AddOp(builder, HloOpcode::kCall, operands, nullptr, {&computation});
 }
 
 XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl::Span<const XlaOp> operands,
                     const std::string& name, std::optional<std::string> attributes, std::optional<int64_t> version) {
   auto call = std::make_unique<CallAttrs>();
   call->is_composite = true;
-  const XlaOp op = builder->AddOp(HloOpcode::kCall, operands, std::move(call), {&computation});
+  const XlaOp op = AddOp(builder, HloOpcode::kCall, operands, std::move(call), {&computation});
   if (!op.valid()) return op;
   if (attributes.has_value() && !IsDictionary(*attributes)) {
     return builder->ReportError(InvalidArgument("composite call: expected attributes as {...}; got ", *attributes));
@@ -430,16 +432,16 @@ XlaOp CompositeCall(XlaBuilder* builder, const XlaComputation& computation, absl
   if (attributes.has_value()) absl::StrAppend(&text, "composite.attributes=", *attributes, ",");
   absl::StrAppend(&text, "composite.name=\"", absl::Utf8SafeCEscape(name), "\",composite.version=\"",
                   version.value_or(0), "\"}");
-  builder->AddExtraAttribute(op, "frontend_attributes", std::move(text));
+  AddExtraAttribute(builder, op, "frontend_attributes", std::move(text));
   return op;
 }
 
 XlaOp OptimizationBarrier(XlaOp operand) { return Emit(HloOpcode::kOptimizationBarrier, {operand}); }
-XlaOp CreateToken(XlaBuilder* builder) { return builder->AddOp(HloOpcode::kAfterAll, {}); }
+XlaOp CreateToken(XlaBuilder* builder) { return AddOp(builder, HloOpcode::kAfterAll, {}); }
 
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
   if (tokens.empty()) return builder->ReportError(InvalidArgument("after-all: expected at least one token; got none"));
-  return builder->AddOp(HloOpcode::kAfterAll, tokens);
+  return AddOp(builder, HloOpcode::kAfterAll, tokens);
 }
 
 }  // namespace hilo

@@ -1,6 +1,5 @@
-#include "hlo/builder/top_k.h"
-
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo {
@@ -10,7 +9,7 @@ XlaOp TopK(XlaOp operand, int64_t k, bool largest) {
   auto attributes = std::make_unique<TopKAttrs>();
   attributes->k = k;
   attributes->largest = largest;
-  return operand.builder()->AddOp(HloOpcode::kTopK, {operand}, std::move(attributes));
+  return AddOp(operand.builder(), HloOpcode::kTopK, {operand}, std::move(attributes));
 }
 
 XlaOp TopK(XlaOp operand, int64_t k, PrimitiveType index_type) {

@@ -1,7 +1,6 @@
-#include "hlo/builder/transfer_ops.h"
-
 #include "base/errors.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/collective/transfer_attributes.h"
 
 namespace hilo {
@@ -17,16 +16,16 @@ std::unique_ptr<OpAttributes> Channel(const ChannelHandle& handle, bool is_host_
 XlaOp SendPair(XlaOp operand, XlaOp token, const ChannelHandle& handle, bool is_host_transfer) {
   XlaBuilder* builder = operand.builder();
   if (builder == nullptr) return XlaOp();
-  const XlaOp context = builder->AddOp(HloOpcode::kSend, {operand, token}, Channel(handle, is_host_transfer));
-  return builder->AddOp(HloOpcode::kSendDone, {context}, Channel(handle, is_host_transfer));
+  const XlaOp context = AddOp(builder, HloOpcode::kSend, {operand, token}, Channel(handle, is_host_transfer));
+  return AddOp(builder, HloOpcode::kSendDone, {context}, Channel(handle, is_host_transfer));
 }
 
 XlaOp RecvPair(XlaOp token, const Shape& shape, const ChannelHandle& handle, bool is_host_transfer) {
   XlaBuilder* builder = token.builder();
   if (builder == nullptr) return XlaOp();
   const Shape stated(std::vector<Shape>{shape, ShapeUtil::MakeScalarShape(U32), ShapeUtil::MakeTokenShape()});
-  const XlaOp context = builder->AddOp(HloOpcode::kRecv, {token}, Channel(handle, is_host_transfer), {}, &stated);
-  return builder->AddOp(HloOpcode::kRecvDone, {context}, Channel(handle, is_host_transfer));
+  const XlaOp context = AddOp(builder, HloOpcode::kRecv, {token}, Channel(handle, is_host_transfer), {}, &stated);
+  return AddOp(builder, HloOpcode::kRecvDone, {context}, Channel(handle, is_host_transfer));
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config
   auto attributes = std::make_unique<InfeedAttrs>();
   attributes->infeed_config = config;
   const Shape stated(std::vector<Shape>{shape, ShapeUtil::MakeTokenShape()});
-  return token.builder()->AddOp(HloOpcode::kInfeed, {token}, std::move(attributes), {}, &stated);
+  return AddOp(token.builder(), HloOpcode::kInfeed, {token}, std::move(attributes), {}, &stated);
 }
 
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
@@ -48,7 +47,7 @@ XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layou
   auto attributes = std::make_unique<OutfeedAttrs>();
   attributes->outfeed_shape = shape_with_layout;
   attributes->outfeed_config = outfeed_config;
-  return operand.builder()->AddOp(HloOpcode::kOutfeed, {operand, token}, std::move(attributes));
+  return AddOp(operand.builder(), HloOpcode::kOutfeed, {operand, token}, std::move(attributes));
 }
 
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {

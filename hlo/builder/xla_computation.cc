@@ -1,6 +1,6 @@
-#include "hlo/builder/xla_computation.h"
-
 #include "base/errors.h"
+#include "hilo/xla_builder.h"
+#include "hlo/ir/hlo_module.h"
 
 namespace hilo {
 

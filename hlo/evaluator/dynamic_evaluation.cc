@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"

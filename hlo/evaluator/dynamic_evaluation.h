@@ -3,9 +3,9 @@
 #define HILO_HLO_EVALUATOR_DYNAMIC_EVALUATION_H_
 
 #include "absl/status/statusor.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ops/table/op.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

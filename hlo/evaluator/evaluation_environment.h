@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ops/table/op.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

@@ -1,7 +1,7 @@
 #include "hlo/evaluator/hlo_evaluator.h"
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/evaluator/dynamic_evaluation.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/async_shapes.h"

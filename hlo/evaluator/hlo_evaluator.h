@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/work_budget.h"
+#include "hilo/literal.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

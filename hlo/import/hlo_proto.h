@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "hlo/builder/xla_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/hlo_verifier.h"
 
@@ -42,10 +41,6 @@ absl::StatusOr<std::string> HloModuleToHloProto(const HloModule& module);
 // True if `bytes` look like an HloModuleProto or HloProto rather than text: they begin with the tag of field 1, a
 // length within the bytes, and, after it, the tag of another length-delimited field.
 bool LooksLikeHloProto(absl::string_view bytes);
-
-// XlaComputation's proto. Errors: InvalidArgument if it is null; as above.
-absl::StatusOr<std::string> SerializeAsHloModuleProto(const XlaComputation& computation);
-absl::StatusOr<XlaComputation> XlaComputationFromProto(absl::string_view bytes);
 
 }  // namespace hilo
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_shape.h"
 
 namespace hilo {

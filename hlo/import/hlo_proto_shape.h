@@ -3,9 +3,9 @@
 #define HILO_HLO_IMPORT_HLO_PROTO_SHAPE_H_
 
 #include "absl/status/statusor.h"
+#include "hilo/literal.h"
+#include "hilo/shape.h"
 #include "hlo/import/hlo_proto_wire.h"
-#include "shape/literal.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

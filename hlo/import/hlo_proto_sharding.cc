@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_metadata.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/text/op_metadata_text.h"

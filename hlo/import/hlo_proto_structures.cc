@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/ops/linalg/convolution_attributes.h"

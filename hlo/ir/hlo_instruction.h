@@ -12,28 +12,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "hilo/shape.h"
+#include "hilo/xla_data.h"
 #include "hlo/ops/table/attributes.h"
 #include "hlo/ops/table/hlo_opcode.h"
-#include "shape/shape.h"
 
 namespace hilo {
 
 class HloComputation;
 class HloModule;
 struct KernelConfig;
-
-// Source of an instruction in the user's program. `other` keeps fields that Hilo does not read, as text.
-struct OpMetadata {
-  std::string op_type;
-  std::string op_name;
-  std::string source_file;
-  int64_t source_line = 0;
-  AttributeText other;
-  bool empty() const {
-    return op_type.empty() && op_name.empty() && source_file.empty() && source_line == 0 && other.empty();
-  }
-  bool operator==(const OpMetadata&) const = default;
-};
 
 class HloInstruction {
  public:

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 

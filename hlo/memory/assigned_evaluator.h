@@ -5,10 +5,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/work_budget.h"
+#include "hilo/literal.h"
 #include "hlo/evaluator/evaluation_environment.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_assignment.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/memory/frame_packing.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/memory/value_liveness.h"

@@ -17,8 +17,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

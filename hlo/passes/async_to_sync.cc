@@ -7,7 +7,7 @@
 //
 // and the rules about tuples simplify the rest. A copy-start is a copy in the same way. A domain and a copy
 // of a tuple are their operands.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"

@@ -4,7 +4,7 @@
 // another machine.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/passes/inline_computation.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"

@@ -2,7 +2,7 @@
 // stays. Equal constants become one. Metadata does not count.
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 

@@ -7,7 +7,7 @@
 // so that the leaf passes through unchanged and costs nothing.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 

@@ -3,7 +3,7 @@
 // stay shared: their targets have separate frames.
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {

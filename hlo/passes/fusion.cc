@@ -15,7 +15,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/fusion_groups.h"

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/cancellation.h"
+#include "hilo/host.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/passes/emission.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/movement/physical_shape.h"
 #include "hlo/ops/structure/custom_call.h"

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/passes/simplify/rules.h"
 #include "hlo/passes/standard_passes.h"

@@ -1,5 +1,5 @@
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/standard_passes.h"
 

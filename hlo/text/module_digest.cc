@@ -3,8 +3,8 @@
 #include "hlo/text/module_digest.h"
 
 #include "base/byte_stream.h"
+#include "hilo/literal.h"
 #include "hlo/text/hlo_printer.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

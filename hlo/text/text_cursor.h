@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "hilo/shape.h"
 #include "hlo/text/source_text.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

@@ -10,8 +10,8 @@
 #include "absl/strings/match.h"
 #include "base/errors.h"
 #include "base/math.h"
-#include "base/status_macros.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::ffi {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::ffi {
 

@@ -9,10 +9,11 @@
 #include "absl/container/inlined_vector.h"
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/ffi/call_device.h"
+#include "runtime/ffi/custom_call_status.h"
 #include "runtime/ffi/typed_call.h"
 
 namespace hilo::ffi {

@@ -10,12 +10,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/ffi.h"
+#include "hilo/literal.h"
+#include "hilo/shape.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "runtime/compiler.h"
-#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/lapack/small_call.h"
-#include "shape/literal.h"
-#include "shape/shape.h"
 
 namespace hilo::ffi {
 

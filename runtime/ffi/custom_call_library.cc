@@ -1,11 +1,9 @@
-#include "runtime/ffi/custom_call_library.h"
-
 #include <dlfcn.h>
 
 #include <exception>
 
 #include "base/errors.h"
-#include "runtime/ffi/custom_call_registry.h"
+#include "hilo/ffi.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/guarded.h"
 

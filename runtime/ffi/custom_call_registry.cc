@@ -1,7 +1,6 @@
-#include "runtime/ffi/custom_call_registry.h"
-
 #include "absl/strings/ascii.h"
 #include "base/errors.h"
+#include "hilo/ffi.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "runtime/lapack/lapack_targets.h"
 

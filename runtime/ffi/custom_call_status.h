@@ -1,22 +1,15 @@
-// Failure reporting for functions of the status-returning API versions. XLA's names.
+// What hilo/ffi.h leaves opaque: the failure that a custom call has reported.
 #ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_STATUS_H_
 #define HILO_RUNTIME_FFI_CUSTOM_CALL_STATUS_H_
 
-#include <cstddef>
 #include <optional>
 #include <string>
 
-// Opaque to functions; starts as success. Declared outside of the namespace, as XLA does.
+#include "hilo/ffi.h"
+
+// Starts as success.
 struct XlaCustomCallStatus {
   std::optional<std::string> failure;
 };
-
-namespace hilo {
-
-void XlaCustomCallStatusSetSuccess(XlaCustomCallStatus* status);
-// The message is copied.
-void XlaCustomCallStatusSetFailure(XlaCustomCallStatus* status, const char* message, size_t message_len);
-
-}  // namespace hilo
 
 #endif  // HILO_RUNTIME_FFI_CUSTOM_CALL_STATUS_H_

@@ -9,10 +9,9 @@
 
 #include "base/errors.h"
 #include "base/log_sink.h"
-#include "base/status_macros.h"
-#include "base/thread_pool.h"
-#include "runtime/ffi/custom_call_registry.h"
-#include "runtime/ffi/execution_context.h"
+#include "hilo/ffi.h"
+#include "hilo/host.h"
+#include "hilo/status_macros.h"
 #include "runtime/ffi/task_threads.h"
 #include "runtime/ffi/type_registry.h"
 #include "runtime/ffi/xla_ffi_abi.h"

@@ -11,17 +11,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "hilo/ffi.h"
 #include "runtime/compiler.h"
 #include "runtime/ffi/call_device.h"
 
-struct XLA_FFI_Api;
-struct XLA_FFI_Error;
 struct XLA_FFI_Future;
 
 namespace hilo::ffi {
-
-// For code that calls XLA_FFI_GetApi(): the only table of the process.
-const XLA_FFI_Api* GetXlaFfiApi();
 
 // State of a handler from one stage to the next: an object of a registered type, which is deleted with this.
 class State {

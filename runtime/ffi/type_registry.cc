@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/errors.h"
-#include "runtime/ffi/execution_context.h"
+#include "hilo/ffi.h"
 
 namespace hilo::ffi {
 namespace {

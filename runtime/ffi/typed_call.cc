@@ -2,7 +2,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::ffi {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/ffi.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/compiler.h"
 #include "runtime/ffi/attribute_dictionary.h"
-#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/xla_ffi_abi.h"
 

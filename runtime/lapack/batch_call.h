@@ -13,10 +13,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/primitive_type.h"
+#include "hilo/status_macros.h"
 #include "runtime/lapack/lapack_library.h"
 #include "runtime/lapack/lapack_targets.h"
-#include "shape/number_types.h"
 
 namespace hilo::lapack {
 

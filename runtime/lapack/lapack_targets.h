@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "runtime/ffi/custom_call_registry.h"
-#include "shape/primitive_type.h"
+#include "hilo/ffi.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::lapack {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::accuracy {
 

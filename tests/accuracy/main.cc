@@ -21,8 +21,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/status_macros.h"
 #include "tests/accuracy/functions.h"
 
 namespace hilo::accuracy {

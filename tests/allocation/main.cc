@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 
 namespace {

@@ -26,8 +26,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "base/status_macros.h"
 #include "collectives/process_group.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {

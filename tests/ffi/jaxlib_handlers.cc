@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/ffi/custom_call_library.h"
+#include "hilo/ffi.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {

@@ -1,5 +1,5 @@
 /* A library of custom calls in plain C, as `hilo run --ffi-library` takes it. */
-#include "runtime/ffi/custom_call_library.h"
+#include "hilo/ffi.h"
 
 static void AddOne(void* out, const void** in) {
   for (int i = 0; i < 3; ++i) ((float*)out)[i] = ((const float*)in[0])[i] + 1;

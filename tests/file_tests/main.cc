@@ -29,11 +29,12 @@
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/client.h"
+#include "hilo/npy.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
-#include "shape/npy.h"
+#include "runtime/runtime_access.h"
 #include "tests/file_tests/run_on_devices.h"
 #include "tests/file_tests/test_file.h"
 #include "tests/file_tests/test_targets.h"
@@ -63,8 +64,9 @@ double RootMeanSquare(const Literal& literal) {
 struct Platform {
   // Compiles, and what is compiled is run on the same client, or serialised and run on `loader`.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module) const {
-    if (loader == nullptr) return client->Compile(std::move(module), options);
-    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> compiled, client->Compile(std::move(module), options));
+    if (loader == nullptr) return RuntimeAccess::Compile(client.get(), std::move(module), options);
+    HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> compiled,
+                          RuntimeAccess::Compile(client.get(), std::move(module), options));
     HILO_ASSIGN_OR_RETURN(const std::string bytes, compiled->Serialize());
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> loaded, loader->Load(bytes));
     HILO_ASSIGN_OR_RETURN(const std::string again, loaded->Serialize());
@@ -88,7 +90,8 @@ struct Platform {
 
 absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> compiler) {
   const int devices = compiler->platform() == gpu::kCudaPlatform ? 1 : kDevices;
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = devices}, std::move(compiler)));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
+                        RuntimeAccess::CreateClient({.device_count = devices}, std::move(compiler)));
   HILO_RETURN_IF_ERROR(RegisterTestTargets(client->custom_call_registry()));
   return client;
 }

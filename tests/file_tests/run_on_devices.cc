@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::testing {
 namespace {

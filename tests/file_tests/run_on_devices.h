@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/client.h"
-#include "shape/literal.h"
+#include "hilo/client.h"
+#include "hilo/literal.h"
 
 namespace hilo::testing {
 

@@ -5,8 +5,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::testing {
 namespace {

@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 namespace hilo::testing {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::testing {
 namespace {

@@ -3,7 +3,7 @@
 #define HILO_TESTS_FILE_TESTS_TEST_TARGETS_H_
 
 #include "absl/status/status.h"
-#include "runtime/ffi/custom_call_registry.h"
+#include "hilo/ffi.h"
 
 namespace hilo::testing {
 

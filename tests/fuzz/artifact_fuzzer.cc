@@ -13,7 +13,8 @@
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/interpreter/interpreter_compiler.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
 
 namespace {
@@ -45,7 +46,7 @@ hilo::Artifact ArtifactOf(hilo::Client& client) {
 struct Subjects {
   std::unique_ptr<hilo::Client> cpu = Made(hilo::Client::Create({.num_threads = 1, .cache_dir = ""}));
   // With assigned memory dynamic dimensions are expanded, as on the CPU.
-  std::unique_ptr<hilo::Client> interpreter = Made(hilo::Client::Create(
+  std::unique_ptr<hilo::Client> interpreter = Made(hilo::RuntimeAccess::CreateClient(
       {.num_threads = 1, .cache_dir = ""}, hilo::CreateInterpreterCompiler({.assigned_buffers = true})));
   const hilo::Artifact cpu_artifact = ArtifactOf(*cpu), interpreter_artifact = ArtifactOf(*interpreter);
 };

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "shape/literal.h"
 
 namespace hilo::fuzz {
 

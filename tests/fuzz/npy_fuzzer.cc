@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "absl/strings/string_view.h"
-#include "shape/npy.h"
+#include "hilo/npy.h"
 
 namespace {
 

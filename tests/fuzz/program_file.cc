@@ -6,7 +6,7 @@
 #include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
 

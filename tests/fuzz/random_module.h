@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
-#include "shape/literal.h"
 
 namespace hilo::fuzz {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 
 namespace hilo::fuzz {

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
-#include "shape/literal.h"
 #include "tests/fuzz/error_bounds.h"
 
 namespace hilo::fuzz {

@@ -14,7 +14,7 @@
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/memory/copy_insertion.h"

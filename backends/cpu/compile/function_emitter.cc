@@ -2,7 +2,7 @@
 
 #include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/runtime/cpu_abi.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace hilo::cpu {

@@ -4,7 +4,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/analysis/trip_count.h"

@@ -8,7 +8,7 @@
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu::fft {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/cpu/fft/row_fft.h"
+#include "hilo/primitive_type.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "shape/primitive_type.h"
 
 namespace hilo::cpu::fft {
 

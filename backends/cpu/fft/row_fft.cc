@@ -19,7 +19,7 @@
 #include <optional>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu::fft {
 namespace {

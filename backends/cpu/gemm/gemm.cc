@@ -10,7 +10,7 @@
 
 #include "backends/cpu/gemm/gemm_kernels.h"
 #include "base/aligned_buffer.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu::gemm {
 namespace {

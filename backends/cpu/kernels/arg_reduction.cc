@@ -6,7 +6,7 @@
 
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {

@@ -17,7 +17,7 @@
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 

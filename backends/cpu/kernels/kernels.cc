@@ -1,7 +1,7 @@
 #include "backends/cpu/kernels/kernels.h"
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/hlo_opcode.h"
 
 namespace hilo::cpu {

@@ -13,7 +13,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/row_segments.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {

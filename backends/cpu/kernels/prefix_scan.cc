@@ -14,7 +14,7 @@
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"

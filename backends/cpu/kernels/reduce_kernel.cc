@@ -15,7 +15,7 @@
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"

@@ -8,7 +8,7 @@
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 

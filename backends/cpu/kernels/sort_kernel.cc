@@ -9,7 +9,7 @@
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {

@@ -8,7 +8,7 @@
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 
 namespace hilo::cpu {

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
-#include "base/thread_pool.h"
+#include "hilo/host.h"
 
 #ifdef HILO_HAVE_ONEDNN
 #include "oneapi/dnnl/dnnl.h"

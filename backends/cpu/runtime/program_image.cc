@@ -2,7 +2,7 @@
 
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "runtime/shape_bytes.h"
 

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "hilo/shape.h"
 #include "runtime/artifact.h"
-#include "shape/shape.h"
 
 namespace hilo::cpu {
 

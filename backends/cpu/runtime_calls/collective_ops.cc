@@ -1,8 +1,8 @@
 // Collectives and the queries of replica and partition ids, as runtime calls.
 #include "backends/cpu/runtime_calls/collective_ops.h"
 
-#include "base/status_macros.h"
 #include "collectives/collective_op.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu {
 namespace {

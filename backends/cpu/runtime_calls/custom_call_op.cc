@@ -2,7 +2,7 @@
 // memory.
 #include "backends/cpu/runtime_calls/custom_call_op.h"
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/ffi/custom_call.h"
 
 namespace hilo::cpu {

@@ -1,7 +1,7 @@
 // The runtime call of fft.
 #include "backends/cpu/fft/fft.h"
 #include "backends/cpu/runtime_calls/linear_algebra_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu {
 namespace {

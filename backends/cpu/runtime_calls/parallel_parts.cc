@@ -4,7 +4,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 
 namespace hilo::cpu {

@@ -6,8 +6,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "base/cancellation.h"
-#include "base/thread_pool.h"
+#include "hilo/host.h"
 
 namespace hilo::cpu {
 

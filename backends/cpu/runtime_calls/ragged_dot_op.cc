@@ -7,7 +7,7 @@
 
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/runtime_calls/parallel_parts.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/table/op.h"
 

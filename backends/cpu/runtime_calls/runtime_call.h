@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/cpu/runtime/cpu_abi.h"
+#include "hilo/executable.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "runtime/compile_options.h"
 #include "runtime/compiler.h"
 
 namespace hilo::cpu {

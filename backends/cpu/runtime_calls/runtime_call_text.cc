@@ -5,7 +5,7 @@
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "backends/cpu/runtime_calls/parallel_parts.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
-#include "shape/literal.h"
 
 namespace hilo::cpu {
 namespace {

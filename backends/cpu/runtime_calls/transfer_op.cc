@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "runtime/transfer_ops.h"
-#include "shape/literal.h"
 
 namespace hilo::cpu {
 namespace {

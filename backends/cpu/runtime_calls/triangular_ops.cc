@@ -9,8 +9,8 @@
 #include "backends/cpu/runtime_calls/parallel_parts.h"
 #include "backends/cpu/runtime_calls/triangular_kernels.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::cpu {
 namespace {

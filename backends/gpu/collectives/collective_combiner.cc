@@ -1,5 +1,5 @@
 #include "backends/gpu/collectives/collective_emitter.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/partition/combine_all_reduces.h"
 
 namespace hilo::gpu {

@@ -10,8 +10,8 @@
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/collective_op.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/collective_attributes.h"
 

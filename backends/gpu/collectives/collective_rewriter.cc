@@ -4,8 +4,8 @@
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_plan.h"
 #include "backends/gpu/collectives/reduction_kind.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 

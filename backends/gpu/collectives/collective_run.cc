@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
 #include "collectives/communicator.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

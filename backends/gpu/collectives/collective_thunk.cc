@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_run.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

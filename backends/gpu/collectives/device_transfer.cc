@@ -4,7 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "backends/gpu/collectives/collective_run.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/transfer_attributes.h"
 #include "runtime/transfer_ops.h"

@@ -13,7 +13,7 @@
 #include "backends/gpu/collectives/grouped_communicator.h"
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -29,7 +29,7 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/signals_blocked.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::gpu {
 namespace {

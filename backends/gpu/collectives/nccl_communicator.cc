@@ -23,7 +23,7 @@
 #include "backends/gpu/collectives/nccl_abi.h"
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

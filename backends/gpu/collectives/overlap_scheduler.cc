@@ -6,9 +6,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "hilo/shape.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/hlo_opcode.h"
-#include "shape/shape.h"
 
 namespace hilo::gpu {
 namespace {

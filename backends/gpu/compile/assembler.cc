@@ -17,7 +17,7 @@
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 extern char** environ;
 

@@ -5,7 +5,7 @@
 #include "base/byte_stream.h"
 #include "base/log_sink.h"
 #include "base/sha256.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/disk_cache.h"
 
 namespace hilo::gpu {

@@ -5,7 +5,7 @@
 #include "backends/gpu/compile/program_emitter.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"

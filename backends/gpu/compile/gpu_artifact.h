@@ -12,9 +12,9 @@
 #include "backends/gpu/compile/gpu_image.h"
 #include "backends/gpu/compile/kernel_choices.h"
 #include "backends/gpu/driver/library_decisions.h"
+#include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
 #include "runtime/artifact.h"
-#include "runtime/compile_options.h"
 
 namespace hilo::gpu {
 

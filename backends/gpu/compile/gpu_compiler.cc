@@ -19,7 +19,7 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"

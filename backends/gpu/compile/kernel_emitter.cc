@@ -6,7 +6,7 @@
 #include "backends/gpu/compile/program_emitter.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/llvm/llvm_compat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace hilo::gpu {

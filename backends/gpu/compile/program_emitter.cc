@@ -18,7 +18,7 @@
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/sha256.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"

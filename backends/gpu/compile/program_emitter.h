@@ -13,8 +13,8 @@
 #include "backends/gpu/compile/kernel_choices.h"
 #include "backends/gpu/compile/kernel_emitter.h"
 #include "backends/gpu/thunks/thunk.h"
+#include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
-#include "runtime/compile_options.h"
 
 namespace hilo::gpu {
 

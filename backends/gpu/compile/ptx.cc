@@ -20,7 +20,7 @@
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/file.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"

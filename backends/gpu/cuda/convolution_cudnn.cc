@@ -3,7 +3,7 @@
 #include "backends/gpu/cuda/convolution_cudnn.h"
 
 #include "backends/gpu/cuda/cudnn_constants.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

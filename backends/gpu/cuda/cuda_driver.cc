@@ -19,7 +19,7 @@
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/graph_conditions.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -18,7 +18,7 @@
 #include "backends/gpu/cuda/cudnn_constants.h"
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 #if __has_include(<cufftXt.h>)
 #include <cufftXt.h>

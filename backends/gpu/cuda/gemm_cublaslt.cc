@@ -17,7 +17,7 @@
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

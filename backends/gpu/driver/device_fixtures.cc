@@ -4,7 +4,7 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/lib/convolution.h"
 #include "backends/gpu/lib/gemm.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/cuda_report.h"

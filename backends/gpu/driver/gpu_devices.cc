@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/gpu/driver/gpu_platform.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/cuda_driver.h"

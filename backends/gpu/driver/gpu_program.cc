@@ -5,7 +5,7 @@
 
 #include "backends/gpu/compile/gpu_artifact.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "backends/gpu/driver/libraries.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

@@ -8,7 +8,7 @@
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
 

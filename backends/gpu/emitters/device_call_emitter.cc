@@ -3,7 +3,7 @@
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/thunks/library_thunks.h"
 #include "backends/gpu/thunks/stream_call.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "runtime/ffi/attribute_dictionary.h"
 

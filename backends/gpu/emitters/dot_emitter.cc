@@ -6,7 +6,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -13,9 +13,9 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "shape/literal.h"
 
 namespace hilo::gpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

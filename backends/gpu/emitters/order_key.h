@@ -3,7 +3,7 @@
 #define HILO_BACKENDS_GPU_EMITTERS_ORDER_KEY_H_
 
 #include "backends/llvm/elements/elemental_emitter.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::gpu {
 

@@ -16,7 +16,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction_op.h"
 

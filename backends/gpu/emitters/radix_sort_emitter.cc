@@ -12,7 +12,7 @@
 #include "backends/gpu/emitters/order_key.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

@@ -5,7 +5,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
 

@@ -13,7 +13,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

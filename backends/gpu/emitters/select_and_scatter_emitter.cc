@@ -5,7 +5,7 @@
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::gpu {

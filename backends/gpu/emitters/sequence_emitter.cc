@@ -12,7 +12,7 @@
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/table/op_attributes.h"

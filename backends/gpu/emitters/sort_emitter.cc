@@ -8,7 +8,7 @@
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

@@ -2,7 +2,7 @@
 
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

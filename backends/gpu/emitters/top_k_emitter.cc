@@ -11,7 +11,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/order_key.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::gpu {

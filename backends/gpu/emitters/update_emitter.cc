@@ -2,7 +2,7 @@
 // element; otherwise the whole result is a loop.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

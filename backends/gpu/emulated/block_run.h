@@ -14,7 +14,7 @@
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
-#include "base/thread_pool.h"
+#include "hilo/host.h"
 
 namespace hilo::gpu {
 

@@ -18,7 +18,7 @@
 #include "backends/gpu/emulated/emulated_queue.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

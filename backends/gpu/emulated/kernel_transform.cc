@@ -12,7 +12,7 @@
 #include "backends/gpu/emulated/device_math.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"

@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op.h"
-#include "shape/literal.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/fft_cufft.h"

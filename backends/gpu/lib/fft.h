@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/lib/library_device.h"
+#include "hilo/primitive_type.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "shape/primitive_type.h"
 
 namespace hilo::gpu {
 

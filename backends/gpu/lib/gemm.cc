@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
+#include "hilo/status_macros.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/gemm_cublaslt.h"

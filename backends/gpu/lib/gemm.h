@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/lib/algorithm_selector.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::gpu {
 

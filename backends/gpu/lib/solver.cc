@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "runtime/lapack/lapack_library.h"
 #include "runtime/lapack/lapack_targets.h"
 

@@ -26,7 +26,7 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/lib/library_device.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo::gpu {
 

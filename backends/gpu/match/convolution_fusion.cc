@@ -13,7 +13,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/epilogue_match.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 
 namespace hilo::gpu {

@@ -8,8 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/status_macros.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -81,7 +82,7 @@ XlaOp Lapack(const CudaCall& call, absl::string_view routine, absl::string_view 
   attrs->output_to_operand_aliasing.clear();
   if (operand != nullptr) attrs->operand_layout_constraints.shapes = {*operand};
   *call.lapack = shape == nullptr ? call.instruction.shape() : *shape;
-  return call.builder->AddOp(HloOpcode::kCustomCall, call.operands, std::move(attrs), {}, call.lapack);
+  return AddOp(call.builder, HloOpcode::kCustomCall, call.operands, std::move(attrs), {}, call.lapack);
 }
 template <const char* kReal, const char* kComplex = kReal>
 absl::StatusOr<XlaOp> Same(const CudaCall& call) {

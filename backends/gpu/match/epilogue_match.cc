@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/match/fused_members.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
 

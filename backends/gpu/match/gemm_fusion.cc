@@ -15,7 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/match/epilogue_match.h"
 #include "backends/gpu/match/gemm_match.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/match/fused_members.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 

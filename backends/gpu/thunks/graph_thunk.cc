@@ -9,7 +9,7 @@
 #include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "base/log_sink.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/random/random_attributes.h"
 #include "hlo/ops/random/random_bits.h"

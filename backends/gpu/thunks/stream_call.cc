@@ -10,7 +10,7 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/thunks/host_call.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "runtime/ffi/call_device.h"

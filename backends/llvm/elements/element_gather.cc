@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/data_movement.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::codegen {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/llvm/elements/op_dispatch.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 namespace {

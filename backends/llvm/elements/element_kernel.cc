@@ -2,8 +2,8 @@
 
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 namespace {

@@ -5,7 +5,7 @@
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
 

@@ -5,7 +5,7 @@
 #include "backends/llvm/elements/ir_array.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/llvm_compat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 namespace {

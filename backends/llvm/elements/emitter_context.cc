@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/llvm/llvm_compat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 

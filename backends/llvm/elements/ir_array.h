@@ -1,10 +1,11 @@
 // An array in memory as generated code sees it: a pointer and a shape, dense and row-major. PRED is one byte, types of
-// fewer than 8 bits take one byte per element, complex numbers are (real, imaginary) pairs, as in shape/number_types.h.
+// fewer than 8 bits take one byte per element, complex numbers are (real, imaginary) pairs, as in
+// hilo/primitive_type.h.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 
 #include "backends/llvm/lanes/lane_index.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo::codegen {
 

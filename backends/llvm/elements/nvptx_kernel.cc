@@ -9,7 +9,7 @@
 #include "backends/llvm/jit/optimizer.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"

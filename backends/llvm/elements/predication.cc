@@ -1,7 +1,7 @@
 // Choice between two sources of an element; see data_movement.h.
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 

@@ -7,7 +7,7 @@
 #include "backends/llvm/elements/ir_array.h"
 #include "backends/llvm/elements/op_dispatch.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::codegen {
 namespace {

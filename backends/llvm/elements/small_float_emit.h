@@ -2,7 +2,7 @@
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_SMALL_FLOAT_EMIT_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_SMALL_FLOAT_EMIT_H_
 
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
 
 namespace llvm {
 class IRBuilderBase;

@@ -20,7 +20,7 @@
 #include "backends/llvm/jit/code_memory.h"
 #include "backends/llvm/jit/host_features.h"
 #include "backends/llvm/jit/optimizer.h"
-#include "base/cancellation.h"
+#include "hilo/host.h"
 
 namespace llvm {
 class LLVMContext;

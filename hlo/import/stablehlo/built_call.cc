@@ -1,7 +1,7 @@
 #include "hlo/import/stablehlo/built_call.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::stablehlo {
 

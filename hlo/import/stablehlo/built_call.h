@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 
 namespace hilo::stablehlo {

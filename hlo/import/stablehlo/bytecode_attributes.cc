@@ -3,10 +3,10 @@
 #include <iterator>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/primitive_type.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_entries.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
-#include "shape/number_types.h"
 
 namespace hilo::stablehlo {
 namespace {

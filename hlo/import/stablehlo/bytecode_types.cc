@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_entries.h"
 
 namespace hilo::stablehlo {

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/library_calls.h"

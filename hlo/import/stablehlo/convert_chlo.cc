@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
-#include "shape/literal.h"
 #include "shape/number_text.h"
 
 namespace hilo::stablehlo {

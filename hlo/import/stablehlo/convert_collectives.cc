@@ -3,7 +3,7 @@
 
 #include "base/errors.h"
 #include "base/math.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/shardings.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
 #include "hlo/ops/linalg/convolution_attributes.h"

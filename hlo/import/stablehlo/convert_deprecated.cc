@@ -5,10 +5,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "shape/literal.h"
 
 namespace hilo::stablehlo {
 namespace {

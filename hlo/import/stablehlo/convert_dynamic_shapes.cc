@@ -1,7 +1,7 @@
 // Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from
 // constants. Sizes that the operation's type leaves open are then inferred.
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
 #include "hlo/ops/movement/dimension_size_attributes.h"

@@ -2,7 +2,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 

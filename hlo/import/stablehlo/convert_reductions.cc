@@ -1,6 +1,6 @@
 // Reductions, windows and batch normalisation: scalar computations over parts of arrays.
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"

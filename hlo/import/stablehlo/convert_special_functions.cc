@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/built_call.h"
 
 namespace hilo::stablehlo {

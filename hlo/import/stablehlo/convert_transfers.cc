@@ -1,6 +1,6 @@
 // Converts tokens, tuples, and transfers into and out of a running program.
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/ops/collective/transfer_attributes.h"
 

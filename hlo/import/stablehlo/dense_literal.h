@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hilo/literal.h"
 #include "hlo/import/stablehlo/mlir_module.h"
-#include "shape/literal.h"
 
 namespace hilo::stablehlo {
 

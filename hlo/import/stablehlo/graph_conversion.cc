@@ -21,7 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/import/stablehlo/captures.h"
 #include "hlo/import/stablehlo/entry_conversion.h"

@@ -13,7 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
 #include "hlo/import/stablehlo/built_call.h"
 #include "hlo/ops/structure/custom_call_attributes.h"

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo::stablehlo {
 

@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
-#include "shape/literal.h"
 #include "shape/number_text.h"
 
 namespace hilo::stablehlo {

@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/mlir_cursor.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
 #include "hlo/import/stablehlo/mlir_text_words.h"

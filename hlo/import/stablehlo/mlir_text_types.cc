@@ -2,7 +2,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
 
 namespace hilo::stablehlo {

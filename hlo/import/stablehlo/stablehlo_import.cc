@@ -1,7 +1,7 @@
 #include "hlo/import/stablehlo/stablehlo_import.h"
 
 #include "absl/strings/match.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_reader.h"
 #include "hlo/import/stablehlo/graph_conversion.h"
 #include "hlo/import/stablehlo/mlir_cursor.h"

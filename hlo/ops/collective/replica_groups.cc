@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/shape.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/attribute_reader.h"
-#include "shape/shape.h"
 
 namespace hilo {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hilo/shape.h"
 #include "hlo/ops/table/attributes.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

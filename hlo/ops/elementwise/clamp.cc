@@ -1,6 +1,6 @@
 // clamp(low, x, high) = min(max(low, x), high), so that `high` decides where low > high, and NaN
 // anywhere gives NaN.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/elementwise/elementwise_kernels.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"

@@ -1,7 +1,7 @@
 // compare: six directions under IEEE order or the total order of floats.
 #include <bit>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"

@@ -1,5 +1,5 @@
 // convert: element-wise conversion of values; the rules are those of shape/convert.h.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/checks.h"
 
 namespace hilo {

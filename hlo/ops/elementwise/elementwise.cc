@@ -2,7 +2,7 @@
 // and wide type.
 #include <cmath>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/elementwise/elementwise_kernels.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"

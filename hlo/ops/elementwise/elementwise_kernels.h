@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "hilo/primitive_type.h"
 #include "hlo/ops/table/hlo_opcode.h"
-#include "shape/number_types.h"
 
 namespace hilo {
 
@@ -18,11 +18,12 @@ template <typename W>
 using BinaryKernel = void (*)(int bits, const W* x, const W* y, W* out, int64_t n);
 
 // The loop of `opcode` in W: bool, int64_t, uint64_t, float, double, complex64 or complex128. Null
-// if the op does not take such elements, or its result is of another type.
+// if the op does not take such elements, or its result is of another type. (GCC applies -fvisibility=hidden to no
+// specialisation for a built-in type.)
 template <typename W>
-UnaryKernel<W> FindUnaryKernel(HloOpcode opcode);
+[[gnu::visibility("hidden")]] UnaryKernel<W> FindUnaryKernel(HloOpcode opcode);
 template <typename W>
-BinaryKernel<W> FindBinaryKernel(HloOpcode opcode);
+[[gnu::visibility("hidden")]] BinaryKernel<W> FindBinaryKernel(HloOpcode opcode);
 
 // A loop over the stateless function f(x) or f(x, bits), f(x, y) or f(x, y, bits).
 template <typename W, typename F>

@@ -8,7 +8,7 @@
 // infinite and values below its smallest normal become zero.
 #include <cmath>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
 

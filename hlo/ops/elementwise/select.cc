@@ -1,5 +1,5 @@
 // select: picks elements of one of two arrays; the values' type does not matter.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"

@@ -7,10 +7,10 @@
 #include <complex>
 #include <vector>
 
+#include "hilo/literal.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

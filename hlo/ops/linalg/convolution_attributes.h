@@ -6,29 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "hlo/ops/linalg/dimension_number_fields.h"
+#include "hilo/xla_data.h"
 #include "hlo/ops/table/attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 
-// The role of each dimension of the two operands and of the result. Spatial dimension i of the three correspond.
-// Text: "bf01_oi01->bf01", a letter or digit per dimension; "?" is a dimension without a role, which inference
-// rejects. The default has no spatial dimensions, "bf_oi->bf".
-struct ConvolutionDimensionNumbers {
-  ConvolutionDimensionNumbers()
-      : input_feature_dimension_(1), kernel_input_feature_dimension_(1), output_feature_dimension_(1) {}
-  HILO_SINGLE_FIELD(input_batch_dimension);
-  HILO_SINGLE_FIELD(input_feature_dimension);
-  HILO_REPEATED_FIELD(input_spatial_dimensions);
-  HILO_SINGLE_FIELD(kernel_input_feature_dimension);
-  HILO_SINGLE_FIELD(kernel_output_feature_dimension);
-  HILO_REPEATED_FIELD(kernel_spatial_dimensions);
-  HILO_SINGLE_FIELD(output_batch_dimension);
-  HILO_SINGLE_FIELD(output_feature_dimension);
-  HILO_REPEATED_FIELD(output_spatial_dimensions);
-  bool operator==(const ConvolutionDimensionNumbers&) const = default;
-};
 // A single digit names a spatial dimension, so there are at most this many.
 inline constexpr int64_t kMaxSpatialDimensions = 10;
 std::string FieldToText(const ConvolutionDimensionNumbers& value);

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <vector>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"

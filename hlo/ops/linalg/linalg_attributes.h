@@ -11,7 +11,6 @@
 
 namespace hilo {
 
-enum class FftType { kFft, kIfft, kRfft, kIrfft };
 template <>
 struct EnumNames<FftType> {
   static constexpr absl::string_view names[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
@@ -29,7 +28,6 @@ struct CholeskyAttrs : Attributes<CholeskyAttrs> {
   static constexpr auto Fields() { return std::make_tuple(Field("lower", &CholeskyAttrs::lower, Presence::kOptional)); }
 };
 
-enum class TransposeKind { kInvalid, kNoTranspose, kTranspose, kAdjoint };
 template <>
 struct EnumNames<TransposeKind> {
   static constexpr absl::string_view names[] = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};

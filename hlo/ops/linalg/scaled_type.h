@@ -2,7 +2,7 @@
 #ifndef HILO_HLO_OPS_LINALG_SCALED_TYPE_H_
 #define HILO_HLO_OPS_LINALG_SCALED_TYPE_H_
 
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 

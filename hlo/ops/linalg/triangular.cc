@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"

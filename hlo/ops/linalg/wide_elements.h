@@ -12,9 +12,9 @@
 #include <memory>
 #include <type_traits>
 
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

@@ -6,7 +6,7 @@
 // and dumps contain them.
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/checks.h"
 
 namespace hilo {

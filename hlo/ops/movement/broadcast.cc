@@ -1,7 +1,7 @@
 // broadcast: copies the operand along new dimensions. Operand dimension i becomes result dimension
 // dimensions[i]; unlike BroadcastInDim of the builder, sizes must agree: stretching size 1 is the
 // builder's business.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"

@@ -1,4 +1,4 @@
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"

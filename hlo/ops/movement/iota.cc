@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -3,7 +3,7 @@
 // is outside the result.
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"

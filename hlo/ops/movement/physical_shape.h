@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 

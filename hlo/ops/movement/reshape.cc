@@ -1,5 +1,5 @@
 // Ops that keep the elements in order: reshape, and copy, which also takes tuples.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_checks.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 namespace hilo {
 

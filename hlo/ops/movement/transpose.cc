@@ -1,5 +1,5 @@
 // transpose and reverse: the operand's elements at permuted or mirrored indices.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/movement/strided_copy.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"

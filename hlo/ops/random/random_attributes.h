@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hilo/xla_data.h"
 #include "hlo/ops/table/attributes.h"
 
 namespace hilo {
@@ -20,7 +21,6 @@ struct RngAttrs : Attributes<RngAttrs> {
   static constexpr auto Fields() { return std::make_tuple(Field("distribution", &RngAttrs::distribution)); }
 };
 
-enum class RandomAlgorithm { kDefault, kThreeFry, kPhilox };
 template <>
 struct EnumNames<RandomAlgorithm> {
   static constexpr absl::string_view names[] = {"rng_default", "rng_three_fry", "rng_philox"};

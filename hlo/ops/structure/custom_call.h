@@ -5,9 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "hilo/shape.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

@@ -2,7 +2,7 @@
 #include "hlo/ops/structure/custom_call_attributes.h"
 
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/attribute_reader.h"
 
 namespace hilo {

@@ -8,19 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "hilo/shape.h"
+#include "hilo/xla_data.h"
 #include "hlo/ops/table/attributes.h"
-#include "shape/shape.h"
 
 namespace hilo {
 
-// The calling convention of the function of a custom call (runtime/ffi/custom_call_registry.h).
-enum CustomCallApiVersion : int {
-  API_VERSION_UNSPECIFIED = 0,  // not used by instructions
-  API_VERSION_ORIGINAL = 1,
-  API_VERSION_STATUS_RETURNING = 2,
-  API_VERSION_STATUS_RETURNING_UNIFIED = 3,
-  API_VERSION_TYPED_FFI = 4,
-};
 template <>
 struct EnumNames<CustomCallApiVersion> {
   static constexpr absl::string_view names[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
@@ -28,8 +21,6 @@ struct EnumNames<CustomCallApiVersion> {
                                                 "API_VERSION_TYPED_FFI"};
 };
 
-// A scheduling hint, kept for dumps.
-enum CustomCallSchedule : int { SCHEDULE_NONE = 0, SCHEDULE_LATEST = 1, SCHEDULE_EARLIEST = 2 };
 template <>
 struct EnumNames<CustomCallSchedule> {
   static constexpr absl::string_view names[] = {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"};

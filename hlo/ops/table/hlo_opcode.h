@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "shape/primitive_type.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
 

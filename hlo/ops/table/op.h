@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/work_budget.h"
+#include "hilo/literal.h"
+#include "hilo/shape.h"
 #include "hlo/ops/table/attributes.h"
 #include "hlo/ops/table/hlo_opcode.h"
-#include "shape/literal.h"
-#include "shape/shape.h"
 
 namespace hilo {
 

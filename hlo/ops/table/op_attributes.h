@@ -8,8 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "hilo/literal.h"
+#include "hilo/xla_data.h"
 #include "hlo/ops/table/attributes.h"
-#include "shape/literal.h"
 
 namespace hilo {
 
@@ -50,14 +51,10 @@ struct CallAttrs : Attributes<CallAttrs> {
   }
 };
 
-enum class ComparisonDirection { kEq, kNe, kGe, kGt, kLe, kLt };
 template <>
 struct EnumNames<ComparisonDirection> {
   static constexpr absl::string_view names[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 };
-// kDefault: the order of the element type. kTotalOrder applies to floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf <
-// +NaN.
-enum class ComparisonType { kDefault, kFloat, kTotalOrder, kSigned, kUnsigned };
 template <>
 struct EnumNames<ComparisonType> {
   static constexpr absl::string_view names[] = {"DEFAULT", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
@@ -76,7 +73,6 @@ struct ConcatenateAttrs : Attributes<ConcatenateAttrs> {
   static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &ConcatenateAttrs::dimensions)); }
 };
 
-enum class Precision { kDefault, kHigh, kHighest, kPackedNibble };
 template <>
 struct EnumNames<Precision> {
   static constexpr absl::string_view names[] = {"default", "high", "highest", "packed_nibble"};
@@ -152,14 +148,6 @@ struct MapAttrs : Attributes<MapAttrs> {
 };
 
 // Text: "low_high[_interior]" per dimension joined by "x"; "" for rank 0.
-struct PaddingConfig {
-  struct Dimension {
-    int64_t edge_padding_low = 0, edge_padding_high = 0, interior_padding = 0;
-    bool operator==(const Dimension&) const = default;
-  };
-  std::vector<Dimension> dimensions;
-  bool operator==(const PaddingConfig&) const = default;
-};
 std::string FieldToText(const PaddingConfig& value);
 absl::Status FieldFromText(absl::string_view text, PaddingConfig* value);
 struct PadAttrs : Attributes<PadAttrs> {

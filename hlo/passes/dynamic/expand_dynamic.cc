@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/dynamic/sized_value.h"

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 namespace hilo {
 

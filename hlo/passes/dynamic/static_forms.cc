@@ -6,14 +6,14 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/movement/dimension_size_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
-#include "shape/literal.h"
 
 namespace hilo {
 

@@ -1,12 +1,12 @@
 // Reductions on arrays at their bounds: they skip the padding, or read neutral elements there.
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/dynamic/static_forms.h"
 #include "hlo/passes/inline_computation.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

@@ -1,7 +1,7 @@
 // Batch normalisations in reductions and element-wise ops. All is computed in F32 (F64 if some operand is), and rounded
 // once; the variance is the mean of the squared distances from the mean, which unlike the difference of two large means
 // is never negative.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 

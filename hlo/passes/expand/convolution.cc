@@ -9,6 +9,7 @@
 //   convolution(x, k), dim_labels=b0f_oi0->b0f   =>   convolution(x, transpose(k)), dim_labels=b0f_i0o->b0f
 //                                                =>   convolution(transpose(x), transpose(k)), dim_labels=bf0_i0o->b0f
 #include "base/errors.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/passes/expand/expansions.h"
@@ -22,9 +23,9 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
   auto attributes = instruction.attributes()->Clone();
   if (lhs.element_type() != type || rhs.element_type() != type || shape.element_type() != type) {
     const Shape sums(type, shape.dimensions());
-    const XlaOp convolution = builder->AddOp(
-        HloOpcode::kConvolution, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
-        std::move(attributes), {}, &sums);
+    const XlaOp convolution = AddOp(builder, HloOpcode::kConvolution,
+                                    {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
+                                    std::move(attributes), {}, &sums);
     return ConvertElementType(convolution, shape.element_type());
   }
   auto& numbers = static_cast<ConvolutionAttrs&>(*attributes).dim_labels;
@@ -34,7 +35,7 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
   if (operand == 0) permutation = TurnInput(&numbers);
   if (permutation.empty()) return Unimplemented("a convolution of ", lhs.ToString(), " and ", rhs.ToString());
   turned[operand] = Transpose(operands[operand], permutation);
-  return builder->AddOp(HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+  return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
 }
 
 }  // namespace hilo

@@ -2,7 +2,8 @@
 #include "hlo/ops/structure/custom_call.h"
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -34,7 +35,7 @@ absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBui
     case CustomCallMeaning::kAllocate: return Zeros(shape, builder);
     case CustomCallMeaning::kTopK: {
       auto attributes = std::make_unique<TopKAttrs>(TopKAttributesOf(shape));
-      return builder->AddOp(HloOpcode::kTopK, operands, std::move(attributes), {}, &shape);
+      return AddOp(builder, HloOpcode::kTopK, operands, std::move(attributes), {}, &shape);
     }
     case CustomCallMeaning::kFunction: break;
   }

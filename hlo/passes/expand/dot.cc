@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -20,7 +21,7 @@ absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* build
   shape.set_element_type(F32);
   std::vector<XlaOp> wide(operands.begin(), operands.end());
   for (int64_t side : {0, 1}) wide[side] = ConvertElementType(wide[side], F32);
-  const XlaOp dot = builder->AddOp(instruction.opcode(), wide, instruction.attributes()->Clone(), {}, &shape);
+  const XlaOp dot = AddOp(builder, instruction.opcode(), wide, instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
 }
 
@@ -31,8 +32,8 @@ absl::StatusOr<XlaOp> InS8OrS16(const HloInstruction& instruction, XlaBuilder* b
   Shape shape = instruction.shape();
   shape.set_element_type(S32);
   const XlaOp dot =
-      builder->AddOp(HloOpcode::kDot, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
-                     instruction.attributes()->Clone(), {}, &shape);
+      AddOp(builder, HloOpcode::kDot, {ConvertElementType(operands[0], type), ConvertElementType(operands[1], type)},
+            instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
 }
 
@@ -77,8 +78,8 @@ absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* bui
   ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
   ordered->lhs_contracting_dims = Count(static_cast<int64_t>(batch + lhs_free.size()), contracting);
   ordered->rhs_contracting_dims = Count(static_cast<int64_t>(batch), contracting);
-  return builder->AddOp(HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered),
-                        {}, &instruction.shape());
+  return AddOp(builder, HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered),
+               {}, &instruction.shape());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/expand/expansions.h"
 #include "hlo/passes/inline_computation.h"

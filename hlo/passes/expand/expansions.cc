@@ -1,5 +1,7 @@
 #include "hlo/passes/expand/expansions.h"
 
+#include "hlo/ir/hlo_module.h"
+
 namespace hilo {
 
 absl::StatusOr<XlaComputation> CalledComputation(const HloInstruction& instruction, int64_t i) {

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {

@@ -1,6 +1,7 @@
 // scaled-dot(a, b, s, t) => dot(a * blocks(s), b * blocks(t)); blocks repeats each scale over its block of equal
 // elements.
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/linalg/scaled_type.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
@@ -31,7 +32,7 @@ absl::StatusOr<XlaOp> ExpandScaledDot(const HloInstruction& instruction, XlaBuil
     scaled.push_back(
         Scaled(instruction.operand(i)->shape(), operands[i], instruction.operand(i + 2)->shape(), operands[i + 2]));
   }
-  return builder->AddOp(HloOpcode::kDot, scaled, instruction.attributes()->Clone(), {}, &instruction.shape());
+  return AddOp(builder, HloOpcode::kDot, scaled, instruction.attributes()->Clone(), {}, &instruction.shape());
 }
 
 }  // namespace hilo

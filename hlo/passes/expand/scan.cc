@@ -3,7 +3,7 @@
 //   r = (f32[5], f32[]) scan(x, i), to_apply=f   =>   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)),
 //   condition={step < 5},
 //                                                         body={f(x[step], carry), the output updated at step}
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 

@@ -1,4 +1,4 @@
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 

@@ -16,7 +16,7 @@
 // likewise branches.
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/partition/divider.h"
 
 namespace hilo {

@@ -6,11 +6,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/divider.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

@@ -3,7 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/passes/inline_computation.h"

@@ -1,13 +1,13 @@
 #include "hlo/passes/partition/op_factors.h"
 
 #include "absl/algorithm/container.h"
+#include "hilo/literal.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "shape/literal.h"
 
 namespace hilo {
 namespace {

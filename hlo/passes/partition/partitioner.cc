@@ -25,7 +25,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/table/op_attributes.h"

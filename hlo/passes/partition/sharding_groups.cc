@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/partition/sharding_marks.h"
 
 namespace hilo {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {

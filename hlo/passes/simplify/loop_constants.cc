@@ -6,7 +6,7 @@
 // becomes `limit = s32[] constant(10)` in the condition and the body. The state keeps its shape; an element without
 // readers costs nothing.
 #include "absl/container/flat_hash_map.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {

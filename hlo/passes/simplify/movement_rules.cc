@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {

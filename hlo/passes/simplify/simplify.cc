@@ -6,7 +6,7 @@
 //   ROOT m = f32[8] multiply(x, b)
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 #include "hlo/passes/standard_passes.h"
 

@@ -1,4 +1,4 @@
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {

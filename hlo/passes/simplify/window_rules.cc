@@ -13,7 +13,7 @@
 // as before, so every bit stays.
 #include <algorithm>
 
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/passes/simplify/rules.h"
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "absl/strings/match.h"
-#include "base/version.h"
 #include "gtest/gtest.h"
+#include "hilo/version.h"
 
 namespace hilo {
 namespace {

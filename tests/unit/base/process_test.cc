@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/cancellation.h"
 #include "base/cpu_count.h"
 #include "base/log_sink.h"
 #include "gtest/gtest.h"
+#include "hilo/host.h"
 
 namespace hilo {
 namespace {

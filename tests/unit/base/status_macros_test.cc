@@ -1,4 +1,4 @@
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 
 #include <memory>
 #include <utility>

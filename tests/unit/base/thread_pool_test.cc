@@ -1,5 +1,3 @@
-#include "base/thread_pool.h"
-
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -7,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "hilo/host.h"
 
 namespace hilo {
 namespace {

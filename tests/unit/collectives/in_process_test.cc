@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "base/status_macros.h"
 #include "gtest/gtest.h"
+#include "hilo/status_macros.h"
 #include "tests/unit/collectives/communicator_cases.h"
 
 namespace hilo {

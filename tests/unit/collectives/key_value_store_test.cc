@@ -1,5 +1,3 @@
-#include "collectives/key_value_store.h"
-
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "collectives/sockets.h"
 #include "collectives/tcp_store.h"
 #include "gtest/gtest.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
 namespace {

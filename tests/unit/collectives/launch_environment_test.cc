@@ -1,10 +1,9 @@
-#include "collectives/launch_environment.h"
-
 #include <map>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
 namespace {

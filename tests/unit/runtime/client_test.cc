@@ -1,4 +1,4 @@
-#include "runtime/client.h"
+#include "hilo/client.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -269,7 +269,7 @@ ENTRY main {
   w = (s32[], f32[2000]) while(t), condition=cond, body=body
   ROOT r = f32[2000] get-tuple-element(w), index=1
 })"));
-    EXPECT_GE(program->program().estimated_nanoseconds(), 100'000'000) << condition;
+    EXPECT_GE(program->estimated_nanoseconds(), 100'000'000) << condition;
     auto token = std::make_shared<CancellationToken>();
     auto results = program->Execute({}, {.cancellation = token});
     ASSERT_TRUE(results.ok()) << results.status();
@@ -340,11 +340,11 @@ TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
   auto client = MakeClient();
   auto twice = MustCompile(client.get(), kAliased);
   auto x = MustPut(client.get(), Filled(100, 3));
-  const uint8_t* memory = (*x->Bytes())->data();
+  const uint8_t* memory = (*x->Bytes()).get();
   const int64_t zero = 0;
   auto result = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ((*(*result)[0]->Bytes())->data(), memory);
+  EXPECT_EQ((*(*result)[0]->Bytes()).get(), memory);
   EXPECT_EQ(*(*result)[0]->ToLiteral(), Filled(100, 6));
   EXPECT_EQ(x->Await().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(twice->Execute({x.get()}).status().code(), absl::StatusCode::kFailedPrecondition);
@@ -373,7 +373,7 @@ TEST(RuntimeTest, HostMemoryIsLentIfAligned) {
   {
     auto lent = client->BufferFromHostMemory(values, shape, 0, [&] { ++released; });
     ASSERT_TRUE(lent.ok()) << lent.status();
-    EXPECT_EQ((*(*lent)->Bytes())->data(), reinterpret_cast<uint8_t*>(values));
+    EXPECT_EQ((*(*lent)->Bytes()).get(), reinterpret_cast<uint8_t*>(values));
     EXPECT_EQ(released, 0);
   }
   EXPECT_EQ(released, 1);

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
 
 namespace hilo {
 namespace {

@@ -12,9 +12,10 @@
 
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
-#include "base/status_macros.h"
-#include "runtime/client.h"
-#include "shape/literal.h"
+#include "hilo/client.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -145,7 +146,7 @@ struct FarClient {
   explicit FarClient(ClientOptions options = {.device_count = 2}) {
     auto made = std::make_unique<FarCompiler>();
     compiler = made.get();
-    auto created = Client::Create(options, std::move(made));
+    auto created = RuntimeAccess::CreateClient(options, std::move(made));
     EXPECT_TRUE(created.ok()) << created.status();
     client = *std::move(created);
   }
@@ -163,8 +164,7 @@ TEST(DeviceMemoryTest, Buffers_RoundTrip) {
   EXPECT_EQ(far.compiler->devices[1]->block_count(), 1u);
   EXPECT_EQ(*buffer->ToLiteral(), literal);
   const auto bytes = *buffer->Bytes();
-  EXPECT_TRUE(bytes->on_host());
-  EXPECT_EQ(reinterpret_cast<const float*>(bytes->data())[5], 6.0f);
+  EXPECT_EQ(reinterpret_cast<const float*>(bytes.get())[5], 6.0f);
   EXPECT_EQ(far.client->memory_stats(1).bytes_in_use, 24);
   EXPECT_EQ(far.client->memory_stats(0).bytes_in_use, 0);
 
@@ -181,8 +181,8 @@ TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
   FarClient far;
   const Shape shape = ShapeUtil::MakeShape(F32, {2});
   // What its maker fills.
-  const auto made = *far.client->UninitializedBuffer(shape, 1);
-  const std::shared_ptr<BufferValue> value = *made->Share();
+  const auto made = *RuntimeAccess::UninitializedBuffer(far.client.get(), shape, 1);
+  const std::shared_ptr<BufferValue> value = *RuntimeAccess::Share(*made);
   const float host[2] = {7, 8};
   ASSERT_TRUE(value->memory->CopyFromHost(host).ok());
   EXPECT_EQ(*made->ToLiteral(), Text("f32[2] {7,8}"));
@@ -190,7 +190,7 @@ TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
   int released = 0;
   auto view = *far.client->BufferFromDeviceMemory(value->memory->data(), shape, 1, [&] { ++released; });
   EXPECT_EQ(*view->ToLiteral(), Text("f32[2] {7,8}"));
-  EXPECT_EQ((*view->Share())->memory->data(), value->memory->data());
+  EXPECT_EQ((*RuntimeAccess::Share(*view))->memory->data(), value->memory->data());
   EXPECT_EQ(far.client->memory_stats(1).bytes_in_use, 8);
   EXPECT_EQ(released, 0);
   view.reset();
@@ -216,15 +216,15 @@ TEST(DeviceMemoryTest, ReleasesDoNotBlockTheDevice) {
         "HloModule m\nENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT s = f32[2] add(x, y) }");
     ASSERT_TRUE(executable.ok()) << executable.status();
     const auto made = *far.client->BufferFromLiteral(Text("f32[2] {7,8}"), 1);
-    auto view = *far.client->BufferFromDeviceMemory((*made->Share())->memory->data(), shape, 1, [&] {
+    auto view = *far.client->BufferFromDeviceMemory((*RuntimeAccess::Share(*made))->memory->data(), shape, 1, [&] {
       released.set_value(unlocked.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready);
     });
     // The first run waits for this argument, and so it has the last reference to the view.
     auto later = std::make_shared<BufferValue>();
     later->definition = std::make_shared<Event>();
-    later->memory = (*made->Share())->memory;
-    Buffer argument(made->shared_shape(), 1, later);
-    auto first = (*executable)->Execute({view.get(), &argument}, {.device = 1});
+    later->memory = (*RuntimeAccess::Share(*made))->memory;
+    const auto argument = RuntimeAccess::MakeBuffer(RuntimeAccess::SharedShape(*made), 1, later);
+    auto first = (*executable)->Execute({view.get(), argument.get()}, {.device = 1});
     ASSERT_TRUE(first.ok()) << first.status();
     auto second = (*executable)->Execute({(*first)[0].get(), made.get()}, {.device = 1});
     ASSERT_TRUE(second.ok()) << second.status();
@@ -273,7 +273,7 @@ ENTRY e { x = f32[2] parameter(0) ROOT s = f32[2] add(x, x) })");
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(*(*result)[0]->ToLiteral(), Text("f32[2] {2,4}"));
   EXPECT_EQ(*x->ToLiteral(), Text("f32[2] {1,2}"));
-  if (!(*executable)->program().donations().empty()) {
+  if (!RuntimeAccess::ProgramOf(*(*executable)).compiled->donations().empty()) {
     EXPECT_EQ(far.compiler->devices[0]->copies_within, 1);
   }
 }
@@ -291,7 +291,7 @@ TEST(DeviceMemoryTest, DynamicDimensions) {
 }
 
 TEST(DeviceMemoryTest, DevicesThatAreMissing) {
-  auto created = Client::Create({.device_count = 3}, std::make_unique<FarCompiler>());
+  auto created = RuntimeAccess::CreateClient({.device_count = 3}, std::make_unique<FarCompiler>());
   EXPECT_EQ(created.status().code(), absl::StatusCode::kUnavailable);
 }
 

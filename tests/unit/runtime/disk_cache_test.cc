@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/log_sink.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
 
 namespace hilo {
 namespace {

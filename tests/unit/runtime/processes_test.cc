@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "collectives/key_value_store.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/collectives.h"
 
 namespace hilo {
 namespace {

@@ -1,8 +1,9 @@
 // What clients, executables and buffers refuse of their callers.
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
-#include "runtime/device_assignment.h"
+#include "hilo/client.h"
+#include "hilo/executable.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -21,12 +22,12 @@ TEST(RefusalsTest, OptionsOfClients) {
   ExpectRefused(Client::Create({.memory_limit = -1}).status(),
                 "memory_limit: expected a number of bytes, or 0 for none, got -1");
   ExpectRefused(Client::Create({.cache_limit = -1}).status(), "cache_limit: expected a number of bytes, got -1");
-  ExpectRefused(Client::Create({}, nullptr).status(), "a client needs a compiler, but got null");
+  ExpectRefused(RuntimeAccess::CreateClient({}, nullptr).status(), "a client needs a compiler, but got null");
 }
 
 TEST(RefusalsTest, Programs) {
   auto client = *Client::Create({});
-  ExpectRefused(client->Compile(std::unique_ptr<HloModule>()).status(), "there is no module to compile, but null");
+  ExpectRefused(RuntimeAccess::Compile(client.get(), nullptr).status(), "there is no module to compile, but null");
   ExpectRefused(client->Compile(XlaComputation()).status(), "there is no computation to compile: it is null");
 }
 
@@ -37,7 +38,7 @@ TEST(RefusalsTest, Buffers) {
               tuple(std::vector<Shape>{vector});
   for (int device : {-1, 1}) {
     ExpectRefused(client->BufferFromLiteral(two, device).status(), "there is no device");
-    ExpectRefused(client->UninitializedBuffer(vector, device).status(), "there is no device");
+    ExpectRefused(RuntimeAccess::UninitializedBuffer(client.get(), vector, device).status(), "there is no device");
     ExpectRefused(client->BufferFromHostMemory(&two, vector, device, nullptr).status(), "there is no device");
     ExpectRefused(client->TransferToInfeed(two, device), "there is no device");
   }
@@ -51,8 +52,10 @@ TEST(RefusalsTest, Buffers) {
                 "expected 8 bytes of host memory, got null");
   ExpectRefused(client->BufferFromHostMemory(&two, Shape(F32, {-2}), 0, nullptr).status(),
                 "expected sizes of at least 0");
-  ExpectRefused(client->UninitializedBuffer(tuple, 0).status(), "a buffer to be filled is an array, not");
-  ExpectRefused(client->UninitializedBuffer(Shape(F32, {-2}), 0).status(), "expected sizes of at least 0");
+  ExpectRefused(RuntimeAccess::UninitializedBuffer(client.get(), tuple, 0).status(),
+                "a buffer to be filled is an array, not");
+  ExpectRefused(RuntimeAccess::UninitializedBuffer(client.get(), Shape(F32, {-2}), 0).status(),
+                "expected sizes of at least 0");
   std::vector<Literal> parts;
   parts.push_back(LiteralUtil::CreateR0<float>(1));
   std::vector<Literal> nested;

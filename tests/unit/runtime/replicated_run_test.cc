@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
 
 namespace hilo {
 namespace {

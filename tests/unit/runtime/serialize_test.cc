@@ -8,9 +8,10 @@
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/byte_stream.h"
 #include "base/sha256.h"
-#include "base/version.h"
 #include "gtest/gtest.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/version.h"
+#include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
 
 namespace hilo {
@@ -78,8 +79,9 @@ TEST(SerializeTest, LoadedProgramsAreWhatWasSerialized) {
     const auto loaded = client->Load(*bytes);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ((*loaded)->program_shape().ToString(), (*compiled)->program_shape().ToString());
-    EXPECT_EQ((*loaded)->program().donations(), (*compiled)->program().donations());
-    EXPECT_EQ((*loaded)->program().estimated_nanoseconds(), (*compiled)->program().estimated_nanoseconds());
+    EXPECT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).compiled->donations(),
+              RuntimeAccess::ProgramOf(*(*compiled)).compiled->donations());
+    EXPECT_EQ((*loaded)->estimated_nanoseconds(), (*compiled)->estimated_nanoseconds());
     EXPECT_EQ(*(*loaded)->fingerprint(), *(*compiled)->fingerprint());
     EXPECT_EQ(RunOn(**loaded, LiteralUtil::CreateR1<float>({1, 0, 0, 0})), "({2, 2, 3, 4}, {11, -1, -1})");
   }
@@ -150,9 +152,9 @@ ENTRY main {
   auto client = MakeClient();
   const auto loaded = client->Load(SerializedFrom(*client, kTransfer));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_TRUE((*loaded)->host_transfers().any);
-  ASSERT_EQ((*loaded)->host_transfers().infeeds.size(), 1u);
-  EXPECT_EQ((*loaded)->host_transfers().infeeds[0].ToString(), "f32[2]");
+  EXPECT_TRUE(RuntimeAccess::ProgramOf(*(*loaded)).transfers.any);
+  ASSERT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).transfers.infeeds.size(), 1u);
+  EXPECT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).transfers.infeeds[0].ToString(), "f32[2]");
   ASSERT_TRUE(client->TransferToInfeed(LiteralUtil::CreateR1<float>({1, 2})).ok());
   auto callbacks = std::make_shared<HostCallbacks>();
   std::string sent;
@@ -298,8 +300,8 @@ TEST(SerializeTest, DamagedSectionsAreReadSafely) {
 
 // The wrapper of dynamic sizes, over a program that is safe to load from anything.
 TEST(SerializeTest, DamagedDynamicSectionsAreRefusedOrRun) {
-  auto made =
-      Client::Create({.num_threads = 1, .cache_dir = ""}, CreateInterpreterCompiler({.assigned_buffers = true}));
+  auto made = RuntimeAccess::CreateClient({.num_threads = 1, .cache_dir = ""},
+                                          CreateInterpreterCompiler({.assigned_buffers = true}));
   ASSERT_TRUE(made.ok());
   Client& client = **made;
   auto artifact = DecodeArtifact(SerializedFrom(client, kDynamic));

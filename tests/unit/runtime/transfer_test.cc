@@ -4,8 +4,8 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "hilo/xla_builder.h"
 
 namespace hilo {
 namespace {

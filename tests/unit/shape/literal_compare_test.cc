@@ -2,7 +2,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "shape/literal.h"
+#include "hilo/literal.h"
 
 namespace hilo {
 namespace {

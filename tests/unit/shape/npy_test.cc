@@ -1,5 +1,5 @@
 // NumPy's files. The fixed bytes below are what numpy.save wrote for the arrays named beside them.
-#include "shape/npy.h"
+#include "hilo/npy.h"
 
 #include <zlib.h>
 

@@ -1,12 +1,11 @@
 // Rounding and special values of all small floats, checked against a search over all values of the
 // type.
-#include "shape/number_types.h"
-
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "gtest/gtest.h"
+#include "hilo/primitive_type.h"
 #include "shape/convert.h"
 
 namespace hilo {

@@ -1,6 +1,6 @@
 // Ranks, sizes, dimension numbers and shape text. Section names in comments are those of the
 // specification.
-#include "shape/shape.h"
+#include "hilo/shape.h"
 
 #include <limits>
 #include <string>

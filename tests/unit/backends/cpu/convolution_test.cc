@@ -3,11 +3,11 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
 #include "gtest/gtest.h"
+#include "hilo/client.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/table/op.h"
-#include "runtime/client.h"
 #include "tests/fuzz/random_numbers.h"
 
 namespace hilo {

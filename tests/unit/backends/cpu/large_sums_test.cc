@@ -5,8 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -37,7 +38,7 @@ void ExpectSameResults(const std::string& text) {
     }
     std::vector<const Literal*> pointers;
     for (const Literal& argument : arguments) pointers.push_back(&argument);
-    auto executable = (*client)->Compile(*std::move(module));
+    auto executable = RuntimeAccess::Compile(client->get(), *std::move(module));
     ASSERT_TRUE(executable.ok()) << executable.status() << text;
     results[i] = (*executable)->ExecuteLiterals(pointers);
     ASSERT_TRUE(results[i].ok()) << results[i].status() << text;
@@ -117,7 +118,7 @@ TEST(LargeReductionTest, LongSumsAreAccurate) {
     ASSERT_TRUE(module.ok()) << module.status();
     Literal argument = *Literal::Create((*module)->entry_computation()->parameter_instruction(0)->shape());
     for (float& value : argument.data<float>()) value = 0.1f;
-    auto executable = (*client)->Compile(*std::move(module));
+    auto executable = RuntimeAccess::Compile(client->get(), *std::move(module));
     ASSERT_TRUE(executable.ok()) << executable.status();
     absl::StatusOr<Literal> sums = (*executable)->ExecuteLiterals({&argument});
     ASSERT_TRUE(sums.ok()) << sums.status();

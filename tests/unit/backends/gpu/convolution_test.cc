@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "backends/gpu/driver/gpu_platform.h"
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/convolution_cudnn.h"

@@ -7,8 +7,9 @@
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/lib/solver.h"
+#include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -85,7 +86,7 @@ TEST(CudaCallsTest, Refusals) {
 
 // Exchanges with rows that are not there are left out.
 TEST(CudaCallsTest, PermutationOfPivots) {
-  auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {}));
+  auto client = RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {}));
   ASSERT_TRUE(client.ok());
   const auto executable = (*client)->CompileHloText(Call("s32[2,3]", "s32[2,5]", "cu_lu_pivots_to_permutation", ""));
   ASSERT_TRUE(executable.ok()) << executable.status();

@@ -7,8 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -41,7 +42,8 @@ std::vector<Literal> RunWith(const char* setting) {
   setenv("HILO_EMULATED", setting, /*overwrite=*/1);
   std::vector<Literal> results;
   // The devices are opened here, and keep the setting.
-  auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
+  auto client =
+      RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
   unsetenv("HILO_EMULATED");
   EXPECT_TRUE(client.ok()) << client.status();
   std::vector<float> x(300 * 500);
@@ -57,7 +59,7 @@ std::vector<Literal> RunWith(const char* setting) {
   }
   const Literal first = LiteralUtil::CreateFromArray<float>(x, {300, 500}),
                 second = LiteralUtil::CreateFromArray<int32_t>(indices, {2000, 1});
-  auto executable = (*client)->Compile(*ParseHloModule(kSums), {.strict = true});
+  auto executable = RuntimeAccess::Compile(client->get(), *ParseHloModule(kSums), {.strict = true});
   EXPECT_TRUE(executable.ok()) << executable.status();
   const auto a = *(*client)->BufferFromLiteral(first, 0), b = *(*client)->BufferFromLiteral(second, 0);
   for (int run = 0; run < 2; ++run) {  // as single launches, and as a graph

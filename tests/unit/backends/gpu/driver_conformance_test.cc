@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "backends/gpu/driver/gpu_platform.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
 namespace hilo::gpu {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/lib/algorithm_selector.h"
-#include "shape/number_types.h"
+#include "hilo/primitive_type.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/gemm_cublaslt.h"

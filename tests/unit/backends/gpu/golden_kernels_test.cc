@@ -11,9 +11,10 @@
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "hilo/client.h"
+#include "hilo/executable.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
-#include "runtime/compile_options.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -316,8 +317,8 @@ TEST(GpuCompiler, SaysWhatItEmits) {
 
 // Code with locations runs as well, several kernels of it in one module.
 TEST(GoldenKernels, LineInfoOnTheEmulatedDevice) {
-  const auto client = Client::Create({.device_count = 1},
-                                     CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .line_info = true}));
+  const auto client = RuntimeAccess::CreateClient(
+      {.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .line_info = true}));
   ASSERT_TRUE(client.ok()) << client.status();
   const auto executable = (*client)->CompileHloText(R"(
 HloModule m

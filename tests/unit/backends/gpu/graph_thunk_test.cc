@@ -10,8 +10,9 @@
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "base/log_sink.h"
+#include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -98,7 +99,7 @@ ENTRY main {
 })";
 
 std::unique_ptr<Client> MakeClient(int64_t graph_thunks_from) {
-  auto client = Client::Create(
+  auto client = RuntimeAccess::CreateClient(
       {.device_count = 1},
       CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = graph_thunks_from}));
   EXPECT_TRUE(client.ok()) << client.status();
@@ -116,8 +117,8 @@ class GraphThunkTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(GraphThunkTest, RunsAreAsWithoutGraphs) {
   const std::unique_ptr<Client> plain = MakeClient(INT64_MAX), graphs = MakeClient(1);
-  const auto expected = plain->Compile(*ParseHloModule(GetParam()), {}),
-             compiled = graphs->Compile(*ParseHloModule(GetParam()), {});
+  const auto expected = RuntimeAccess::Compile(plain.get(), *ParseHloModule(GetParam())),
+             compiled = RuntimeAccess::Compile(graphs.get(), *ParseHloModule(GetParam()));
   ASSERT_TRUE(expected.ok()) << expected.status();
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   // Arguments that are kept make others lie elsewhere: more addresses than there are graphs, then old ones again.
@@ -150,7 +151,7 @@ TEST(GraphThunkTest, RefusedCaptures) {
   for (const int refused : {1, 2}) {
     setenv("HILO_EMULATED", absl::StrCat("refuse-captures=", refused).c_str(), 1);
     const std::unique_ptr<Client> client = MakeClient(1);
-    const auto executable = client->Compile(*ParseHloModule(kChain), {});
+    const auto executable = RuntimeAccess::Compile(client.get(), *ParseHloModule(kChain));
     unsetenv("HILO_EMULATED");
     ASSERT_TRUE(executable.ok()) << executable.status();
     std::vector<std::string> log;
@@ -178,7 +179,7 @@ TEST(CountedLoopTest, EndsWithTheDeadline) {
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "loop of 1000000000 turns\n body\n")) << *thunks;
   const std::unique_ptr<Client> client = MakeClient(4);
-  const auto executable = client->Compile(*ParseHloModule(text), {});
+  const auto executable = RuntimeAccess::Compile(client.get(), *ParseHloModule(text));
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Numbers(1);
   const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);
@@ -201,7 +202,7 @@ TEST(ControlFlowTest, CapturedLoopsEndWithTheDeadline) {
   std::string text(kChoices);
   text.replace(text.find("constant(3000)"), 14, "constant(inf)");
   const std::unique_ptr<Client> client = MakeClient(4);
-  const auto executable = client->Compile(*ParseHloModule(text), {});
+  const auto executable = RuntimeAccess::Compile(client.get(), *ParseHloModule(text));
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Numbers(1);
   const auto first = *client->BufferFromLiteral(x, 0), second = *client->BufferFromLiteral(x, 0);

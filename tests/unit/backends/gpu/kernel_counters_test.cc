@@ -15,10 +15,11 @@
 #include "backends/gpu/driver/gpu_devices.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/emulated/emulated_driver.h"
-#include "base/status_macros.h"
+#include "hilo/client.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
-#include "shape/literal.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -186,8 +187,10 @@ absl::StatusOr<Literal> RunOn(std::unique_ptr<Compiler> compiler, const std::str
   for (const Shape& parameter : module->EntryProgramShape().parameters) arguments.push_back(Numbers(parameter));
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({.device_count = 1}, std::move(compiler)));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, client->Compile(std::move(module)));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
+                        RuntimeAccess::CreateClient({.device_count = 1}, std::move(compiler)));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                        RuntimeAccess::Compile(client.get(), std::move(module)));
   return executable->ExecuteLiterals(pointers);
 }
 

@@ -7,8 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 // A client of an emulated device of `bytes` bytes.
 std::unique_ptr<Client> ClientOf(int64_t bytes) {
   setenv("HILO_EMULATED", absl::StrCat("memory=", bytes).c_str(), /*overwrite=*/1);
-  auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {}));  // opens the device
+  auto client =
+      RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {}));  // opens the device
   unsetenv("HILO_EMULATED");
   EXPECT_TRUE(client.ok()) << client.status();
   return *std::move(client);
@@ -24,14 +26,14 @@ std::unique_ptr<Client> ClientOf(int64_t bytes) {
 
 // Has 4 MiB of temporary memory: the products.
 std::unique_ptr<Executable> ProgramOf(Client& client, int addend) {
-  auto executable = client.Compile(*ParseHloModule(absl::StrCat(R"(
+  auto executable = RuntimeAccess::Compile(&client, *ParseHloModule(absl::StrCat(R"(
 HloModule sums
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY main {
   x = f32[1024,4] parameter(0)
   products = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
   start = f32[] constant()",
-                                                                addend, R"()
+                                                                                 addend, R"()
   ROOT sums = f32[1024] reduce(products, start), dimensions={0}, to_apply=add
 })")));
   EXPECT_TRUE(executable.ok()) << executable.status();
@@ -68,7 +70,8 @@ TEST(GpuMemoryTest, IdleMemoryIsBounded) {
   constexpr int64_t kBytes = int64_t{64} << 20, kArena = int64_t{4} << 20;
   setenv("HILO_EMULATED", absl::StrCat("memory=", kBytes).c_str(), /*overwrite=*/1);
   const auto devices = std::make_shared<GpuDevices>(kEmulatedPlatform);
-  const auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.devices = devices}));
+  const auto client =
+      RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.devices = devices}));
   unsetenv("HILO_EMULATED");
   ASSERT_TRUE(client.ok()) << client.status();
   const auto ones =

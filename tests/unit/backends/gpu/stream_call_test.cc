@@ -9,10 +9,11 @@
 #include "absl/time/time.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
+#include "hilo/client.h"
+#include "hilo/ffi.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/client.h"
-#include "runtime/ffi/custom_call_registry.h"
 #include "runtime/ffi/xla_ffi_abi.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -103,7 +104,8 @@ void WaitAtGate(void* out, const void** in) {
 class StreamCallTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto client = Client::Create({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
+    auto client =
+        RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
     ASSERT_TRUE(client.ok());
     client_ = *std::move(client);
     CustomCallRegistry& registry = *client_->custom_call_registry();

@@ -3,7 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 #include "hlo/text/hlo_printer.h"
 
 namespace hilo {

@@ -1,8 +1,6 @@
-#include "hlo/builder/linalg_ops.h"
-
 #include <gtest/gtest.h>
 
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 #include "hlo/text/hlo_printer.h"
 
 namespace hilo {

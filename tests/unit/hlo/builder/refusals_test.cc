@@ -6,7 +6,8 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
+#include "hlo/builder/add_op.h"
 
 namespace hilo {
 namespace {
@@ -169,7 +170,7 @@ const std::vector<Refusal> kRefusals = {
     {"foreign_operand", "of another builder, other", [](XlaBuilder* b) { return Add(Array(b, {}), Foreign()); }},
     {"foreign_attribute", "of another builder, other",
      [](XlaBuilder* b) {
-       b->AddExtraAttribute(Foreign(), "sharding", "{replicated}");
+       AddExtraAttribute(b, Foreign(), "sharding", "{replicated}");
        return Array(b, {});
      }},
 };

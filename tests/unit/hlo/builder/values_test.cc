@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/text/hlo_printer.h"
 

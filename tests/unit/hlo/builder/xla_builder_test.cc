@@ -1,4 +1,4 @@
-#include "hlo/builder/xla_builder.h"
+#include "hilo/xla_builder.h"
 
 #include <functional>
 #include <limits>

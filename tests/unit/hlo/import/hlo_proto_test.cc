@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "gtest/gtest.h"
+#include "hilo/module.h"
 #include "hlo/import/hlo_proto_wire.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/hlo_parser.h"

@@ -6,11 +6,12 @@
 #include "absl/strings/strip.h"
 #include "base/file.h"
 #include "gtest/gtest.h"
+#include "hilo/client.h"
+#include "hilo/npy.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
-#include "runtime/client.h"
-#include "shape/npy.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo {
 namespace {
@@ -43,7 +44,7 @@ void RunOn(const std::string& platform, const std::string& path, const std::vect
   ASSERT_TRUE(module.ok()) << module.status();
   auto client = Client::Create({.platform = platform});
   ASSERT_TRUE(client.ok()) << client.status();
-  auto executable = (*client)->Compile(*std::move(module));
+  auto executable = RuntimeAccess::Compile(client->get(), *std::move(module));
   ASSERT_TRUE(executable.ok()) << executable.status();
   auto result = (*executable)->ExecuteLiterals(Named(arrays, "arg"));
   ASSERT_TRUE(result.ok()) << result.status();

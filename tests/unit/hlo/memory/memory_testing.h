@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/status_macros.h"
+#include "hilo/status_macros.h"
 #include "hlo/memory/assigned_evaluator.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "absl/strings/match.h"
-#include "hlo/builder/xla_builder.h"
-#include "runtime/client.h"
-#include "runtime/ffi/custom_call_registry.h"
+#include "hilo/client.h"
+#include "hilo/ffi.h"
+#include "hilo/xla_builder.h"
 
 namespace hilo {
 namespace {

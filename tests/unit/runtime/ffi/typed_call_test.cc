@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "absl/strings/match.h"
-#include "runtime/client.h"
-#include "runtime/ffi/custom_call_library.h"
-#include "runtime/ffi/execution_context.h"
+#include "hilo/client.h"
+#include "hilo/ffi.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"
 #include "runtime/ffi/xla_ffi_abi.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "hilo/primitive_type.h"
 #include "runtime/lapack/lapack_library.h"
 #include "runtime/lapack/lapack_targets.h"
 #include "runtime/lapack/small_matrices.h"
-#include "shape/number_types.h"
 
 namespace hilo::lapack {
 namespace {

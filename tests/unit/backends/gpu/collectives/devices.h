@@ -12,7 +12,8 @@
 #include "backends/gpu/collectives/recording_communicator.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/driver/gpu_platform.h"
-#include "runtime/client.h"
+#include "hilo/client.h"
+#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 
@@ -21,7 +22,8 @@ class Devices {
   explicit Devices(int count, const EmulatedCommunicatorOptions& options = {}, GpuCompilerOptions compiler_options = {})
       : log_(std::make_shared<CommunicatorLog>()) {
     compiler_options.communicators = CreateRecordingLibrary(CreateEmulatedCommunicatorLibrary(options), log_);
-    auto client = Client::Create({.device_count = count}, CreateGpuCompiler(kEmulatedPlatform, compiler_options));
+    auto client =
+        RuntimeAccess::CreateClient({.device_count = count}, CreateGpuCompiler(kEmulatedPlatform, compiler_options));
     EXPECT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }

@@ -7,8 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "collectives/key_value_store.h"
 #include "collectives/sockets.h"
+#include "hilo/collectives.h"
+#include "runtime/runtime_access.h"
 #include "tests/unit/backends/gpu/collectives/devices.h"
 
 namespace hilo::gpu {
@@ -36,7 +37,7 @@ class GpuProcessesTest : public testing::Test {
       logs_[process] = std::make_shared<CommunicatorLog>();
       GpuCompilerOptions options;
       options.communicators = CreateRecordingLibrary(CreateEmulatedCommunicatorLibrary(), logs_[process]);
-      auto client = Client::Create(
+      auto client = RuntimeAccess::CreateClient(
           {.device_count = 2,
            .num_threads = 1,
            .processes =

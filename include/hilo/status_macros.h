@@ -1,6 +1,6 @@
 // Early returns for absl::Status and absl::StatusOr.
-#ifndef HILO_BASE_STATUS_MACROS_H_
-#define HILO_BASE_STATUS_MACROS_H_
+#ifndef HILO_STATUS_MACROS_H_
+#define HILO_STATUS_MACROS_H_
 
 #include <string>
 #include <utility>
@@ -56,4 +56,4 @@ class RetCheckMessage {
   } else                          \
     return ::hilo::RetCheckMessage(__FILE__, __LINE__, #condition)
 
-#endif  // HILO_BASE_STATUS_MACROS_H_
+#endif  // HILO_STATUS_MACROS_H_

@@ -1,24 +1,73 @@
-// Shape: element type, dimension sizes and layout of an array; or a tuple of shapes; or a token, opaque or buffer.
-#ifndef HILO_SHAPE_SHAPE_H_
-#define HILO_SHAPE_SHAPE_H_
+// Layout: the order of an array in memory. Shape: element type, dimension sizes and layout of an array; or a tuple of
+// shapes; or a token, opaque or buffer.
+#ifndef HILO_SHAPE_H_
+#define HILO_SHAPE_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "shape/layout.h"
-#include "shape/primitive_type.h"
+#include "hilo/export.h"
+#include "hilo/primitive_type.h"
 
 namespace hilo {
+
+// One level of tiling as in HLO text "T(8,128)": sizes, most major first.
+struct Tile {
+  // Written "*": the dimension is merged with the next more minor one.
+  static constexpr int64_t kCombineDimension = std::numeric_limits<int64_t>::min();
+  std::vector<int64_t> dimensions;
+  bool operator==(const Tile&) const = default;
+};
+
+// The order of dimensions in memory, with the optional padding of the specification and the notes that XLA's dumps
+// carry. `minor_to_major` is a permutation of 0..rank-1, fastest-varying dimension first; the default of new shapes
+// is {rank-1, ..., 1, 0} (row-major).
+struct HILO_EXPORT Layout {
+  std::vector<int64_t> minor_to_major;
+  // Size to which each dimension is padded at its high end; empty: no padding. (specification: Padding)
+  std::vector<int64_t> padded_dimensions;
+  // The value of padding when a padded buffer is written; the specification only uses 0.
+  double padding_value = 0;
+  std::vector<Tile> tiles;           // stored and printed; memory is untiled
+  int64_t memory_space = 0;          // S(n)
+  int64_t element_size_in_bits = 0;  // E(n); 0: the type's own
+
+  Layout() = default;
+  explicit Layout(std::vector<int64_t> order) : minor_to_major(std::move(order)) {}
+  bool operator==(const Layout&) const = default;
+  // "{1,0:T(8,128)S(1)}"; padding, which XLA's text lacks, is written pad(3,5), or pad(3,5:1.5) with a value.
+  std::string ToString() const;
+};
+
+// Functions on layouts (XLA's LayoutUtil).
+struct HILO_EXPORT LayoutUtil {
+  static Layout MakeLayout(absl::Span<const int64_t> minor_to_major);
+  // {rank-1, ..., 0}.
+  static Layout MakeDescendingLayout(int64_t rank);
+  static Layout MakeAscendingLayout(int64_t rank);
+  // True for the default order without padding or tiles.
+  static bool IsDefault(const Layout& layout);
+  static bool IsMonotonicWithDim0Major(const Layout& layout);  // {rank-1..0}
+  static bool IsMonotonicWithDim0Minor(const Layout& layout);  // {0..rank-1}
+  // k-th dimension from the most major (minor) end.
+  static int64_t Major(const Layout& layout, int64_t k);
+  static int64_t Minor(const Layout& layout, int64_t k);
+  // Errors: InvalidArgument unless minor_to_major is a permutation of 0..rank-1 and padding covers `dimensions`.
+  static absl::Status Validate(const Layout& layout, absl::Span<const int64_t> dimensions);
+};
 
 // Path to a leaf of a nested tuple: {} is the shape itself, {1, 0} the first element of its second element.
 using ShapeIndex = std::vector<int64_t>;
 
-class Shape {
+class HILO_EXPORT Shape {
  public:
   Shape() = default;  // invalid
   // An array without layout; `dynamic` is empty or one flag per dimension (its size is then an upper bound).
@@ -70,7 +119,7 @@ class Shape {
 };
 
 // Parameters and result of a computation.
-struct ProgramShape {
+struct HILO_EXPORT ProgramShape {
   std::vector<Shape> parameters;
   std::vector<std::string> parameter_names;
   Shape result;
@@ -79,7 +128,7 @@ struct ProgramShape {
 };
 
 // Functions on shapes (XLA's ShapeUtil).
-struct ShapeUtil {
+struct HILO_EXPORT ShapeUtil {
   // An array with the default layout. Sizes must be valid (see Validate); builders check.
   static Shape MakeShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
   static Shape MakeShape(PrimitiveType type, absl::Span<const int64_t> dimensions, std::vector<bool> dynamic);
@@ -150,12 +199,12 @@ struct ShapeUtil {
 
 // Parses "f32[2,3]{1,0}", "(s32[], (f32[<=8]))", "token[]", tiles, spaces and comments included; the whole of `text`
 // must be used. Errors: InvalidArgument with the offset in `text`.
-absl::StatusOr<Shape> ParseShape(absl::string_view text);
+HILO_EXPORT absl::StatusOr<Shape> ParseShape(absl::string_view text);
 // Parses a shape at the start of *text and removes it; for parsers.
-absl::StatusOr<Shape> ConsumeShape(absl::string_view* text);
+HILO_EXPORT absl::StatusOr<Shape> ConsumeShape(absl::string_view* text);
 
 // Multi-dimensional indices and linear indices under a shape's layout, padding included (specification: Indexing).
-struct IndexUtil {
+struct HILO_EXPORT IndexUtil {
   static int64_t MultidimensionalIndexToLinearIndex(const Shape& shape, absl::Span<const int64_t> index);
   static std::vector<int64_t> LinearIndexToMultidimensionalIndex(const Shape& shape, int64_t linear);
   // Advances `index` to the next one in row-major order below `limits`; false after the last.
@@ -164,4 +213,4 @@ struct IndexUtil {
 
 }  // namespace hilo
 
-#endif  // HILO_SHAPE_SHAPE_H_
+#endif  // HILO_SHAPE_H_

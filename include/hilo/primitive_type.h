@@ -1,17 +1,91 @@
-// The number types that C++ lacks: 16-bit and smaller floats, integers of 1, 2 and 4 bits.
-//
-// All of them are stored one element per byte (or two), convert exactly to float, and convert from float with
-// round-to-nearest-even. They are values to store and convert; arithmetic happens in float.
-#ifndef HILO_SHAPE_NUMBER_TYPES_H_
-#define HILO_SHAPE_NUMBER_TYPES_H_
+// Element types: the numbers and names of XLA's PrimitiveType, properties of each, and the C++ types of their values.
+#ifndef HILO_PRIMITIVE_TYPE_H_
+#define HILO_PRIMITIVE_TYPE_H_
 
 #include <complex>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
-#include "shape/primitive_type.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hilo/export.h"
 
 namespace hilo {
+
+// The values are those of XLA's xla_data.proto, so they can be serialized.
+enum PrimitiveType : int {
+  PRIMITIVE_TYPE_INVALID = 0,
+  PRED = 1,
+  S8 = 2,
+  S16 = 3,
+  S32 = 4,
+  S64 = 5,
+  U8 = 6,
+  U16 = 7,
+  U32 = 8,
+  U64 = 9,
+  F16 = 10,
+  F32 = 11,
+  F64 = 12,
+  TUPLE = 13,
+  OPAQUE_TYPE = 14,
+  C64 = 15,
+  BF16 = 16,
+  TOKEN = 17,
+  C128 = 18,
+  F8E5M2 = 19,
+  F8E4M3FN = 20,
+  S4 = 21,
+  U4 = 22,
+  F8E4M3B11FNUZ = 23,
+  F8E5M2FNUZ = 24,
+  F8E4M3FNUZ = 25,
+  S2 = 26,
+  U2 = 27,
+  F8E4M3 = 28,
+  F8E3M4 = 29,
+  S1 = 30,
+  U1 = 31,
+  F4E2M1FN = 32,
+  F8E8M0FNU = 33,
+  BUFFER = 34,
+};
+inline constexpr int kPrimitiveTypeCount = 35;
+
+// The name in HLO text: "f32", "pred", "f8e4m3fn", "token" ...
+HILO_EXPORT absl::string_view PrimitiveTypeName(PrimitiveType type);
+
+// Errors: InvalidArgument if `name` is not the HLO text name of a type.
+HILO_EXPORT absl::StatusOr<PrimitiveType> PrimitiveTypeFromName(absl::string_view name);
+
+// True for numbers and PRED: types that array elements can have.
+HILO_EXPORT bool IsArrayType(PrimitiveType type);
+
+HILO_EXPORT bool IsFloatingPointType(PrimitiveType type);     // F64 down to F4E2M1FN; not complex
+HILO_EXPORT bool IsComplexType(PrimitiveType type);           // C64, C128
+HILO_EXPORT bool IsSignedIntegralType(PrimitiveType type);    // S1 .. S64
+HILO_EXPORT bool IsUnsignedIntegralType(PrimitiveType type);  // U1 .. U64; not PRED
+HILO_EXPORT bool IsIntegralType(PrimitiveType type);          // signed or unsigned; not PRED
+// Floating-point types narrower than 16 bits: F8..., F4E2M1FN.
+HILO_EXPORT bool IsSmallFloatType(PrimitiveType type);
+// Integer or float types of fewer than 8 bits: they occupy one byte per element in memory.
+HILO_EXPORT bool IsSubByteType(PrimitiveType type);
+
+// Logical width in bits (1 for PRED and S1, 4 for F4E2M1FN, 64 for C64); 0 for types that no array has.
+HILO_EXPORT int PrimitiveTypeBitWidth(PrimitiveType type);
+// Bytes that one element occupies in Hilo's memory: at least 1; 0 for types that no array has.
+HILO_EXPORT int PrimitiveTypeByteSize(PrimitiveType type);
+
+// F32 for C64, F64 for C128; the type itself otherwise.
+HILO_EXPORT PrimitiveType ComplexComponentType(PrimitiveType type);
+// C64 for F32, C128 for F64; PRIMITIVE_TYPE_INVALID otherwise.
+HILO_EXPORT PrimitiveType ComplexTypeOf(PrimitiveType component);
+
+// --- The number types that C++ lacks: 16-bit and smaller floats, integers of 1, 2 and 4 bits.
+//
+// All of them are stored one element per byte (or two), convert exactly to float, and convert from float with
+// round-to-nearest-even. They are values to store and convert; arithmetic happens in float.
 
 // The use of special bit patterns in a small float format.
 enum class FloatSpecials {
@@ -32,15 +106,15 @@ struct FloatFormat {
 };
 
 // Returns the value of `bits` in `format`, exactly.
-float DecodeFloat(const FloatFormat& format, uint32_t bits);
+HILO_EXPORT float DecodeFloat(const FloatFormat& format, uint32_t bits);
 // Rounds `value` to `format` once, to nearest, ties to even; overflow and NaN as in FloatSpecials. NaNs keep their
 // sign and the top of their payload where the format has room, and become quiet.
-uint32_t EncodeFloat(const FloatFormat& format, double value);
+HILO_EXPORT uint32_t EncodeFloat(const FloatFormat& format, double value);
 inline uint32_t EncodeFloat(const FloatFormat& format, float value) {
   return EncodeFloat(format, static_cast<double>(value));
 }
 // A double that every format of at most 16 bits rounds as it would round `value` itself.
-double SignificantDouble(uint64_t magnitude, bool negative);
+HILO_EXPORT double SignificantDouble(uint64_t magnitude, bool negative);
 
 // A float of at most 16 bits.
 template <PrimitiveType kType, typename Bits, FloatFormat kFormat>
@@ -173,4 +247,4 @@ inline constexpr bool is_complex<std::complex<T>> = true;
 
 }  // namespace hilo
 
-#endif  // HILO_SHAPE_NUMBER_TYPES_H_
+#endif  // HILO_PRIMITIVE_TYPE_H_

@@ -4,8 +4,8 @@
 // applied when bytes move to or from a device (LiteralToBytes, LiteralFromBytes). PRED is one byte, 0 or 1; types below
 // 8 bits take one byte each, signed ones sign-extended. An array with dynamic dimensions is stored at its bounds; the
 // elements whose index is below its sizes are valid, the rest is padding of any value.
-#ifndef HILO_SHAPE_LITERAL_H_
-#define HILO_SHAPE_LITERAL_H_
+#ifndef HILO_LITERAL_H_
+#define HILO_LITERAL_H_
 
 #include <cstdint>
 #include <cstdlib>
@@ -18,12 +18,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "shape/number_types.h"
-#include "shape/shape.h"
+#include "hilo/export.h"
+#include "hilo/primitive_type.h"
+#include "hilo/shape.h"
 
 namespace hilo {
 
-class Literal {
+class HILO_EXPORT Literal {
  public:
   Literal() = default;  // of invalid shape
   Literal(Literal&&) = default;
@@ -121,7 +122,7 @@ class Literal {
 };
 
 // XLA's LiteralUtil: literals from C++ values, for small things and tests.
-struct LiteralUtil {
+struct HILO_EXPORT LiteralUtil {
   template <typename T>
   static Literal CreateR0(T value);
   template <typename T>
@@ -147,17 +148,17 @@ struct LiteralUtil {
 // allowed. For shapes with dynamic dimensions, "(3,2)" in front of the elements gives the sizes along each
 // dimension. Errors: InvalidArgument with the offset of the offending text; a value out of the type's range; "{...}" is
 // an error that says so.
-absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
+HILO_EXPORT absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
 // Parses "f32[2]{0} {1, 2}": shape, then elements.
-absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
+HILO_EXPORT absl::StatusOr<Literal> ParseLiteral(absl::string_view text);
 
 // The bytes of an array under `layout_shape`'s layout and padding, and back. Sizes as
 // ShapeUtil::ByteSizeOf(layout_shape), which must be valid; the literal must have its dimensions and element type.
 // Reading makes PRED 0 or 1 and drops the unused bits of types of fewer than 8 bits. Sizes of dynamic dimensions are
 // after the elements (ShapeUtil::DynamicSizesOffset); those read are clamped to [0, bound]. Errors:
 // ResourceExhausted if memory is short.
-void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
-absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
+HILO_EXPORT void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out);
+HILO_EXPORT absl::StatusOr<Literal> LiteralFromBytes(const uint8_t* bytes, const Shape& layout_shape);
 
 // Comparison, of sizes first and then of the valid elements. A mismatch is an InvalidArgument status that names
 // the first and the worst element: index, expected, actual, difference in ulps. An element passes if any of the given
@@ -169,10 +170,10 @@ struct ErrorSpec {
   int64_t ulps = 0;  // units in the last place of the expected value's type
   bool nans_are_equal = true;
 };
-absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
+HILO_EXPORT absl::Status CompareLiterals(const Literal& expected, const Literal& actual, const ErrorSpec& spec);
 // Largest distance in ulps over float elements; 0 if all are equal or both NaN, int64 max if only one is NaN, if
 // integers or PRED differ, or if shapes do. For reports.
-int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
+HILO_EXPORT int64_t MaxUlpDistance(const Literal& expected, const Literal& actual);
 
 // ---- templates ----
 template <typename T>
@@ -207,4 +208,4 @@ Literal LiteralUtil::CreateR2(std::initializer_list<std::initializer_list<T>> va
 
 }  // namespace hilo
 
-#endif  // HILO_SHAPE_LITERAL_H_
+#endif  // HILO_LITERAL_H_

@@ -1,6 +1,6 @@
 // Arrays in NumPy's file formats.
-#ifndef HILO_SHAPE_NPY_H_
-#define HILO_SHAPE_NPY_H_
+#ifndef HILO_NPY_H_
+#define HILO_NPY_H_
 
 #include <functional>
 #include <string>
@@ -10,7 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "shape/literal.h"
+#include "hilo/export.h"
+#include "hilo/literal.h"
 
 namespace hilo {
 
@@ -18,11 +19,11 @@ namespace hilo {
 // "|V2", one element per byte or two, integers without the bits above their own; `hint` then states their type.
 // Errors: InvalidArgument with what was expected; NotFound or Unavailable naming the file; ResourceExhausted if memory
 // is short. No length in a file is trusted: allocations are bounded by the size of the file.
-absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
-absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
+HILO_EXPORT absl::StatusOr<Literal> ReadNpy(const std::string& path, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
+HILO_EXPORT absl::StatusOr<Literal> ParseNpy(absl::string_view bytes, PrimitiveType hint = PRIMITIVE_TYPE_INVALID);
 // Row-major, little-endian, version 1. Errors: InvalidArgument if `literal` is not an array.
-absl::Status WriteNpy(const std::string& path, const Literal& literal);
-absl::StatusOr<std::string> SerializeNpy(const Literal& literal);
+HILO_EXPORT absl::Status WriteNpy(const std::string& path, const Literal& literal);
+HILO_EXPORT absl::StatusOr<std::string> SerializeNpy(const Literal& literal);
 
 struct NamedLiteral {
   std::string name;  // without ".npy"
@@ -32,11 +33,13 @@ struct NamedLiteral {
 using NpyTypeHint = std::function<PrimitiveType(absl::string_view name)>;
 
 // .npz: stored and deflated members, also of more than 4 GiB, in the order of the archive; checksums are checked.
-absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path, const NpyTypeHint& hint = nullptr);
-absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, const NpyTypeHint& hint = nullptr);
+HILO_EXPORT absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,
+                                                              const NpyTypeHint& hint = nullptr);
+HILO_EXPORT absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes,
+                                                               const NpyTypeHint& hint = nullptr);
 // Members are stored, as numpy.savez does.
-absl::Status WriteNpz(const std::string& path, absl::Span<const NamedLiteral> arrays);
+HILO_EXPORT absl::Status WriteNpz(const std::string& path, absl::Span<const NamedLiteral> arrays);
 
 }  // namespace hilo
 
-#endif  // HILO_SHAPE_NPY_H_
+#endif  // HILO_NPY_H_

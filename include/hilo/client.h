@@ -3,39 +3,48 @@
 //   auto client = hilo::Client::Create({.platform = "cpu"});
 //   auto executable = (*client)->Compile(computation);
 //   auto result = (*executable)->ExecuteLiterals({&x, &y});
-#ifndef HILO_RUNTIME_CLIENT_H_
-#define HILO_RUNTIME_CLIENT_H_
+#ifndef HILO_CLIENT_H_
+#define HILO_CLIENT_H_
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "base/cpu_count.h"
-#include "base/thread_pool.h"
-#include "collectives/process_group.h"
-#include "hlo/builder/xla_computation.h"
-#include "hlo/ir/hlo_module.h"
-#include "runtime/buffer.h"
-#include "runtime/compile_options.h"
-#include "runtime/compiler.h"
-#include "runtime/disk_cache.h"
-#include "runtime/executable.h"
-#include "runtime/ffi/custom_call_registry.h"
-#include "runtime/host_memory.h"
-#include "runtime/transfer_queue.h"
+#include "hilo/collectives.h"
+#include "hilo/executable.h"
+#include "hilo/export.h"
+#include "hilo/ffi.h"
+#include "hilo/host.h"
+#include "hilo/literal.h"
+#include "hilo/shape.h"
+#include "hilo/xla_builder.h"
 
 namespace hilo {
+
+struct ClientCore;
+
+// Of the folder of compiled programs, for one client.
+struct DiskCacheStats {
+  int64_t hits = 0;      // programs loaded
+  int64_t misses = 0;    // not found
+  int64_t rejected = 0;  // found, but damaged or unusable here
+  int64_t writes = 0;
+};
 
 struct ClientOptions {
   std::string platform = "cpu";
   // Devices that work independently of each other, each on a separate thread.
   int device_count = 1;
-  // Threads that one run may use, the calling one included; 0: UsableCpuCount(). With 1, one device
+  // Threads that one run may use, the calling one included; 0: as many as the process has
+  // processors (affinity, control groups, HILO_NUM_THREADS). With 1, one device
   // and synchronous runs there are no threads but the caller's.
   int num_threads = 0;
   // The embedder's pool, used instead of Hilo's own; must outlive the client and its executables.
@@ -46,7 +55,7 @@ struct ClientOptions {
   int64_t memory_limit = 0;
   // Of every run that sets no other.
   absl::Duration default_deadline = absl::InfiniteDuration();
-  // Folder in which compiled programs are kept for later processes (runtime/disk_cache.h), created if it is missing;
+  // Folder in which compiled programs are kept for later processes (docs/executables.md), created if it is missing;
   // empty: none. Write access to it allows running code here. Without a value: the variable HILO_CACHE_DIR.
   std::optional<std::string> cache_dir;
   // Bytes that the folder may hold; the least recently used entries are removed first.
@@ -66,14 +75,12 @@ struct LoadOptions {
 };
 
 // Thread-safe. Executables and buffers may outlive it.
-class Client {
+class HILO_EXPORT Client {
  public:
   // Errors: InvalidArgument for options out of range and unknown platforms; Unavailable for a
-  // platform that is unavailable; those of ProcessGroup::Join.
+  // platform that is unavailable; and, with
+  // ClientOptions::processes, DeadlineExceeded naming the processes that are missing.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
-  // With a custom backend; options.platform is ignored.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options,
-                                                        std::unique_ptr<Compiler> compiler);
 
   std::string platform() const;
   // The devices of this process. Buffers and runs on one device name them from 0.
@@ -94,7 +101,6 @@ class Client {
   absl::Status ResetPeakMemory(int device = 0);
   // Whether the host can read the memory of buffers.
   bool memory_is_on_host() const;
-  Compiler* compiler() const;
   // The functions of custom calls that are available in this client besides those of CustomCallRegistry::Default().
   CustomCallRegistry* custom_call_registry() const;
 
@@ -102,11 +108,9 @@ class Client {
   // ResourceExhausted past a limit; Cancelled and DeadlineExceeded; FailedPrecondition in a forked child.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const XlaComputation& computation,
                                                       const CompileOptions& options = {});
-  absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module,
-                                                      const CompileOptions& options = {});
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloText(absl::string_view text,
                                                              const CompileOptions& options = {});
-  // A serialised HloModuleProto or HloProto (hlo/import/hlo_proto.h).
+  // A serialised HloModuleProto or HloProto.
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
                                                               const CompileOptions& options = {});
 
@@ -134,10 +138,6 @@ class Client {
   // the backend's own. Pending writes to it must be complete. Errors: as above.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromDeviceMemory(const void* data, const Shape& shape, int device = 0,
                                                                  std::function<void()> release = nullptr);
-  // Memory for an array in the layout of `shape`, to be filled by the caller (BufferValue::memory) before it is
-  // shared. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
-  absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(const Shape& shape, int device = 0);
-
   // Puts an item, an array or a tuple of arrays, into the device's infeed, from which programs take one with each
   // infeed. Waits while the items there have more than 1 GiB. When a run that uses the queues of a device fails, they
   // are emptied, and calls that wait fail with its error. Errors: InvalidArgument for other shapes; DeadlineExceeded;
@@ -151,10 +151,11 @@ class Client {
   absl::StatusOr<Literal> TransferFromOutfeed(int device = 0, const TransferOptions& options = {});
 
  private:
+  friend struct RuntimeAccess;
   explicit Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
   std::shared_ptr<ClientCore> core_;
 };
 
 }  // namespace hilo
 
-#endif  // HILO_RUNTIME_CLIENT_H_
+#endif  // HILO_CLIENT_H_
