@@ -148,13 +148,13 @@ bool IsSigned(XlaOp x) {
 }  // namespace
 
 // The functions are named in hlo_opcode.def; one that xla_builder.h does not declare does not compile.
-#define HLO_UNARY(opcode, text, function, ...)                     \
+#define HLO_UNARY(opcode, text, function, ...)                        \
   static_assert(static_cast<XlaOp (*)(XlaOp)>(&function) != nullptr); \
   XlaOp function(XlaOp operand) { return Unary(HloOpcode::opcode, operand); }
-#define HLO_BINARY(opcode, text, function, ...)                                          \
+#define HLO_BINARY(opcode, text, function, ...)                                                         \
   static_assert(static_cast<XlaOp (*)(XlaOp, XlaOp, absl::Span<const int64_t>)>(&function) != nullptr); \
-  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
-    return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                    \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {                \
+    return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                                   \
   }
 #define HLO_OP(...)
 #include "hlo/ops/table/hlo_opcode.def"

@@ -5,6 +5,7 @@
 #ifndef HILO_HLO_IR_KERNEL_CONFIG_H_
 #define HILO_HLO_IR_KERNEL_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,11 @@ enum class KernelKind : uint8_t {
 #include "hlo/ir/kernel_config.def"
 #undef HILO_KERNEL_KIND
 };
+inline constexpr size_t kKernelKindCount = 0
+#define HILO_KERNEL_KIND(kind, text) +1
+#include "hlo/ir/kernel_config.def"
+#undef HILO_KERNEL_KIND
+    ;
 absl::string_view KernelKindString(KernelKind kind);
 // Returns nullopt if no kind has this name.
 std::optional<KernelKind> ParseKernelKind(absl::string_view text);

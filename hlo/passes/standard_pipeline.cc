@@ -33,8 +33,9 @@ PassPipeline StandardPipeline(const Target* target, const StandardPipelineOption
                                                                  MakeSimplifier(options.strict), MakeCse(), MakeDce()),
                                                     std::move(hooks.after_layout), {}));
   // Loops and branches must own their computations before anything is placed; then kernels are formed.
-  pipeline.AddStage(HloStage::kFused, Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
-                                                  MakePassList(MakeFusion(target), MakeDce())));
+  PassList fusion = Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
+                                MakePassList(MakeFusion(target), MakeDce()));
+  pipeline.AddStage(HloStage::kFused, Concatenate(std::move(fusion), std::move(hooks.after_fusion), {}));
   return pipeline;
 }
 

@@ -31,6 +31,7 @@ struct PipelineHooks {
   PassList before_expansion;  // in kCore, repeated with it: on operations before expansion
   PassList after_layout;      // at the end of kLaidOut
   PassList before_fusion;     // in kFused, once loops and branches own their computations
+  PassList after_fusion;      // at the end of kFused
 };
 
 // The stages from kInput to kFused. `target` outlives the pipeline.

@@ -8,6 +8,7 @@
 #include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/runtime/cpu_program.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
@@ -196,7 +197,10 @@ class CpuCompiler : public Compiler {
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
-    HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(*module, codegen::TargetTraits::FromCpu(features)));
+    const codegen::TargetTraits target_traits = codegen::TargetTraits::FromCpu(features);
+    HILO_RETURN_IF_ERROR(ChooseMissingKernels(module.get(), target_traits,
+                                              {.strict = options.strict, .flush_denormals = options.flush_denormals}));
+    HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(*module, target_traits));
     BufferAssignmentOptions assignment_options;
     assignment_options.use_stack = [&](const BufferCandidate& buffer) {
       return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);

@@ -1,7 +1,7 @@
 #include "backends/cpu/compile/cpu_target.h"
 
 #include "backends/cpu/kernels/convolution_plan.h"
-#include "backends/cpu/kernels/dot_kernel.h"
+#include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/generated_ops.h"

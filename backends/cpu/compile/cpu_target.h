@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "hilo/executable.h"
 #include "hlo/passes/hlo_pass.h"
-#include "runtime/compile_options.h"
 
 namespace hilo::cpu {
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/runtime_calls/runtime_call_table.h"
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
@@ -20,13 +19,6 @@ constexpr int64_t kMaxFunctionSize = 1500;
 constexpr double kUnknownTrips = 100;
 // Minimum estimate for programs that may not terminate, which never run inline.
 constexpr double kOpenEndNanoseconds = 1e9;
-// Work below this many nanoseconds is not worth another thread; measured with threads that are awake: a sine of 16,384
-// elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
-constexpr double kParallelNanoseconds = 6'000;
-// Of the code around an instruction's loops.
-constexpr double kInstructionNanoseconds = 1;
-// Arrays of at most this many elements are fully unrolled.
-constexpr int64_t kUnrolledElements = 16;
 
 int64_t LargestLeaf(const HloInstruction& instruction) {
   int64_t elements = 0;
@@ -51,17 +43,9 @@ int64_t BodyCodeSize(const HloInstruction& instruction) {
   return code_size;
 }
 
-// One thread of a current server, on arrays that stay in its caches: two vectors of operations and a multiply-add of
-// two in each cycle.
-MachineFacts FactsOf(const codegen::TargetTraits& target) {
-  return {.operations_per_ns = target.vector_bits / 8.0,
-          .product_flops_per_ns = target.vector_bits / 4.0,
-          .bytes_per_ns = 90};
-}
-
-double NanosecondsOf(const HloInstruction& instruction, const MachineFacts& machine) {
-  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
-  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), machine);
+bool RunsInParallel(const HloInstruction& instruction) {
+  const KernelConfig* kernel = KernelOf(instruction);
+  return kernel != nullptr && kernel->parallel;
 }
 
 }  // namespace
@@ -80,16 +64,9 @@ int64_t CodeSize(const HloInstruction& instruction) {
   return 40 + 3 * body;
 }
 
-bool FunctionPartition::RunsInParallel(const HloInstruction& instruction) const {
-  if (HasTrait(instruction.opcode(), kControlFlow) || IsRuntimeCall(instruction) || !HasIndependentParts(instruction))
-    return false;
-  return RunCost(instruction) > kParallelNanoseconds;
-}
-
 absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& module,
                                                             const codegen::TargetTraits& target) {
   FunctionPartition plan;
-  const MachineFacts machine = FactsOf(target);
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(module));
   absl::flat_hash_map<const HloComputation*, bool> scopes = {{module.entry_computation(), true}};
   bool has_open_end = false;
@@ -98,7 +75,7 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
     double cost = 0;
     for (const HloInstruction* instruction : computation->instructions()) {
       code_size += CodeSize(*instruction);
-      const double own = NanosecondsOf(*instruction, machine);
+      const double own = RunNanoseconds(*instruction, target);
       plan.instruction_costs_[instruction] = own;
       cost += own;
       if (!HasTrait(instruction->opcode(), kControlFlow)) continue;

@@ -22,7 +22,8 @@ namespace hilo::cpu {
 int64_t CodeSize(const HloInstruction& instruction);
 class FunctionPartition {
  public:
-  // Errors: those of SequentialComputations.
+  // Reads the kernels of the instructions: those that run in parallel become functions of their own, which the runtime
+  // calls on ranges of parts. Errors: those of SequentialComputations.
   static absl::StatusOr<FunctionPartition> Create(const HloModule& module, const codegen::TargetTraits& target);
 
   // A contiguous part of the schedule of a split computation.
@@ -39,9 +40,6 @@ class FunctionPartition {
 
   // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
   double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
-  // Returns true for instructions worth splitting across threads: each is emitted as a function of its own, which the
-  // runtime calls on ranges of parts.
-  bool RunsInParallel(const HloInstruction& instruction) const;
 
   // Returns true if all definitions and uses of the buffer are emitted into one function.
   bool IsLocal(const BufferCandidate& buffer) const;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/compile/program_emitter.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/text/kernel_config_text.h"
 
 namespace hilo::cpu {
 namespace {
@@ -71,6 +72,9 @@ KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstructi
 
 std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const HloInstruction* instruction) {
   KeyWriter writer(program);
+  KernelConfig config = *instruction->kernel();
+  config.why.clear();
+  writer.Text(PrintKernelConfig(config));
   writer.Instruction(*instruction);
   auto memory = [&](const HloInstruction* owner) {
     writer.Text("|");

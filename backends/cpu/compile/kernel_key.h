@@ -22,7 +22,8 @@ struct KernelTable {
 // Returns all memory of the instruction's operands and results except constants.
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction);
 
-// Kernels with equal keys can share code; each is called with its own table.
+// Returns the chosen kernel, what it computes and on which memory. Kernels with equal keys can share code; each is
+// called with its own table.
 std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const HloInstruction* instruction);
 
 }  // namespace hilo::cpu

@@ -1,7 +1,7 @@
 #include "backends/cpu/compile/program_emitter.h"
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
@@ -150,76 +150,57 @@ absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstru
 }
 
 absl::Status ProgramEmitter::EmitComputed(FunctionEmitter& f, const HloInstruction* instruction) {
-  switch (CpuEmission(instruction->opcode()).usual) {
-    case Emission::kNoCode:
-    case Emission::kForwarding: return absl::OkStatus();
-    case Emission::kElement:
-    case Emission::kKernel: return EmitKernel(f, instruction);
-    case Emission::kRuntimeCall: return EmitRuntimeCall(f, instruction);
-    case Emission::kControlFlow:
-    case Emission::kCollective:
-    case Emission::kEvaluated:
-    case Emission::kExpanded:
-    case Emission::kRewritten: break;
-  }
-  return Internal("no pass has rewritten the instruction");
-}
-
-absl::Status ProgramEmitter::EmitKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  bool has_memory = false;
-  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
-    has_memory |= assignment_.slice(instruction, leaf).kind != StorageKind::kNone;
-  }
-  if (!has_memory) return absl::OkStatus();
-  if (plan_.RunsInParallel(*instruction)) return EmitParallel(f, instruction);
+  const KernelConfig* kernel = KernelOf(*instruction);
+  if (kernel == nullptr) return absl::OkStatus();  // tokens, and results without elements
+  if (kernel->kind == KernelKind::kRuntimeCall) return EmitRuntimeCall(f, instruction);
+  if (kernel->parallel) return EmitParallel(f, instruction);
   f.BeginInstruction(instruction);
-  auto kernel = MakeKernel(f, instruction);
-  const absl::Status status =
-      kernel.ok() ? kernel->emit(f, f.b().getInt64(0), f.b().getInt64(kernel->units)) : kernel.status();
+  const absl::Status status = EmitKernel(f, instruction, f.b().getInt64(0), f.b().getInt64(kernel->parts));
   f.EndInstruction();
   return status;
 }
 
 namespace {
 
-// Emits units [begin, end) of a kernel, in slices between which cancellation is polled.
-absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const Kernel& kernel, llvm::Value* begin,
+// Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
+absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const HloInstruction* instruction, llvm::Value* begin,
                         llvm::Value* end) {
   constexpr double kSliceNanoseconds = 200'000;
   const double slices = nanoseconds / kSliceNanoseconds;
   // ParallelFor polls between its parts.
-  if (slices <= static_cast<double>(kMinParts)) return kernel.emit(f, begin, end);
-  const int64_t slice = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kernel.units) / slices));
+  if (slices <= static_cast<double>(kMinParts)) return EmitKernel(f, instruction, begin, end);
+  const int64_t slice =
+      std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(instruction->kernel()->parts) / slices));
   llvm::IRBuilder<>& b = f.b();
   return ForEach(
       f, "slices", begin, end,
       [&](llvm::Value* first) {
         f.PollCancellation();
-        return kernel.emit(
-            f, first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
+        return EmitKernel(
+            f, instruction, first,
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
       },
       slice, /*most=*/1);
 }
 
 }  // namespace
 
-absl::StatusOr<ProgramEmitter::ChunkFunction> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
-                                                                              const HloInstruction* instruction) {
+absl::StatusOr<llvm::Function*> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
+                                                                const HloInstruction* instruction) {
   const std::string key = KernelKey(*this, table, instruction);
   if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
   HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeSize(*instruction), true));
   FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
-  HILO_ASSIGN_OR_RETURN(Kernel kernel, MakeKernel(inner, instruction));
-  HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), kernel, chunk->getArg(3), chunk->getArg(4)));
+  HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), instruction, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
   inner.Return(0);
-  return chunk_functions_[key] = {chunk, kernel.units};
+  return chunk_functions_[key] = chunk;
 }
 
 absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
   const KernelTable table = KernelTableOf(assignment_, instruction);
-  HILO_ASSIGN_OR_RETURN(ChunkFunction chunk, ChunkFunctionOf(table, instruction));
+  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, ChunkFunctionOf(table, instruction));
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();
   llvm::Value* pointers = f.context().EntryAlloca(ptr, std::max<int64_t>(table.slices.size(), 1), 8, "buffers");
@@ -228,9 +209,9 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
   }
   llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
-  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk.function);
-  f.ReturnIfStopped(
-      b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(chunk.units)}));
+  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk);
+  f.ReturnIfStopped(b.CreateCall(
+      type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(instruction->kernel()->parts)}));
   return absl::OkStatus();
 }
 

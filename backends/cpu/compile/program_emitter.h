@@ -71,15 +71,10 @@ class ProgramEmitter {
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitComputed(FunctionEmitter& f, const HloInstruction* instruction);
-  absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
-  // A kernel as a function over ranges of its units; equal kernels share one function.
-  struct ChunkFunction {
-    llvm::Function* function;
-    int64_t units;
-  };
-  absl::StatusOr<ChunkFunction> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
+  // Returns a kernel as a function over ranges of its parts; equal kernels share one function.
+  absl::StatusOr<llvm::Function*> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
 
   const HloModule& module_;
   const BufferAssignment& assignment_;
@@ -95,7 +90,7 @@ class ProgramEmitter {
   std::vector<std::shared_ptr<const Literal>> constants_;
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> function_names_;
-  absl::flat_hash_map<std::string, ChunkFunction> chunk_functions_;
+  absl::flat_hash_map<std::string, llvm::Function*> chunk_functions_;
   std::vector<EmittedRuntimeCall> runtime_calls_;
   int64_t parameter_leaves_ = 0;
 };

@@ -2,108 +2,97 @@
 // index as its first operand. A row can then be reduced in lanes, each in order, the lanes by g, and the initial pair
 // at the end: this selects the same element as the sequential loop. (For a maximum that occurs as 0 and as -0 it may
 // return the other one, so strict numerics use the loop.)
-#include "backends/cpu/kernels/arg_reduction.h"
-
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
-namespace {
 
 using codegen::Carried;
-using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kAccumulators = 4;
-}  // namespace
-
-absl::StatusOr<Kernel> ArgReductionKernel(FunctionEmitter&, const HloInstruction* instruction, int width) {
-  const HloInstruction* reduce = HeroOf(instruction);
+absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction *instruction = kernel.instruction, *reduce = HeroOf(instruction);
+  const int width = static_cast<int>(kernel.config.width);
+  const int64_t accumulators = kernel.config.tile[0], group = accumulators * width;
   auto sizes = reduce->operand(0)->shape().dimensions();
   const int64_t row = sizes.back();
   sizes.remove_suffix(1);
-  Kernel kernel;
-  kernel.units = Product(sizes);
-  kernel.emit = [instruction, reduce, width, row, sizes](FunctionEmitter& f, llvm::Value* begin,
-                                                         llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
-    llvm::IRBuilder<>& b = f.b();
-    const HloComputation& choose = *reduce->called_computation();
-    const PrimitiveType position = reduce->operand(1)->shape().element_type();
-    const int64_t accumulators = row >= 2 * kAccumulators * width ? kAccumulators : 1, group = accumulators * width;
-    // g of the comment above.
-    auto merge = [&](const Elements& x, const Elements& y) {
-      llvm::Value* swap =
-          codegen::EmitCompare(f.context(), ComparisonDirection::kLt, ComparisonType::kDefault, position, y[1], x[1])
-              .re;
-      Elements first, second;
-      for (int i : {0, 1}) {
-        first.push_back(codegen::EmitSelect(f.context(), swap, y[i], x[i]));
-        second.push_back(codegen::EmitSelect(f.context(), swap, x[i], y[i]));
-      }
-      return Combine(f, choose, first, second);
-    };
-    return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> place = Delinearize(f, unit, sizes);
-      Elements best;
-      {
-        codegen::RegionScope region(f.context());
-        f.context().lanes = {.width = width};
-        auto vector = [&](llvm::Value* base, int64_t multiple) {
-          std::vector<LaneIndex> index = place;
-          index.push_back(LaneIndex::Strided(base, 1, multiple, row));
-          return ElementsOf(f, reduce, Index(std::move(index)));
-        };
-        Carried start;
-        Elements like;
-        for (int64_t a = 0; a < accumulators; ++a) {
-          HILO_ASSIGN_OR_RETURN(like, vector(b.getInt64(a * width), width));
-          for (llvm::Value* value : PackLanes(f, like)) start.push_back(value);
-        }
-        auto accumulator = [&](const Carried& carried, int64_t a) {
-          return UnpackLanes(Carried(carried.begin() + 2 * a, carried.begin() + 2 * a + 2), like);
-        };
-        const int64_t grouped = row / group * group;
-        HILO_ASSIGN_OR_RETURN(
-            Carried running,
-            codegen::EmitLoop(
-                f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
-                [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-                  Carried next;
-                  for (int64_t a = 0; a < accumulators; ++a) {
-                    HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
-                    HILO_ASSIGN_OR_RETURN(Elements chosen, Combine(f, choose, accumulator(now, a), elements));
-                    for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
-                  }
-                  return next;
-                }));
-        best = accumulator(running, 0);
-        for (int64_t a = 1; a < accumulators; ++a) {
-          HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));
-        }
-        // The remainder; the last vector may contain elements for the second time, which changes nothing.
-        for (int64_t i = grouped; i < row; i += width) {
-          HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.getInt64(std::min(i, row - width)), 1));
-          HILO_ASSIGN_OR_RETURN(best, merge(best, elements));
-        }
-        best = UnpackLanes(PackLanes(f, best), best);
-      }
-      for (int half = width / 2; half >= 1; half /= 2) {
-        codegen::RegionScope region(f.context());
-        f.context().lanes = {.width = half};
-        HILO_ASSIGN_OR_RETURN(best, merge(Lanes(f, best, 0, half), Lanes(f, best, half, half)));
-        if (half > 1) best = UnpackLanes(PackLanes(f, best), best);
-      }
-      HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, reduce));
-      HILO_ASSIGN_OR_RETURN(best, Combine(f, choose, inits, best));
-      for (int i : {0, 1}) f.ArrayOf(instruction, i).Store(f.context(), Index(place), best[i]);
-      return absl::OkStatus();
-    });
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
+  llvm::IRBuilder<>& b = f.b();
+  const HloComputation& choose = *reduce->called_computation();
+  const PrimitiveType position = reduce->operand(1)->shape().element_type();
+  // g of the comment above.
+  auto merge = [&](const Elements& x, const Elements& y) {
+    llvm::Value* swap =
+        codegen::EmitCompare(f.context(), ComparisonDirection::kLt, ComparisonType::kDefault, position, y[1], x[1]).re;
+    Elements first, second;
+    for (int i : {0, 1}) {
+      first.push_back(codegen::EmitSelect(f.context(), swap, y[i], x[i]));
+      second.push_back(codegen::EmitSelect(f.context(), swap, x[i], y[i]));
+    }
+    return Combine(f, choose, first, second);
   };
-  return kernel;
+  return ForEach(f, "results", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<LaneIndex> place = Delinearize(f, unit, sizes);
+    Elements best;
+    {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width};
+      auto vector = [&](llvm::Value* base, int64_t multiple) {
+        std::vector<LaneIndex> index = place;
+        index.push_back(LaneIndex::Strided(base, 1, multiple, row));
+        return ElementsOf(f, reduce, Index(std::move(index)));
+      };
+      Carried start;
+      Elements like;
+      for (int64_t a = 0; a < accumulators; ++a) {
+        HILO_ASSIGN_OR_RETURN(like, vector(b.getInt64(a * width), width));
+        for (llvm::Value* value : PackLanes(f, like)) start.push_back(value);
+      }
+      auto accumulator = [&](const Carried& carried, int64_t a) {
+        return UnpackLanes(Carried(carried.begin() + 2 * a, carried.begin() + 2 * a + 2), like);
+      };
+      const int64_t grouped = row / group * group;
+      HILO_ASSIGN_OR_RETURN(
+          Carried running,
+          codegen::EmitLoop(
+              f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
+              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                Carried next;
+                for (int64_t a = 0; a < accumulators; ++a) {
+                  HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
+                  HILO_ASSIGN_OR_RETURN(Elements chosen, Combine(f, choose, accumulator(now, a), elements));
+                  for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
+                }
+                return next;
+              }));
+      best = accumulator(running, 0);
+      for (int64_t a = 1; a < accumulators; ++a) {
+        HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));
+      }
+      // The remainder; the last vector may contain elements for the second time, which changes nothing.
+      for (int64_t i = grouped; i < row; i += width) {
+        HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.getInt64(std::min(i, row - width)), 1));
+        HILO_ASSIGN_OR_RETURN(best, merge(best, elements));
+      }
+      best = UnpackLanes(PackLanes(f, best), best);
+    }
+    for (int half = width / 2; half >= 1; half /= 2) {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = half};
+      HILO_ASSIGN_OR_RETURN(best, merge(Lanes(f, best, 0, half), Lanes(f, best, half, half)));
+      if (half > 1) best = UnpackLanes(PackLanes(f, best), best);
+    }
+    HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, reduce));
+    HILO_ASSIGN_OR_RETURN(best, Combine(f, choose, inits, best));
+    for (int i : {0, 1}) f.ArrayOf(instruction, i).Store(f.context(), Index(place), best[i]);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace hilo::cpu

@@ -12,7 +12,6 @@
 // taps along the rows are unrolled, each with the rows for which it is inside the input. Masks are used only where
 // lanes differ.
 #include <algorithm>
-#include <memory>
 
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -29,36 +28,22 @@ using codegen::LaneIndex;
 
 // Bodies with at least this many results gain nothing from unrolling.
 constexpr int kFullBody = 6;
-// Minimum number of units of a large convolution, for parallelism.
-constexpr int64_t kUnits = 32;
 
 class PhaseEmitter {
  public:
-  PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const codegen::TargetTraits& target)
-      : convolution_(convolution), phase_(phase), type_(convolution->shape().element_type()) {
-    plan_ = PlanOf(phase, type_,
-                   {.vector_bits = std::max(target.vector_bits, 32), .registers = target.has_avx512 ? 32 : 16});
+  PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const ConvolutionPlan& plan)
+      : convolution_(convolution),
+        phase_(phase),
+        type_(convolution->shape().element_type()),
+        plan_(plan),
+        units_(UnitsOf(phase, plan)) {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
-    placed_ = IsPlaced(phase, tile_);
-    places_ = TiledPlaces(phase, tile_);
-    tiles_ = (places_.last - places_.first + plan_.rows - 1) / plan_.rows;
-    sizes_ = {(lanes_.count + block_ - 1) / block_};
-    int64_t units = sizes_[0];
-    for (size_t a = 0; a < phase_.axes.size(); ++a) {
-      if (static_cast<int>(a) == plan_.lanes || static_cast<int>(a) == plan_.tile) continue;
-      outer_.push_back(phase_.axes[a]);
-      sizes_.push_back(phase_.axes[a].count);
-      units *= phase_.axes[a].count;
-    }
-    const int64_t chunks = units == 0 ? 1 : std::min(std::max<int64_t>(tiles_, 1), (kUnits + units - 1) / units);
-    tiles_a_unit_ = std::max<int64_t>(1, (tiles_ + chunks - 1) / chunks);
-    sizes_.push_back(std::max<int64_t>(1, (tiles_ + tiles_a_unit_ - 1) / tiles_a_unit_));
-    units_ = units * sizes_.back();
+    places_ = TiledPlaces(phase, tile_, plan_.placed);
   }
 
-  int64_t units() const { return units_; }
+  int64_t units() const { return units_.count; }
 
   absl::Status Emit(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) {
     return ForEach(f, "units", begin, end, [&](llvm::Value* unit) -> absl::Status {
@@ -88,7 +73,7 @@ class PhaseEmitter {
 
   absl::Status EmitUnit(FunctionEmitter& f, llvm::Value* unit) {
     llvm::IRBuilder<>& b = f.b();
-    const std::vector<LaneIndex> place = Delinearize(f, unit, sizes_);
+    const std::vector<LaneIndex> place = Delinearize(f, unit, units_.sizes);
     Tile tile{.lhs = b.getInt64(phase_.lhs), .rhs = b.getInt64(phase_.rhs), .out = b.getInt64(phase_.out)};
     bounds_.assign(phase_.reaches.size(), {});
     const auto move = [&](llvm::Value* by, const ConvolutionAxis& axis, Tile* moved) {
@@ -96,10 +81,10 @@ class PhaseEmitter {
       moved->rhs = Moved(b, moved->rhs, by, axis.rhs);
       moved->out = Moved(b, moved->out, by, axis.out);
     };
-    for (size_t a = 0; a < outer_.size(); ++a) {
+    for (size_t a = 0; a < units_.outer.size(); ++a) {
       llvm::Value* at = place[a + 1].Base(f.context());
-      move(at, outer_[a], &tile);
-      if (outer_[a].window >= 0) bounds_[outer_[a].window] = TapsAt(b, outer_[a].window, at);
+      move(at, units_.outer[a], &tile);
+      if (units_.outer[a].window >= 0) bounds_[units_.outer[a].window] = TapsAt(b, units_.outer[a].window, at);
     }
     llvm::Value* block = place[0].Base(f.context());
     first_lane_ = b.CreateNSWMul(block, b.getInt64(block_));
@@ -109,9 +94,9 @@ class PhaseEmitter {
       live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1)
                           .InRange(f.context(), 0, lanes_.count));
     }
-    llvm::Value* first_tile = b.CreateNSWMul(place.back().Base(f.context()), b.getInt64(tiles_a_unit_));
+    llvm::Value* first_tile = b.CreateNSWMul(place.back().Base(f.context()), b.getInt64(plan_.tiles_per_unit));
     llvm::Value* last_tile = b.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, b.CreateNSWAdd(first_tile, b.getInt64(tiles_a_unit_)), b.getInt64(tiles_));
+        llvm::Intrinsic::smin, b.CreateNSWAdd(first_tile, b.getInt64(plan_.tiles_per_unit)), b.getInt64(units_.tiles));
     const auto tiles = [&](bool masked) {
       Tile here = tile;
       here.masked = masked;
@@ -155,8 +140,8 @@ class PhaseEmitter {
       return EmitTile(f, tile);
     };
     // Emits full tiles with equal bounds; the others are specialized for their position.
-    const ConvolutionReach::Range inside = placed_ ? PlacesInside(tile_) : places_;
-    const int64_t first_alike = placed_ ? std::min((inside.first + rows - 1) / rows, tiles_) : 0;
+    const ConvolutionReach::Range inside = plan_.placed ? PlacesInside(tile_) : places_;
+    const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
     const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
     const auto placed = [&](int64_t tile) {
       const int64_t place = places_.first + tile * rows;
@@ -164,7 +149,9 @@ class PhaseEmitter {
           b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
       return Either(
           f, "tile", here,
-          [&] { return emit(b.getInt64(place), placed_ ? place : -1, std::min(rows, places_.last - place), false); },
+          [&] {
+            return emit(b.getInt64(place), plan_.placed ? place : -1, std::min(rows, places_.last - place), false);
+          },
           [] { return absl::OkStatus(); });
     };
     for (int64_t tile = 0; tile < first_alike; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
@@ -176,14 +163,14 @@ class PhaseEmitter {
           return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows,
                       false);
         },
-        1, tiles_a_unit_));
-    for (int64_t tile = last_alike; tile < tiles_; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
+        1, plan_.tiles_per_unit));
+    for (int64_t tile = last_alike; tile < units_.tiles; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     // Emits the rows before and after all tiles, one at a time.
     const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
     if (singles == 0) return absl::OkStatus();
     llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
     llvm::Value* end =
-        b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(tiles_)), b.getInt64(singles), b.getInt64(in_front));
+        b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(units_.tiles)), b.getInt64(singles), b.getInt64(in_front));
     return ForEach(
         f, "border", begin, end,
         [&](llvm::Value* single) {
@@ -380,11 +367,9 @@ class PhaseEmitter {
   ConvolutionPhase phase_;
   PrimitiveType type_;
   ConvolutionPlan plan_;
+  ConvolutionUnits units_;
   ConvolutionAxis lanes_, tile_;
-  std::vector<ConvolutionAxis> outer_;
-  std::vector<int64_t> sizes_;  // of units: blocks of lanes, outer axes, groups of tiles
-  int64_t block_ = 1, tiles_ = 1, tiles_a_unit_ = 1, units_ = 1;
-  bool placed_ = false;               // tiles that reach outside are specialized for their position
+  int64_t block_ = 1;
   ConvolutionReach::Range places_{};  // that tiles cover
 
   // State of the unit that is being emitted.
@@ -396,36 +381,26 @@ class PhaseEmitter {
 
 }  // namespace
 
-absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  if (ShapeUtil::IsZeroElementArray(instruction->shape())) {
-    return Kernel{.units = 0, .emit = [](FunctionEmitter&, llvm::Value*, llvm::Value*) { return absl::OkStatus(); }};
+absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel) {
+  const auto phases = PhasesOf(*kernel.instruction, f.context().numerics().strict);
+  const absl::Span<const int64_t> tiles = kernel.config.tile;
+  llvm::IRBuilder<>& b = f.b();
+  int64_t first = 0;
+  for (size_t p = 0; p < phases->size(); ++p) {
+    const ConvolutionPlan plan =
+        ConvolutionPlan::FromTile(tiles.subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
+    PhaseEmitter emitter(kernel.instruction, (*phases)[p], plan);
+    // The part of [begin, end) that belongs to the phase.
+    const auto mine = [&](llvm::Value* unit) {
+      llvm::Value* from =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
+    };
+    llvm::Value *end = mine(kernel.end), *begin = mine(kernel.begin);
+    HILO_RETURN_IF_ERROR(emitter.Emit(f, begin, end));
+    first += emitter.units();
   }
-  const auto phases = PhasesOf(instruction->attrs<ConvolutionAttrs>(), instruction->operand(0)->shape(),
-                               instruction->operand(1)->shape(), instruction->shape(), f.context().numerics().strict);
-  if (!phases) return LoopKernel(f, instruction);
-  auto emitters = std::make_shared<std::vector<PhaseEmitter>>();
-  Kernel kernel;
-  kernel.units = 0;
-  for (const ConvolutionPhase& phase : *phases) {
-    emitters->emplace_back(instruction, phase, f.context().target());
-    kernel.units += emitters->back().units();
-  }
-  kernel.emit = [emitters](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    llvm::IRBuilder<>& b = f.b();
-    int64_t first = 0;
-    for (PhaseEmitter& emitter : *emitters) {
-      // The part of [begin, end) that belongs to the phase.
-      const auto mine = [&](llvm::Value* unit) {
-        llvm::Value* from =
-            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
-        return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
-      };
-      HILO_RETURN_IF_ERROR(emitter.Emit(f, mine(begin), mine(end)));
-      first += emitter.units();
-    }
-    return absl::OkStatus();
-  };
-  return kernel;
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::cpu

@@ -11,6 +11,8 @@ namespace hilo::cpu {
 namespace {
 
 constexpr int64_t kMaxPhases = 16;
+// Minimum number of units of a large convolution, for parallelism.
+constexpr int64_t kUnits = 32;
 
 // Indices far outside an array, which are never accessed, may wrap.
 int64_t Product(int64_t a, int64_t b) {
@@ -127,6 +129,8 @@ ConvolutionReach::Range ConvolutionReach::PlacesInside(int64_t places, int64_t t
   return {first, std::max(first, last)};
 }
 
+namespace {
+
 std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs,
                                                       const Shape& out, bool in_order) {
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
@@ -180,20 +184,71 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
   return phases;
 }
 
+}  // namespace
+
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order) {
+  return PhasesOf(convolution.attrs<ConvolutionAttrs>(), convolution.operand(0)->shape(),
+                  convolution.operand(1)->shape(), convolution.shape(), in_order);
+}
+
 const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
   return *std::find_if(phase.taps.begin(), phase.taps.end(),
                        [&](const ConvolutionTap& tap) { return tap.window == window; });
 }
 
+ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed) {
+  if (tile.window < 0 || placed) return {0, tile.count};
+  return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
+}
+
+std::vector<int64_t> ConvolutionPlan::ToTile() const {
+  return {lanes, tile, width, vectors, rows, placed ? 1 : 0, tiles_per_unit};
+}
+
+ConvolutionPlan ConvolutionPlan::FromTile(absl::Span<const int64_t> numbers) {
+  const auto number = [&](size_t i) { return static_cast<int>(numbers[i]); };
+  return {.lanes = number(0),
+          .tile = number(1),
+          .width = number(2),
+          .vectors = number(3),
+          .rows = number(4),
+          .placed = numbers[5] != 0,
+          .tiles_per_unit = numbers[6]};
+}
+
+ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
+  const ConvolutionAxis none;
+  const ConvolutionAxis& lanes = plan.lanes < 0 ? none : phase.axes[plan.lanes];
+  const ConvolutionReach::Range places = TiledPlaces(phase, plan.tile < 0 ? none : phase.axes[plan.tile], plan.placed);
+  ConvolutionUnits units{.sizes = {CeilDiv(lanes.count, int64_t{plan.width} * plan.vectors)}};
+  units.tiles = CeilDiv(places.last - places.first, plan.rows);
+  for (size_t a = 0; a < phase.axes.size(); ++a) {
+    if (static_cast<int>(a) == plan.lanes || static_cast<int>(a) == plan.tile) continue;
+    units.outer.push_back(phase.axes[a]);
+    units.sizes.push_back(phase.axes[a].count);
+  }
+  units.sizes.push_back(std::max<int64_t>(1, CeilDiv(units.tiles, plan.tiles_per_unit)));
+  for (const int64_t size : units.sizes) units.count *= size;
+  return units;
+}
+
+namespace {
+
+// Tiles of an axis that reach outside the input are specialized for their position if the axis is short, and its
+// window has few taps.
 bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
   constexpr int64_t kShortRow = 28, kMaxUnrolledTaps = 5;
   return tile.window >= 0 && tile.count <= kShortRow && TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
 }
 
-ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
-  if (tile.window < 0 || IsPlaced(phase, tile)) return {0, tile.count};
-  return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
+int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
+  const ConvolutionUnits units = UnitsOf(phase, plan);  // with one tile each
+  const int64_t others = units.count / units.sizes.back();
+  const int64_t chunks = std::min(std::max<int64_t>(units.tiles, 1), CeilDiv(kUnits, std::max<int64_t>(others, 1)));
+  return std::max<int64_t>(1, CeilDiv(units.tiles, chunks));
 }
+
+}  // namespace
 
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine) {
   const int parts = IsComplexType(type) ? 2 : 1;
@@ -215,7 +270,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
         const int64_t most = std::clamp<int64_t>((machine.registers - 4) / (vectors * parts), 1, tile.count);
-        const ConvolutionReach::Range places = TiledPlaces(phase, tile);
+        const ConvolutionReach::Range places = TiledPlaces(phase, tile, IsPlaced(phase, tile));
         const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
         for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
@@ -246,6 +301,8 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
       }
     }
   }
+  best.placed = best.tile >= 0 && IsPlaced(phase, phase.axes[best.tile]);
+  best.tiles_per_unit = TilesPerUnit(phase, best);
   return best;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 
@@ -48,8 +49,7 @@ struct ConvolutionPhase {
 
 // Omits loops of one iteration, and merges loops that are contiguous in memory. Taps are in the evaluator's order if
 // `in_order`, else in the order that suits the memory. Returns nullopt if there are too many phases to emit profitably.
-std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs,
-                                                      const Shape& out, bool in_order);
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order);
 
 struct ConvolutionMachine {
   int vector_bits = 512;
@@ -61,16 +61,29 @@ struct ConvolutionMachine {
 struct ConvolutionPlan {
   int lanes = -1, tile = -1;
   int width = 1, vectors = 1, rows = 1;
+  bool placed = false;  // tiles that reach outside the input are specialized for their position
+  int64_t tiles_per_unit = 1;
   double cost = 0;  // in vector operations per tap
+
+  // As part of KernelConfig::tile, without the cost: {lanes, tile, width, vectors, rows, placed, tiles_per_unit}.
+  static constexpr size_t kNumbers = 7;
+  std::vector<int64_t> ToTile() const;
+  static ConvolutionPlan FromTile(absl::Span<const int64_t> numbers);
 };
 // Returns the tap of a window.
 const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window);
 
-// Returns true if tiles of the axis that reach outside the input are specialized for their position: the axis is short,
-// and its window has few taps.
-bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile);
 // Returns the positions of the axis that tiles cover. The others are computed one at a time.
-ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile);
+ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed);
+
+// The units of a phase, which threads share: blocks of lanes, times positions of the outer axes, times groups of tiles.
+struct ConvolutionUnits {
+  std::vector<ConvolutionAxis> outer;
+  std::vector<int64_t> sizes;
+  int64_t tiles = 0;  // of all groups
+  int64_t count = 1;
+};
+ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan);
 
 // Returns the cheapest plan for elements of `type`.
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine);

@@ -1,45 +1,58 @@
 #include "backends/cpu/kernels/kernels.h"
 
+#include <array>
+
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/table/hlo_opcode.h"
 
 namespace hilo::cpu {
+namespace {
 
 using codegen::LaneIndex;
 
-const HloInstruction* HeroOf(const HloInstruction* instruction) {
-  while (instruction->opcode() == HloOpcode::kFusion) {
-    instruction = instruction->called_computation()->root_instruction();
-  }
-  return instruction;
-}
+using Emitter = absl::Status (*)(FunctionEmitter& f, const KernelParts& kernel);
 
-bool HasIndependentParts(const HloInstruction& instruction) {
-  const HloOpcode hero = HeroOf(&instruction)->opcode();
-  return hero != HloOpcode::kDynamicUpdateSlice && hero != HloOpcode::kScatter;
-}
+// By KernelKind; null for runtime calls and for the kinds of other backends.
+constexpr auto kEmitters = [] {
+  std::array<Emitter, kKernelKindCount> emitters{};
+  const auto set = [&](KernelKind kind, Emitter emitter) { emitters[static_cast<size_t>(kind)] = emitter; };
+  set(KernelKind::kArgReduction, &EmitArgReduction);
+  set(KernelKind::kConvolution, &EmitConvolution);
+  set(KernelKind::kCopy, &EmitCopy);
+  set(KernelKind::kKeySort, &EmitSort);
+  set(KernelKind::kLibraryDot, &EmitLibraryDot);
+  set(KernelKind::kLoop, &EmitFlatLoop);
+  set(KernelKind::kNarrowRows, &EmitNarrowRows);
+  set(KernelKind::kPrefixScanColumns, &EmitPrefixScanColumns);
+  set(KernelKind::kPrefixScanLanes, &EmitPrefixScanLanes);
+  set(KernelKind::kPrefixScanRow, &EmitPrefixScanRow);
+  set(KernelKind::kPrefixScanRows, &EmitPrefixScanRows);
+  set(KernelKind::kReduceColumns, &EmitReduceColumns);
+  set(KernelKind::kReduceEach, &EmitReduceEach);
+  set(KernelKind::kReduceRows, &EmitReduceRows);
+  set(KernelKind::kReduceUnrolled, &EmitReduceUnrolled);
+  set(KernelKind::kRowSegments, &EmitRowSegments);
+  set(KernelKind::kRows, &EmitRows);
+  set(KernelKind::kScatter, &EmitScatter);
+  set(KernelKind::kSelectAndScatter, &EmitSelectAndScatter);
+  set(KernelKind::kSort, &EmitSort);
+  set(KernelKind::kUnrolled, &EmitUnrolled);
+  set(KernelKind::kUpdate, &EmitUpdate);
+  return emitters;
+}();
 
-absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  const HloInstruction* hero = HeroOf(instruction);
-  switch (hero->opcode()) {
-    case HloOpcode::kReduce: return ReduceKernel(f, instruction);
-    case HloOpcode::kDynamicUpdateSlice: return UpdateSliceKernel(f, instruction);
-    case HloOpcode::kDot: return DotKernel(f, instruction);
-    case HloOpcode::kScatter: return ScatterKernel(f, instruction);
-    case HloOpcode::kSort: return SortKernel(f, instruction);
-    case HloOpcode::kReduceWindow: return ReduceWindowKernel(f, instruction);
-    case HloOpcode::kSelectAndScatter: return SelectAndScatterKernel(f, instruction);
-    case HloOpcode::kCopy:
-      if (hero == instruction) return CopyKernel(f, instruction);
-      return LoopKernel(f, instruction);
-    case HloOpcode::kConvolution: return ConvolutionKernel(f, instruction);
-    default: break;
-  }
-  if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple) {
-    return Unimplemented(HloOpcodeString(hero->opcode()), " is not supported on this platform yet");
-  }
-  return LoopKernel(f, instruction);
+Emitter EmitterOf(KernelKind kind) { return kEmitters[static_cast<size_t>(kind)]; }
+
+}  // namespace
+
+bool IsCpuKernel(KernelKind kind) { return EmitterOf(kind) != nullptr || kind == KernelKind::kRuntimeCall; }
+
+absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end) {
+  const KernelConfig& config = *instruction->kernel();
+  HILO_RET_CHECK(EmitterOf(config.kind) != nullptr)
+      << "no emitter for kernels of kind " << KernelKindString(config.kind);
+  return EmitterOf(config.kind)(f, {instruction, config, begin, end});
 }
 
 absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* begin, llvm::Value* end,

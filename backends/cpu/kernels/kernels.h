@@ -1,42 +1,45 @@
-// Lowers instructions that are not control flow to loops and library calls.
+// Emits kernels as their KernelConfig states. What each kind is: kernel_choice.h.
 #ifndef HILO_BACKENDS_CPU_KERNELS_KERNELS_H_
 #define HILO_BACKENDS_CPU_KERNELS_KERNELS_H_
 
-#include <functional>
-
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "backends/cpu/compile/function_emitter.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo::cpu {
 
-// A kernel is a loop over `units` independent parts. `emit` emits the code for parts [begin, end), i64 values, in any
-// function of the scope.
-struct Kernel {
-  int64_t units = 1;
-  std::function<absl::Status(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end)> emit;
+// Parts [begin, end), i64 values, of the kernel of `instruction`.
+struct KernelParts {
+  const HloInstruction* instruction;
+  const KernelConfig& config;
+  llvm::Value *begin, *end;
 };
 
-// Returns false for kernels whose updates may overlap, which are a single part of any size: dynamic-update-slice and
-// scatter.
-bool HasIndependentParts(const HloInstruction& instruction);
+// Emits parts [begin, end), i64 values, of the instruction's kernel, in any function of the scope.
+absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end);
 
-// Returns the kernel of an instruction. Errors: Unimplemented.
-absl::StatusOr<Kernel> MakeKernel(FunctionEmitter& f, const HloInstruction* instruction);
-
-// Each is implemented in a file of its own.
-absl::StatusOr<Kernel> LoopKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> ConvolutionKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> ReduceWindowKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> SelectAndScatterKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> DotKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> SortKernel(FunctionEmitter& f, const HloInstruction* instruction);
-absl::StatusOr<Kernel> CopyKernel(FunctionEmitter& f, const HloInstruction* instruction);
-
-// Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
-const HloInstruction* HeroOf(const HloInstruction* instruction);
+// One per kind, or for kinds that differ in details only.
+absl::Status EmitUnrolled(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitFlatLoop(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitCopy(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitReduceRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitSelectAndScatter(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel);
 
 // Emits for (i = begin; i < end; i += step) body(i). `most` bounds the trip count if begin and end are not constants
 // (EmitLoop).
@@ -48,12 +51,6 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
 // the index is a multiple of the width. Sizes of at most `unroll` vectors are fully unrolled.
 absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t size, int width,
                            absl::FunctionRef<absl::Status(const codegen::LaneIndex&)> body);
-
-// Returns the number of lanes for a loop over the rows of a table of `shape` (its second minor-most dimension) that
-// makes a vector of each column and stores them by IrArray::StoreColumns. Returns 1 if the columns are not few, the
-// rows are too few, or this does not pay for the values of `roots`.
-int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape,
-                     const codegen::TargetTraits& target);
 
 // Returns the indices of row-major position `linear` in `dimensions`, all of them uniform.
 std::vector<codegen::LaneIndex> Delinearize(FunctionEmitter& f, llvm::Value* linear,

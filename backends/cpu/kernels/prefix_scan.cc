@@ -2,17 +2,12 @@
 // reduce-window is a running reduction (such as jnp.cumsum), one pass where separate windows would take quadratic time.
 // Since windows combine their elements from front to back, the running value is bit-identical to theirs. With the
 // padding at the back, windows cover the elements from i on; running from the back relies on associativity.
-//
-// Three loop shapes. *Columns*: the dimension is not the minor-most; the lanes are adjacent columns, whose running
-// values are kept in registers, or in a block of the stack if there are more. *Line*: it is the minor-most, and the
-// computation is one operation that may be reordered; a vector is scanned by halving. *Lines*: otherwise several lines
-// are interleaved, as each is a chain of dependent steps (in lanes if a step is expensive). Lines that are a power of
-// two apart map to the same cache sets: in 8192 lines of 1024 floats, interleaving took 68 ms where one by one takes
-// 1.8.
+// Which loops, and why: scan_choice.cc.
 #include "backends/cpu/kernels/prefix_scan.h"
 
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
-#include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
@@ -27,44 +22,9 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Vectors of columns whose running values stay in registers, and columns per part beyond that.
-constexpr int64_t kRegisterVectors = 4;
-constexpr int64_t kBlock = 512;
-// Lines that are interleaved.
-constexpr int64_t kLines = 8;
-
-struct Running {
-  const HloInstruction* instruction;  // the reduce-window or the fusion around it
-  const HloInstruction* hero;
-  bool from_back = false;
-  int64_t count = 0;  // operands
-  // The arrays viewed as [outer, size, inner].
-  int64_t outer = 1, size = 1, inner = 1;
-  std::vector<int64_t> dimensions;
-  std::optional<HloOpcode> opcode;  // of a computation of one associative and commutative operation
-  const HloComputation* computation = nullptr;
-
-  PrimitiveType type(int64_t i) const { return hero->operand(i)->shape().element_type(); }
-};
-
-Running Describe(const HloInstruction* instruction) {
-  Running r{.instruction = instruction, .hero = HeroOf(instruction)};
-  const ScanWindow running = *ScanWindowOf(*r.hero);
-  const int64_t dimension = running.dimension;
-  r.from_back = running.from_back;
-  const auto sizes = r.hero->operand(0)->shape().dimensions();
-  r.count = r.hero->operand_count() / 2;
-  r.outer = Product(sizes.first(dimension));
-  r.size = sizes[dimension];
-  r.inner = Product(sizes.subspan(dimension + 1));
-  r.dimensions.assign(sizes.begin(), sizes.end());
-  r.computation = r.hero->called_computation();
-  if (r.count == 1) r.opcode = ReductionOp(*r.computation);
-  return r;
-}
-
 // Element (outer, i, inner) of the arrays; `step` counts from the end that the reduction starts from.
-Index At(FunctionEmitter& f, const Running& r, const LaneIndex& outer, const LaneIndex& step, const LaneIndex& inner) {
+Index At(FunctionEmitter& f, const PrefixScan& r, const LaneIndex& outer, const LaneIndex& step,
+         const LaneIndex& inner) {
   codegen::EmitterContext& context = f.context();
   LaneIndex i = step;
   if (r.from_back) i = step.MulConstant(context, -1).AddConstant(r.size - 1).WithRange({0, r.size - 1});
@@ -75,7 +35,7 @@ Index At(FunctionEmitter& f, const Running& r, const LaneIndex& outer, const Lan
 // kept out of the running values, as it must come first.
 class Step {
  public:
-  Step(FunctionEmitter& f, const Running& r, Elements inits) : f_(f), r_(r), inits_(std::move(inits)) {}
+  Step(FunctionEmitter& f, const PrefixScan& r, Elements inits) : f_(f), r_(r), inits_(std::move(inits)) {}
 
   bool init_comes_last() const { return r_.from_back && !r_.opcode.has_value(); }
   const Elements& inits() const { return inits_; }
@@ -99,12 +59,12 @@ class Step {
 
  private:
   FunctionEmitter& f_;
-  const Running& r_;
+  const PrefixScan& r_;
   Elements inits_;
 };
 
 // Runs several positions interleaved, running values in registers. `place` returns the index of position p at a step.
-absl::Status RunInRegisters(FunctionEmitter& f, const Running& r, size_t places,
+absl::Status RunInRegisters(FunctionEmitter& f, const PrefixScan& r, size_t places,
                             absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
   Step step(f, r, inits);
@@ -145,9 +105,9 @@ PrimitiveType WaitingType(FunctionEmitter& f, PrimitiveType type) {
 }
 
 // Emits body(column) for columns [first, limit), where `first` is a multiple of the width and so is `limit`, unless it
-// is the number of columns.
-absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm::Value* first, llvm::Value* limit,
-                           absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
+// is the number of columns; at most `block` of them.
+absl::Status ForEachColumn(FunctionEmitter& f, const PrefixScan& r, int width, int64_t block, llvm::Value* first,
+                           llvm::Value* limit, absl::FunctionRef<absl::Status(const LaneIndex&)> body) {
   llvm::IRBuilder<>& b = f.b();
   const int64_t whole = r.inner / width * width;
   {
@@ -156,7 +116,7 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
     llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, b.getInt64(whole));
     HILO_RETURN_IF_ERROR(ForEach(
         f, "columns", first, to, [&](llvm::Value* i) { return body(LaneIndex::Strided(i, 1, width, r.inner)); }, width,
-        kBlock / width));
+        block / width));
   }
   if (whole == r.inner) return absl::OkStatus();
   auto tail = [&]() -> absl::StatusOr<Carried> {
@@ -171,24 +131,24 @@ absl::Status ForEachColumn(FunctionEmitter& f, const Running& r, int width, llvm
       .status();
 }
 
-// Emits columns [first, limit) of one outer index, with the running values of a row on the stack.
-absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const LaneIndex& outer, llvm::Value* first,
-                      llvm::Value* limit) {
+// Emits columns [first, limit) of one outer index, at most `block`, with the running values of a row on the stack.
+absl::Status RunBlock(FunctionEmitter& f, const PrefixScan& r, int width, int64_t block, const LaneIndex& outer,
+                      llvm::Value* first, llvm::Value* limit) {
   llvm::IRBuilder<>& b = f.b();
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
   Step step(f, r, std::move(inits));
   std::vector<codegen::IrArray> waiting;
   for (int64_t i = 0; i < r.count; ++i) {
     codegen::IrArray& array = waiting.emplace_back();
-    array.shape = Shape(WaitingType(f, r.type(i)), {kBlock});
+    array.shape = Shape(WaitingType(f, r.type(i)), {block});
     array.alignment = 64;
     array.pointer =
         f.context().EntryAlloca(b.getInt8Ty(), ShapeUtil::ByteSizeOf(array.shape), array.alignment, "running");
   }
   auto row = [&](const LaneIndex& i, bool is_first) {
-    return ForEachColumn(f, r, width, first, limit, [&](const LaneIndex& column) -> absl::Status {
+    return ForEachColumn(f, r, width, block, first, limit, [&](const LaneIndex& column) -> absl::Status {
       const Index index = At(f, r, outer, i, column);
-      const Index wait({LaneIndex::Strided(b.CreateNSWSub(column.Base(f.context()), first), 1, width, kBlock)});
+      const Index wait({LaneIndex::Strided(b.CreateNSWSub(column.Base(f.context()), first), 1, width, block)});
       HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
       Elements running;
       if (is_first) {
@@ -204,100 +164,6 @@ absl::Status RunBlock(FunctionEmitter& f, const Running& r, int width, const Lan
   HILO_RETURN_IF_ERROR(row(LaneIndex::Constant(0), true));
   return ForEach(f, "rows", b.getInt64(1), b.getInt64(r.size),
                  [&](llvm::Value* i) { return row(LaneIndex::Uniform(i, 1, r.size), false); });
-}
-
-Kernel ColumnKernel(const Running& r, int width) {
-  const bool registers = r.inner <= kRegisterVectors * width;
-  const int64_t blocks = registers ? 1 : (r.inner + kBlock - 1) / kBlock;
-  Kernel kernel;
-  kernel.units = r.outer * blocks;
-  kernel.emit = [r, width, registers, blocks](FunctionEmitter& f, llvm::Value* begin,
-                                              llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> at = Delinearize(f, unit, {r.outer, blocks});
-      if (!registers) {
-        llvm::Value* first = b.CreateNSWMul(at[1].Base(f.context()), b.getInt64(kBlock));
-        llvm::Value* limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(kBlock)),
-                                                     b.getInt64(r.inner));
-        return RunBlock(f, r, width, at[0], first, limit);
-      }
-      // Whole vectors together, then the remainder.
-      const size_t whole = r.inner / width;
-      if (whole > 0) {
-        codegen::RegionScope region(f.context());
-        f.context().lanes = {.width = width};
-        HILO_RETURN_IF_ERROR(RunInRegisters(f, r, whole, [&](size_t p, const LaneIndex& step) {
-          return At(f, r, at[0], step, LaneIndex::Strided(b.getInt64(p * width), 1, width, r.inner));
-        }));
-      }
-      return ForEachVector(f, "columns", r.inner - whole * width, width, [&](const LaneIndex& column) {
-        const LaneIndex shifted = column.AddConstant(whole * width).WithRange({0, r.inner - 1});
-        return RunInRegisters(f, r, 1, [&](size_t, const LaneIndex& step) { return At(f, r, at[0], step, shifted); });
-      });
-    });
-  };
-  return kernel;
-}
-
-// Runs several lines interleaved, each in scalars; the last part computes its last line more than once if there are too
-// few.
-Kernel LinesKernel(const Running& r) {
-  const int64_t lines = std::min(kLines, r.outer);
-  Kernel kernel;
-  kernel.units = (r.outer + lines - 1) / lines;
-  kernel.emit = [r, lines](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) {
-      std::vector<LaneIndex> line;
-      for (int64_t p = 0; p < lines; ++p) {
-        llvm::Value* l = b.CreateNSWAdd(b.CreateNSWMul(unit, b.getInt64(lines)), b.getInt64(p));
-        if (r.outer % lines != 0) l = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, l, b.getInt64(r.outer - 1));
-        line.push_back(LaneIndex::Uniform(l, 1, r.outer));
-      }
-      return RunInRegisters(f, r, lines, [&](size_t p, const LaneIndex& step) {
-        return At(f, r, line[p], step, LaneIndex::Constant(0));
-      });
-    });
-  };
-  return kernel;
-}
-
-// Lines in lanes.
-Kernel LanesOfLinesKernel(const Running& r, int width) {
-  Kernel kernel;
-  const int64_t whole = r.outer / width;
-  kernel.units = (r.outer + width - 1) / width;
-  kernel.emit = [r, width, whole](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    auto run = [&](llvm::Value* first) {
-      const LaneIndex line = LaneIndex::Strided(first, 1, width, r.outer);
-      return RunInRegisters(
-          f, r, 1, [&](size_t, const LaneIndex& step) { return At(f, r, line, step, LaneIndex::Constant(0)); });
-    };
-    {
-      codegen::RegionScope region(f.context());
-      f.context().lanes = {.width = width};
-      llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b.getInt64(whole));
-      HILO_RETURN_IF_ERROR(ForEach(f, "parts", begin, to,
-                                   [&](llvm::Value* unit) { return run(b.CreateNSWMul(unit, b.getInt64(width))); }));
-    }
-    if (whole * width == r.outer) return absl::OkStatus();
-    auto tail = [&]() -> absl::StatusOr<Carried> {
-      std::vector<llvm::Constant*> active;
-      for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < r.outer - whole * width));
-      f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
-      HILO_RETURN_IF_ERROR(run(b.getInt64(whole * width)));
-      return Carried();
-    };
-    return codegen::EmitBranches(f.context(), "tail", b.CreateICmpSGT(end, b.getInt64(whole)), tail,
-                                 []() -> absl::StatusOr<Carried> { return Carried(); })
-        .status();
-  };
-  return kernel;
 }
 
 ElementValue Shuffled(llvm::IRBuilder<>& b, ElementValue x, ElementValue y, absl::Span<const int> lanes) {
@@ -319,88 +185,142 @@ absl::StatusOr<ElementValue> ScanLanes(FunctionEmitter& f, HloOpcode opcode, Pri
   return value;
 }
 
-Kernel LineKernel(const Running& r, std::shared_ptr<const Literal> identity, int width) {
-  Kernel kernel;
-  kernel.units = r.outer;
-  kernel.emit = [r, identity, width](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    const codegen::IrArray result = f.ArrayOf(r.instruction);
-    return ForEach(f, "lines", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const LaneIndex line = LaneIndex::Uniform(unit, 1, r.outer);
-      codegen::RegionScope region(f.context());
-      f.context().lanes = {.width = width};
-      HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
-      const ElementValue neutral = f.context().Splat(codegen::EmitLiteral(f.context(), *identity));
-      auto vector = [&](const LaneIndex& i, const Carried& before) -> absl::StatusOr<Carried> {
-        const Index index = At(f, r, line, i, LaneIndex::Constant(0));
-        HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
-        elements[0] = f.context().Splat(elements[0]);
-        HILO_ASSIGN_OR_RETURN(ElementValue scanned, ScanLanes(f, *r.opcode, r.type(0), elements[0], neutral, width));
-        const ElementValue carry = UnpackLanes(before, inits)[0];
-        HILO_ASSIGN_OR_RETURN(ElementValue sum,
-                              codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, scanned));
-        result.Store(f.context(), index, sum);
-        const std::vector<int> last(width, width - 1);
-        HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry,
-                                                                       Shuffled(b, scanned, scanned, last)));
-        return PackLanes(f, {next});
-      };
-      const int64_t whole = r.size / width * width;
-      HILO_ASSIGN_OR_RETURN(Carried running,
-                            codegen::EmitLoop(f.context(), "line", b.getInt64(0), b.getInt64(whole), width,
-                                              PackLanes(f, inits), [&](llvm::Value* i, const Carried& now) {
-                                                return vector(LaneIndex::Strided(i, 1, width, r.size), now);
-                                              }));
-      if (whole == r.size) return absl::OkStatus();
-      std::vector<llvm::Constant*> active;
-      for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < r.size - whole));
-      f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
-      return vector(LaneIndex::Strided(b.getInt64(whole), 1, width, r.size), running).status();
-    });
-  };
-  return kernel;
-}
-
-// The widest vector for which registers of all operands are full.
-int WidthFor(FunctionEmitter& f, const Running& r) {
-  if (!codegen::CanEmitComputation(*r.computation)) return 1;
-  int bits = 32;
-  for (int64_t i = 0; i < r.count; ++i)
-    bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(r.type(i))));
-  return std::max(1, f.context().target().vector_bits / bits);
-}
-
-// Returns true if a step costs more than strided reads of lines.
-bool IsExpensive(const Running& r) { return r.computation->instruction_count() > 8; }
-
 }  // namespace
 
-bool IsPrefixScan(const HloInstruction& reduce_window) { return ScanWindowOf(reduce_window).has_value(); }
-
-bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window) {
-  const std::optional<ScanWindow> running = ScanWindowOf(reduce_window);
-  if (!running.has_value()) return false;
-  if (!running->from_back || !numerics.strict) return true;
-  return MayReorder(reduce_window, numerics.strict);
+PrefixScan PrefixScanOf(const HloInstruction* instruction) {
+  PrefixScan r{.instruction = instruction, .hero = HeroOf(instruction)};
+  const ScanWindow running = *ScanWindowOf(*r.hero);
+  const int64_t dimension = running.dimension;
+  r.from_back = running.from_back;
+  const auto sizes = r.hero->operand(0)->shape().dimensions();
+  r.count = r.hero->operand_count() / 2;
+  r.outer = Product(sizes.first(dimension));
+  r.size = sizes[dimension];
+  r.inner = Product(sizes.subspan(dimension + 1));
+  r.dimensions.assign(sizes.begin(), sizes.end());
+  r.computation = r.hero->called_computation();
+  if (r.count == 1) r.opcode = ReductionOp(*r.computation);
+  return r;
 }
 
-absl::StatusOr<Kernel> PrefixScanKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  const Running r = Describe(instruction);
-  int width = WidthFor(f, r);
-  if (r.inner > 1) {
-    while (width > 1 && width >= 2 * r.inner) width /= 2;
-    return ColumnKernel(r, width);
+absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel) {
+  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const int width = static_cast<int>(kernel.config.width);
+  const bool registers = kernel.config.tile.empty();
+  const int64_t block = registers ? r.inner : kernel.config.tile[0], blocks = (r.inner + block - 1) / block;
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
+  return ForEach(f, "parts", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<LaneIndex> at = Delinearize(f, unit, {r.outer, blocks});
+    if (!registers) {
+      llvm::Value* first = b.CreateNSWMul(at[1].Base(f.context()), b.getInt64(block));
+      llvm::Value* limit =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(block)), b.getInt64(r.inner));
+      return RunBlock(f, r, width, block, at[0], first, limit);
+    }
+    // Whole vectors together, then the remainder.
+    const size_t whole = r.inner / width;
+    if (whole > 0) {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width};
+      HILO_RETURN_IF_ERROR(RunInRegisters(f, r, whole, [&](size_t p, const LaneIndex& step) {
+        return At(f, r, at[0], step, LaneIndex::Strided(b.getInt64(p * width), 1, width, r.inner));
+      }));
+    }
+    return ForEachVector(f, "columns", r.inner - whole * width, width, [&](const LaneIndex& column) {
+      const LaneIndex shifted = column.AddConstant(whole * width).WithRange({0, r.inner - 1});
+      return RunInRegisters(f, r, 1, [&](size_t, const LaneIndex& step) { return At(f, r, at[0], step, shifted); });
+    });
+  });
+}
+
+// Each in scalars; the last part computes its last row more than once if there are too few.
+absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel) {
+  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const int64_t lines = kernel.config.tile[0];
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
+  return ForEach(f, "parts", kernel.begin, kernel.end, [&](llvm::Value* unit) {
+    std::vector<LaneIndex> line;
+    for (int64_t p = 0; p < lines; ++p) {
+      llvm::Value* l = b.CreateNSWAdd(b.CreateNSWMul(unit, b.getInt64(lines)), b.getInt64(p));
+      if (r.outer % lines != 0) l = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, l, b.getInt64(r.outer - 1));
+      line.push_back(LaneIndex::Uniform(l, 1, r.outer));
+    }
+    return RunInRegisters(
+        f, r, lines, [&](size_t p, const LaneIndex& step) { return At(f, r, line[p], step, LaneIndex::Constant(0)); });
+  });
+}
+
+absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel) {
+  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const int width = static_cast<int>(kernel.config.width);
+  const int64_t whole = r.outer / width;
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
+  auto run = [&](llvm::Value* first) {
+    const LaneIndex line = LaneIndex::Strided(first, 1, width, r.outer);
+    return RunInRegisters(f, r, 1,
+                          [&](size_t, const LaneIndex& step) { return At(f, r, line, step, LaneIndex::Constant(0)); });
+  };
+  {
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    llvm::Value* to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, kernel.end, b.getInt64(whole));
+    HILO_RETURN_IF_ERROR(ForEach(f, "parts", kernel.begin, to,
+                                 [&](llvm::Value* unit) { return run(b.CreateNSWMul(unit, b.getInt64(width))); }));
   }
-  if (r.opcode.has_value() && width > 1 && r.size >= 2 * width && MayReorder(*r.hero, f.context().numerics().strict)) {
-    std::optional<Literal> identity = IdentityOf(*r.opcode, r.type(0));
-    if (identity.has_value()) return LineKernel(r, std::make_shared<const Literal>(*std::move(identity)), width);
-  }
-  if (width > 1 && IsExpensive(r) && r.outer > 1) {
-    while (width >= 2 * r.outer) width /= 2;
-    return LanesOfLinesKernel(r, width);
-  }
-  return LinesKernel(r);
+  if (whole * width == r.outer) return absl::OkStatus();
+  auto tail = [&]() -> absl::StatusOr<Carried> {
+    std::vector<llvm::Constant*> active;
+    for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < r.outer - whole * width));
+    f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
+    HILO_RETURN_IF_ERROR(run(b.getInt64(whole * width)));
+    return Carried();
+  };
+  return codegen::EmitBranches(f.context(), "tail", b.CreateICmpSGT(kernel.end, b.getInt64(whole)), tail,
+                               []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
+}
+
+absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel) {
+  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const int width = static_cast<int>(kernel.config.width);
+  const Literal identity = *IdentityOf(*r.opcode, r.type(0));
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
+  const codegen::IrArray result = f.ArrayOf(r.instruction);
+  return ForEach(f, "lines", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const LaneIndex line = LaneIndex::Uniform(unit, 1, r.outer);
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
+    const ElementValue neutral = f.context().Splat(codegen::EmitLiteral(f.context(), identity));
+    auto vector = [&](const LaneIndex& i, const Carried& before) -> absl::StatusOr<Carried> {
+      const Index index = At(f, r, line, i, LaneIndex::Constant(0));
+      HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
+      elements[0] = f.context().Splat(elements[0]);
+      HILO_ASSIGN_OR_RETURN(ElementValue scanned, ScanLanes(f, *r.opcode, r.type(0), elements[0], neutral, width));
+      const ElementValue carry = UnpackLanes(before, inits)[0];
+      HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, scanned));
+      result.Store(f.context(), index, sum);
+      const std::vector<int> last(width, width - 1);
+      HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry,
+                                                                     Shuffled(b, scanned, scanned, last)));
+      return PackLanes(f, {next});
+    };
+    const int64_t whole = r.size / width * width;
+    HILO_ASSIGN_OR_RETURN(Carried running,
+                          codegen::EmitLoop(f.context(), "line", b.getInt64(0), b.getInt64(whole), width,
+                                            PackLanes(f, inits), [&](llvm::Value* i, const Carried& now) {
+                                              return vector(LaneIndex::Strided(i, 1, width, r.size), now);
+                                            }));
+    if (whole == r.size) return absl::OkStatus();
+    std::vector<llvm::Constant*> active;
+    for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < r.size - whole));
+    f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
+    return vector(LaneIndex::Strided(b.getInt64(whole), 1, width, r.size), running).status();
+  });
 }
 
 }  // namespace hilo::cpu

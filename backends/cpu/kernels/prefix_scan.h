@@ -1,21 +1,32 @@
-// Reduce-windows that are running reductions: cumulative sums, products, maxima.
+// The description of a reduce-window that is a prefix scan: cumulative sums, products, maxima.
 #ifndef HILO_BACKENDS_CPU_KERNELS_PREFIX_SCAN_H_
 #define HILO_BACKENDS_CPU_KERNELS_PREFIX_SCAN_H_
 
-#include "absl/status/statusor.h"
-#include "backends/cpu/kernels/kernels.h"
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::cpu {
 
-// Returns true if each window of the reduce-window covers all elements up to its position, or all from its position on,
-// in one dimension.
-bool IsPrefixScan(const HloInstruction& reduce_window);
+struct PrefixScan {
+  const HloInstruction* instruction;  // the reduce-window or the fusion around it
+  const HloInstruction* hero;
+  bool from_back = false;
+  int64_t count = 0;  // operands
+  // The arrays viewed as [outer, size, inner].
+  int64_t outer = 1, size = 1, inner = 1;
+  std::vector<int64_t> dimensions;
+  std::optional<HloOpcode> opcode;  // of a computation of one associative and commutative operation
+  const HloComputation* computation = nullptr;
 
-// Returns true if PrefixScanKernel satisfies the numeric options: a running reduction from the front always does, one
-// from the back combines in a different order.
-bool CanRun(const codegen::NumericOptions& numerics, const HloInstruction& reduce_window);
+  PrimitiveType type(int64_t i) const { return hero->operand(i)->shape().element_type(); }
+};
 
-absl::StatusOr<Kernel> PrefixScanKernel(FunctionEmitter& f, const HloInstruction* instruction);
+// The hero of `instruction` must have a ScanWindowOf().
+PrefixScan PrefixScanOf(const HloInstruction* instruction);
 
 }  // namespace hilo::cpu
 

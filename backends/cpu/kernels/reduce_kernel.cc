@@ -1,24 +1,11 @@
-// Reductions, with the producers fused into their operands.
-//
-// Three loop shapes. *Rows*: the minor-most dimension is reduced and the computation is one operation known to be
-// associative and commutative; the lanes are along the row, in several accumulators that start from the operation's
-// identity and are combined at the end. *Columns*: the minor-most dimension is kept; the lanes are adjacent
-// results, and each adds up its elements in row-major order. *Scalar*: everything else. Rows of very few elements
-// are a loop over the results, like any element-wise operation. Floating-point rows are reordered, always in the
-// same way for a shape, and long sums are sums of partial sums; in strict mode all are in order, as in the
-// specification's loop.
+// Reductions, with the producers fused into their operands. Which loops, and why: reduce_choice.cc.
 #include <functional>
 
-#include "backends/cpu/kernels/arg_reduction.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
-#include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
-#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -27,39 +14,6 @@ using codegen::Carried;
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-// Reductions that read at most this many elements are fully unrolled.
-constexpr int64_t kUnrolled = 32;
-constexpr int kAccumulators = 4;
-// Columns per part, if there are too few rows of results to be the parts.
-constexpr int64_t kColumns = 512;
-constexpr int64_t kFewRows = 16;
-// Numbers that are added sequentially in long sums.
-constexpr int64_t kSum = 32;
-
-struct Reduction {
-  const HloInstruction* instruction;  // the reduce or the fusion around it
-  const HloInstruction* reduce;
-  int64_t count;                       // operands
-  Shape input;                         // dimensions of the operands
-  std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
-  std::vector<int64_t> kept_sizes, reduced_sizes;
-  const HloComputation* computation;
-};
-
-Reduction Describe(const HloInstruction* instruction) {
-  const HloInstruction* reduce = HeroOf(instruction);
-  Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2};
-  r.input = reduce->operand(0)->shape();
-  r.computation = reduce->called_computation();
-  std::vector<bool> is_reduced(r.input.rank(), false);
-  for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
-  for (int64_t d = 0; d < r.input.rank(); ++d) {
-    (is_reduced[d] ? r.reduced : r.kept).push_back(d);
-    (is_reduced[d] ? r.reduced_sizes : r.kept_sizes).push_back(r.input.dimensions(d));
-  }
-  return r;
-}
 
 Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
   std::vector<LaneIndex> index(r.input.rank());
@@ -72,48 +26,9 @@ void Store(FunctionEmitter& f, const Reduction& r, const Index& index, const Ele
   for (int64_t i = 0; i < r.count; ++i) f.ArrayOf(r.instruction, i).Store(f.context(), index, values[i]);
 }
 
-absl::Status EmitUnrolled(FunctionEmitter& f, const Reduction& r) {
-  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
-  std::vector<int64_t> kept(r.kept.size(), 0);
-  do {
-    Elements running = inits;
-    std::vector<LaneIndex> kept_index;
-    for (int64_t i : kept) kept_index.push_back(LaneIndex::Constant(i));
-    std::vector<int64_t> reduced(r.reduced.size(), 0);
-    if (Product(r.reduced_sizes) > 0) {
-      do {
-        std::vector<LaneIndex> reduced_index;
-        for (int64_t i : reduced) reduced_index.push_back(LaneIndex::Constant(i));
-        HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.reduce, InputIndex(r, kept_index, reduced_index)));
-        HILO_ASSIGN_OR_RETURN(running, Combine(f, *r.computation, std::move(running), elements));
-      } while (IndexUtil::BumpIndices(r.reduced_sizes, absl::MakeSpan(reduced)));
-    }
-    Store(f, r, Index(kept_index), running);
-  } while (IndexUtil::BumpIndices(r.kept_sizes, absl::MakeSpan(kept)));
-  return absl::OkStatus();
-}
-
-// In one long sum of floating-point numbers each addition rounds at the magnitude of the total. So blocks of elements
-// are summed first, then blocks of these sums, and so on. Returns the number of elements below each step of the loops,
-// from the innermost on. Empty: a single loop.
-std::vector<int64_t> PartialSums(FunctionEmitter& f, const Reduction& r) {
-  const int64_t elements = Product(r.reduced_sizes);
-  const PrimitiveType type = r.input.element_type();
-  if (ReductionOp(*r.computation) != HloOpcode::kAdd || IsIntegralType(type) || type == PRED ||
-      !MayReorder(*r.reduce, f.context().numerics().strict))
-    return {};
-  if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
-  std::vector<int64_t> units;
-  // Uses whole rows if they are of about that length.
-  const int64_t row = r.reduced_sizes.back();
-  for (int64_t unit = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; unit <= elements / 2; unit *= kSum)
-    units.push_back(unit);
-  return units;
-}
-
 // Adds up all elements for one position of the kept dimensions, in row-major order, under the current lanes. The
-// positions in `places` are reduced together, interleaved.
-absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r,
+// positions in `places` are reduced together, interleaved. `units`: the lengths of partial sums, from the innermost on.
+absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction& r, absl::Span<const int64_t> units,
                                             const std::vector<std::vector<LaneIndex>>& places) {
   HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
   llvm::IRBuilder<>& b = f.b();
@@ -140,7 +55,6 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
     }
     return next;
   };
-  const std::vector<int64_t> units = PartialSums(f, r);
   const int64_t row = r.reduced_sizes.empty() ? 1 : r.reduced_sizes.back();
   const bool by_rows = !units.empty() && units[0] == row;
   // Sums the elements from `first` on, in loops of as many levels.
@@ -186,86 +100,6 @@ absl::StatusOr<std::vector<Elements>> AddUp(FunctionEmitter& f, const Reduction&
   return results;
 }
 
-// Computes results along rows of them; a few long rows are several parts each.
-Kernel ColumnKernel(const Reduction& r, int width) {
-  Kernel kernel;
-  const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row;
-  const int64_t group = int64_t{width} * kAccumulators;
-  const int64_t grouped = row / group * group;
-  const int64_t block =
-      rows < kFewRows && row >= 2 * kColumns ? (kColumns + group - 1) / group * group : std::max<int64_t>(row, 1);
-  const int64_t parts = (row + block - 1) / block;
-  kernel.units = rows * parts;
-  kernel.emit = [r, width, row, group, grouped, block, parts](FunctionEmitter& f, llvm::Value* begin,
-                                                              llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    absl::Span<const int64_t> outer = absl::MakeConstSpan(r.kept_sizes).first(r.kept_sizes.size() - 1);
-    return ForEach(f, "rows", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      llvm::Value *place = unit, *from = b.getInt64(0), *to = b.getInt64(grouped), *is_last = b.getTrue();
-      if (parts > 1) {
-        llvm::Value* part = b.CreateURem(unit, b.getInt64(parts));
-        place = b.CreateUDiv(unit, b.getInt64(parts));
-        from = b.CreateNUWMul(part, b.getInt64(block));
-        to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(block)), to);
-        is_last = b.CreateICmpEQ(part, b.getInt64(parts - 1));
-      }
-      const std::vector<LaneIndex> prefix = Delinearize(f, place, outer);
-      auto emit = [&](const std::vector<LaneIndex>& columns) -> absl::Status {
-        std::vector<std::vector<LaneIndex>> places;
-        for (const LaneIndex& column : columns) {
-          places.push_back(prefix);
-          places.back().push_back(column);
-        }
-        HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, places));
-        for (size_t p = 0; p < places.size(); ++p) Store(f, r, Index(places[p]), results[p]);
-        return absl::OkStatus();
-      };
-      if (grouped > 0) {
-        codegen::RegionScope region(f.context());
-        f.context().lanes = {.width = width};
-        HILO_RETURN_IF_ERROR(ForEach(
-            f, "groups", from, to,
-            [&](llvm::Value* i) {
-              std::vector<LaneIndex> columns;
-              for (int a = 0; a < kAccumulators; ++a) {
-                columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
-              }
-              return emit(columns);
-            },
-            group, block / group));
-      }
-      auto rest = [&]() -> absl::StatusOr<Carried> {
-        HILO_RETURN_IF_ERROR(ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
-          return emit({i.AddConstant(grouped).WithRange({0, row - 1})});
-        }));
-        return Carried();
-      };
-      if (parts == 1) return rest().status();
-      if (row == grouped) return absl::OkStatus();
-      return codegen::EmitBranches(f.context(), "rest", is_last, rest,
-                                   []() -> absl::StatusOr<Carried> { return Carried(); })
-          .status();
-    });
-  };
-  return kernel;
-}
-
-Kernel ScalarKernel(const Reduction& r) {
-  Kernel kernel;
-  kernel.units = Product(r.kept_sizes);
-  kernel.emit = [r](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
-      HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, {place}));
-      Store(f, r, Index(place), results[0]);
-      return absl::OkStatus();
-    });
-  };
-  return kernel;
-}
-
 // Combines the lanes of `value` by halving.
 absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, PrimitiveType type, ElementValue value,
                                           int width) {
@@ -278,167 +112,206 @@ absl::StatusOr<ElementValue> CombineLanes(FunctionEmitter& f, HloOpcode opcode, 
   return value;
 }
 
-Kernel RowKernel(const Reduction& r, HloOpcode opcode, std::shared_ptr<const Literal> identity, int width) {
-  Kernel kernel;
-  kernel.units = Product(r.kept_sizes);
-  kernel.emit = [r, opcode, identity, width](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
-    llvm::IRBuilder<>& b = f.b();
-    const PrimitiveType type = r.input.element_type();
-    const int64_t row = r.reduced_sizes.back();
-    const std::vector<int64_t> outer(r.reduced_sizes.begin(), r.reduced_sizes.end() - 1);
-    const int64_t group = int64_t{width} * kAccumulators;
-    const int64_t grouped = row >= 2 * group ? row / group * group : 0;
-    const int64_t whole = row / width * width;
-    const int accumulators = grouped > 0 ? kAccumulators : 1;
-    const bool is_sum = opcode == HloOpcode::kAdd && !IsIntegralType(type) && type != PRED;
-    return ForEach(f, "results", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
-      codegen::RegionScope region(f.context());
-      f.context().lanes = {.width = width};
-      const ElementValue neutral = codegen::EmitLiteral(f.context(), *identity);
-      Carried start;
-      for (int a = 0; a < accumulators; ++a) {
-        for (llvm::Value* value : PackLanes(f, {neutral})) start.push_back(value);
-      }
-      const size_t parts = start.size() / accumulators;
-      // One step: accumulator `a` adds the elements of the row at `i`.
-      auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a,
-                      Carried* carried) -> absl::Status {
-        std::vector<LaneIndex> reduced = prefix;
-        reduced.push_back(i);
-        HILO_ASSIGN_OR_RETURN(ElementValue element,
-                              f.elements().Generate(r.reduce->operand(0), InputIndex(r, place, reduced)));
-        if (f.context().lanes.mask != nullptr) {
-          element = codegen::EmitSelect(f.context(), f.context().MaskValue(), element, neutral);
-        }
-        const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
-        HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(f.context(), opcode, type,
-                                                                      UnpackLanes(mine, {neutral})[0], element));
-        const Carried packed = PackLanes(f, {sum});
-        std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
-        return absl::OkStatus();
-      };
-      auto along_row = [&](const std::vector<LaneIndex>& prefix, Carried carried) -> absl::StatusOr<Carried> {
-        auto steps = [&](llvm::Value* from, llvm::Value* to, int64_t stride, int count, const Carried& first) {
-          return codegen::EmitLoop(
-              f.context(), "row", from, to, stride, first,
-              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-                Carried next = now;
-                for (int a = 0; a < count; ++a) {
-                  HILO_RETURN_IF_ERROR(step(
-                      prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
-                }
-                return next;
-              },
-              /*at_least_once=*/true, kSum);
-        };
-        auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
-          if (from >= to) return absl::OkStatus();
-          HILO_ASSIGN_OR_RETURN(carried, steps(b.getInt64(from), b.getInt64(to), stride, count, carried));
-          return absl::OkStatus();
-        };
-        const int64_t sections = is_sum && grouped >= 2 * kSum * group ? grouped / (kSum * group) * (kSum * group) : 0;
-        if (sections > 0) {
-          HILO_ASSIGN_OR_RETURN(
-              carried,
-              codegen::EmitLoop(f.context(), "sections", b.getInt64(0), b.getInt64(sections), kSum * group, carried,
-                                [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
-                                  HILO_ASSIGN_OR_RETURN(const Carried part,
-                                                        steps(i, b.CreateNSWAdd(i, b.getInt64(kSum * group)), group,
-                                                              accumulators, start));
-                                  Carried next;
-                                  for (size_t v = 0; v < part.size(); ++v)
-                                    next.push_back(b.CreateFAdd(totals[v], part[v]));
-                                  return next;
-                                }));
-        }
-        HILO_RETURN_IF_ERROR(loop(sections, grouped, group, accumulators));
-        HILO_RETURN_IF_ERROR(loop(grouped, whole, width, 1));
-        if (whole < row) {
-          codegen::RegionScope tail(f.context());
-          std::vector<llvm::Constant*> active;
-          for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < row - whole));
-          f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
-          HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.getInt64(whole), 1, width, row), 0, &carried));
-        }
-        return carried;
-      };
-      Carried sums;
-      if (Product(outer) == 1) {
-        HILO_ASSIGN_OR_RETURN(sums, along_row(std::vector<LaneIndex>(outer.size(), LaneIndex::Constant(0)), start));
-      } else {
-        HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)),
-                                                      1, start, [&](llvm::Value* i, const Carried& carried) {
-                                                        return along_row(Delinearize(f, i, outer), carried);
-                                                      }));
-      }
-      ElementValue total = UnpackLanes(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
-      for (int a = 1; a < accumulators; ++a) {
-        const ElementValue other =
-            UnpackLanes(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
-        HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinaryOp(f.context(), opcode, type, total, other));
-      }
-      HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
-      f.context().lanes = {.width = 1};
-      HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
-      HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinaryOp(f.context(), opcode, type, inits[0], total));
-      Store(f, r, Index(place), {result});
-      return absl::OkStatus();
-    });
-  };
-  return kernel;
-}
-
-// The widest vector in which all operands and fused producers of the reduction are full.
-int WidthFor(FunctionEmitter& f, const Reduction& r) {
-  int width = 1 << 20;
-  for (int64_t i = 0; i < r.count; ++i) {
-    const HloInstruction* operand = r.reduce->operand(i);
-    if (operand->IsParameter() || operand->parent() != r.reduce->parent() || operand->parent()->IsFusion() == false) {
-      const int bits = std::max(8, 8 * PrimitiveTypeByteSize(ComplexComponentType(operand->shape().element_type())));
-      width = std::min(width, std::max(1, f.context().target().vector_bits / std::max(bits, 32)));
-    } else {
-      width = std::min(width, codegen::PreferredWidth(operand, f.context().target()));
-    }
-  }
-  return width;
-}
-
 }  // namespace
 
-absl::StatusOr<Kernel> ReduceKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  const Reduction r = Describe(instruction);
-  if (ShapeUtil::ElementsIn(r.input) <= kUnrolled && Product(r.kept_sizes) > 0) {
-    Kernel kernel;
-    kernel.emit = [r](FunctionEmitter& f, llvm::Value*, llvm::Value*) { return EmitUnrolled(f, r); };
-    return kernel;
-  }
-  const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
-  if (!minor_is_kept && IsShortReduction(*r.reduce)) return LoopKernel(f, instruction);
-  int width = WidthFor(f, r);
-  if (minor_is_kept) {
-    while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
-    if (width > 1 && codegen::CanEmitComputation(*r.computation)) {
-      f.SetHoldsVectors(instruction);
-      return ColumnKernel(r, width);
+absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
+  const Reduction r = ReductionOf(kernel.instruction);
+  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
+  std::vector<int64_t> kept(r.kept.size(), 0);
+  do {
+    Elements running = inits;
+    std::vector<LaneIndex> kept_index;
+    for (int64_t i : kept) kept_index.push_back(LaneIndex::Constant(i));
+    std::vector<int64_t> reduced(r.reduced.size(), 0);
+    if (Product(r.reduced_sizes) > 0) {
+      do {
+        std::vector<LaneIndex> reduced_index;
+        for (int64_t i : reduced) reduced_index.push_back(LaneIndex::Constant(i));
+        HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.reduce, InputIndex(r, kept_index, reduced_index)));
+        HILO_ASSIGN_OR_RETURN(running, Combine(f, *r.computation, std::move(running), elements));
+      } while (IndexUtil::BumpIndices(r.reduced_sizes, absl::MakeSpan(reduced)));
     }
-    return ScalarKernel(r);
-  }
-  if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !f.context().numerics().strict &&
-      IsArgReduction(*r.reduce)) {
-    return ArgReductionKernel(f, instruction, width);
-  }
+    Store(f, r, Index(kept_index), running);
+  } while (IndexUtil::BumpIndices(r.kept_sizes, absl::MakeSpan(kept)));
+  return absl::OkStatus();
+}
+
+// Computes results along rows of them; a few long rows are several parts each.
+absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel) {
+  f.SetHoldsVectors(kernel.instruction);
+  const Reduction r = ReductionOf(kernel.instruction);
+  const int width = static_cast<int>(kernel.config.width);
+  const int64_t block = kernel.config.tile[0], vectors = kernel.config.tile[1], group = width * vectors;
+  const absl::Span<const int64_t> sums = absl::MakeConstSpan(kernel.config.tile).subspan(2);
+  const int64_t row = r.kept_sizes.back(), grouped = row / group * group, parts = (row + block - 1) / block;
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
+  absl::Span<const int64_t> outer = absl::MakeConstSpan(r.kept_sizes).first(r.kept_sizes.size() - 1);
+  return ForEach(f, "rows", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    llvm::Value *place = unit, *from = b.getInt64(0), *to = b.getInt64(grouped), *is_last = b.getTrue();
+    if (parts > 1) {
+      llvm::Value* part = b.CreateURem(unit, b.getInt64(parts));
+      place = b.CreateUDiv(unit, b.getInt64(parts));
+      from = b.CreateNUWMul(part, b.getInt64(block));
+      to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, b.getInt64(block)), to);
+      is_last = b.CreateICmpEQ(part, b.getInt64(parts - 1));
+    }
+    const std::vector<LaneIndex> prefix = Delinearize(f, place, outer);
+    auto emit = [&](const std::vector<LaneIndex>& columns) -> absl::Status {
+      std::vector<std::vector<LaneIndex>> places;
+      for (const LaneIndex& column : columns) {
+        places.push_back(prefix);
+        places.back().push_back(column);
+      }
+      HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, sums, places));
+      for (size_t p = 0; p < places.size(); ++p) Store(f, r, Index(places[p]), results[p]);
+      return absl::OkStatus();
+    };
+    if (grouped > 0) {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width};
+      HILO_RETURN_IF_ERROR(ForEach(
+          f, "groups", from, to,
+          [&](llvm::Value* i) {
+            std::vector<LaneIndex> columns;
+            for (int64_t a = 0; a < vectors; ++a) {
+              columns.push_back(LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row));
+            }
+            return emit(columns);
+          },
+          group, block / group));
+    }
+    auto rest = [&]() -> absl::StatusOr<Carried> {
+      HILO_RETURN_IF_ERROR(ForEachVector(f, "columns", row - grouped, width, [&](const LaneIndex& i) {
+        return emit({i.AddConstant(grouped).WithRange({0, row - 1})});
+      }));
+      return Carried();
+    };
+    if (parts == 1) return rest().status();
+    if (row == grouped) return absl::OkStatus();
+    return codegen::EmitBranches(f.context(), "rest", is_last, rest,
+                                 []() -> absl::StatusOr<Carried> { return Carried(); })
+        .status();
+  });
+}
+
+absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel) {
+  const Reduction r = ReductionOf(kernel.instruction);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  return ForEach(f, "results", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
+    HILO_ASSIGN_OR_RETURN(auto results, AddUp(f, r, kernel.config.tile, {place}));
+    Store(f, r, Index(place), results[0]);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status EmitReduceRows(FunctionEmitter& f, const KernelParts& kernel) {
+  const Reduction r = ReductionOf(kernel.instruction);
+  const int width = static_cast<int>(kernel.config.width), accumulators = static_cast<int>(kernel.config.tile[0]);
+  const int64_t section = kernel.config.tile[1];
+  const HloOpcode opcode = *ReductionOp(*r.computation);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
+  llvm::IRBuilder<>& b = f.b();
   const PrimitiveType type = r.input.element_type();
-  if (MayReorder(*r.reduce, f.context().numerics().strict) && !IsSmallFloatType(type) && !r.reduced_sizes.empty()) {
-    const HloOpcode opcode = *ReductionOp(*r.computation);
-    std::optional<Literal> identity = IdentityOf(opcode, type);
-    while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
-    if (identity.has_value() && width > 1) {
-      return RowKernel(r, opcode, std::make_shared<const Literal>(*std::move(identity)), width);
+  const int64_t row = r.reduced_sizes.back();
+  const std::vector<int64_t> outer(r.reduced_sizes.begin(), r.reduced_sizes.end() - 1);
+  const int64_t group = int64_t{width} * accumulators;
+  const int64_t grouped = accumulators > 1 ? row / group * group : 0;
+  const int64_t whole = row / width * width;
+  const Literal identity = *IdentityOf(opcode, type);
+  return ForEach(f, "results", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<LaneIndex> place = Delinearize(f, unit, r.kept_sizes);
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    const ElementValue neutral = codegen::EmitLiteral(f.context(), identity);
+    Carried start;
+    for (int a = 0; a < accumulators; ++a) {
+      for (llvm::Value* value : PackLanes(f, {neutral})) start.push_back(value);
     }
-  }
-  return ScalarKernel(r);
+    const size_t parts = start.size() / accumulators;
+    // One step: accumulator `a` adds the elements of the row at `i`.
+    auto step = [&](const std::vector<LaneIndex>& prefix, const LaneIndex& i, int a, Carried* carried) -> absl::Status {
+      std::vector<LaneIndex> reduced = prefix;
+      reduced.push_back(i);
+      HILO_ASSIGN_OR_RETURN(ElementValue element,
+                            f.elements().Generate(r.reduce->operand(0), InputIndex(r, place, reduced)));
+      if (f.context().lanes.mask != nullptr) {
+        element = codegen::EmitSelect(f.context(), f.context().MaskValue(), element, neutral);
+      }
+      const Carried mine(carried->begin() + a * parts, carried->begin() + (a + 1) * parts);
+      HILO_ASSIGN_OR_RETURN(ElementValue sum,
+                            codegen::EmitBinaryOp(f.context(), opcode, type, UnpackLanes(mine, {neutral})[0], element));
+      const Carried packed = PackLanes(f, {sum});
+      std::copy(packed.begin(), packed.end(), carried->begin() + a * parts);
+      return absl::OkStatus();
+    };
+    auto along_row = [&](const std::vector<LaneIndex>& prefix, Carried carried) -> absl::StatusOr<Carried> {
+      auto steps = [&](llvm::Value* from, llvm::Value* to, int64_t stride, int count, const Carried& first) {
+        return codegen::EmitLoop(
+            f.context(), "row", from, to, stride, first,
+            [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+              Carried next = now;
+              for (int a = 0; a < count; ++a) {
+                HILO_RETURN_IF_ERROR(step(
+                    prefix, LaneIndex::Strided(b.CreateNSWAdd(i, b.getInt64(a * width)), 1, width, row), a, &next));
+              }
+              return next;
+            },
+            /*at_least_once=*/true, section / group);
+      };
+      auto loop = [&](int64_t from, int64_t to, int64_t stride, int count) -> absl::Status {
+        if (from >= to) return absl::OkStatus();
+        HILO_ASSIGN_OR_RETURN(carried, steps(b.getInt64(from), b.getInt64(to), stride, count, carried));
+        return absl::OkStatus();
+      };
+      const int64_t sections = section > 0 ? grouped / section * section : 0;
+      if (sections > 0) {
+        HILO_ASSIGN_OR_RETURN(
+            carried, codegen::EmitLoop(f.context(), "sections", b.getInt64(0), b.getInt64(sections), section, carried,
+                                       [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+                                         HILO_ASSIGN_OR_RETURN(const Carried part,
+                                                               steps(i, b.CreateNSWAdd(i, b.getInt64(section)), group,
+                                                                     accumulators, start));
+                                         Carried next;
+                                         for (size_t v = 0; v < part.size(); ++v)
+                                           next.push_back(b.CreateFAdd(totals[v], part[v]));
+                                         return next;
+                                       }));
+      }
+      HILO_RETURN_IF_ERROR(loop(sections, grouped, group, accumulators));
+      HILO_RETURN_IF_ERROR(loop(grouped, whole, width, 1));
+      if (whole < row) {
+        codegen::RegionScope tail(f.context());
+        std::vector<llvm::Constant*> active;
+        for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < row - whole));
+        f.context().lanes = {.width = width, .mask = llvm::ConstantVector::get(active)};
+        HILO_RETURN_IF_ERROR(step(prefix, LaneIndex::Strided(b.getInt64(whole), 1, width, row), 0, &carried));
+      }
+      return carried;
+    };
+    Carried sums;
+    if (Product(outer) == 1) {
+      HILO_ASSIGN_OR_RETURN(sums, along_row(std::vector<LaneIndex>(outer.size(), LaneIndex::Constant(0)), start));
+    } else {
+      HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "reduce", b.getInt64(0), b.getInt64(Product(outer)), 1,
+                                                    start, [&](llvm::Value* i, const Carried& carried) {
+                                                      return along_row(Delinearize(f, i, outer), carried);
+                                                    }));
+    }
+    ElementValue total = UnpackLanes(Carried(sums.begin(), sums.begin() + parts), {neutral})[0];
+    for (int a = 1; a < accumulators; ++a) {
+      const ElementValue other =
+          UnpackLanes(Carried(sums.begin() + a * parts, sums.begin() + (a + 1) * parts), {neutral})[0];
+      HILO_ASSIGN_OR_RETURN(total, codegen::EmitBinaryOp(f.context(), opcode, type, total, other));
+    }
+    HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, opcode, type, total, width));
+    f.context().lanes = {.width = 1};
+    HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.reduce));
+    HILO_ASSIGN_OR_RETURN(ElementValue result, codegen::EmitBinaryOp(f.context(), opcode, type, inits[0], total));
+    Store(f, r, Index(place), {result});
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace hilo::cpu

@@ -1,5 +1,6 @@
 #include "backends/cpu/kernels/reduction.h"
 
+#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -9,28 +10,18 @@ namespace hilo::cpu {
 using codegen::Carried;
 using codegen::ElementValue;
 
-namespace {
-
-// Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
-constexpr int64_t kShortRow = 4, kShortColumn = 8;
-// Adjacent results; fewer would leave lanes empty.
-constexpr int64_t kFewResults = 4;
-
-}  // namespace
-
-bool IsShortReduction(const HloInstruction& reduce) {
-  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 ||
-      reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults)
-    return false;
-  if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
-  const Shape& input = reduce.operand(0)->shape();
-  int64_t elements = 1;
-  bool is_row = false;
-  for (int64_t dimension : reduce.attrs<ReduceAttrs>().dimensions) {
-    elements = std::min(elements * input.dimensions(dimension), kShortColumn + 1);
-    is_row = is_row || dimension == input.rank() - 1;
+Reduction ReductionOf(const HloInstruction* instruction) {
+  const HloInstruction* reduce = HeroOf(instruction);
+  Reduction r{.instruction = instruction, .reduce = reduce, .count = reduce->operand_count() / 2};
+  r.input = reduce->operand(0)->shape();
+  r.computation = reduce->called_computation();
+  std::vector<bool> is_reduced(r.input.rank(), false);
+  for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
+  for (int64_t d = 0; d < r.input.rank(); ++d) {
+    (is_reduced[d] ? r.reduced : r.kept).push_back(d);
+    (is_reduced[d] ? r.reduced_sizes : r.kept_sizes).push_back(r.input.dimensions(d));
   }
-  return elements > 0 && elements <= (is_row ? kShortRow : kShortColumn);
+  return r;
 }
 
 absl::StatusOr<Elements> InitsOf(FunctionEmitter& f, const HloInstruction* reduce) {

@@ -10,8 +10,20 @@ namespace hilo::cpu {
 
 using Elements = std::vector<codegen::ElementValue>;
 
+// A reduce or the fusion around it: which dimensions it reduces.
+struct Reduction {
+  const HloInstruction* instruction;  // the reduce or the fusion around it
+  const HloInstruction* reduce;
+  int64_t count;                       // operands
+  Shape input;                         // dimensions of the operands
+  std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
+  std::vector<int64_t> kept_sizes, reduced_sizes;
+  const HloComputation* computation;
+};
+Reduction ReductionOf(const HloInstruction* instruction);
+
 // Returns true if each result of `reduce` combines so few elements that lanes are best used for neighboring results,
-// each with its own elements: loops that read it can then treat it as an element-wise operation.
+// each with its own elements: loops that read it can then treat it as an element-wise operation. Fusion asks too.
 bool IsShortReduction(const HloInstruction& reduce);
 
 // For `reduce`, a reduce or reduce-window: its initial values, and the elements of its arrays at `index`.

@@ -6,6 +6,7 @@
 // bounds are clipped to the array before the search, which therefore needs no tests.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/reduction.h"
+#include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
@@ -35,23 +36,14 @@ struct SelectAndScatter {
   int64_t row() const { return operand.dimensions(operand.rank() - 1); }
 };
 
-bool IsTrivial(const Window::Dimension& d) {
-  return d.size == 1 && d.stride == 1 && d.padding_low == 0 && d.padding_high == 0 && d.base_dilation == 1;
-}
-
-SelectAndScatter Describe(FunctionEmitter& f, const HloInstruction* instruction) {
+SelectAndScatter Describe(const HloInstruction* instruction, int width) {
   SelectAndScatter s{.instruction = instruction,
                      .operand = instruction->operand(0)->shape(),
                      .source = instruction->operand(1)->shape()};
   s.window = instruction->attrs<SelectAndScatterAttrs>().window.dimensions;
   const int64_t last = s.operand.rank() - 1;
-  if (last >= 0 && IsTrivial(s.window[last]) && codegen::CanEmitComputation(s.select()) &&
-      codegen::CanEmitComputation(s.scatter())) {
-    const int bits = std::max(32, 8 * PrimitiveTypeByteSize(ComplexComponentType(s.type())));
-    s.width = std::max(1, f.context().target().vector_bits / bits);
-    while (s.width > 1 && s.width > s.row()) s.width /= 2;
-    s.lanes = s.width > 1;
-  }
+  s.width = width;
+  s.lanes = width > 1;
   for (int64_t d = 0; d < s.operand.rank(); ++d) {
     if (s.lanes && d == last) continue;
     if (IsTrivial(s.window[d])) {
@@ -226,15 +218,10 @@ absl::Status EmitPart(FunctionEmitter& f, const SelectAndScatter& s, llvm::Value
 
 }  // namespace
 
-absl::StatusOr<Kernel> SelectAndScatterKernel(FunctionEmitter& f, const HloInstruction* instruction) {
-  const SelectAndScatter s = Describe(f, instruction);
-  Kernel kernel;
-  kernel.units = Product(s.part_sizes);
-  kernel.emit = [s](FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(s.instruction));
-    return ForEach(f, "parts", begin, end, [&](llvm::Value* unit) { return EmitPart(f, s, unit); });
-  };
-  return kernel;
+absl::Status EmitSelectAndScatter(FunctionEmitter& f, const KernelParts& kernel) {
+  const SelectAndScatter s = Describe(kernel.instruction, static_cast<int>(kernel.config.width));
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(s.instruction));
+  return ForEach(f, "parts", kernel.begin, kernel.end, [&](llvm::Value* unit) { return EmitPart(f, s, unit); });
 }
 
 }  // namespace hilo::cpu

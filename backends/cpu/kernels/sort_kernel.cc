@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
@@ -17,48 +18,6 @@ namespace {
 
 using codegen::ElementValue;
 using codegen::Index;
-
-// Returns true if `a`, an expression of parameter 0, equals `b`, of parameter 1, with the parameters exchanged.
-bool SameExpression(const HloInstruction* a, const HloInstruction* b, int depth = 0) {
-  if (depth > 16 || a->opcode() != b->opcode() || !ShapeUtil::Compatible(a->shape(), b->shape())) return false;
-  if (a->IsParameter()) return a->parameter_number() == 0 && b->parameter_number() == 1;
-  if (a->IsConstant()) return a->literal() == b->literal();
-  if (!IsElementwise(a->opcode()) || a->opcode() == HloOpcode::kMap || a->operand_count() != b->operand_count())
-    return false;
-  if (a->attributes() != nullptr && !a->attributes()->Equals(*b->attributes())) return false;
-  for (int64_t i = 0; i < a->operand_count(); ++i) {
-    if (!SameExpression(a->operand(i), b->operand(i), depth + 1)) return false;
-  }
-  return true;
-}
-
-struct KeyPlan {
-  const HloInstruction* expression;  // of parameter 0
-  PrimitiveType type;                // that is compared
-  bool is_float, is_signed, descending;
-};
-
-std::optional<KeyPlan> PlanKey(const HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
-  const CompareAttrs& attrs = root->attrs<CompareAttrs>();
-  const bool less = attrs.direction == ComparisonDirection::kLt;
-  if (!less && attrs.direction != ComparisonDirection::kGt) return std::nullopt;
-  KeyPlan plan{.expression = root->operand(0), .type = root->operand(0)->shape().element_type(), .descending = !less};
-  plan.is_float = plan.type == F32 || plan.type == F64;
-  plan.is_signed = IsSignedIntegralType(plan.type);
-  if (plan.is_float && attrs.type != ComparisonType::kTotalOrder) return std::nullopt;
-  if (!plan.is_float && !IsIntegralType(plan.type)) return std::nullopt;
-  if (IsSubByteType(plan.type)) return std::nullopt;
-  if (SameExpression(root->operand(0), root->operand(1))) return plan;
-  // compare(y, x, LT) sorts in descending order.
-  if (SameExpression(root->operand(1), root->operand(0))) {
-    plan.expression = root->operand(1);
-    plan.descending = less;
-    return plan;
-  }
-  return std::nullopt;
-}
 
 // Provides the parameters of a computation to an ElementEmitter.
 class Arguments : public codegen::OperandSource {
@@ -116,7 +75,7 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
-absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction* sort, const KeyPlan& plan) {
+absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction* sort, const SortKey& plan) {
   llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".key"), f.b().getInt64Ty());
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
@@ -142,66 +101,60 @@ absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction
 
 }  // namespace
 
-absl::StatusOr<Kernel> SortKernel(FunctionEmitter&, const HloInstruction* instruction) {
-  if (HeroOf(instruction) != instruction) return Unimplemented("sort inside a fusion");
+absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction* instruction = kernel.instruction;
   const int64_t dimension = instruction->attrs<SortAttrs>().dimensions[0];
   const Shape& shape = instruction->operand(0)->shape();
   int64_t stride = 1;
   for (int64_t d = dimension + 1; d < shape.rank(); ++d) stride *= shape.dimensions(d);
   const int64_t length = shape.dimensions(dimension);
-  Kernel kernel;
-  kernel.units = ShapeUtil::ElementsIn(shape) / length;
-  kernel.emit = [instruction, stride, length](FunctionEmitter& f, llvm::Value* begin,
-                                              llvm::Value* end) -> absl::Status {
-    llvm::IRBuilder<>& b = f.b();
-    const int64_t count = instruction->operand_count();
-    llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
-    llvm::Value* sizes = f.context().EntryAlloca(b.getInt64Ty(), count, 8, "sizes");
-    // The lists of [begin, end) are copied in blocks of stride * length elements, so in whole blocks only.
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t size = PrimitiveTypeByteSize(instruction->operand(i)->shape().element_type());
-      llvm::Value* target = f.PointerTo(instruction, i);
-      llvm::Value* source = f.PointerTo(instruction->operand(i));
-      if (stride == 1) {
-        llvm::Value* from = b.CreateNSWMul(begin, b.getInt64(length * size));
-        llvm::Value* bytes = b.CreateNSWSub(b.CreateNSWMul(end, b.getInt64(length * size)), from);
-        b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(1),
-                       b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(1), bytes);
-      } else {
-        const codegen::IrArray out = f.ArrayOf(instruction, i), in = f.ArrayOf(instruction->operand(i));
-        HILO_RETURN_IF_ERROR(ForEach(f, "lists", begin, end, [&](llvm::Value* list) {
-          llvm::Value* origin =
-              b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
-                          b.CreateURem(list, b.getInt64(stride)));
-          return ForEach(f, "list", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
-            llvm::Value* at = b.CreateAdd(origin, b.CreateMul(e, b.getInt64(stride)));
-            const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)),
-                                                  in.shape.dimensions());
-            out.Store(f.context(), index, in.Load(f.context(), index));
-            return absl::OkStatus();
-          });
-        }));
-      }
-      b.CreateStore(target, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), arrays, i));
-      b.CreateStore(b.getInt64(size), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), sizes, i));
+  llvm::IRBuilder<>& b = f.b();
+  const int64_t count = instruction->operand_count();
+  llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
+  llvm::Value* sizes = f.context().EntryAlloca(b.getInt64Ty(), count, 8, "sizes");
+  // The lists of [begin, end) are copied in blocks of stride * length elements, so in whole blocks only.
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t size = PrimitiveTypeByteSize(instruction->operand(i)->shape().element_type());
+    llvm::Value* target = f.PointerTo(instruction, i);
+    llvm::Value* source = f.PointerTo(instruction->operand(i));
+    if (stride == 1) {
+      llvm::Value* from = b.CreateNSWMul(kernel.begin, b.getInt64(length * size));
+      llvm::Value* bytes = b.CreateNSWSub(b.CreateNSWMul(kernel.end, b.getInt64(length * size)), from);
+      b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(1),
+                     b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(1), bytes);
+    } else {
+      const codegen::IrArray out = f.ArrayOf(instruction, i), in = f.ArrayOf(instruction->operand(i));
+      HILO_RETURN_IF_ERROR(ForEach(f, "lists", kernel.begin, kernel.end, [&](llvm::Value* list) {
+        llvm::Value* origin =
+            b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
+                        b.CreateURem(list, b.getInt64(stride)));
+        return ForEach(f, "list", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
+          llvm::Value* at = b.CreateAdd(origin, b.CreateMul(e, b.getInt64(stride)));
+          const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)),
+                                                in.shape.dimensions());
+          out.Store(f.context(), index, in.Load(f.context(), index));
+          return absl::OkStatus();
+        });
+      }));
     }
-    HILO_ASSIGN_OR_RETURN(llvm::Value * less, EmitLess(f, instruction));
-    llvm::Value* key = llvm::ConstantPointerNull::get(b.getPtrTy());
-    int64_t key_bits = 0;
-    if (const std::optional<KeyPlan> plan = PlanKey(*instruction->called_computation()); plan.has_value()) {
-      HILO_ASSIGN_OR_RETURN(key, EmitKey(f, instruction, *plan));
-      key_bits = PrimitiveTypeBitWidth(plan->type);
-    }
-    llvm::Type* ptr = b.getPtrTy();
-    llvm::Type* i64 = b.getInt64Ty();
-    auto* type =
-        llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
-    llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
-    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, begin, end,
-                                            b.getInt64(length), b.getInt64(stride), less, key, b.getInt64(key_bits)}));
-    return absl::OkStatus();
-  };
-  return kernel;
+    b.CreateStore(target, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), arrays, i));
+    b.CreateStore(b.getInt64(size), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), sizes, i));
+  }
+  HILO_ASSIGN_OR_RETURN(llvm::Value * less, EmitLess(f, instruction));
+  llvm::Value* key = llvm::ConstantPointerNull::get(b.getPtrTy());
+  int64_t key_bits = 0;
+  if (kernel.config.kind == KernelKind::kKeySort) {
+    const std::optional<SortKey> plan = SortKeyOf(*instruction->called_computation());
+    HILO_ASSIGN_OR_RETURN(key, EmitKey(f, instruction, *plan));
+    key_bits = PrimitiveTypeBitWidth(plan->type);
+  }
+  llvm::Type* ptr = b.getPtrTy();
+  llvm::Type* i64 = b.getInt64Ty();
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
+  llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
+  f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, kernel.begin, kernel.end,
+                                          b.getInt64(length), b.getInt64(stride), less, key, b.getInt64(key_bits)}));
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::cpu

@@ -1,8 +1,9 @@
 // Instructions that write a part of an array: dynamic-update-slice and scatter. If the result shares the operand's
-// memory, only the part is written; otherwise the operand is copied first.
+// memory, only the part is written; otherwise the operand is copied first. Lanes: update_choice.cc.
 #include <algorithm>
 
 #include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -26,9 +27,10 @@ const HloInstruction* Outside(const HloInstruction* operand, const HloInstructio
   return operand;
 }
 
-// Copies `operand` to result leaf `leaf` before the update, unless they share memory.
+// Copies `operand` to result leaf `leaf` before the update, unless they share memory; `width`: lanes, if it is
+// computed.
 absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
-                       const HloInstruction* operand) {
+                       const HloInstruction* operand, int64_t width) {
   const HloInstruction* source = Outside(operand, instruction);
   const codegen::IrArray target = f.ArrayOf(instruction, leaf);
   const bool in_memory = f.program().IsSequential(source->parent()) && !source->IsConstant();
@@ -42,13 +44,12 @@ absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, in
   // The operand is computed in the fusion.
   const auto dimensions = target.shape.dimensions();
   const int64_t count = ShapeUtil::ElementsIn(target.shape);
-  const int width = codegen::PreferredWidth(operand, f.context().target());
   const int64_t row = dimensions.empty() ? 1 : dimensions.back();
   auto outer = dimensions;
   if (!outer.empty()) outer.remove_suffix(1);
   return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
     const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
-    return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+    return ForEachVector(f, "row", row, static_cast<int>(width), [&](const LaneIndex& i) -> absl::Status {
       std::vector<LaneIndex> index = prefix;
       if (!dimensions.empty()) index.push_back(i);
       HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(operand, Index(index)));
@@ -152,25 +153,9 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
   return absl::OkStatus();
 }
 
-// The lanes for the last dimension of the window, in which no two updates conflict: 1 unless it is the minor-most of
-// the operand.
-int ScatterWidth(FunctionEmitter& f, const ScatterPlan& plan) {
-  const Shape& operand = plan.scatter->operand(0)->shape();
-  if (plan.window_dims.empty() || plan.window_dims.back() != operand.rank() - 1) return 1;
-  if (!codegen::CanEmitComputation(*plan.scatter->called_computation())) return 1;
-  const int64_t row = plan.scatter->operand(plan.count + 1)->shape().dimensions(plan.attrs->update_window_dims.back());
-  int bits = 32;
-  for (int64_t i = 0; i < plan.count; ++i) {
-    bits = std::max(bits,
-                    8 * PrimitiveTypeByteSize(ComplexComponentType(plan.scatter->operand(i)->shape().element_type())));
-  }
-  int width = std::max(1, f.context().target().vector_bits / bits);
-  while (width > 1 && width > row) width /= 2;
-  return width;
-}
-
 // All updates of index number `batch`.
-absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch) {
+absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int width,
+                           const std::vector<LaneIndex>& batch) {
   llvm::IRBuilder<>& b = f.b();
   HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, OriginOf(f, plan, batch));
   std::vector<int64_t> outer;
@@ -184,7 +169,7 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const st
   auto apply = [&]() -> absl::StatusOr<Carried> {
     HILO_RETURN_IF_ERROR(ForEach(f, "window", b.getInt64(0), b.getInt64(rows), [&](llvm::Value* r) {
       const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
-      return ForEachVector(f, "row", row, ScatterWidth(f, plan), [&](const LaneIndex& i) {
+      return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) {
         std::vector<LaneIndex> window = prefix;
         if (!plan.window_dims.empty()) window.push_back(i);
         return ScatterAt(f, plan, batch, origin, window);
@@ -199,81 +184,54 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, const st
 
 }  // namespace
 
-namespace {
-
-// The rank of the loops over `update`: without trailing dimensions of size 1 that correspond to such of the array,
-// where lanes would have no row.
-int64_t LoopRank(const Shape& update, const Shape& array) {
-  int64_t rank = update.rank();
-  while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
-  return rank;
-}
-
-}  // namespace
-
-absl::StatusOr<Kernel> UpdateSliceKernel(FunctionEmitter&, const HloInstruction* instruction) {
-  const HloInstruction* root = HeroOf(instruction);
-  Kernel kernel;
-  kernel.emit = [instruction, root](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
-    const Shape& shape = root->shape();
-    const HloInstruction* update = root->operand(1);
-    std::vector<LaneIndex> starts;
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      HILO_ASSIGN_OR_RETURN(LaneIndex start,
-                            ClampedStart(f, root->operand(2 + d), shape.dimensions(d) - update->shape().dimensions(d)));
-      starts.push_back(start);
-    }
-    HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0)));
-    const codegen::IrArray target = f.ArrayOf(instruction);
-    const int64_t rank = LoopRank(update->shape(), shape);
-    const auto dimensions = update->shape().dimensions().first(rank);
-    const int64_t count = ShapeUtil::ElementsIn(update->shape());
-    if (count == 0) return absl::OkStatus();
-    // Rows of few elements are processed by columns, if they are whole rows of the array.
-    int64_t columns = 1;
-    int width = rank == shape.rank() && rank > 1 && dimensions.back() == shape.dimensions(rank - 1)
-                    ? NarrowArrayWidth({update}, update->shape(), f.context().target())
-                    : 1;
-    auto outer = dimensions;
-    if (width > 1) {
-      columns = dimensions.back();
-      outer.remove_suffix(1);
-    } else {
-      width = codegen::PreferredWidth(update, f.context().target(),
-                                      /*flat=*/rank < shape.rank() && codegen::IsFlat(update));
-    }
-    const int64_t row = outer.empty() ? 1 : outer.back();
-    if (!outer.empty()) outer.remove_suffix(1);
-    while (width > 1 && width > 2 * row) width /= 2;
-    return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row),
-                   [&](llvm::Value* r) -> absl::Status {
-                     const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
-                     return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
-                       std::vector<LaneIndex> from = prefix;
-                       if (!dimensions.empty()) from.push_back(i);
-                       from.resize(shape.rank(), LaneIndex::Constant(0));
-                       std::vector<LaneIndex> to;
-                       for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
-                       std::vector<ElementValue> values;
-                       for (int64_t column = 0; column < columns; ++column) {
-                         if (columns > 1) from.back() = LaneIndex::Constant(column);
-                         HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
-                       }
-                       if (columns > 1) {
-                         target.StoreColumns(f.context(), Index(std::move(to)), values);
-                       } else {
-                         target.Store(f.context(), Index(std::move(to)), values[0]);
-                       }
-                       return absl::OkStatus();
-                     });
+absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction *instruction = kernel.instruction, *root = HeroOf(instruction);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(instruction));
+  const Shape& shape = root->shape();
+  const HloInstruction* update = root->operand(1);
+  std::vector<LaneIndex> starts;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    HILO_ASSIGN_OR_RETURN(LaneIndex start,
+                          ClampedStart(f, root->operand(2 + d), shape.dimensions(d) - update->shape().dimensions(d)));
+    starts.push_back(start);
+  }
+  HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0), kernel.config.tile[2]));
+  const codegen::IrArray target = f.ArrayOf(instruction);
+  const int64_t rank = kernel.config.tile[0], columns = kernel.config.tile[1];
+  const int width = static_cast<int>(kernel.config.width);
+  const auto dimensions = update->shape().dimensions().first(rank);
+  const int64_t count = ShapeUtil::ElementsIn(update->shape());
+  if (count == 0) return absl::OkStatus();
+  auto outer = dimensions;
+  if (columns > 1) outer.remove_suffix(1);
+  const int64_t row = outer.empty() ? 1 : outer.back();
+  if (!outer.empty()) outer.remove_suffix(1);
+  return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row),
+                 [&](llvm::Value* r) -> absl::Status {
+                   const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+                   return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
+                     std::vector<LaneIndex> from = prefix;
+                     if (!dimensions.empty()) from.push_back(i);
+                     from.resize(shape.rank(), LaneIndex::Constant(0));
+                     std::vector<LaneIndex> to;
+                     for (size_t d = 0; d < from.size(); ++d) to.push_back(starts[d].Add(f.context(), from[d]));
+                     std::vector<ElementValue> values;
+                     for (int64_t column = 0; column < columns; ++column) {
+                       if (columns > 1) from.back() = LaneIndex::Constant(column);
+                       HILO_ASSIGN_OR_RETURN(values.emplace_back(), f.elements().Generate(update, Index(from)));
+                     }
+                     if (columns > 1) {
+                       target.StoreColumns(f.context(), Index(std::move(to)), values);
+                     } else {
+                       target.Store(f.context(), Index(std::move(to)), values[0]);
+                     }
+                     return absl::OkStatus();
                    });
-  };
-  return kernel;
+                 });
 }
 
-absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* instruction) {
-  const HloInstruction* scatter = HeroOf(instruction);
+absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction *instruction = kernel.instruction, *scatter = HeroOf(instruction);
   ScatterPlan plan{.instruction = instruction, .scatter = scatter, .count = scatter->operand_count() / 2};
   plan.attrs = &scatter->attrs<ScatterAttrs>();
   auto contains = [](const std::vector<int64_t>& list, int64_t item) {
@@ -288,25 +246,21 @@ absl::StatusOr<Kernel> ScatterKernel(FunctionEmitter&, const HloInstruction* ins
   for (int64_t d = 0; d < updates.rank(); ++d) {
     if (!contains(plan.attrs->update_window_dims, d)) plan.batch_positions.push_back(d);
   }
-  Kernel kernel;
-  kernel.emit = [plan](FunctionEmitter& f, llvm::Value*, llvm::Value*) -> absl::Status {
-    HILO_RETURN_IF_ERROR(f.LoadScalarOperands(plan.instruction));
-    for (int64_t i = 0; i < plan.count; ++i) {
-      HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i)));
-    }
-    // Index by index, with each index's whole window: where windows overlap, the last index wins.
-    const Shape& updates = plan.scatter->operand(plan.count + 1)->shape();
-    if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();
-    std::vector<int64_t> dimensions;
-    int64_t count = 1;
-    for (int64_t position : plan.batch_positions) {
-      dimensions.push_back(updates.dimensions(position));
-      count *= updates.dimensions(position);
-    }
-    return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
-                   [&](llvm::Value* i) { return ScatterWindow(f, plan, Delinearize(f, i, dimensions)); });
-  };
-  return kernel;
+  const int width = static_cast<int>(kernel.config.width);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(plan.instruction));
+  for (int64_t i = 0; i < plan.count; ++i) {
+    HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i), kernel.config.tile[i]));
+  }
+  // Index by index, with each index's whole window: where windows overlap, the last index wins.
+  if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();
+  std::vector<int64_t> dimensions;
+  int64_t count = 1;
+  for (int64_t position : plan.batch_positions) {
+    dimensions.push_back(updates.dimensions(position));
+    count *= updates.dimensions(position);
+  }
+  return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
+                 [&](llvm::Value* i) { return ScatterWindow(f, plan, width, Delinearize(f, i, dimensions)); });
 }
 
 }  // namespace hilo::cpu

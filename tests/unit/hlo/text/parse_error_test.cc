@@ -54,6 +54,21 @@ TEST(ParseErrorTest, InsideShapesAndConstants) {
   EXPECT_TRUE(absl::StartsWith(Error(Entry("  x = f32[2,2]{0,0} constant({...})")), "a.hlo:3:7: "));
 }
 
+TEST(ParseErrorTest, InsideKernels) {
+  const auto error = [](absl::string_view kernel) {
+    return Error(Entry(absl::StrCat("  x = f32[2] parameter(0), kernel=", kernel)));
+  };
+  EXPECT_EQ(error("{kind=lop}"),
+            "a.hlo:3:41: expected a kind of kernel; got lop\n  x = f32[2] parameter(0), kernel={kind=lop}\n"
+            "                                        ^");
+  EXPECT_TRUE(absl::StartsWith(error("{kind=loop lanes=4}"),
+                               "a.hlo:3:46: expected kind, width, tile, parts, parallel or why; got lanes\n"));
+  EXPECT_TRUE(absl::StartsWith(error("{width=4}"), "a.hlo:3:44: expected the kind of the kernel"));
+  EXPECT_TRUE(absl::StartsWith(error("{kind=loop width=x}"), "a.hlo:3:52: expected the width, a number"));
+  EXPECT_TRUE(absl::StartsWith(error("{kind=loop tile={1,}}"), "a.hlo:3:54: "));
+  EXPECT_TRUE(absl::StartsWith(error("{kind=loop why=x}"), "a.hlo:3:50: expected the reason in quotes"));
+}
+
 TEST(ParseErrorTest, ElidedConstantsSaySo) {
   EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[1000000] constant({...})")), "left out of the text"));
 }

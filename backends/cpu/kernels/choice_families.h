@@ -1,0 +1,60 @@
+// The choice of kernels, by family. Private to the files *_choice.cc; others call ChooseKernel().
+//
+// Each function returns the kernel of an instruction whose hero (fused_loop.h) is of its family, except for what the
+// cost model decides: KernelConfig::parallel.
+#ifndef HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_
+#define HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/llvm/elements/emitter_context.h"
+#include "hlo/ir/hlo_instruction.h"
+#include "hlo/ir/kernel_config.h"
+
+namespace hilo::cpu {
+
+// loop_choice.cc
+absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const codegen::TargetTraits& target);
+absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const codegen::TargetTraits& target);
+
+// Returns the number of lanes for a loop over the rows of a table of `shape` (its second minor-most dimension) that
+// makes a vector of each column and stores them by IrArray::StoreColumns. Returns 1 if the columns are not few, the
+// rows are too few, or this does not pay for the values of `roots`.
+int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape,
+                     const codegen::TargetTraits& target);
+
+// reduce_choice.cc
+absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                          const codegen::NumericOptions& numerics);
+// scan_choice.cc
+absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                                const codegen::NumericOptions& numerics);
+
+// product_choice.cc
+absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                       const codegen::NumericOptions& numerics);
+absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                               const codegen::NumericOptions& numerics);
+
+// update_choice.cc
+KernelConfig ChooseUpdate(const HloInstruction& instruction, const codegen::TargetTraits& target);
+KernelConfig ChooseScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
+KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
+absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction);
+
+// Returns the number of parts of `size` elements.
+inline int64_t PartsOf(int64_t elements, int64_t size) { return (elements + size - 1) / size; }
+
+// Returns the number of lanes that fill a register with the widest of several numbers, of at least 32 bits.
+template <typename Types>
+int FullWidth(const codegen::TargetTraits& target, const Types& types) {
+  int bits = 32;
+  for (const PrimitiveType type : types) bits = std::max(bits, 8 * PrimitiveTypeByteSize(ComplexComponentType(type)));
+  return std::max(1, target.vector_bits / bits);
+}
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_

@@ -1,0 +1,47 @@
+// Dots as matrix products: which ones become library calls, and how the library reads their operands. Independent of
+// LLVM.
+//
+// The operands' free and contracting dimensions must each have one stride, one of which is 1, which covers every order
+// of dimensions that attention and its gradient use.
+#ifndef HILO_BACKENDS_CPU_KERNELS_GEMM_PLAN_H_
+#define HILO_BACKENDS_CPU_KERNELS_GEMM_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo::cpu {
+
+// A matrix as the library reads it: `leading` elements between rows of the stored form.
+struct Matrix {
+  bool transposed = false;
+  int64_t leading = 1;
+};
+
+struct Gemm {
+  int64_t m, n, k, batch = 1;
+  Matrix a, b;
+  std::vector<int64_t> batch_sizes, a_batch_strides, b_batch_strides;
+};
+
+// Returns the product that the library can read in place, if the dot is one.
+std::optional<Gemm> GemmOf(const HloInstruction& dot);
+
+// Returns the runtime function for the element types; null if there is none.
+const char* GemmSymbol(const HloInstruction& dot);
+
+// Returns true for matrix products large enough for a library call, whose operands the library can read in place.
+bool IsLibraryDot(const HloInstruction& dot);
+// Returns true if both factors are floats narrower than F32 and the result is no wider than F32.
+bool HasNarrowOperands(const HloInstruction& dot);
+// Returns true for products of narrower floats, or of integers that f32 multiplies exactly, that would be library dots
+// in f32.
+bool IsWidenedDot(const HloInstruction& dot);
+// Returns true for products that would be library dots if their operands were transposed.
+bool IsTransposedDot(const HloInstruction& dot);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_GEMM_PLAN_H_

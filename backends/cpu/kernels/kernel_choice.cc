@@ -1,0 +1,170 @@
+#include "backends/cpu/kernels/kernel_choice.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/llvm/elements/generated_ops.h"
+#include "backends/llvm/jit/host_features.h"
+#include "base/errors.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/in_place.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/scheduler.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::NumericOptions;
+using codegen::TargetTraits;
+
+// Work below this many nanoseconds is not worth another thread; measured with threads that are awake: a sine of 16,384
+// elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
+constexpr double kParallelNanoseconds = 6'000;
+// Of the code around an instruction's loops.
+constexpr double kInstructionNanoseconds = 1;
+
+// One thread of a current server, on arrays that stay in its caches: two vectors of operations and a multiply-add of
+// two in each cycle.
+MachineFacts FactsOf(const TargetTraits& target) {
+  return {.operations_per_ns = target.vector_bits / 8.0,
+          .product_flops_per_ns = target.vector_bits / 4.0,
+          .bytes_per_ns = 90};
+}
+
+std::string TimeText(double nanoseconds) {
+  if (nanoseconds < 1e3) return absl::StrFormat("%.3g ns", nanoseconds);
+  if (nanoseconds < 1e6) return absl::StrFormat("%.3g us", nanoseconds / 1e3);
+  return absl::StrFormat("%.4g ms", nanoseconds / 1e6);
+}
+
+absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const TargetTraits& target,
+                                        const NumericOptions& numerics) {
+  if (CpuEmission(instruction.opcode()).usual == Emission::kRuntimeCall) {
+    return KernelConfig{.kind = KernelKind::kRuntimeCall, .why = "performed by a library or the environment"};
+  }
+  const HloInstruction* hero = HeroOf(&instruction);
+  switch (hero->opcode()) {
+    case HloOpcode::kReduce: return ChooseReduce(instruction, target, numerics);
+    case HloOpcode::kDynamicUpdateSlice: return ChooseUpdate(instruction, target);
+    case HloOpcode::kDot: return ChooseDot(instruction, target, numerics);
+    case HloOpcode::kScatter: return ChooseScatter(instruction, target);
+    case HloOpcode::kSort: return ChooseSort(instruction);
+    case HloOpcode::kReduceWindow: return ChooseReduceWindow(instruction, target, numerics);
+    case HloOpcode::kSelectAndScatter: return ChooseSelectAndScatter(instruction, target);
+    case HloOpcode::kCopy:
+      return hero == &instruction ? ChooseCopy(instruction, target) : ChooseLoop(instruction, target);
+    case HloOpcode::kConvolution: return ChooseConvolution(instruction, target, numerics);
+    default: break;
+  }
+  if (!codegen::IsElementGenerated(hero->opcode())) return Internal("no pass has rewritten the instruction");
+  return ChooseLoop(instruction, target);
+}
+
+// Sets `parallel`: such instructions are functions of their own, which the runtime calls on ranges of parts.
+void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
+  switch (config->kind) {
+    case KernelKind::kRuntimeCall: return;  // which may use threads itself
+    case KernelKind::kScatter:
+    case KernelKind::kUpdate: absl::StrAppend(&config->why, "; updates may overlap: one part"); return;
+    default: break;
+  }
+  const double nanoseconds = RunNanoseconds(instruction, target);
+  config->parallel = nanoseconds > kParallelNanoseconds;
+  absl::StrAppend(&config->why, "; ", TimeText(nanoseconds),
+                  config->parallel ? ": worth threads" : ": too short for threads");
+}
+
+class KernelChoice : public HloPass {
+ public:
+  explicit KernelChoice(const CompileOptions& options)
+      : cpu_(options.cpu), numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals} {}
+
+  absl::string_view name() const override { return "choose-kernels"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(cpu_));
+    const TargetTraits target = TargetTraits::FromCpu(features);
+    bool changed = false;
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
+    for (HloComputation* computation : computations) {
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (!HasKernel(*instruction)) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, target, numerics_));
+        if (instruction->kernel() != nullptr && *instruction->kernel() == config) continue;
+        instruction->set_kernel(std::move(config));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  std::string cpu_;
+  NumericOptions numerics_;
+};
+
+}  // namespace
+
+bool HasKernel(const HloInstruction& instruction) {
+  switch (CpuEmission(instruction.opcode()).usual) {
+    case Emission::kControlFlow:
+    case Emission::kForwarding:
+    case Emission::kNoCode: return false;
+    case Emission::kRuntimeCall: return true;
+    case Emission::kElement:
+    case Emission::kKernel:
+    // Those of no row of the CPU, or rewritten: ChooseKernel() fails.
+    case Emission::kCollective:
+    case Emission::kEvaluated:
+    case Emission::kExpanded:
+    case Emission::kRewritten: break;
+  }
+  if (instruction.IsConstant() || IsForwarding(instruction)) return false;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
+    if (leaf.shape->IsArray() && !ShapeUtil::IsZeroElementArray(*leaf.shape)) return true;
+  }
+  return false;
+}
+
+const KernelConfig* KernelOf(const HloInstruction& instruction) {
+  return HasKernel(instruction) ? instruction.kernel() : nullptr;
+}
+
+double RunNanoseconds(const HloInstruction& instruction, const TargetTraits& target) {
+  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
+  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), FactsOf(target));
+}
+
+absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const TargetTraits& target,
+                                          const NumericOptions& numerics) {
+  absl::StatusOr<KernelConfig> config = ChooseKind(instruction, target, numerics);
+  if (!config.ok()) return AddContext(config.status(), InstructionContext(instruction));
+  ChooseThreads(instruction, target, &*config);
+  return config;
+}
+
+absl::Status ChooseMissingKernels(HloModule* module, const TargetTraits& target, const NumericOptions& numerics) {
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
+  for (HloComputation* computation : computations) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (instruction->kernel() != nullptr || !HasKernel(*instruction)) continue;
+      HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, target, numerics));
+      instruction->set_kernel(std::move(config));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<HloPass> MakeKernelChoice(const CompileOptions& options) {
+  return std::make_unique<KernelChoice>(options);
+}
+
+}  // namespace hilo::cpu

@@ -1,0 +1,84 @@
+// Chooses how the CPU computes each instruction: loop shape, vector width, blocks, library calls, threads. All of these
+// decisions and their thresholds are in the files *_choice.cc of this folder, one per family of kernels; emitters read
+// the KernelConfig and decide nothing.
+//
+// What depends on where values are stored is unknown before buffers are assigned and remains a detail of emission: an
+// update in place copies nothing; an unrolled kernel with a width is one vector if its arrays are in memory or are
+// locals that were written as vectors.
+//
+// The kinds; `parts` counts what threads may share, `tile` lists the sizes in braces:
+//
+//   unrolled             element by element; with a width: one vector if the storage allows
+//   loop                 one index over all elements, {elements of a part}
+//   rows                 lanes along the rows of the result, a part per row
+//   row-segments         rows split where they change their source, {elements of a part, 0, ends of the segments}
+//   narrow-rows          rows of few elements: the lanes are rows, {rows of a part}
+//   reduce-unrolled      element by element
+//   reduce-each          result by result, {lengths of partial sums}
+//   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}
+//   reduce-rows          lanes along the reduced row, {accumulators, elements of a partial sum or 0}
+//   arg-reduction        argmax and argmin along a row, {accumulators}
+//   prefix-scan-columns  lanes are adjacent columns, {columns of a part, running values on the stack}, or {} for all in
+//                        registers
+//   prefix-scan-row      a row at a time, a vector scanned by halving
+//   prefix-scan-rows     interleaved rows, {rows}
+//   prefix-scan-lanes    lanes are rows
+//   library-dot          calls of a matrix product, {rows of a call, columns of a call}
+//   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
+//   copy                 bytes, {bytes of a part}
+//   update               dynamic-update-slice: {rank of the loops, columns, lanes for the copy of the operand}
+//   scatter              index by index, {lanes for the copy of each operand}
+//   select-and-scatter   window by window
+//   sort, key-sort       by the comparison; by an unsigned key that has its order
+//   runtime-call         a call of C++ (runtime_call.h)
+#ifndef HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_
+#define HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "backends/llvm/lanes/lane_plan.h"
+#include "hilo/executable.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ir/kernel_config.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo::codegen {
+struct NumericOptions;
+}
+
+namespace hilo::cpu {
+
+// Results of at most this many elements are unrolled: LLVM keeps them in registers.
+inline constexpr int64_t kUnrolledElements = 16;
+
+// Returns true for the kinds that this backend emits.
+bool IsCpuKernel(KernelKind kind);
+
+// Returns true for instructions of sequential computations that become code of their own: false for parameters,
+// constants, control flow, what only forwards its operands, and results without elements.
+bool HasKernel(const HloInstruction& instruction);
+
+// Returns the chosen kernel; null for instructions without code, whatever the text of the module stated. Emission reads
+// kernels by this function.
+const KernelConfig* KernelOf(const HloInstruction& instruction);
+
+// Chooses the kernel of an instruction that has one. Depends on the instruction, what it calls and the shapes of its
+// operands only. Errors: Unimplemented.
+absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                          const codegen::NumericOptions& numerics);
+
+// Chooses the kernels of the instructions that have none yet: those that copy insertion added.
+absl::Status ChooseMissingKernels(HloModule* module, const codegen::TargetTraits& target,
+                                  const codegen::NumericOptions& numerics);
+
+// The pass choose-kernels, the last one of kFused. Overwrites configs that came with the module.
+std::unique_ptr<HloPass> MakeKernelChoice(const CompileOptions& options);
+
+// Returns the estimated nanoseconds that an instruction takes on one thread; control flow itself takes none.
+double RunNanoseconds(const HloInstruction& instruction, const codegen::TargetTraits& target);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_

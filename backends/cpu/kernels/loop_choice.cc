@@ -1,0 +1,145 @@
+// Chooses among the loops over the elements of a result.
+//
+// If every array is read at the index that is written, the loop is flat: one index over all elements, split into
+// blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes are along a row. A
+// row is split where a concatenation or a padding along it changes its source: masked accesses are slow, especially
+// those whose inactive lanes are outside memory. Rows of two to four elements, as of points in space, would leave most
+// lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are fully unrolled, and LLVM keeps
+// them in registers.
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/row_segments.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::TargetTraits;
+
+// Fewer elements are faster as scalars.
+constexpr int64_t kFewElements = 5;
+// Elements of one part of a flat loop; a multiple of every vector width.
+constexpr int64_t kBlock = 2048;
+// Rows of one part of a table of few columns.
+constexpr int64_t kTableRows = 1024;
+// Fewer rows than this are split, so that all threads have work.
+constexpr int64_t kFewRows = 16;
+// Bytes of one part of a copy.
+constexpr int64_t kCopyBytes = 1 << 16;
+
+constexpr int kAnyWidth = 1 << 20;
+
+// Returns true for a tiny loop of sums long enough to be loops themselves: lanes compute them all at once.
+bool HasLongSums(const FusedLoop& loop) {
+  std::vector<const HloInstruction*> work(loop.roots.begin(), loop.roots.end());
+  absl::flat_hash_set<const HloInstruction*> seen;
+  while (!work.empty()) {
+    const HloInstruction* instruction = work.back();
+    work.pop_back();
+    if (!seen.insert(instruction).second || !instruction->shape().IsArray()) continue;
+    if (instruction->opcode() == HloOpcode::kFusion)
+      work.push_back(instruction->called_computation()->root_instruction());
+    int64_t terms = 1;
+    const auto multiply = [&](int64_t size) {
+      terms = std::min(terms, codegen::kUnrolledTerms + 1) * std::min(size, codegen::kUnrolledTerms + 1);
+    };
+    if (instruction->opcode() == HloOpcode::kDot) {
+      for (int64_t d : instruction->attrs<DotAttrs>().lhs_contracting_dims)
+        multiply(instruction->operand(0)->shape().dimensions(d));
+    } else if (instruction->opcode() == HloOpcode::kReduce) {
+      for (int64_t d : instruction->attrs<ReduceAttrs>().dimensions)
+        multiply(instruction->operand(0)->shape().dimensions(d));
+    }
+    if (terms > codegen::kUnrolledTerms) return true;
+    if (instruction->parent()->IsFusion())
+      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+  }
+  return false;
+}
+
+KernelConfig ChooseRows(const FusedLoop& loop, int width) {
+  const int64_t row = loop.shape.dimensions(loop.shape.rank() - 1);
+  const int64_t rows = ShapeUtil::ElementsIn(loop.shape) / row;
+  KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows};
+  const std::vector<int64_t> segments = RowSegments(loop.roots, row);
+  // Short rows would be mostly tails; few rows leave threads without work.
+  const bool has_segments = segments.size() > 2 && row >= 4 * width, is_long = rows < kFewRows && row >= 4 * kBlock;
+  if (has_segments || is_long) {
+    const int64_t block = row < 2 * kBlock ? row : kBlock;
+    config.kind = KernelKind::kRowSegments;
+    config.parts = rows * PartsOf(row, block);
+    config.tile = {block};
+    config.tile.insert(config.tile.end(), segments.begin(), segments.end());
+    config.why = has_segments ? "rows change their source" : "few long rows";
+  } else {
+    config.why = width > 1 ? "lanes along rows" : "rows are short, or lanes would gather";
+  }
+  return config;
+}
+
+}  // namespace
+
+int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape, const TargetTraits& target) {
+  const int64_t rank = shape.rank();
+  if (rank < 2 || shape.dimensions(rank - 1) > codegen::kLargestShuffledStride) return 1;
+  int width = kAnyWidth;
+  for (const HloInstruction* root : roots) {
+    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), shape)) return 1;
+    width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/1));
+  }
+  return 2 * shape.dimensions(rank - 2) <= width ? 1 : width;
+}
+
+absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const TargetTraits& target) {
+  HILO_ASSIGN_OR_RETURN(const FusedLoop loop, FusedLoopOf(&instruction));
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  bool flat = true;
+  for (const HloInstruction* root : loop.roots) flat = flat && codegen::IsFlat(root);
+  int width = kAnyWidth;
+  for (const HloInstruction* root : loop.roots) width = std::min(width, codegen::PreferredWidth(root, target, flat));
+  // Sums long enough to be loops themselves are computed by lanes, all at once.
+  if (count <= kUnrolledElements && (width < kFewElements - 1 || !HasLongSums(loop))) {
+    // A single vector, if the arrays are in memory anyway: LLVM would eventually merge loads and stores of single
+    // elements, at ten times the compile time.
+    const bool is_vector = flat && count >= kFewElements && width >= count && (width == count || target.has_avx512);
+    return KernelConfig{.kind = KernelKind::kUnrolled,
+                        .width = is_vector ? width : 1,
+                        .why = absl::StrCat(kUnrolledElements, " elements at most",
+                                            is_vector ? ": one vector or unrolled" : ": unrolled")};
+  }
+  if (flat) {
+    const int64_t block = std::min(count, kBlock);
+    return KernelConfig{.kind = KernelKind::kLoop,
+                        .width = width,
+                        .tile = {block},
+                        .parts = PartsOf(count, block),
+                        .why = "all arrays have one index"};
+  }
+  if (const int narrow = NarrowArrayWidth(loop.roots, loop.shape, target); narrow > 1) {
+    const int64_t rank = loop.shape.rank(), rows = loop.shape.dimensions(rank - 2);
+    const int64_t tables = count / rows / loop.shape.dimensions(rank - 1);
+    return KernelConfig{.kind = KernelKind::kNarrowRows,
+                        .width = narrow,
+                        .tile = {kTableRows},
+                        .parts = tables * PartsOf(rows, kTableRows),
+                        .why = "rows are shorter than a vector: the lanes are rows"};
+  }
+  return ChooseRows(loop, width);
+}
+
+absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const TargetTraits& target) {
+  if (ShapeUtil::ElementsIn(copy.shape()) <= kUnrolledElements) return ChooseLoop(copy, target);
+  return KernelConfig{.kind = KernelKind::kCopy,
+                      .tile = {kCopyBytes},
+                      .parts = PartsOf(ShapeUtil::ByteSizeOf(copy.shape()), kCopyBytes),
+                      .why = "contiguous bytes"};
+}
+
+}  // namespace hilo::cpu

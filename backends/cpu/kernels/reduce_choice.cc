@@ -1,0 +1,157 @@
+// Chooses among the loops of a reduction, with the producers fused into its operands.
+//
+// *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and
+// commutative; the lanes are along the row, in several accumulators that start from the operation's identity and are
+// combined at the end. *Columns*: the minor-most dimension is kept; the lanes are adjacent results, and each adds up
+// its elements in row-major order. *Each*: everything else, result by result. Rows of very few elements are a loop over
+// the results, like any element-wise operation. Floating-point rows are reordered, always in the same way for a shape,
+// and long sums are sums of partial sums; in strict mode all are in order, as in the specification's loop.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/cpu/kernels/reduction.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "hlo/analysis/arg_reduction.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::NumericOptions;
+using codegen::TargetTraits;
+
+// Reductions that read at most this many elements are fully unrolled.
+constexpr int64_t kUnrolledInputs = 32;
+// Vectors that are accumulated independently, to hide each other's latency.
+constexpr int64_t kAccumulators = 4;
+// Columns per part, if there are too few rows of results to be the parts.
+constexpr int64_t kColumns = 512;
+constexpr int64_t kFewRows = 16;
+// Numbers that are added sequentially in long sums.
+constexpr int64_t kSum = 32;
+// Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
+constexpr int64_t kShortRow = 4, kShortColumn = 8;
+// Adjacent results; fewer would leave lanes empty.
+constexpr int64_t kFewResults = 4;
+
+bool IsFloatSum(HloOpcode opcode, PrimitiveType type) {
+  return opcode == HloOpcode::kAdd && !IsIntegralType(type) && type != PRED;
+}
+
+// In one long sum of floating-point numbers each addition rounds at the magnitude of the total. So blocks of elements
+// are summed first, then blocks of these sums, and so on. Returns the number of elements below each step of the loops,
+// from the innermost on. Empty: a single loop.
+std::vector<int64_t> PartialSums(const Reduction& r, const NumericOptions& numerics) {
+  const int64_t elements = Product(r.reduced_sizes);
+  const std::optional<HloOpcode> opcode = ReductionOp(*r.computation);
+  if (!opcode.has_value() || !IsFloatSum(*opcode, r.input.element_type()) || !MayReorder(*r.reduce, numerics.strict))
+    return {};
+  if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
+  std::vector<int64_t> lengths;
+  // Uses whole rows if they are of about that length.
+  const int64_t row = r.reduced_sizes.back();
+  for (int64_t length = row >= kSum / 2 && row <= 4 * kSum ? row : kSum; length <= elements / 2; length *= kSum)
+    lengths.push_back(length);
+  return lengths;
+}
+
+// The widest vector in which all operands and fused producers of the reduction are full.
+int WidthFor(const Reduction& r, const TargetTraits& target) {
+  int width = 1 << 20;
+  for (int64_t i = 0; i < r.count; ++i) {
+    const HloInstruction* operand = r.reduce->operand(i);
+    if (operand->IsParameter() || operand->parent() != r.reduce->parent() || operand->parent()->IsFusion() == false) {
+      width = std::min(width, FullWidth(target, std::vector<PrimitiveType>{operand->shape().element_type()}));
+    } else {
+      width = std::min(width, codegen::PreferredWidth(operand, target));
+    }
+  }
+  return width;
+}
+
+KernelConfig ChooseEach(const Reduction& r, const NumericOptions& numerics, absl::string_view why) {
+  return {.kind = KernelKind::kReduceEach,
+          .tile = PartialSums(r, numerics),
+          .parts = Product(r.kept_sizes),
+          .why = std::string(why)};
+}
+
+KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& numerics) {
+  const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
+  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? PartsOf(kColumns, group) * group : row;
+  KernelConfig config{.kind = KernelKind::kReduceColumns,
+                      .width = width,
+                      .tile = {block, kAccumulators},
+                      .parts = rows * PartsOf(row, block),
+                      .why = "the minor dimension is kept"};
+  const std::vector<int64_t> sums = PartialSums(r, numerics);
+  config.tile.insert(config.tile.end(), sums.begin(), sums.end());
+  return config;
+}
+
+KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
+  const int64_t row = r.reduced_sizes.back(), group = width * kAccumulators;
+  const int64_t grouped = row >= 2 * group ? row / group * group : 0, section = kSum * group;
+  const bool has_sections = IsFloatSum(opcode, r.input.element_type()) && grouped > 0 && grouped >= 2 * section;
+  return {.kind = KernelKind::kReduceRows,
+          .width = width,
+          .tile = {grouped > 0 ? kAccumulators : 1, has_sections ? section : 0},
+          .parts = Product(r.kept_sizes),
+          .why = "the minor dimension is reduced by one associative op"};
+}
+
+}  // namespace
+
+bool IsShortReduction(const HloInstruction& reduce) {
+  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 ||
+      reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults)
+    return false;
+  if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
+  const Shape& input = reduce.operand(0)->shape();
+  int64_t elements = 1;
+  bool is_row = false;
+  for (int64_t dimension : reduce.attrs<ReduceAttrs>().dimensions) {
+    elements = std::min(elements * input.dimensions(dimension), kShortColumn + 1);
+    is_row = is_row || dimension == input.rank() - 1;
+  }
+  return elements > 0 && elements <= (is_row ? kShortRow : kShortColumn);
+}
+
+absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const TargetTraits& target,
+                                          const NumericOptions& numerics) {
+  const Reduction r = ReductionOf(&instruction);
+  if (ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
+    return KernelConfig{.kind = KernelKind::kReduceUnrolled,
+                        .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
+  }
+  const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
+  if (!minor_is_kept && IsShortReduction(*r.reduce)) return ChooseLoop(instruction, target);
+  int width = WidthFor(r, target);
+  if (minor_is_kept) {
+    while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
+    if (width == 1) return ChooseEach(r, numerics, "lanes of adjacent results do not pay");
+    if (!codegen::CanEmitComputation(*r.computation)) return ChooseEach(r, numerics, "the computation has no lanes");
+    return ChooseColumns(r, width, numerics);
+  }
+  if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&
+      IsArgReduction(*r.reduce)) {
+    return KernelConfig{.kind = KernelKind::kArgReduction,
+                        .width = width,
+                        .tile = {r.reduced_sizes[0] >= 2 * kAccumulators * width ? kAccumulators : 1},
+                        .parts = Product(r.kept_sizes),
+                        .why = "selects an element of a row"};
+  }
+  const PrimitiveType type = r.input.element_type();
+  if (!MayReorder(*r.reduce, numerics.strict) || IsSmallFloatType(type) || r.reduced_sizes.empty())
+    return ChooseEach(r, numerics, "elements are combined in order");
+  const HloOpcode opcode = *ReductionOp(*r.computation);
+  while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
+  if (width == 1 || !IdentityOf(opcode, type).has_value())
+    return ChooseEach(r, numerics, "lanes along a row do not pay");
+  return ChooseRows(r, opcode, width);
+}
+
+}  // namespace hilo::cpu

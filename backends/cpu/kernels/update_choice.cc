@@ -1,0 +1,103 @@
+// Chooses the lanes of kernels that write parts of an array, and how lists are sorted.
+#include <algorithm>
+#include <utility>
+
+#include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/fused_loop.h"
+#include "backends/cpu/kernels/select_and_scatter.h"
+#include "backends/cpu/kernels/sort_key.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "base/errors.h"
+#include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::TargetTraits;
+
+// The rank of the loops over `update`: without trailing dimensions of size 1 that correspond to such of the array,
+// where lanes would have no row.
+int64_t LoopRank(const Shape& update, const Shape& array) {
+  int64_t rank = update.rank();
+  while (rank > 1 && update.dimensions(rank - 1) == 1 && array.dimensions(rank - 1) == 1) --rank;
+  return rank;
+}
+
+// The lanes for the last dimension of the window, in which no two updates conflict: 1 unless it is the minor-most of
+// the operand.
+std::pair<int, absl::string_view> ScatterLanes(const HloInstruction& scatter, const TargetTraits& target) {
+  const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
+  const int64_t count = scatter.operand_count() / 2, minor = scatter.operand(0)->shape().rank() - 1;
+  if (attrs.update_window_dims.empty() ||
+      std::count(attrs.inserted_window_dims.begin(), attrs.inserted_window_dims.end(), minor) > 0 ||
+      std::count(attrs.input_batching_dims.begin(), attrs.input_batching_dims.end(), minor) > 0)
+    return {1, "windows have no row of the operand"};
+  if (!codegen::CanEmitComputation(*scatter.called_computation())) return {1, "the computation has no lanes"};
+  std::vector<PrimitiveType> types;
+  for (int64_t i = 0; i < count; ++i) types.push_back(scatter.operand(i)->shape().element_type());
+  int width = FullWidth(target, types);
+  const int64_t row = scatter.operand(count + 1)->shape().dimensions(attrs.update_window_dims.back());
+  while (width > 1 && width > row) width /= 2;
+  return {width, width > 1 ? "lanes along rows of the windows" : "rows of the windows are short"};
+}
+
+}  // namespace
+
+KernelConfig ChooseUpdate(const HloInstruction& instruction, const TargetTraits& target) {
+  const HloInstruction *root = HeroOf(&instruction), *update = root->operand(1);
+  const Shape &array = root->shape(), &shape = update->shape();
+  const int64_t rank = LoopRank(shape, array);
+  const auto dimensions = shape.dimensions().first(rank);
+  // Rows of few elements are processed by columns, if they are whole rows of the array.
+  const bool has_whole_rows = rank == array.rank() && rank > 1 && dimensions.back() == array.dimensions(rank - 1);
+  int width = has_whole_rows ? NarrowArrayWidth({update}, shape, target) : 1;
+  const bool is_narrow = width > 1;
+  if (!is_narrow)
+    width = codegen::PreferredWidth(update, target, /*flat=*/rank < array.rank() && codegen::IsFlat(update));
+  const int64_t columns = is_narrow ? dimensions.back() : 1, loops = rank - (is_narrow ? 1 : 0);
+  const int64_t row = loops == 0 ? 1 : dimensions[loops - 1];
+  while (width > 1 && width > 2 * row) width /= 2;
+  return {.kind = KernelKind::kUpdate,
+          .width = width,
+          .tile = {rank, columns, codegen::PreferredWidth(root->operand(0), target)},
+          .why = is_narrow ? "rows are shorter than a vector: the lanes are rows" : "lanes along rows of the update"};
+}
+
+KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits& target) {
+  const HloInstruction& scatter = *HeroOf(&instruction);
+  const auto [width, why] = ScatterLanes(scatter, target);
+  KernelConfig config{.kind = KernelKind::kScatter, .width = width, .why = std::string(why)};
+  for (int64_t i = 0; i < scatter.operand_count() / 2; ++i)
+    config.tile.push_back(codegen::PreferredWidth(scatter.operand(i), target));
+  return config;
+}
+
+KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const TargetTraits& target) {
+  const Shape& operand = instruction.operand(0)->shape();
+  const std::vector<Window::Dimension>& window = instruction.attrs<SelectAndScatterAttrs>().window.dimensions;
+  const int64_t last = operand.rank() - 1;
+  KernelConfig config{.kind = KernelKind::kSelectAndScatter, .why = "windows overlap in the minor dimension"};
+  if (last >= 0 && IsTrivial(window[last]) && codegen::CanEmitComputation(*instruction.called_computation(0)) &&
+      codegen::CanEmitComputation(*instruction.called_computation(1))) {
+    config.width = FullWidth(target, std::vector<PrimitiveType>{operand.element_type()});
+    while (config.width > 1 && config.width > operand.dimensions(last)) config.width /= 2;
+    config.why = "windows do not overlap in the minor dimension, which has the lanes";
+  }
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (IsTrivial(window[d]) && (config.width == 1 || d != last)) config.parts *= operand.dimensions(d);
+  }
+  return config;
+}
+
+absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction) {
+  if (HeroOf(&instruction) != &instruction) return Unimplemented("sort inside a fusion");
+  const bool has_key = SortKeyOf(*instruction.called_computation()).has_value();
+  const Shape& shape = instruction.operand(0)->shape();
+  return KernelConfig{
+      .kind = has_key ? KernelKind::kKeySort : KernelKind::kSort,
+      .parts = ShapeUtil::ElementsIn(shape) / shape.dimensions(instruction.attrs<SortAttrs>().dimensions[0]),
+      .why = has_key ? "the comparison orders by a key" : "an order of its own"};
+}
+
+}  // namespace hilo::cpu
