@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "backends/gpu/compile/ptx.h"
-#include "backends/llvm/jit/ir_text.h"
+#include "tests/support/ir_text.h"
 
 namespace hilo::gpu {
 

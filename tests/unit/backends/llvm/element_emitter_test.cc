@@ -16,10 +16,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/llvm/elements/element_kernel.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/text/hlo_parser.h"
+#include "tests/support/element_kernel.h"
 
 namespace hilo::codegen {
 namespace {

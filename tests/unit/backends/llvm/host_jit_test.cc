@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "backends/llvm/jit/ir_text.h"
+#include "tests/support/ir_text.h"
 
 namespace hilo::codegen {
 namespace {

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/llvm/math/math_kernel.h"
+#include "tests/support/math_kernel.h"
 
 namespace hilo::codegen {
 namespace {

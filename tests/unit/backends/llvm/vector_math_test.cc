@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/llvm/math/math_kernel.h"
+#include "tests/support/math_kernel.h"
 
 namespace hilo::codegen {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/llvm/jit/ir_text.h"
+#include "tests/support/ir_text.h"
 
 #include "absl/strings/str_cat.h"
 #include "backends/llvm/llvm_compat.h"

@@ -1,6 +1,6 @@
 // A function of vector_math as a loop over arrays, for its tests and benchmarks.
-#ifndef HILO_BACKENDS_LLVM_MATH_MATH_KERNEL_H_
-#define HILO_BACKENDS_LLVM_MATH_MATH_KERNEL_H_
+#ifndef HILO_TESTS_SUPPORT_MATH_KERNEL_H_
+#define HILO_TESTS_SUPPORT_MATH_KERNEL_H_
 
 #include <cstdint>
 #include <memory>
@@ -33,4 +33,4 @@ absl::StatusOr<HostModule> BuildConversionKernel(HostJit& jit, const FloatFormat
 
 }  // namespace hilo::codegen
 
-#endif  // HILO_BACKENDS_LLVM_MATH_MATH_KERNEL_H_
+#endif  // HILO_TESTS_SUPPORT_MATH_KERNEL_H_

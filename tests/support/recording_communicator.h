@@ -1,7 +1,7 @@
 // Communicators that record every call before another library's communicators perform it, and that inject faults: for
 // tests.
-#ifndef HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
-#define HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
+#ifndef HILO_TESTS_SUPPORT_RECORDING_COMMUNICATOR_H_
+#define HILO_TESTS_SUPPORT_RECORDING_COMMUNICATOR_H_
 
 #include <atomic>
 #include <map>
@@ -51,4 +51,4 @@ std::shared_ptr<DeviceCommunicatorLibrary> CreateRecordingLibrary(std::shared_pt
 
 }  // namespace hilo::gpu
 
-#endif  // HILO_BACKENDS_GPU_COLLECTIVES_RECORDING_COMMUNICATOR_H_
+#endif  // HILO_TESTS_SUPPORT_RECORDING_COMMUNICATOR_H_

@@ -1,6 +1,6 @@
 // LLVM IR as text, for tests of the layers below the emitters.
-#ifndef HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
-#define HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
+#ifndef HILO_TESTS_SUPPORT_IR_TEXT_H_
+#define HILO_TESTS_SUPPORT_IR_TEXT_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ HostModule MakeInvalidModule();
 
 }  // namespace hilo::codegen
 
-#endif  // HILO_BACKENDS_LLVM_JIT_IR_TEXT_H_
+#endif  // HILO_TESTS_SUPPORT_IR_TEXT_H_

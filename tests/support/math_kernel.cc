@@ -1,4 +1,4 @@
-#include "backends/llvm/math/math_kernel.h"
+#include "tests/support/math_kernel.h"
 
 #include "absl/functional/function_ref.h"
 #include "llvm/IR/IRBuilder.h"

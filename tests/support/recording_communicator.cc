@@ -1,4 +1,4 @@
-#include "backends/gpu/collectives/recording_communicator.h"
+#include "tests/support/recording_communicator.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // The root of a computation as a plain loop over arrays, for tests and benchmarks of the element generators.
-#ifndef HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_KERNEL_H_
-#define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_KERNEL_H_
+#ifndef HILO_TESTS_SUPPORT_ELEMENT_KERNEL_H_
+#define HILO_TESTS_SUPPORT_ELEMENT_KERNEL_H_
 
 #include "absl/status/statusor.h"
 #include "backends/llvm/jit/host_jit.h"
@@ -24,4 +24,4 @@ absl::StatusOr<HostModule> BuildElementKernel(HostJit& jit, const HloComputation
 
 }  // namespace hilo::codegen
 
-#endif  // HILO_BACKENDS_LLVM_ELEMENTS_ELEMENT_KERNEL_H_
+#endif  // HILO_TESTS_SUPPORT_ELEMENT_KERNEL_H_

@@ -1,4 +1,4 @@
-#include "backends/llvm/elements/element_kernel.h"
+#include "tests/support/element_kernel.h"
 
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
