@@ -131,8 +131,9 @@ bool AsksForShardings(const HloModule& module) {
 
 // Partitions the program here if it leaves shardings of results open, or queries
 // shardings: they are only known after partitioning.
-absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgram* program,
+absl::Status ChooseResultShardings(const PluginCompileOptions& options, StablehloProgram* program,
                                    std::vector<ShardingNote>* notes = nullptr) {
+  const std::vector<bool>& open = options.open_results;
   HloModule* module = program->module.get();
   std::vector<bool> chosen;
   for (size_t i = 0; i < program->results.size(); ++i) {
@@ -141,7 +142,7 @@ absl::Status ChooseResultShardings(const std::vector<bool>& open, StablehloProgr
   if (module->num_partitions() <= 1 ||
       (std::find(chosen.begin(), chosen.end(), true) == chosen.end() && !AsksForShardings(*module)))
     return absl::OkStatus();
-  HILO_RETURN_IF_ERROR(MakePartitioner(chosen, notes)->Run(module).status());
+  HILO_RETURN_IF_ERROR(PartitionModule(module, options.compile, chosen, notes));
   const absl::string_view text = ExtraAttribute(module->extra_attributes(), "spmd_output_sharding");
   if (text.empty()) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles,
@@ -251,9 +252,8 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
-  if (options.compile.partitioned) MarkPartitioned(imported.module.get());
   std::vector<ShardingNote> notes;
-  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported, &notes));
+  HILO_RETURN_IF_ERROR(ChooseResultShardings(options, &imported, &notes));
   HILO_RETURN_IF_ERROR(TellInspector(notes));
   HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
   if (program->executable == nullptr) {
@@ -278,8 +278,7 @@ absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
   PairDonors(imported.module.get());
   imported.module->set_replica_count(program.executable->assignment().replica_count());
   imported.module->set_num_partitions(program.executable->assignment().partition_count());
-  if (options.compile.partitioned) MarkPartitioned(imported.module.get());
-  HILO_RETURN_IF_ERROR(ChooseResultShardings(options.open_results, &imported));
+  HILO_RETURN_IF_ERROR(ChooseResultShardings(options, &imported));
   Compiler& compiler = *RuntimeAccess::CompilerOf(*program.client->client);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> prepared,
                         PrepareModule(compiler, std::move(imported.module), options.compile));

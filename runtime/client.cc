@@ -12,7 +12,6 @@
 #include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
 #include "runtime/dynamic_program.h"
@@ -36,9 +35,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientC
                                                                    std::unique_ptr<HloModule> module,
                                                                    DeviceAssignment assignment,
                                                                    const CompileOptions& options) {
-  HILO_ASSIGN_OR_RETURN(const bool partitioned,
-                        MakePartitioner()->Run(module.get(), {.cancellation = options.cancellation.get()}));
-  if (partitioned) HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+  HILO_RETURN_IF_ERROR(PartitionModule(module.get(), options));
   HostTransfers transfers = FindHostTransfers(*module);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                         CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
@@ -195,7 +192,6 @@ absl::StatusOr<std::unique_ptr<Executable>> RuntimeAccess::Compile(Client* clien
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
-    if (options.partitioned) MarkPartitioned(module.get());
     HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment,
                           AssignDevices(*core, module->replica_count(), module->num_partitions(), options.devices));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));

@@ -10,7 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
 #include "hlo/passes/dynamic/expand_dynamic.h"
-#include "hlo/passes/standard_passes.h"
+#include "hlo/passes/standard_pipeline.h"
 #include "runtime/artifact.h"
 #include "runtime/device_memory.h"
 #include "runtime/shape_bytes.h"
@@ -213,13 +213,17 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
 }
 
+absl::Status PartitionModule(HloModule* module, const CompileOptions& options, std::vector<bool> open_results,
+                             std::vector<ShardingNote>* notes) {
+  if (options.partitioned) MarkPartitioned(module);
+  return InputPipeline(std::move(open_results), notes).Run(module, {.cancellation = options.cancellation.get()});
+}
+
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,
                                                          const CompileOptions& options) {
-  const PassContext context = {.cancellation = options.cancellation.get()};
-  if (options.partitioned) MarkPartitioned(module.get());
-  HILO_RETURN_IF_ERROR(MakePartitioner()->Run(module.get(), context).status());
+  HILO_RETURN_IF_ERROR(PartitionModule(module.get(), options));
   if (!compiler.TakesDynamicShapes() && HasDynamicShapes(*module)) {
-    HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get(), context).status());
+    HILO_RETURN_IF_ERROR(ExpandDynamicShapes(module.get(), {.cancellation = options.cancellation.get()}).status());
   }
   return module;
 }

@@ -7,10 +7,11 @@
 #define HILO_RUNTIME_DYNAMIC_PROGRAM_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/passes/hlo_pass.h"
+#include "hlo/passes/standard_passes.h"
 #include "runtime/compiler.h"
 
 namespace hilo {
@@ -22,6 +23,12 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
 // As Compiler::Load, for programs that CompileProgram has compiled and serialised.
 absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact,
                                                              const CompileOptions& options);
+
+// Makes the program of one partition of a sharded module (hlo/passes/standard_pipeline.h: InputPipeline) unless
+// options.partitioned or the module says that it is that already. Errors: those of the partitioner and of the verifier;
+// Cancelled, DeadlineExceeded.
+absl::Status PartitionModule(HloModule* module, const CompileOptions& options, std::vector<bool> open_results = {},
+                             std::vector<ShardingNote>* notes = nullptr);
 
 // The module that Client::Compile would pass to the compiler, for tools: one partition of a sharded module.
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,

@@ -84,6 +84,7 @@ absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& mo
   ByteWriter out;
   for (const absl::string_view text : {Version(), absl::string_view(BuildId())}) out.Text(text);
   for (const std::string& text : {core.compiler->platform(), target, assignment.ToString()}) out.Text(text);
+  out.Bool(options.partitioned);
   out.Bool(options.strict);
   out.Bool(options.flush_denormals);
   out.U64(options.disabled_passes.size());

@@ -60,20 +60,8 @@ absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::strin
   return absl::OkStatus();
 }
 
-absl::Status RunToStage(const PassPipeline& pipeline, HloStage wanted, HloModule* module, const PassContext& context) {
-  for (const PassPipeline::Stage& stage : pipeline.stages()) {
-    if (stage.stage > wanted) return absl::OkStatus();
-    bool changed = true;
-    for (int round = 0; changed && round < stage.max_rounds; ++round) {
-      changed = false;
-      for (const auto& pass : stage.passes) {
-        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(const bool did, pass->Run(module, context));
-        changed |= did;
-      }
-    }
-    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, stage.stage));
-  }
+absl::Status RunToStage(PassPipeline& pipeline, HloStage wanted, HloModule* module, const PassContext& context) {
+  HILO_RETURN_IF_ERROR(pipeline.Run(module, {.last_stage = wanted, .cancellation = context.cancellation}));
   if (wanted >= HloStage::kScheduled) HILO_RETURN_IF_ERROR(ScheduleModule(module));
   if (wanted >= HloStage::kAliased) HILO_RETURN_IF_ERROR(InsertCopies(module));
   return VerifyHloModule(*module, wanted);
@@ -98,7 +86,7 @@ absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string
 absl::Status Opt(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   const std::unique_ptr<Target> target = cpu::CreateCpuTarget(options);
-  const PassPipeline pipeline = cpu::CpuPipeline(target.get(), options);
+  PassPipeline pipeline = cpu::CpuPipeline(target.get(), options);
   if (flags.Has("list-passes")) {
     ListPasses(pipeline);
     return absl::OkStatus();

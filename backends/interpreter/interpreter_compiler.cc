@@ -14,12 +14,11 @@
 #include "hlo/analysis/trip_count.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/memory/assigned_evaluator.h"
-#include "hlo/memory/copy_insertion.h"
-#include "hlo/memory/scheduler.h"
-#include "hlo/passes/standard_passes.h"
+#include "hlo/passes/standard_pipeline.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
 #include "runtime/artifact.h"
+#include "runtime/compile_driver.h"
 
 namespace hilo {
 namespace {
@@ -153,8 +152,9 @@ class InterpreterCompiler : public Compiler {
     std::string source;
     if (options_.assigned_buffers) {
       source = PrintHloModule(*module);
-      HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
-      HILO_ASSIGN_OR_RETURN(assignment, BufferAssignment::Create(*module, {}));
+      HILO_ASSIGN_OR_RETURN(LoweredModule lowered, Lower(std::move(module), options));
+      module = std::move(lowered.module);
+      assignment = std::move(lowered.assignment);
     }
     HILO_ASSIGN_OR_RETURN(CustomCallTable custom_calls, FindCustomCalls(*module, options));
     return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape), std::move(custom_calls),
@@ -171,39 +171,23 @@ class InterpreterCompiler : public Compiler {
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    if (kind != "hlo" && kind != "buffers") {
-      return InvalidArgument("the interpreter platform emits hlo and buffers, not '", kind, "'");
-    }
-    if (options_.assigned_buffers || kind == "buffers") {
-      HILO_RETURN_IF_ERROR(PrepareForAssignment(module.get(), options));
-    }
-    if (kind == "hlo") return PrintHloModule(*module);
-    HILO_ASSIGN_OR_RETURN(BufferAssignment assignment, BufferAssignment::Create(*module, {}));
-    return assignment.ToString();
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind));
+    if (!options_.assigned_buffers && kind == "hlo") return PrintHloModule(*module);
+    HILO_ASSIGN_OR_RETURN(const LoweredModule lowered, Lower(std::move(module), options));
+    return *lowered.Text(kind);
   }
 
  private:
-  // Lowers to kAliased, by the minimum of passes that buffer assignment requires.
-  static absl::Status PrepareForAssignment(HloModule* module, const CompileOptions& options) {
+  // By the minimum of passes that buffer assignment requires.
+  static absl::StatusOr<LoweredModule> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options) {
+    HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
     const InterpreterTarget target;
-    std::vector<std::unique_ptr<HloPass>> core, laid_out, fused;
-    core.push_back(MakeAsyncToSync());
-    core.push_back(MakeFusionInliner());
-    core.push_back(MakeCallInliner());
-    core.push_back(MakeDce());
-    laid_out.push_back(MakeLayoutNormalization());
-    fused.push_back(MakeFlattenCallGraph());
-    fused.push_back(MakeFusion(&target));
-    fused.push_back(MakeDce());
     PassPipeline pipeline;
-    pipeline.AddStage(HloStage::kCore, std::move(core));
-    pipeline.AddStage(HloStage::kLaidOut, std::move(laid_out));
-    pipeline.AddStage(HloStage::kFused, std::move(fused));
-    HILO_RETURN_IF_ERROR(pipeline.Run(module, {.disabled = options.disabled_passes,
-                                               .verify_each_pass = options.verify_each_pass,
-                                               .cancellation = options.cancellation.get()}));
-    HILO_RETURN_IF_ERROR(ScheduleModule(module));
-    return InsertCopies(module);
+    pipeline.AddStage(HloStage::kCore,
+                      MakePassList(MakeAsyncToSync(), MakeFusionInliner(), MakeCallInliner(), MakeDce()));
+    pipeline.AddStage(HloStage::kLaidOut, MakePassList(MakeLayoutNormalization()));
+    pipeline.AddStage(HloStage::kFused, MakePassList(MakeFlattenCallGraph(), MakeFusion(&target), MakeDce()));
+    return driver.Lower(std::move(module), {.pipeline = std::move(pipeline)});
   }
 
   InterpreterOptions options_;

@@ -51,11 +51,12 @@ class Target {
   bool IsFusible(const HloInstruction& instruction) const { return hilo::IsFusible(EmissionOf(instruction)); }
 };
 
-// Stages and their passes, run in order; the verifier runs at the end of each stage, or after each pass if requested.
+// Passes that lead a module from stage to stage, run in order. The verifier checks the rules of a stage when it is
+// reached; if requested, also after each pass, those of the stage that has been reached before.
 class PassPipeline {
  public:
   struct Stage {
-    HloStage stage;  // holds afterwards
+    HloStage stage;  // is reached after the last consecutive entry that names it
     std::vector<std::unique_ptr<HloPass>> passes;
     // The passes are repeated until none changes the module, at most this often.
     int max_rounds = 1;
@@ -63,10 +64,12 @@ class PassPipeline {
   struct Options {
     std::vector<std::string> disabled;
     bool verify_each_pass = false;
+    // Passes that lead beyond this stage do not run.
+    HloStage last_stage = HloStage::kAliased;
     // Polled before and within passes; null: the pipeline runs to its end.
     const CancellationToken* cancellation = nullptr;
-    // Called after each stage, and after each pass if requested: for dumps.
-    std::function<void(absl::string_view name, HloStage stage, const HloModule& module)> observer;
+    // Called when a stage is reached: for dumps.
+    std::function<void(HloStage stage, const HloModule& module)> observer;
   };
 
   void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_rounds = 1) {

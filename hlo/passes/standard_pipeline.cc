@@ -2,8 +2,6 @@
 
 #include <iterator>
 
-#include "hlo/passes/standard_passes.h"
-
 namespace hilo {
 namespace {
 
@@ -14,6 +12,12 @@ PassList Concatenate(PassList first, PassList second, PassList third) {
 }
 
 }  // namespace
+
+PassPipeline InputPipeline(std::vector<bool> open_results, std::vector<ShardingNote>* notes) {
+  PassPipeline pipeline;
+  pipeline.AddStage(HloStage::kInput, MakePassList(MakePartitioner(std::move(open_results), notes)));
+  return pipeline;
+}
 
 PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks) {
   PassPipeline pipeline;

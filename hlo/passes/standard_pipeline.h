@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hlo/passes/hlo_pass.h"
+#include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 
@@ -33,6 +34,10 @@ struct PipelineHooks {
   PassList before_fusion;     // in kFused, once loops and branches own their computations
   PassList after_fusion;      // at the end of kFused
 };
+
+// What precedes every backend, and leads to kInput again: the program of one partition of a sharded module. Arguments
+// as those of MakePartitioner.
+PassPipeline InputPipeline(std::vector<bool> open_results = {}, std::vector<ShardingNote>* notes = nullptr);
 
 // The stages from kInput to kFused. `target` outlives the pipeline.
 PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks = {});

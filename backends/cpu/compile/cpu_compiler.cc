@@ -1,10 +1,8 @@
 #include "backends/cpu/compile/cpu_compiler.h"
 
-#include <algorithm>
-#include <filesystem>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/program_emitter.h"
@@ -14,18 +12,14 @@
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "base/errors.h"
-#include "base/file.h"
 #include "hilo/status_macros.h"
-#include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/buffer_assignment.h"
-#include "hlo/memory/copy_insertion.h"
-#include "hlo/memory/scheduler.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
-#include "hlo/text/hlo_printer.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/artifact.h"
+#include "runtime/compile_driver.h"
 
 namespace hilo::cpu {
 namespace {
@@ -33,32 +27,8 @@ namespace {
 // Maximum size of locals of generated code, in bytes.
 constexpr int64_t kMaxLocalBytes = 512;
 
-// Writes numbered files of the module's compilation stages; does nothing without a folder.
-class Dumper {
- public:
-  explicit Dumper(const std::string& folder) : folder_(folder) {}
-
-  absl::Status Prepare() {
-    if (folder_.empty()) return absl::OkStatus();
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    if (error) return InvalidArgument("cannot make the dump folder ", folder_, ": ", error.message());
-    return absl::OkStatus();
-  }
-  void Write(int number, absl::string_view name, absl::string_view text) {
-    if (folder_.empty()) return;
-    WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
-  }
-
- private:
-  std::string folder_;
-};
-
 // A module during its lowering by the backend.
-struct Lowered {
-  std::unique_ptr<HloModule> module;
-  ProgramShape shape;  // as callers see it
-  BufferAssignment assignment;
+struct Lowered : LoweredModule {
   FunctionPartition plan;
 };
 
@@ -68,13 +38,12 @@ class CpuCompiler : public Compiler {
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
                                                            const CompileOptions& options, ThreadPool* pool) override {
-    Dumper dumper(options.dump_dir);
-    HILO_RETURN_IF_ERROR(dumper.Prepare());
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
+    HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
-    if (!options.dump_dir.empty()) dumper.Write(60, "program.ll", IrOf(modules));
+    driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return IrOf(modules); });
     codegen::ParallelRunner parallel;
     if (pool != nullptr) {
       parallel = [pool](size_t count, const std::function<void(size_t)>& body) {
@@ -131,14 +100,10 @@ class CpuCompiler : public Compiler {
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    Dumper dumper(options.dump_dir);
-    HILO_RETURN_IF_ERROR(dumper.Prepare());
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, dumper));
-    if (kind == "hlo") return PrintHloModule(*lowered.module);
-    if (kind == "buffers") return lowered.assignment.ToString();
-    if (kind != "llvm" && kind != "asm" && kind != "obj") {
-      return InvalidArgument("the cpu platform emits hlo, buffers, llvm, asm and obj, not '", kind, "'");
-    }
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"llvm", "asm", "obj"}));
+    HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
+    if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
@@ -174,45 +139,23 @@ class CpuCompiler : public Compiler {
   }
 
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                       Dumper& dumper) {
-    Lowered lowered{.shape = module->EntryProgramShape()};
-    module->set_entry_computation_layout(lowered.shape);  // is preserved, though another instruction becomes the root
-    dumper.Write(0, "input.hlo", PrintHloModule(*module));
+                                       const CompileDriver& driver) {
+    Lowered lowered;
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
-    PassPipeline pipeline = CpuPipeline(target.get(), options);
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes,
-                                       .verify_each_pass = options.verify_each_pass,
-                                       .cancellation = options.cancellation.get()};
-    if (!options.dump_dir.empty()) {
-      pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
-        dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
-      };
-    }
-    const PassContext context{.cancellation = options.cancellation.get()};
-    HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
-    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-    HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
-    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
-    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
-    const codegen::TargetTraits target_traits = codegen::TargetTraits::FromCpu(features);
-    HILO_RETURN_IF_ERROR(ChooseMissingKernels(module.get(), target_traits,
-                                              {.strict = options.strict, .flush_denormals = options.flush_denormals}));
-    HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(*module, target_traits));
-    BufferAssignmentOptions assignment_options;
-    assignment_options.use_stack = [&](const BufferCandidate& buffer) {
-      return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);
+    const codegen::TargetTraits traits = codegen::TargetTraits::FromCpu(features);
+    LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options)};
+    steps.after_copies = [&](HloModule* aliased) {
+      return ChooseMissingKernels(aliased, traits,
+                                  {.strict = options.strict, .flush_denormals = options.flush_denormals});
     };
-    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
-    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-    if (!options.dump_dir.empty()) {
-      dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
-      dumper.Write(55, "buffers.txt", lowered.assignment.ToString());
-    }
-    lowered.module = std::move(module);
+    steps.assignment_options = [&](const HloModule& aliased) -> absl::StatusOr<BufferAssignmentOptions> {
+      HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased, traits));
+      return BufferAssignmentOptions{.use_stack = [&lowered](const BufferCandidate& buffer) {
+        return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);
+      }};
+    };
+    HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
     return lowered;
   }
 };

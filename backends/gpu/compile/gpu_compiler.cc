@@ -1,12 +1,11 @@
 #include "backends/gpu/compile/gpu_compiler.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
 #include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/compile/cubin_cache.h"
@@ -18,14 +17,10 @@
 #include "backends/gpu/driver/gpu_program.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/file.h"
 #include "hilo/status_macros.h"
-#include "hlo/ir/hlo_verifier.h"
-#include "hlo/memory/copy_insertion.h"
-#include "hlo/memory/scheduler.h"
-#include "hlo/text/hlo_printer.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/compile_driver.h"
 #include "runtime/disk_cache.h"
 
 namespace hilo::gpu {
@@ -48,32 +43,9 @@ bool Is(const char* variable, absl::string_view wanted) {
 }
 bool GraphsAre(absl::string_view wanted) { return Is("HILO_GPU_GRAPHS", wanted); }
 
-// Writes numbered files of the module's compilation stages; does nothing without a folder.
-class Dumper {
- public:
-  explicit Dumper(const std::string& folder) : folder_(folder) {}
-
-  absl::Status Prepare() {
-    if (folder_.empty()) return absl::OkStatus();
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    if (error) return InvalidArgument("cannot make the dump folder ", folder_, ": ", error.message());
-    return absl::OkStatus();
-  }
-  bool on() const { return !folder_.empty(); }
-  void Write(int number, absl::string_view name, absl::string_view text) {
-    if (on()) WriteFile(absl::StrFormat("%s/%02d.%s", folder_, number, name), text).IgnoreError();
-  }
-
- private:
-  std::string folder_;
-};
-
 // A module during its lowering by the backend.
-struct Lowered {
-  std::unique_ptr<HloModule> module;
+struct Lowered : LoweredModule {
   ProgramFacts facts;
-  BufferAssignment assignment;
   std::unique_ptr<Libraries> libraries;
 };
 
@@ -94,8 +66,7 @@ class GpuCompiler : public Compiler {
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
                                                            const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
-    Dumper dumper(options.dump_dir);
-    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
     auto source = std::make_unique<ProgramSource>();
     source->options = options;
     source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
@@ -103,9 +74,9 @@ class GpuCompiler : public Compiler {
     // A clone has its instructions in the order of their text, so that a program that is loaded compiles to the same
     // kernels.
     source->choices = Choices();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, dumper));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, stages));
     source->module = std::move(module);
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, dumper));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, stages));
     if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
     GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
     code_options.opt_level =
@@ -141,11 +112,11 @@ class GpuCompiler : public Compiler {
     auto source = std::make_unique<ProgramSource>(std::move(saved.source));
     CompileOptions as_compiled = source->options;
     as_compiled.custom_calls = options.custom_calls;
-    Dumper no_dumps("");
+    HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(as_compiled));
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->choices,
-                                                 LibraryDecisions(source->libraries), driver, no_dumps));
+                                                 LibraryDecisions(source->libraries), driver, stages));
     HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitProgram(lowered, as_compiled, source->choices, source->arch, no_dumps));
+                          EmitProgram(lowered, as_compiled, source->choices, source->arch, stages));
     if (lowered.libraries != nullptr) {
       HILO_RETURN_IF_ERROR(lowered.libraries->decisions().status());
       source->libraries = lowered.libraries->decisions().table();
@@ -161,19 +132,14 @@ class GpuCompiler : public Compiler {
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    Dumper dumper(options.dump_dir);
-    HILO_RETURN_IF_ERROR(dumper.Prepare());
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "llvm", "ptx", "sass", "resources"}));
+    HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
     const KernelChoices choices = Choices();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, choices, {}, nullptr, dumper));
-    if (kind == "hlo") return PrintHloModule(*lowered.module);
-    if (kind == "buffers") return lowered.assignment.ToString();
-    if (kind != "llvm" && kind != "thunks" && kind != "ptx" && kind != "resources" && kind != "sass") {
-      return InvalidArgument("the ", platform(),
-                             " platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not '", kind, "'");
-    }
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, choices, {}, nullptr, stages));
+    if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, dumper));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, stages));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
     HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program,
@@ -230,7 +196,7 @@ class GpuCompiler : public Compiler {
 
   absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options,
                                              const KernelChoices& choices, const std::string& arch,
-                                             Dumper& dumper) const {
+                                             const CompileDriver& stages) const {
     EmissionOptions emission{choices};
     emission.arch = arch;
     emission.platform = devices_->platform();
@@ -239,10 +205,9 @@ class GpuCompiler : public Compiler {
     emission.libraries = lowered.libraries.get();
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
-    if (dumper.on()) {
-      dumper.Write(60, "kernels.ll", IrOf(program));
-      dumper.Write(70, "thunks.txt", ThunksOf(lowered, program));
-    }
+    constexpr int kDump = CompileDriver::kFirstBackendDump;
+    stages.Dump(kDump, "kernels.ll", [&] { return IrOf(program); });
+    stages.Dump(kDump + 10, "thunks.txt", [&] { return ThunksOf(lowered, program); });
     return program;
   }
 
@@ -277,45 +242,31 @@ class GpuCompiler : public Compiler {
 
   // Without a driver the device is unknown. Libraries may round as they do.
   absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* driver,
-                                Dumper& dumper) const {
+                                const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* device,
+                                const CompileDriver& driver) const {
     Lowered lowered;
     if (!options.strict)
-      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, choices.library_thresholds,
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, choices.library_thresholds,
                                                       std::move(decisions));
-    lowered.facts.overlap_collectives = choices.overlap_collectives;
-    lowered.facts.shape = module->EntryProgramShape();
-    module->set_entry_computation_layout(lowered.facts.shape);  // stays, though another instruction becomes the root
-    dumper.Write(0, "input.hlo", PrintHloModule(*module));
     const std::unique_ptr<Target> target = CreateGpuTarget();
-    PassPipeline pipeline = GpuPipeline(target.get(), options, lowered.libraries.get());
-    PassPipeline::Options pass_options{.disabled = options.disabled_passes,
-                                       .verify_each_pass = options.verify_each_pass,
-                                       .cancellation = options.cancellation.get()};
-    if (dumper.on()) {
-      pass_options.observer = [&](absl::string_view, HloStage stage, const HloModule& now) {
-        dumper.Write(10 * static_cast<int>(stage), absl::StrCat(HloStageName(stage), ".hlo"), PrintHloModule(now));
-      };
-    }
-    HILO_RETURN_IF_ERROR(pipeline.Run(module.get(), pass_options));
-    HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
-    if (choices.overlap_collectives && (module->replica_count() > 1 || module->num_partitions() > 1))
-      OverlapCollectives(module.get());
-    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
-    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
-    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, {.alignment = kDeviceAlignment}));
-    if (dumper.on()) {
-      dumper.Write(50, "aliased.hlo", PrintHloModule(*module));
-      dumper.Write(55, "buffers.txt", lowered.assignment.ToString());
-    }
-    const BufferAssignment::Scope& entry = lowered.assignment.scope(module->entry_computation());
+    LoweringSteps steps{.pipeline = GpuPipeline(target.get(), options, lowered.libraries.get())};
+    steps.after_schedule = [&](HloModule* scheduled) {
+      if (choices.overlap_collectives && (scheduled->replica_count() > 1 || scheduled->num_partitions() > 1))
+        OverlapCollectives(scheduled);
+    };
+    steps.assignment_options = [](const HloModule&) -> absl::StatusOr<BufferAssignmentOptions> {
+      return BufferAssignmentOptions{.alignment = kDeviceAlignment};
+    };
+    HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
+    const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());
+    lowered.facts.overlap_collectives = choices.overlap_collectives;
+    lowered.facts.shape = lowered.shape;
     lowered.facts.donations = entry.donations;
     lowered.facts.frame_bytes = entry.frame_bytes;
     lowered.facts.parameter_leaves = entry.parameter_leaves;
     lowered.facts.output_leaves = entry.output_leaves;
-    lowered.facts.replica_count = module->replica_count();
-    lowered.facts.partition_count = module->num_partitions();
-    lowered.module = std::move(module);
+    lowered.facts.replica_count = lowered.module->replica_count();
+    lowered.facts.partition_count = lowered.module->num_partitions();
     return lowered;
   }
 

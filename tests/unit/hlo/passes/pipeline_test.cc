@@ -42,17 +42,52 @@ std::vector<std::unique_ptr<HloPass>> List(std::unique_ptr<HloPass> pass) {
 
 constexpr absl::string_view kText = "HloModule m\nENTRY main { ROOT x = f32[4]{0} parameter(0) }\n";
 
+// Puts the root into another layout than the default.
+class TurnLayout : public HloPass {
+ public:
+  absl::string_view name() const override { return "turn-layout"; }
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+    *module->entry_computation()->root_instruction()->mutable_shape()->mutable_layout() =
+        LayoutUtil::MakeAscendingLayout(2);
+    return true;
+  }
+};
+
+TEST(PassPipeline, VerifiesEachPassByTheStageThatHasBeenReached) {
+  constexpr absl::string_view kMatrix =
+      "HloModule m\nENTRY main { x = f32[4,2]{1,0} parameter(0) ROOT y = f32[4,2]{1,0} negate(x) }\n";
+  auto module = Parse(kMatrix);
+  PassPipeline early;
+  early.AddStage(HloStage::kCore, List(std::make_unique<TurnLayout>()));
+  EXPECT_TRUE(early.Run(module.get(), {.verify_each_pass = true}).ok());
+  module = Parse(kMatrix);
+  PassPipeline late;
+  late.AddStage(HloStage::kLaidOut, {});
+  late.AddStage(HloStage::kFused, List(std::make_unique<TurnLayout>()));
+  const absl::Status status = late.Run(module.get(), {.verify_each_pass = true});
+  EXPECT_EQ(absl::StatusCode::kInternal, status.code());
+  EXPECT_NE(std::string::npos, std::string(status.message()).find("after pass turn-layout")) << status;
+}
+
+TEST(PassPipeline, StopsAtTheLastStage) {
+  auto module = Parse(kText);
+  PassPipeline pipeline;
+  pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()));
+  pipeline.AddStage(HloStage::kFused, List(std::make_unique<Fail>()));
+  EXPECT_TRUE(pipeline.Run(module.get(), {.last_stage = HloStage::kLaidOut}).ok());
+  EXPECT_EQ("negate(x)", testing::RootExpression(*module));
+}
+
 TEST(PassPipeline, RepeatsAStageUntilNothingChanges) {
   auto module = Parse(kText);
   PassPipeline pipeline;
   pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()), /*max_rounds=*/3);
   pipeline.AddStage(HloStage::kCore, List(PassNamed("dce")), /*max_rounds=*/100);
-  std::vector<std::string> seen;
-  PassPipeline::Options options{
-      .observer = [&](absl::string_view name, HloStage, const HloModule&) { seen.emplace_back(name); }};
+  std::vector<HloStage> seen;
+  PassPipeline::Options options{.observer = [&](HloStage stage, const HloModule&) { seen.push_back(stage); }};
   ASSERT_TRUE(pipeline.Run(module.get(), options).ok());
   EXPECT_EQ("negate(negate(negate(x)))", testing::RootExpression(*module));
-  EXPECT_EQ(2u, seen.size());
+  EXPECT_EQ(std::vector<HloStage>{HloStage::kCore}, seen);  // by two entries, and once
 }
 
 TEST(PassPipeline, LeavesOutWhatIsDisabled) {

@@ -1,0 +1,93 @@
+#include "runtime/compile_driver.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/file.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
+#include "hlo/text/hlo_printer.h"
+
+namespace hilo {
+namespace {
+
+constexpr absl::string_view kHlo = "hlo", kBuffers = "buffers";
+
+int DumpNumber(HloStage stage) { return 10 * static_cast<int>(stage); }
+
+}  // namespace
+
+absl::StatusOr<CompileDriver> CompileDriver::Create(const CompileOptions& options) {
+  if (!options.dump_dir.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.dump_dir, error);
+    if (error) return InvalidArgument("cannot make the dump folder ", options.dump_dir, ": ", error.message());
+  }
+  return CompileDriver(options);
+}
+
+void CompileDriver::Dump(int number, absl::string_view name, absl::FunctionRef<std::string()> text) const {
+  if (options_->dump_dir.empty()) return;
+  WriteFile(absl::StrFormat("%s/%02d.%s", options_->dump_dir, number, name), text()).IgnoreError();
+}
+
+absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> module, LoweringSteps steps) const {
+  const auto dump_stage = [this](HloStage stage, const HloModule& now) {
+    Dump(DumpNumber(stage), absl::StrCat(HloStageName(stage), ".hlo"), [&] { return PrintHloModule(now); });
+  };
+  const PassContext context{.cancellation = options_->cancellation.get()};
+  LoweredModule lowered{.shape = module->EntryProgramShape()};
+  module->set_entry_computation_layout(lowered.shape);  // is preserved, though another instruction becomes the root
+  dump_stage(HloStage::kInput, *module);
+  HILO_RETURN_IF_ERROR(steps.pipeline.Run(
+      module.get(), {.disabled = options_->disabled_passes,
+                     .verify_each_pass = options_->verify_each_pass,
+                     .cancellation = options_->cancellation.get(),
+                     .observer = [&](HloStage stage, const HloModule& now) { dump_stage(stage, now); }}));
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+  if (steps.after_schedule) steps.after_schedule(module.get());
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
+  if (steps.after_copies) HILO_RETURN_IF_ERROR(steps.after_copies(module.get()));
+  BufferAssignmentOptions assignment_options;
+  if (steps.assignment_options) {
+    HILO_ASSIGN_OR_RETURN(assignment_options, steps.assignment_options(*module));
+  }
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  dump_stage(HloStage::kAliased, *module);
+  Dump(DumpNumber(HloStage::kAliased) + 5, "buffers.txt", [&] { return lowered.assignment.ToString(); });
+  lowered.module = std::move(module);
+  return lowered;
+}
+
+std::optional<std::string> LoweredModule::Text(absl::string_view kind) const {
+  if (kind == kHlo) return PrintHloModule(*module);
+  if (kind == kBuffers) return assignment.ToString();
+  return std::nullopt;
+}
+
+absl::Status CheckEmitKind(absl::string_view platform, absl::string_view kind,
+                           absl::Span<const absl::string_view> own) {
+  std::vector<absl::string_view> kinds = {kHlo, kBuffers};
+  kinds.insert(kinds.end(), own.begin(), own.end());
+  if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return absl::OkStatus();
+  const absl::string_view last = kinds.back();
+  kinds.pop_back();
+  return InvalidArgument("the ", platform, " platform emits ", absl::StrJoin(kinds, ", "), " and ", last, ", not '",
+                         kind, "'");
+}
+
+}  // namespace hilo
