@@ -42,7 +42,7 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
 KernelConfig ChooseUpdate(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
-absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction);
+KernelConfig ChooseSort(const HloInstruction& sort);
 
 // Returns the number of parts of `size` elements.
 inline int64_t PartsOf(int64_t elements, int64_t size) { return (elements + size - 1) / size; }

@@ -54,15 +54,22 @@ absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const
     case HloOpcode::kDynamicUpdateSlice: return ChooseUpdate(instruction, target);
     case HloOpcode::kDot: return ChooseDot(instruction, target, numerics);
     case HloOpcode::kScatter: return ChooseScatter(instruction, target);
-    case HloOpcode::kSort: return ChooseSort(instruction);
     case HloOpcode::kReduceWindow: return ChooseReduceWindow(instruction, target, numerics);
-    case HloOpcode::kSelectAndScatter: return ChooseSelectAndScatter(instruction, target);
-    case HloOpcode::kCopy:
-      return hero == &instruction ? ChooseCopy(instruction, target) : ChooseLoop(instruction, target);
-    case HloOpcode::kConvolution: return ChooseConvolution(instruction, target, numerics);
     default: break;
   }
-  if (!codegen::IsElementGenerated(hero->opcode())) return Internal("no pass has rewritten the instruction");
+  if (hero == &instruction) {
+    switch (hero->opcode()) {
+      case HloOpcode::kConvolution: return ChooseConvolution(instruction, target, numerics);
+      case HloOpcode::kCopy: return ChooseCopy(instruction, target);
+      case HloOpcode::kSelectAndScatter: return ChooseSelectAndScatter(instruction, target);
+      case HloOpcode::kSort: return ChooseSort(instruction);
+      default: break;
+    }
+  }
+  if (!codegen::IsElementGenerated(hero->opcode())) {
+    return Unimplemented(HloOpcodeString(hero->opcode()),
+                         " is no kernel here: no pass has rewritten it, or it is fused");
+  }
   return ChooseLoop(instruction, target);
 }
 

@@ -7,7 +7,6 @@
 #include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
-#include "base/errors.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -90,14 +89,12 @@ KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const Tar
   return config;
 }
 
-absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction) {
-  if (HeroOf(&instruction) != &instruction) return Unimplemented("sort inside a fusion");
-  const bool has_key = SortKeyOf(*instruction.called_computation()).has_value();
-  const Shape& shape = instruction.operand(0)->shape();
-  return KernelConfig{
-      .kind = has_key ? KernelKind::kKeySort : KernelKind::kSort,
-      .parts = ShapeUtil::ElementsIn(shape) / shape.dimensions(instruction.attrs<SortAttrs>().dimensions[0]),
-      .why = has_key ? "the comparison orders by a key" : "an order of its own"};
+KernelConfig ChooseSort(const HloInstruction& sort) {
+  const bool has_key = SortKeyOf(*sort.called_computation()).has_value();
+  const Shape& shape = sort.operand(0)->shape();
+  return {.kind = has_key ? KernelKind::kKeySort : KernelKind::kSort,
+          .parts = ShapeUtil::ElementsIn(shape) / shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]),
+          .why = has_key ? "the comparison orders by a key" : "an order of its own"};
 }
 
 }  // namespace hilo::cpu
