@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
@@ -60,10 +61,14 @@ absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::strin
   return absl::OkStatus();
 }
 
-absl::Status RunToStage(PassPipeline& pipeline, HloStage wanted, HloModule* module, const PassContext& context) {
+absl::Status RunToStage(PassPipeline& pipeline, HloStage wanted, HloModule* module, const CompileOptions& options,
+                        const PassContext& context) {
   HILO_RETURN_IF_ERROR(pipeline.Run(module, {.last_stage = wanted, .cancellation = context.cancellation}));
   if (wanted >= HloStage::kScheduled) HILO_RETURN_IF_ERROR(ScheduleModule(module));
-  if (wanted >= HloStage::kAliased) HILO_RETURN_IF_ERROR(InsertCopies(module));
+  if (wanted >= HloStage::kAliased) {
+    HILO_RETURN_IF_ERROR(InsertCopies(module));
+    HILO_RETURN_IF_ERROR(cpu::ChooseMissingKernels(module, options));
+  }
   return VerifyHloModule(*module, wanted);
 }
 
@@ -99,7 +104,7 @@ absl::Status Opt(const Flags& flags) {
     HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get(), context));
   } else {
     HILO_ASSIGN_OR_RETURN(const HloStage stage, StageNamed(flags.Get("stage")));
-    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get(), context));
+    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get(), options, context));
   }
   HILO_ASSIGN_OR_RETURN(const std::string text, Serialize(*module, flags.Get("format", "text")));
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -124,6 +129,7 @@ Command OptCommand() {
                     {"stage", "NAME", "all passes up to this stage"},
                     {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
                     {"strict", "", "only what keeps every bit"},
+                    {"cpu", "NAME", "processor that kernels are chosen for, as of hilo compile"},
                     {"deadline", "SECONDS", "end passes that take longer"},
                     {"list-passes", "", "the passes, stage by stage"}},
           .run = &Opt};

@@ -145,10 +145,7 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
     const codegen::TargetTraits traits = codegen::TargetTraits::FromCpu(features);
     LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options)};
-    steps.after_copies = [&](HloModule* aliased) {
-      return ChooseMissingKernels(aliased, traits,
-                                  {.strict = options.strict, .flush_denormals = options.flush_denormals});
-    };
+    steps.after_copies = [&](HloModule* aliased) { return ChooseMissingKernels(aliased, options); };
     steps.assignment_options = [&](const HloModule& aliased) -> absl::StatusOr<BufferAssignmentOptions> {
       HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased, traits));
       return BufferAssignmentOptions{.use_stack = [&lowered](const BufferCandidate& buffer) {

@@ -87,35 +87,41 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
                   config->parallel ? ": worth threads" : ": too short for threads");
 }
 
+// Chooses the kernels of a module's instructions; `missing`: only of those that have none. Returns true if any changed.
+absl::StatusOr<bool> ChooseKernels(HloModule* module, const CompileOptions& options, bool missing,
+                                   const PassContext& context) {
+  HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
+  const TargetTraits target = TargetTraits::FromCpu(features);
+  const NumericOptions numerics{.strict = options.strict, .flush_denormals = options.flush_denormals};
+  bool changed = false;
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
+  for (HloComputation* computation : computations) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      const KernelConfig* now = instruction->kernel();
+      if ((missing && now != nullptr) || !HasKernel(*instruction)) continue;
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+      HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, target, numerics));
+      if (now != nullptr && *now == config) continue;
+      instruction->set_kernel(std::move(config));
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 class KernelChoice : public HloPass {
  public:
-  explicit KernelChoice(const CompileOptions& options)
-      : cpu_(options.cpu), numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals} {}
+  explicit KernelChoice(const CompileOptions& options) : options_(options) {}
 
   absl::string_view name() const override { return "choose-kernels"; }
   bool optional() const override { return false; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(cpu_));
-    const TargetTraits target = TargetTraits::FromCpu(features);
-    bool changed = false;
-    HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
-    for (HloComputation* computation : computations) {
-      for (HloInstruction* instruction : computation->instructions()) {
-        if (!HasKernel(*instruction)) continue;
-        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, target, numerics_));
-        if (instruction->kernel() != nullptr && *instruction->kernel() == config) continue;
-        instruction->set_kernel(std::move(config));
-        changed = true;
-      }
-    }
-    return changed;
+    return ChooseKernels(module, options_, /*missing=*/false, context);
   }
 
  private:
-  std::string cpu_;
-  NumericOptions numerics_;
+  CompileOptions options_;
 };
 
 }  // namespace
@@ -158,16 +164,8 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
   return config;
 }
 
-absl::Status ChooseMissingKernels(HloModule* module, const TargetTraits& target, const NumericOptions& numerics) {
-  HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
-  for (HloComputation* computation : computations) {
-    for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->kernel() != nullptr || !HasKernel(*instruction)) continue;
-      HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, target, numerics));
-      instruction->set_kernel(std::move(config));
-    }
-  }
-  return absl::OkStatus();
+absl::Status ChooseMissingKernels(HloModule* module, const CompileOptions& options) {
+  return ChooseKernels(module, options, /*missing=*/true, {.cancellation = options.cancellation.get()}).status();
 }
 
 std::unique_ptr<HloPass> MakeKernelChoice(const CompileOptions& options) {

@@ -70,8 +70,7 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
                                           const codegen::NumericOptions& numerics);
 
 // Chooses the kernels of the instructions that have none yet: those that copy insertion added.
-absl::Status ChooseMissingKernels(HloModule* module, const codegen::TargetTraits& target,
-                                  const codegen::NumericOptions& numerics);
+absl::Status ChooseMissingKernels(HloModule* module, const CompileOptions& options);
 
 // The pass choose-kernels, the last one of kFused. Overwrites configs that came with the module.
 std::unique_ptr<HloPass> MakeKernelChoice(const CompileOptions& options);
