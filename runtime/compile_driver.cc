@@ -66,6 +66,7 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
   }
   HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
   HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
+  if (steps.after_assignment) HILO_RETURN_IF_ERROR(steps.after_assignment(module.get(), lowered.assignment));
   HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
   dump_stage(HloStage::kAliased, *module);
   Dump(DumpNumber(HloStage::kAliased) + 5, "buffers.txt", [&] { return lowered.assignment.ToString(); });

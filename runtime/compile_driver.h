@@ -29,6 +29,8 @@ struct LoweringSteps {
   std::function<absl::Status(HloModule* module)> after_copies;
   // The options of buffer assignment for the module at kAliased; null: the defaults.
   std::function<absl::StatusOr<BufferAssignmentOptions>(const HloModule& module)> assignment_options;
+  // Called once memory is assigned, to choose the kernels that depend on it; null: nothing.
+  std::function<absl::Status(HloModule* module, const BufferAssignment& assignment)> after_assignment;
 };
 
 // A module that is ready for a backend's emitter.

@@ -30,7 +30,7 @@ void EncodeGpuProgram(const ProgramSource& source, const EmittedProgram& program
   options.I64(source.options.constant_folding_limit);
   options.U64(source.options.disabled_passes.size());
   for (const std::string& pass : source.options.disabled_passes) options.Text(pass);
-  Encode(source.choices, &options);
+  Encode(source.settings, &options);
   Encode(source.libraries, &options);
   ByteWriter kernels;
   kernels.U64(program.kernel_names.size());
@@ -62,7 +62,7 @@ absl::StatusOr<DecodedGpuProgram> DecodeGpuProgram(const Artifact& artifact) {
   program.source.options.constant_folding_limit = options.I64();
   for (uint64_t left = options.Count(8); left > 0 && options.ok(); --left)
     program.source.options.disabled_passes.emplace_back(options.Text());
-  program.source.choices = DecodeKernelChoices(&options);
+  program.source.settings = DecodeKernelSettings(&options);
   program.source.libraries = DecodeLibraryDecisions(&options);
   HILO_RETURN_IF_ERROR(options.Finish());
 

@@ -1,4 +1,4 @@
-// Serialized GPU programs: the input module, everything that determined its compilation (options, choices and
+// Serialized GPU programs: the input module, everything that determined its compilation (options, settings and
 // libraries' algorithms), and the compiled kernels. Thunks are emitted again from the module, which takes little time
 // beside compiling kernels. They match the kernels in any environment of the loading process.
 #ifndef HILO_BACKENDS_GPU_COMPILE_GPU_ARTIFACT_H_
@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/gpu/compile/gpu_image.h"
-#include "backends/gpu/compile/kernel_choices.h"
+#include "backends/gpu/compile/kernel_settings.h"
 #include "backends/gpu/driver/library_decisions.h"
 #include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
@@ -24,7 +24,7 @@ struct EmittedProgram;
 struct ProgramSource {
   std::unique_ptr<const HloModule> module;  // at HloStage::kInput
   CompileOptions options;                   // only those that determine what is emitted count
-  KernelChoices choices;
+  KernelSettings settings;
   LibraryDecisions::Table libraries;
   std::string arch;  // as in sm_90
   GpuImageFormat format = GpuImageFormat::kCubin;

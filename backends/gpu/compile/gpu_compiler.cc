@@ -12,6 +12,7 @@
 #include "backends/gpu/compile/gpu_arch.h"
 #include "backends/gpu/compile/gpu_artifact.h"
 #include "backends/gpu/compile/gpu_target.h"
+#include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/gpu_program.h"
@@ -73,10 +74,11 @@ class GpuCompiler : public Compiler {
     source->format = driver->image_format();
     // A clone has its instructions in the order of their text, so that a program that is loaded compiles to the same
     // kernels.
-    source->choices = Choices();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->choices, {}, driver, stages));
+    source->settings = Settings();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->settings, {}, driver, stages));
     source->module = std::move(module);
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, source->choices, source->arch, stages));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
+                          EmitProgram(lowered, options, source->settings, source->arch, stages));
     if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
     GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
     code_options.opt_level =
@@ -95,11 +97,12 @@ class GpuCompiler : public Compiler {
   // GPU code is for the device's architecture; kernels depend on the options and the environment.
   absl::StatusOr<std::string> TargetOf(const CompileOptions& options) const override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
-    ByteWriter choices;
-    Encode(Choices(), &choices);
+    ByteWriter settings;
+    Encode(Settings(), &settings);
     return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ",
-                        static_cast<int>(driver->image_format()), " choices ", absl::BytesToHexString(choices.bytes()),
-                        " tuned ", AlgorithmSelector::TuneFileFromEnvironment());
+                        static_cast<int>(driver->image_format()), " settings ",
+                        absl::BytesToHexString(settings.bytes()), " tuned ",
+                        AlgorithmSelector::TuneFileFromEnvironment());
   }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
@@ -113,10 +116,10 @@ class GpuCompiler : public Compiler {
     CompileOptions as_compiled = source->options;
     as_compiled.custom_calls = options.custom_calls;
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(as_compiled));
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->choices,
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->settings,
                                                  LibraryDecisions(source->libraries), driver, stages));
     HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitProgram(lowered, as_compiled, source->choices, source->arch, stages));
+                          EmitProgram(lowered, as_compiled, source->settings, source->arch, stages));
     if (lowered.libraries != nullptr) {
       HILO_RETURN_IF_ERROR(lowered.libraries->decisions().status());
       source->libraries = lowered.libraries->decisions().table();
@@ -134,12 +137,12 @@ class GpuCompiler : public Compiler {
                                    absl::string_view kind) override {
     HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "llvm", "ptx", "sass", "resources"}));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
-    const KernelChoices choices = Choices();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, choices, {}, nullptr, stages));
+    const KernelSettings settings = Settings();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, {}, nullptr, stages));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, choices, arch, stages));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, settings, arch, stages));
     if (kind == "llvm") return IrOf(program);
     if (kind == "thunks") return ThunksOf(lowered, program);
     HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program,
@@ -184,8 +187,8 @@ class GpuCompiler : public Compiler {
                         ThunksToString(*program.scopes.back(), ""));
   }
 
-  // The choices of the options and the environment at this time.
-  KernelChoices Choices() const {
+  // The settings of the options and the environment at this time.
+  KernelSettings Settings() const {
     return {.sequences = options_.sequences,
             .overlap_collectives = options_.overlap_collectives,
             .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
@@ -195,9 +198,9 @@ class GpuCompiler : public Compiler {
   }
 
   absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options,
-                                             const KernelChoices& choices, const std::string& arch,
+                                             const KernelSettings& settings, const std::string& arch,
                                              const CompileDriver& stages) const {
-    EmissionOptions emission{choices};
+    EmissionOptions emission{settings};
     emission.arch = arch;
     emission.platform = devices_->platform();
     emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
@@ -242,24 +245,31 @@ class GpuCompiler : public Compiler {
 
   // Without a driver the device is unknown. Libraries may round as they do.
   absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                const KernelChoices& choices, LibraryDecisions decisions, GpuDriver* device,
+                                const KernelSettings& settings, LibraryDecisions decisions, GpuDriver* device,
                                 const CompileDriver& driver) const {
     Lowered lowered;
     if (!options.strict)
-      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, choices.library_thresholds,
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, settings.library_thresholds,
                                                       std::move(decisions));
     const std::unique_ptr<Target> target = CreateGpuTarget();
-    LoweringSteps steps{.pipeline = GpuPipeline(target.get(), options, lowered.libraries.get())};
+    const KernelFacts kernels{.strict = options.strict,
+                              .settings = settings,
+                              .libraries = lowered.libraries.get(),
+                              .custom_calls = options.custom_calls};
+    LoweringSteps steps{.pipeline = GpuPipeline(target.get(), options, kernels)};
     steps.after_schedule = [&](HloModule* scheduled) {
-      if (choices.overlap_collectives && (scheduled->replica_count() > 1 || scheduled->num_partitions() > 1))
+      if (settings.overlap_collectives && (scheduled->replica_count() > 1 || scheduled->num_partitions() > 1))
         OverlapCollectives(scheduled);
     };
     steps.assignment_options = [](const HloModule&) -> absl::StatusOr<BufferAssignmentOptions> {
       return BufferAssignmentOptions{.alignment = kDeviceAlignment};
     };
+    steps.after_assignment = [&](HloModule* aliased, const BufferAssignment& assignment) {
+      return CompleteKernelChoice(aliased, assignment, kernels);
+    };
     HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
     const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());
-    lowered.facts.overlap_collectives = choices.overlap_collectives;
+    lowered.facts.overlap_collectives = settings.overlap_collectives;
     lowered.facts.shape = lowered.shape;
     lowered.facts.donations = entry.donations;
     lowered.facts.frame_bytes = entry.frame_bytes;

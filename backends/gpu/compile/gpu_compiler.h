@@ -16,6 +16,7 @@
 namespace hilo::gpu {
 
 class DeviceCommunicatorLibrary;
+struct KernelFacts;
 
 struct GpuCompilerOptions {
   // See EmissionOptions. Tests set these to reach every emitter with small arrays.
@@ -46,8 +47,8 @@ struct GpuCompilerOptions {
 // device's, or, in Emit, which needs no device, kDefaultArch.
 std::unique_ptr<Compiler> CreateGpuCompiler(absl::string_view platform, const GpuCompilerOptions& options = {});
 
-// The passes from kInput to kFused, in order. `target` and `libraries` (null: none) must outlive the pipeline.
-PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries);
+// The passes from kInput to kFused, in order. `target` and the facts' libraries must outlive the pipeline.
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, const KernelFacts& kernels);
 
 }  // namespace hilo::gpu
 

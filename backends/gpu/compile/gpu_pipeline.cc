@@ -1,6 +1,7 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h).
 #include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
@@ -8,15 +9,16 @@
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::gpu {
-PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, Libraries* libraries) {
+PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, const KernelFacts& kernels) {
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   // Fuses products and convolutions for the libraries, and rows, first: the general fusion does not change existing
   // fusions.
-  if (libraries != nullptr)
-    hooks.before_fusion = MakePassList(MakeGemmFusion(libraries), MakeConvolutionFusion(libraries));
+  if (kernels.libraries != nullptr)
+    hooks.before_fusion = MakePassList(MakeGemmFusion(kernels.libraries), MakeConvolutionFusion(kernels.libraries));
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict));
+  hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));
 }

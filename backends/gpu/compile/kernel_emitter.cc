@@ -40,25 +40,6 @@ int64_t AlignmentOf(const BufferSlice& slice) {
 
 }  // namespace
 
-const HloInstruction* HeroOf(const HloInstruction* instruction) {
-  while (instruction->opcode() == HloOpcode::kFusion)
-    instruction = instruction->called_computation()->root_instruction();
-  return instruction;
-}
-
-const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction) {
-  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
-    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
-  }
-  return operand;
-}
-
-int64_t Product(absl::Span<const int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 KernelEmitter::KernelEmitter(ProgramEmitter* program, absl::string_view name) : program_(*program), name_(name) {}
 
 KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction,

@@ -14,6 +14,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "backends/gpu/match/hero.h"
+#include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/thunks/thunk.h"
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "hlo/memory/buffer_assignment.h"
@@ -23,10 +25,6 @@ namespace hilo::gpu {
 class ProgramEmitter;
 
 using Elements = std::vector<codegen::ElementValue>;
-
-// Default number of threads per block.
-inline constexpr int kBlockSize = 256;
-inline constexpr int kWarp = 32;
 
 class KernelEmitter : public codegen::OperandSource {
  public:
@@ -123,15 +121,6 @@ class KernelEmitter : public codegen::OperandSource {
   std::unique_ptr<codegen::ElementEmitter> elements_;
   std::unique_ptr<codegen::RegionScope> region_;
 };
-
-// Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
-const HloInstruction* HeroOf(const HloInstruction* instruction);
-// Returns the operand that `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`;
-// otherwise `operand`.
-const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
-
-int64_t Product(absl::Span<const int64_t> sizes);
-inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace hilo::gpu
 

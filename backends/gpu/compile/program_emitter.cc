@@ -5,22 +5,16 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/collectives/collective_emitter.h"
 #include "backends/gpu/collectives/collective_thunk.h"
-#include "backends/gpu/collectives/device_transfer.h"
-#include "backends/gpu/compile/gpu_target.h"
+#include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
-#include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/thunks/graph_thunk.h"
-#include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/sha256.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/in_place.h"
-#include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
 #include "llvm/IR/DebugInfo.h"
@@ -98,15 +92,16 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
   ThunkSequence* const outer = std::exchange(thunks_, &mine);
   std::vector<const HloInstruction*> small;
   for (const HloInstruction* instruction : module_.OrderOf(*computation)) {
-    if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) continue;
-    if (instruction->opcode() == HloOpcode::kAfterAll) continue;
-    if (!HasMemory(instruction) && !IsHostCall(*instruction)) continue;
-    if (emission_.sequences && IsSmall(*instruction, *this)) {
+    if (!IsEmitted(*instruction, assignment_)) continue;
+    HILO_RET_CHECK(instruction->kernel() != nullptr) << instruction->name() << " has no kernel";
+    const bool is_small = instruction->kernel()->kind == KernelKind::kSequence;
+    if (!is_small || (!small.empty() && small[0]->kernel()->tile != instruction->kernel()->tile))
+      HILO_RETURN_IF_ERROR(EmitSequence(&small));
+    if (is_small) {
       small.push_back(instruction);
-      continue;
+    } else {
+      HILO_RETURN_IF_ERROR(EmitInstruction(instruction));
     }
-    HILO_RETURN_IF_ERROR(EmitSequence(&small));
-    HILO_RETURN_IF_ERROR(EmitInstruction(instruction));
   }
   HILO_RETURN_IF_ERROR(EmitSequence(&small));
   thunks_ = outer;
@@ -122,77 +117,28 @@ absl::StatusOr<ThunkSequence> ProgramEmitter::EmitComputation(const HloComputati
 
 absl::Status ProgramEmitter::EmitSequence(std::vector<const HloInstruction*>* instructions) {
   const std::vector<const HloInstruction*> all = std::exchange(*instructions, {});
-  for (size_t begin = 0; begin < all.size();) {
-    const size_t end = SequenceEnd(all, begin);
-    if (end == begin + 1) {
-      HILO_RETURN_IF_ERROR(EmitInstruction(all[begin]));
-    } else {
-      scratch_used_ = 0;
-      HILO_RETURN_IF_ERROR(EmitSmallInstructions(*this, absl::MakeConstSpan(all).subspan(begin, end - begin)));
-    }
-    begin = end;
-  }
-  return absl::OkStatus();
-}
-
-bool ProgramEmitter::HasMemory(const HloInstruction* instruction) const {
-  // Control flow may have side effects without a result.
-  if (HasTrait(instruction->opcode(), kControlFlow)) return true;
-  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
-    if (assignment_.slice(instruction, leaf).kind != StorageKind::kNone) return true;
-  }
-  return false;
+  if (all.empty()) return absl::OkStatus();
+  scratch_used_ = 0;
+  return EmitSmallInstructions(*this, all);
 }
 
 absl::Status ProgramEmitter::EmitInstruction(const HloInstruction* instruction) {
   scratch_used_ = 0;
-  // Errors of control flow are those of instructions in its computations.
-  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(instruction);
-  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(instruction);
-  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(instruction);
-  const absl::Status status = EmitComputed(instruction);
-  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+  const absl::Status status = EmitKernel(*this, instruction);
+  // The context of control flow is that of the instruction inside.
+  return HasTrait(instruction->opcode(), kControlFlow) ? status : AddContext(status, InstructionContext(*instruction));
 }
 
-absl::Status ProgramEmitter::EmitComputed(const HloInstruction* instruction) {
-  switch (GpuEmission(instruction->opcode()).usual) {
-    case Emission::kNoCode:
-    case Emission::kForwarding: return absl::OkStatus();
-    case Emission::kElement:
-    case Emission::kKernel: {
-      HILO_ASSIGN_OR_RETURN(const bool is_library_call, EmitLibraryCall(*this, instruction));
-      return is_library_call ? absl::OkStatus() : EmitKernels(*this, instruction);
-    }
-    case Emission::kRuntimeCall: {
-      if (IsDeviceTransfer(*instruction)) return EmitDeviceTransfer(*this, instruction);
-      if (instruction->opcode() == HloOpcode::kCustomCall) {
-        HILO_ASSIGN_OR_RETURN(const bool is_device_call, EmitDeviceCall(*this, instruction));
-        if (is_device_call) return absl::OkStatus();
-      }
-      return EmitHostCall(*this, instruction);
-    }
-    case Emission::kCollective: return EmitCollective(*this, instruction);
-    case Emission::kControlFlow:
-    case Emission::kEvaluated:
-    case Emission::kExpanded:
-    case Emission::kRewritten: break;
-  }
-  return Internal("no pass has rewritten the instruction");
+absl::Status ProgramEmitter::EmitCountedLoop(const HloInstruction* loop) {
+  HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
+  Add(std::make_unique<CountedLoopThunk>(loop->kernel()->tile[0], std::move(body)));
+  return absl::OkStatus();
 }
 
 absl::Status ProgramEmitter::EmitWhile(const HloInstruction* loop) {
-  if (emission_.sequences && IsSmallLoop(*loop, *this))
-    return AddContext(EmitSmallLoop(*this, loop), InstructionContext(*loop));
-  const std::optional<int64_t> turns = TripCount(*loop);
-  const bool for_all_ranks = std::exchange(for_all_ranks_, for_all_ranks_ && turns.has_value());
+  const bool for_all_ranks = std::exchange(for_all_ranks_, false);
   HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
-  for_all_ranks_ = for_all_ranks;
-  if (turns.has_value()) {
-    Add(std::make_unique<CountedLoopThunk>(*turns, std::move(body)));
-    return absl::OkStatus();
-  }
   const HloComputation* condition = loop->called_computation(0);
-  for_all_ranks_ = false;
   HILO_ASSIGN_OR_RETURN(ThunkSequence test, EmitComputation(condition));
   for_all_ranks_ = for_all_ranks;
   HILO_ASSIGN_OR_RETURN(const BufferSlice predicate, SliceOf(condition->root_instruction()));

@@ -10,8 +10,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/gpu/collectives/collective_plan.h"
-#include "backends/gpu/compile/kernel_choices.h"
 #include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/compile/kernel_settings.h"
 #include "backends/gpu/thunks/thunk.h"
 #include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
@@ -20,13 +20,12 @@ namespace hilo::gpu {
 
 class Libraries;
 
-struct EmissionOptions : KernelChoices {
+struct EmissionOptions : KernelSettings {
   std::string arch;      // as in sm_90
   std::string platform;  // for custom calls
   int64_t kernels_per_module = 1;
   int64_t graph_thunks_from = 4;   // consecutive thunks that become a graph
   Libraries* libraries = nullptr;  // null: no library calls
-  int64_t group_bytes = 16;        // of adjacent elements that one thread computes, where possible
 };
 
 // Kernels that are compiled together. The context is declared first, so that it is destroyed last.
@@ -89,8 +88,12 @@ class ProgramEmitter {
   void set_thunks(ThunkSequence* thunks) { thunks_ = thunks; }
 
   std::vector<HloInstruction*> OrderOf(const HloComputation& computation) const { return module_.OrderOf(computation); }
-  // Returns true if the instruction has anything to compute or do.
-  bool HasMemory(const HloInstruction* instruction) const;
+
+  // Control flow.
+  absl::Status EmitCountedLoop(const HloInstruction* loop);
+  absl::Status EmitWhile(const HloInstruction* loop);
+  absl::Status EmitConditional(const HloInstruction* conditional);
+  absl::Status EmitCall(const HloInstruction* call);
 
  private:
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
@@ -99,9 +102,6 @@ class ProgramEmitter {
   // An instruction that is not control flow.
   absl::Status EmitComputed(const HloInstruction* instruction);
   absl::Status EmitSequence(std::vector<const HloInstruction*>* instructions);
-  absl::Status EmitWhile(const HloInstruction* loop);
-  absl::Status EmitConditional(const HloInstruction* conditional);
-  absl::Status EmitCall(const HloInstruction* call);
 
   const HloModule& module_;
   const BufferAssignment& assignment_;

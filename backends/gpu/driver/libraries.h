@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/gpu/compile/kernel_choices.h"
+#include "backends/gpu/compile/kernel_settings.h"
 #include "backends/gpu/driver/library_decisions.h"
 #include "backends/gpu/lib/algorithm_selector.h"
 #include "backends/gpu/lib/convolution.h"

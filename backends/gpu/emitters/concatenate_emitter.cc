@@ -13,35 +13,14 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// With more operands, selecting the operand costs more than a table would.
-constexpr int64_t kMaxOperands = 32;
-
-// Returns the number of adjacent elements along the minor-most dimension that come from one operand.
-int64_t GroupOf(const HloInstruction& concatenate, const EmissionOptions& emission) {
-  const Shape& shape = concatenate.shape();
-  const int64_t dimension = concatenate.attrs<ConcatenateAttrs>().dimensions[0], minor = shape.rank() - 1;
-  int64_t group =
-      std::min<int64_t>(8, emission.group_bytes / std::max<int64_t>(1, PrimitiveTypeByteSize(shape.element_type())));
-  for (const HloInstruction* operand : concatenate.operands()) {
-    while (group > 1 && operand->shape().dimensions(minor) % group != 0) group /= 2;
-    if (dimension != minor) break;  // one size for all
-  }
-  return group;
-}
-
 }  // namespace
-
-bool IsGroupedConcatenate(const HloInstruction& concatenate, const EmissionOptions& emission) {
-  return ShapeUtil::ElementsIn(concatenate.shape()) >= emission.group_elements_from &&
-         concatenate.operand_count() <= kMaxOperands && GroupOf(concatenate, emission) > 1;
-}
 
 absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* concatenate = HeroOf(instruction);
   const Shape& shape = concatenate->shape();
   const int64_t dimension = concatenate->attrs<ConcatenateAttrs>().dimensions[0];
-  const int64_t group = GroupOf(*concatenate, program.emission()), groups = ShapeUtil::ElementsIn(shape) / group;
-  const int block = BlockFor(groups);
+  const int64_t group = instruction->kernel()->width, groups = ShapeUtil::ElementsIn(shape) / group;
+  const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
@@ -76,7 +55,7 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
     }
     return absl::OkStatus();
   }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(groups, block), block);
+  return program.FinishAndLaunch(instruction, k, CeilDiv(groups, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

@@ -6,6 +6,7 @@
 // adjacent memory.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
+#include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
@@ -18,28 +19,6 @@ namespace {
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-struct ConvolutionSizes {
-  int64_t groups = 1;
-  int64_t images = 1;                 // of a group, in the result
-  int64_t in_features = 1;            // of a group
-  int64_t out_features = 1;           // of a group
-  std::vector<int64_t> places, taps;  // spatial
-
-  explicit ConvolutionSizes(const HloInstruction& convolution) {
-    const auto& attrs = convolution.attrs<ConvolutionAttrs>();
-    const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
-    const Shape &rhs = convolution.operand(1)->shape(), &out = convolution.shape();
-    groups = attrs.feature_group_count * attrs.batch_group_count;  // one of them is 1
-    images = out.dimensions(numbers.output_batch_dimension());
-    in_features = rhs.dimensions(numbers.kernel_input_feature_dimension());
-    out_features = rhs.dimensions(numbers.kernel_output_feature_dimension()) / groups;
-    for (int64_t d : numbers.output_spatial_dimensions()) places.push_back(out.dimensions(d));
-    for (const Window::Dimension& w : attrs.window.dimensions) taps.push_back(w.size);
-  }
-  int64_t rows() const { return images * Product(places); }
-  int64_t depth() const { return in_features * Product(taps); }
-};
 
 class ConvolutionKernel {
  public:
@@ -184,18 +163,12 @@ class ConvolutionKernel {
 
 }  // namespace
 
-bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program) {
-  const ConvolutionSizes sizes(convolution);
-  // Sums of strict results have one order, and must not include 0 times infinity.
-  return !program.options().strict && TiledProduct::IsWorthIt(sizes.rows(), sizes.out_features, sizes.depth());
-}
-
 absl::Status EmitConvolution(ProgramEmitter& program, const HloInstruction* instruction) {
   KernelEmitter k(&program, instruction);
   ConvolutionKernel kernel(k, instruction);
-  const TiledProduct product = kernel.product();
-  HILO_RETURN_IF_ERROR(product.Emit(k));
-  return program.FinishAndLaunch(instruction, k, product.Blocks(), TiledProduct::kThreads);
+  TiledProduct product = kernel.product();
+  product.SetSizes(*instruction->kernel());
+  return product.EmitAndLaunch(instruction, k);
 }
 
 }  // namespace hilo::gpu

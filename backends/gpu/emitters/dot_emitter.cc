@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
+#include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/sum_type.h"
@@ -17,46 +18,8 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-std::vector<int64_t> FreeDimensions(const Shape& shape, const std::vector<int64_t>& batch,
-                                    const std::vector<int64_t>& contracting) {
-  std::vector<int64_t> free;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) free.push_back(d);
-  }
-  return free;
-}
-
-std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dimensions) {
-  std::vector<int64_t> sizes;
-  for (int64_t d : dimensions) sizes.push_back(shape.dimensions(d));
-  return sizes;
-}
-
-// One operand: its batch, free and contracting dimensions.
-struct Side {
-  const HloInstruction* operand;
-  std::vector<int64_t> batch, free, contracting;
-  std::vector<int64_t> batch_sizes, free_sizes, contracting_sizes;
-
-  static Side Of(const HloInstruction* operand, const std::vector<int64_t>& batch,
-                 const std::vector<int64_t>& contracting) {
-    const Shape& shape = operand->shape();
-    Side side{.operand = operand,
-              .batch = batch,
-              .free = FreeDimensions(shape, batch, contracting),
-              .contracting = contracting};
-    side.batch_sizes = SizesOf(shape, batch);
-    side.free_sizes = SizesOf(shape, side.free);
-    side.contracting_sizes = SizesOf(shape, contracting);
-    return side;
-  }
-  int64_t free_count() const { return hilo::gpu::Product(free_sizes); }
-  // Returns true if elements that are adjacent in the strip's depth are adjacent in memory.
-  bool DepthIsMinor() const { return !contracting.empty() && contracting.back() == operand->shape().rank() - 1; }
-};
-
 // The index of an element of one side.
-Index IndexIn(KernelEmitter& k, const Side& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
+Index IndexIn(KernelEmitter& k, const DotSide& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
   std::vector<LaneIndex> at(side.operand->shape().rank());
   auto place = [&](const std::vector<int64_t>& dimensions, llvm::Value* linear, const std::vector<int64_t>& sizes) {
     const std::vector<LaneIndex> indices = k.Delinearize(linear, sizes);
@@ -70,22 +33,13 @@ Index IndexIn(KernelEmitter& k, const Side& side, llvm::Value* batch, llvm::Valu
 
 }  // namespace
 
-bool IsTiledDot(const HloInstruction& dot) {
-  const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  const Side lhs = Side::Of(dot.operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const Side rhs = Side::Of(dot.operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  return TiledProduct::IsWorthIt(lhs.free_count(), rhs.free_count(), Product(lhs.contracting_sizes));
-}
-
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* dot = HeroOf(instruction);
-  const DotAttrs& attrs = dot->attrs<DotAttrs>();
-  const Side lhs = Side::Of(dot->operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const Side rhs = Side::Of(dot->operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const DotSide lhs = LhsOf(*dot), rhs = RhsOf(*dot);
   const PrimitiveType type = dot->shape().element_type(),
                       sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
   KernelEmitter k(&program, instruction);
-  auto product_side = [&](const Side& side) {
+  auto product_side = [&](const DotSide& side) {
     auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position,
                                          llvm::Value* depth) -> absl::StatusOr<ElementValue> {
       HILO_ASSIGN_OR_RETURN(ElementValue value,
@@ -102,14 +56,14 @@ absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction)
         .Store(k.context(), Index(std::move(at)), codegen::EmitConvert(k.context(), sum_type, type, sum));
     return absl::OkStatus();
   };
-  const TiledProduct product{.batch = Product(lhs.batch_sizes),
-                             .depth = Product(lhs.contracting_sizes),
-                             .lhs = product_side(lhs),
-                             .rhs = product_side(rhs),
-                             .sum_type = sum_type,
-                             .store = store};
-  HILO_RETURN_IF_ERROR(product.Emit(k));
-  return program.FinishAndLaunch(instruction, k, product.Blocks(), TiledProduct::kThreads);
+  TiledProduct product{.batch = Product(lhs.batch_sizes),
+                       .depth = Product(lhs.contracting_sizes),
+                       .lhs = product_side(lhs),
+                       .rhs = product_side(rhs),
+                       .sum_type = sum_type,
+                       .store = store};
+  product.SetSizes(*instruction->kernel());
+  return product.EmitAndLaunch(instruction, k);
 }
 
 }  // namespace hilo::gpu

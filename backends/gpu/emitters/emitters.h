@@ -4,52 +4,55 @@
 
 #include "absl/status/status.h"
 #include "backends/gpu/compile/program_emitter.h"
-#include "backends/gpu/match/row_fusion.h"
+#include "backends/gpu/match/launch_sizes.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
 
-// Adds the thunks of `instruction`, selected by its hero. Errors: Unimplemented.
-absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction);
+// Adds the thunks of `instruction`, as its KernelConfig says (compile/kernel_choice.h). Errors: Unimplemented,
+// InvalidArgument for calls and collectives that do not fit their module.
+absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Adds the thunk of an instruction that a library implements; returns false if none does.
-absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstruction* instruction);
-
+// Those of each kind of kernel.
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLoopPerResult(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction, const RowPlan& plan);
-absl::Status EmitReduceWindow(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitWarpRows(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitWarpRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitBlockRows(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitBlockRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitRegisterRows(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitConvolution(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitScatter(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitScatterAtomic(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitScatterIndependent(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitScatterInOrder(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction);
-// Returns false if a merge sort is better: other comparators, short lists.
-absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitFft(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibraryDot(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibraryConvolution(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibraryFft(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibraryTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitLibrarySolver(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstruction* instruction);
 
-// Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates.
-// `operand` may be fused.
+// Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates. A
+// `block` of 0: it is in memory; otherwise it is computed, by a loop.
 absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
-                               const HloInstruction* operand);
-
-// Return true if the tiled kernels support the instruction.
-bool IsTiledTranspose(const HloInstruction& transpose);
-bool IsTiledDot(const HloInstruction& dot);
-bool IsGroupedConcatenate(const HloInstruction& concatenate, const EmissionOptions& emission);
-// Returns true if the first k are selected; else they are taken from a sorted row.
-bool IsSelectedTopK(const HloInstruction& top_k);
-bool IsTiledConvolution(const HloInstruction& convolution, const ProgramEmitter& program);
-
-// Returns the block size for `count` threads in all.
-int BlockFor(int64_t count);
+                               const HloInstruction* operand, int64_t width, int64_t block);
 
 // Adds a kernel with one thread for each of `count` indices, over `arguments`.
 absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
@@ -61,9 +64,7 @@ absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruct
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instruction, int64_t count);
 
-// Returns true if the instruction is a dynamic-update-slice, possibly fused, whose result shares the memory of its
-// operand. EmitUpdateOfWindow stores element `i` of the update.
-bool UpdatesInPlace(ProgramEmitter& program, const HloInstruction* instruction);
+// Stores element `i` of the update of a dynamic-update-slice in place.
 absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);
 
 }  // namespace hilo::gpu

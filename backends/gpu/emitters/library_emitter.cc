@@ -2,9 +2,11 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/gemm_match.h"
+#include "backends/gpu/match/library_match.h"
 #include "backends/gpu/thunks/library_thunks.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 
@@ -20,43 +22,8 @@ absl::StatusOr<BufferSlice> SliceOfOperand(ProgramEmitter& program, const HloIns
   return program.SliceOf(operand);
 }
 
-absl::StatusOr<bool> EmitGemm(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<GemmMatch> match = GemmOf(*instruction);
-  if (!match.has_value()) return false;
-  const std::optional<LibraryAlgorithm> algorithm = program.emission().libraries->SelectGemm(match->gemm);
-  if (!algorithm.has_value()) return false;
-  HILO_ASSIGN_OR_RETURN(const BufferSlice a, SliceOfOperand(program, instruction, match->dot->operand(1)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice b, SliceOfOperand(program, instruction, match->dot->operand(0)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice c, SliceOfOperand(program, instruction, match->residual));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
-  const int64_t bytes = algorithm->workspace_bytes;
-  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c,
-                                          program.assignment().slice(instruction), bias, workspace));
-  return true;
-}
-
-absl::StatusOr<bool> EmitConvolutionCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<ConvolutionMatch> match = ConvolutionOf(*instruction);
-  if (!match.has_value()) return false;
-  const std::optional<LibraryAlgorithm> algorithm = program.emission().libraries->SelectConvolution(match->descriptor);
-  if (!algorithm.has_value()) return false;
-  HILO_ASSIGN_OR_RETURN(const BufferSlice lhs, SliceOfOperand(program, instruction, match->convolution->operand(0)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice rhs, SliceOfOperand(program, instruction, match->convolution->operand(1)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice residual, SliceOfOperand(program, instruction, match->residual));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
-  const int64_t bytes = algorithm->workspace_bytes;
-  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs,
-                                                 program.assignment().slice(instruction), residual, bias, workspace));
-  return true;
-}
-
-// Emits products and convolutions, with what the passes have fused to them.
-absl::StatusOr<bool> EmitFusionCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  HILO_ASSIGN_OR_RETURN(const bool is_gemm, EmitGemm(program, instruction));
-  if (is_gemm) return true;
-  return EmitConvolutionCall(program, instruction);
+absl::Status NotChosen(absl::string_view what) {
+  return Internal("the library was chosen for ", what, " that it cannot do");
 }
 
 // Element `i` of an argument that is an array of `count`.
@@ -80,50 +47,66 @@ absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instructio
   });
 }
 
-absl::StatusOr<bool> EmitFftCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  const FftAttrs& attrs = instruction->attrs<FftAttrs>();
-  const PrimitiveType type = instruction->operand(0)->shape().element_type();
-  FftDescriptor fft{.type = attrs.fft_type,
-                    .part = IsComplexType(type) ? ComplexComponentType(type) : type,
-                    .lengths = attrs.fft_length};
-  const Shape& in_time = fft.type == FftType::kRfft ? instruction->operand(0)->shape() : instruction->shape();
-  if (ShapeUtil::ElementsIn(in_time) == 0 || fft.lengths.empty()) return false;
-  fft.batch = ShapeUtil::ElementsIn(in_time) / fft.Points();
-  const std::optional<int64_t> bytes = program.emission().libraries->SelectFft(fft);
-  if (!bytes.has_value()) return false;
+}  // namespace
+
+absl::Status EmitLibraryDot(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<GemmMatch> match = GemmOf(*instruction);
+  std::optional<LibraryAlgorithm> algorithm;
+  if (match.has_value()) algorithm = program.emission().libraries->SelectGemm(match->gemm);
+  if (!algorithm.has_value()) return NotChosen("a product");
+  HILO_ASSIGN_OR_RETURN(const BufferSlice a, SliceOfOperand(program, instruction, match->dot->operand(1)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice b, SliceOfOperand(program, instruction, match->dot->operand(0)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice c, SliceOfOperand(program, instruction, match->residual));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
+  const int64_t bytes = algorithm->workspace_bytes;
+  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
+  program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c,
+                                          program.assignment().slice(instruction), bias, workspace));
+  return absl::OkStatus();
+}
+
+absl::Status EmitLibraryConvolution(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<ConvolutionMatch> match = ConvolutionOf(*instruction);
+  std::optional<LibraryAlgorithm> algorithm;
+  if (match.has_value()) algorithm = program.emission().libraries->SelectConvolution(match->descriptor);
+  if (!algorithm.has_value()) return NotChosen("a convolution");
+  HILO_ASSIGN_OR_RETURN(const BufferSlice lhs, SliceOfOperand(program, instruction, match->convolution->operand(0)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice rhs, SliceOfOperand(program, instruction, match->convolution->operand(1)));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice residual, SliceOfOperand(program, instruction, match->residual));
+  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
+  const int64_t bytes = algorithm->workspace_bytes;
+  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
+  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs,
+                                                 program.assignment().slice(instruction), residual, bias, workspace));
+  return absl::OkStatus();
+}
+
+absl::Status EmitLibraryFft(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<FftDescriptor> fft = FftOf(*instruction);
+  std::optional<int64_t> bytes;
+  if (fft.has_value()) bytes = program.emission().libraries->SelectFft(*fft);
+  if (!bytes.has_value()) return NotChosen("a transform");
   HILO_ASSIGN_OR_RETURN(const BufferSlice in, program.SliceOf(instruction->operand(0)));
-  const int64_t copied = fft.type == FftType::kIrfft ? fft.InputBytes() : 0;
+  const int64_t copied = fft->type == FftType::kIrfft ? fft->InputBytes() : 0;
   const KernelArgument copy = KernelArgument::Scratch(program.AllocateScratch(copied), copied, true);
   const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(*bytes), *bytes, true);
-  program.Add(std::make_unique<FftThunk>(instruction->name(), fft, in, program.assignment().slice(instruction), copy,
+  program.Add(std::make_unique<FftThunk>(instruction->name(), *fft, in, program.assignment().slice(instruction), copy,
                                          workspace));
-  if (fft.IsInverse()) HILO_RETURN_IF_ERROR(EmitScale(program, instruction, fft.part, fft.Points()));
-  return true;
+  return fft->IsInverse() ? EmitScale(program, instruction, fft->part, fft->Points()) : absl::OkStatus();
 }
 
-SolverArray ArrayLike(const Shape& shape) {
-  return {.type = shape.element_type(), .dimensions = {shape.dimensions().begin(), shape.dimensions().end()}};
-}
-
-// Row-major matrices are the transposes of LAPACK's: l l^H = a is u^H u = a^T with u = l^T, so the other triangle is
-// requested. What the library leaves elsewhere is set to 0, and matrices without a factor to NaN.
-absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  const Shape& shape = instruction->shape();
-  const int64_t count = ShapeUtil::ElementsIn(shape), n = shape.dimensions(shape.rank() - 1);
-  const PrimitiveType type = shape.element_type();
-  if (count == 0 || !program.emission().libraries->SelectSolver("potrf", type, n, count / (n * n))) return false;
+// What the library leaves in the other triangle is set to 0, and matrices without a factor to NaN.
+absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* instruction) {
+  std::optional<SolverMatch> match = CholeskyCallOf(*instruction);
+  HILO_RET_CHECK(match.has_value());
+  const int64_t count = ShapeUtil::ElementsIn(instruction->shape()), n = match->rows;
+  const PrimitiveType type = instruction->shape().element_type();
   const bool lower = instruction->attrs<CholeskyAttrs>().lower;
-  SolverCall call{.routine = "potrf",
-                  .operands = {ArrayLike(shape)},
-                  .results = {ArrayLike(shape), ArrayLike(shape)},
-                  .attributes = {{"uplo", lower ? 'U' : 'L'}}};
-  call.results[1].type = S32;
-  call.results[1].dimensions.resize(shape.rank() - 2);
   HILO_ASSIGN_OR_RETURN(const BufferSlice operand, program.SliceOf(instruction->operand(0)));
   const int64_t info_bytes = count / (n * n) * 4;
   KernelArgument info = KernelArgument::Scratch(program.AllocateScratch(info_bytes), info_bytes, true);
   const KernelArgument result = KernelArgument::Slice(program.assignment().slice(instruction), true);
-  program.Add(std::make_unique<SolverThunk>(instruction->name(), std::move(call),
+  program.Add(std::make_unique<SolverThunk>(instruction->name(), std::move(match->call),
                                             std::vector<KernelArgument>{KernelArgument::Slice(operand, false)},
                                             std::vector<KernelArgument>{result, info}));
 
@@ -164,50 +147,19 @@ absl::StatusOr<bool> EmitCholeskyCall(ProgramEmitter& program, const HloInstruct
                   codegen::EmitSelect(k.context(), is_failed(k, b.CreateUDiv(i, integer(n * n))), nan, factor));
     return absl::OkStatus();
   }));
-  return true;
+  return absl::OkStatus();
 }
 
-// op(a) x = b is x^T op(a)^T = b^T, and a^T and b^T are what row-major a and b are to LAPACK: the other side and
-// triangle, and op(a)^T is op of a^T.
-absl::StatusOr<bool> EmitTriangularSolveCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  const TriangularSolveAttrs& attrs = instruction->attrs<TriangularSolveAttrs>();
-  const Shape &a = instruction->operand(0)->shape(), &shape = instruction->shape();
-  const int64_t n = a.dimensions(a.rank() - 1);
-  if (ShapeUtil::ElementsIn(shape) == 0 || ShapeUtil::ElementsIn(a) == 0) return false;
-  if (!program.emission().libraries->SelectSolver("trsm", a.element_type(), n, ShapeUtil::ElementsIn(a) / (n * n)))
-    return false;
-  SolverArray right = ArrayLike(shape);  // rows and columns are exchanged
-  std::swap(right.dimensions[shape.rank() - 2], right.dimensions[shape.rank() - 1]);
-  const char transpose = attrs.transpose_a == TransposeKind::kTranspose ? 'T'
-                         : attrs.transpose_a == TransposeKind::kAdjoint ? 'C'
-                                                                        : 'N';
-  SolverCall call{.routine = "trsm",
-                  .operands = {ArrayLike(a), right},
-                  .results = {right},
-                  .attributes = {{"side", attrs.left_side ? 'R' : 'L'},
-                                 {"uplo", attrs.lower ? 'U' : 'L'},
-                                 {"trans_x", transpose},
-                                 {"diag", attrs.unit_diagonal ? 'U' : 'N'}}};
+absl::Status EmitLibraryTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction) {
+  std::optional<SolverMatch> match = TriangularSolveCallOf(*instruction);
+  HILO_RET_CHECK(match.has_value());
   HILO_ASSIGN_OR_RETURN(const BufferSlice triangle, program.SliceOf(instruction->operand(0)));
   HILO_ASSIGN_OR_RETURN(const BufferSlice given, program.SliceOf(instruction->operand(1)));
   program.Add(std::make_unique<SolverThunk>(
-      instruction->name(), std::move(call),
+      instruction->name(), std::move(match->call),
       std::vector<KernelArgument>{KernelArgument::Slice(triangle, false), KernelArgument::Slice(given, false)},
       std::vector<KernelArgument>{KernelArgument::Slice(program.assignment().slice(instruction), true)}));
-  return true;
-}
-
-}  // namespace
-
-absl::StatusOr<bool> EmitLibraryCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  if (program.emission().libraries == nullptr) return false;
-  switch (instruction->opcode()) {
-    case HloOpcode::kCholesky: return EmitCholeskyCall(program, instruction);
-    case HloOpcode::kFft: return EmitFftCall(program, instruction);
-    case HloOpcode::kFusion: return EmitFusionCall(program, instruction);
-    case HloOpcode::kTriangularSolve: return EmitTriangularSolveCall(program, instruction);
-    default: return false;
-  }
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -176,7 +176,7 @@ absl::Status EmitSolve(KernelEmitter& k, const HloInstruction* instruction, llvm
 absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction) {
   const Shape& shape = instruction->shape();
   const int64_t n = shape.dimensions(shape.rank() - 1), batch = ShapeUtil::ElementsIn(shape) / (n * n);
-  const int block = BlockFor(n);
+  const int block = static_cast<int>(instruction->kernel()->tile[0]);
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(EmitFactor(k, instruction, n, instruction->attrs<CholeskyAttrs>().lower, block));
   return program.FinishAndLaunch(instruction, k, batch, block);
@@ -188,7 +188,7 @@ absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* 
   const int64_t n = a.dimensions(a.rank() - 1);
   const int64_t count = shape.dimensions(shape.rank() - (instruction->attrs<TriangularSolveAttrs>().left_side ? 1 : 2));
   const int64_t threads = ShapeUtil::ElementsIn(shape) / n;
-  const int block = BlockFor(threads);
+  const int block = static_cast<int>(instruction->kernel()->tile[0]);
   KernelEmitter k(&program, instruction);
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(threads))),

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 
@@ -18,51 +17,17 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Instructions of a fusion that are still repeated for each element of a group.
-constexpr int64_t kMaxGrouped = 64;
-
-struct Loop {
+struct Loop : LoopResults {
   const HloInstruction* instruction;
-  std::vector<const HloInstruction*> roots;  // one per output leaf; a single one with a tuple shape yields them all
-  std::vector<Shape> leaf_shapes;
   Shape shape;  // whose dimensions the loop runs over
+
+  Loop(const HloInstruction* instruction, LoopResults results)
+      : LoopResults(std::move(results)), instruction(instruction), shape(leaf_shapes[0]) {}
 };
 
-Loop LoopOf(const HloInstruction* instruction) {
-  Loop loop{.instruction = instruction};
-  const HloInstruction* root = HeroOf(instruction);
-  if (root->opcode() == HloOpcode::kTuple) {
-    loop.roots.assign(root->operands().begin(), root->operands().end());
-  } else {
-    loop.roots = {root};
-  }
-  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(root->shape())) loop.leaf_shapes.push_back(*leaf.shape);
-  loop.shape = loop.leaf_shapes[0];
-  return loop;
-}
-
-// Returns the number of adjacent elements that one thread computes.
-int64_t GroupOf(const Loop& loop, const ProgramEmitter& program) {
-  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
-  if (count < program.emission().group_elements_from || loop.roots.size() != loop.leaf_shapes.size()) return 1;
-  int64_t widest = 1, instructions = 0;
-  bool flat = true;
-  for (size_t i = 0; i < loop.roots.size(); ++i) {
-    widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(loop.leaf_shapes[i].element_type()));
-    flat = flat && codegen::IsFlat(loop.roots[i]);
-  }
-  for (const HloInstruction* operand : loop.instruction->operands()) {
-    if (operand->shape().IsArray() && ShapeUtil::ElementsIn(operand->shape()) > 1) {
-      widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
-    }
-  }
-  if (loop.instruction->opcode() == HloOpcode::kFusion)
-    instructions = loop.instruction->called_computation()->instruction_count();
-  int64_t group = std::min<int64_t>(8, program.emission().group_bytes / widest);
-  if (instructions > kMaxGrouped) group = std::min<int64_t>(group, 2);
-  const int64_t row = flat || loop.shape.rank() == 0 ? count : loop.shape.dimensions().back();
-  while (group > 1 && row % group != 0) group /= 2;
-  return std::max<int64_t>(group, 1);
+Loop LoopOf(const HloInstruction* instruction) { return Loop(instruction, LoopResultsOf(*instruction)); }
+Loop LoopOf(const HloInstruction* instruction, const HloInstruction* root) {
+  return Loop(instruction, {.roots = {root}, .leaf_shapes = {root->shape()}});
 }
 
 // Converts `index` of the loop to an index among the elements of `shape`.
@@ -104,12 +69,10 @@ std::vector<Index> GroupIndices(KernelEmitter& k, const Loop& loop, llvm::Value*
   return indices;
 }
 
-absl::Status EmitOneLoop(ProgramEmitter& program, const Loop& loop, int64_t first_leaf) {
+absl::Status EmitOneLoop(ProgramEmitter& program, const Loop& loop, int64_t first_leaf, int64_t group, int64_t block) {
   const int64_t count = ShapeUtil::ElementsIn(loop.shape);
   if (count == 0) return absl::OkStatus();
-  const int64_t group = GroupOf(loop, program);
   const int64_t groups = count / group;
-  const int block = BlockFor(groups);
   KernelEmitter k(&program, loop.instruction);
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(
@@ -126,14 +89,10 @@ absl::Status EmitOneLoop(ProgramEmitter& program, const Loop& loop, int64_t firs
         }
         return absl::OkStatus();
       }));
-  return program.FinishAndLaunch(loop.instruction, k, CeilDiv(groups, block), block);
+  return program.FinishAndLaunch(loop.instruction, k, CeilDiv(groups, block), static_cast<int>(block));
 }
 
 }  // namespace
-
-int BlockFor(int64_t count) {
-  return count >= kBlockSize ? kBlockSize : static_cast<int>(CeilDiv(std::max<int64_t>(count, 1), kWarp) * kWarp);
-}
 
 absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
                          std::vector<KernelArgument> arguments,
@@ -148,20 +107,17 @@ absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruct
 }
 
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction) {
-  const Loop loop = LoopOf(instruction);
-  bool equal = true;
-  for (const Shape& leaf : loop.leaf_shapes) {
-    if (!leaf.IsArray()) return Unimplemented("a fusion with a result that is not an array");
-    equal = equal && ShapeUtil::ElementsIn(leaf) == ShapeUtil::ElementsIn(loop.shape);
-  }
-  if (equal || loop.roots.size() != loop.leaf_shapes.size()) return EmitOneLoop(program, loop, 0);
-  // Results of different sizes are loops of their own; none of them shares an operand's memory.
-  for (size_t i = 0; i < loop.roots.size(); ++i) {
-    const Loop one{.instruction = instruction,
-                   .roots = {loop.roots[i]},
-                   .leaf_shapes = {loop.leaf_shapes[i]},
-                   .shape = loop.leaf_shapes[i]};
-    HILO_RETURN_IF_ERROR(EmitOneLoop(program, one, static_cast<int64_t>(i)));
+  const KernelConfig& config = *instruction->kernel();
+  return EmitOneLoop(program, LoopOf(instruction), 0, config.width, config.tile[0]);
+}
+
+// None of the results shares an operand's memory.
+absl::Status EmitLoopPerResult(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::vector<int64_t>& tile = instruction->kernel()->tile;
+  const Loop all = LoopOf(instruction);
+  for (size_t i = 0; i < all.roots.size(); ++i) {
+    HILO_RETURN_IF_ERROR(
+        EmitOneLoop(program, LoopOf(instruction, all.roots[i]), static_cast<int64_t>(i), tile[2 * i + 1], tile[2 * i]));
   }
   return absl::OkStatus();
 }
@@ -196,65 +152,20 @@ absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction
 }
 
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* operand = instruction->operand(0);
-  if (operand->IsConstant()) return EmitLoop(program, instruction);
-  program.Add(std::make_unique<CopyThunk>(program.assignment().slice(instruction), program.assignment().slice(operand),
+  program.Add(std::make_unique<CopyThunk>(program.assignment().slice(instruction),
+                                          program.assignment().slice(instruction->operand(0)),
                                           ShapeUtil::ByteSizeOf(instruction->shape())));
   return absl::OkStatus();
 }
 
 absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
-                               const HloInstruction* operand) {
-  const HloInstruction* source = operand;
-  while (source->IsParameter() && source->parent()->IsFusion() && source->parent() != instruction->parent()) {
-    source = source->parent()->fusion_instruction()->operand(source->parameter_number());
-  }
-  if (program.IsSequential(source->parent()) && !source->IsConstant()) {
-    const BufferSlice &to = program.assignment().slice(instruction, leaf), &from = program.assignment().slice(source);
-    if (to.SameMemory(from)) return absl::OkStatus();
-    program.Add(std::make_unique<CopyThunk>(to, from, ShapeUtil::ByteSizeOf(source->shape())));
-    return absl::OkStatus();
-  }
-  return EmitOneLoop(
-      program,
-      {.instruction = instruction, .roots = {operand}, .leaf_shapes = {operand->shape()}, .shape = operand->shape()},
-      leaf);
-}
-
-absl::Status EmitKernels(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* hero = HeroOf(instruction);
-  if (instruction->opcode() == HloOpcode::kFusion && hero->opcode() != HloOpcode::kReduce) {
-    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict))
-      return EmitRows(program, instruction, *plan);
-  }
-  switch (hero->opcode()) {
-    case HloOpcode::kReduce: return EmitReduce(program, instruction);
-    case HloOpcode::kReduceWindow: return EmitReduceWindow(program, instruction);
-    case HloOpcode::kTranspose:
-      return IsTiledTranspose(*hero) ? EmitTranspose(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kDot: return IsTiledDot(*hero) ? EmitDot(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kDynamicUpdateSlice: return EmitUpdateSlice(program, instruction);
-    case HloOpcode::kRaggedDot: return EmitRaggedDot(program, instruction);
-    case HloOpcode::kScatter: return EmitScatter(program, instruction);
-    case HloOpcode::kSelectAndScatter: return EmitSelectAndScatter(program, instruction);
-    case HloOpcode::kSort: return EmitSort(program, instruction);
-    case HloOpcode::kConcatenate:
-      return IsGroupedConcatenate(*hero, program.emission()) ? EmitConcatenate(program, instruction)
-                                                             : EmitLoop(program, instruction);
-    case HloOpcode::kTopK: return EmitTopK(program, instruction);
-    case HloOpcode::kFft: return EmitFft(program, instruction);
-    case HloOpcode::kCholesky: return EmitCholesky(program, instruction);
-    case HloOpcode::kTriangularSolve: return EmitTriangularSolve(program, instruction);
-    case HloOpcode::kCopy: return hero == instruction ? EmitCopy(program, instruction) : EmitLoop(program, instruction);
-    case HloOpcode::kConvolution:
-      return IsTiledConvolution(*hero, program) ? EmitConvolution(program, instruction)
-                                                : EmitLoop(program, instruction);
-    default: break;
-  }
-  if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple && !hero->IsParameter()) {
-    return Unimplemented(HloOpcodeString(hero->opcode()), " is not supported on this platform yet");
-  }
-  return EmitLoop(program, instruction);
+                               const HloInstruction* operand, int64_t width, int64_t block) {
+  if (block > 0) return EmitOneLoop(program, LoopOf(instruction, operand), leaf, width, block);
+  const HloInstruction* source = FusedOperand(operand, instruction);
+  const BufferSlice &to = program.assignment().slice(instruction, leaf), &from = program.assignment().slice(source);
+  if (to.SameMemory(from)) return absl::OkStatus();
+  program.Add(std::make_unique<CopyThunk>(to, from, ShapeUtil::ByteSizeOf(source->shape())));
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

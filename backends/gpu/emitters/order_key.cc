@@ -2,8 +2,6 @@
 
 namespace hilo::gpu {
 
-bool HasOrderKey(PrimitiveType type) { return type == PRED || IsIntegralType(type) || IsFloatingPointType(type); }
-
 llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* value, bool descending) {
   if (type == PRED) {
     value = b.CreateZExt(value, b.getInt8Ty());

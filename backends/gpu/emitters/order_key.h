@@ -7,11 +7,8 @@
 
 namespace hilo::gpu {
 
-// Returns true for types whose elements have keys: integers, booleans and floating-point numbers.
-bool HasOrderKey(PrimitiveType type);
-
-// Returns the key of a value in a register, as wide as the register (booleans: 8 bits). Smaller elements have smaller
-// keys, floating-point numbers are in total order; `descending` reverses the order.
+// Returns the key of a value in a register, of a type that HasOrderKey, as wide as the register (booleans: 8 bits).
+// Smaller elements have smaller keys, floating-point numbers are in total order; `descending` reverses the order.
 llvm::Value* OrderKey(llvm::IRBuilder<>& b, PrimitiveType type, llvm::Value* value, bool descending);
 
 }  // namespace hilo::gpu

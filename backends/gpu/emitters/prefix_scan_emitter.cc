@@ -14,11 +14,10 @@
 #include <tuple>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/reduction.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/prefix_scan.h"
-#include "hlo/analysis/reduction_op.h"
 
 namespace hilo::gpu {
 namespace {
@@ -28,60 +27,24 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
-// Lines up to this length have one warp each.
-constexpr int64_t kWarpLine = 1024;
-// Threads that fill a device, and the minimum size of a part.
-constexpr int64_t kWantedThreads = int64_t{1} << 17;
-constexpr int64_t kMinLinePart = 8192, kMinColumnPart = 32;
-
-struct Scan {
-  const HloInstruction* instruction;  // the reduce-window or the fusion around it
-  const HloInstruction* hero;
-  bool from_back = false;
-  int64_t count = 0;  // operands
-  int64_t outer = 1, size = 1, inner = 1;
-  std::vector<int64_t> dimensions;
-  std::vector<PrimitiveType> types;
-  int64_t group = 1;  // adjacent elements in memory that a thread processes together
-};
-
-Scan Describe(const HloInstruction* instruction, const ScanWindow& running) {
-  Scan s{.instruction = instruction, .hero = HeroOf(instruction), .from_back = running.from_back};
-  const auto sizes = s.hero->operand(0)->shape().dimensions();
-  s.count = s.hero->operand_count() / 2;
-  s.outer = Product(sizes.first(running.dimension));
-  s.size = sizes[running.dimension];
-  s.inner = Product(sizes.subspan(running.dimension + 1));
-  s.dimensions.assign(sizes.begin(), sizes.end());
-  int64_t widest = 1;
-  for (int64_t i = 0; i < s.count; ++i) {
-    s.types.push_back(s.hero->operand(i)->shape().element_type());
-    widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(s.types.back()));
-  }
-  s.group = std::clamp<int64_t>(kGroupBytes / widest, 1, kMostInGroup);
-  while (s.group > 1 && sizes.back() % s.group != 0) s.group /= 2;
-  return s;
-}
-
 class ScanKernel {
  public:
-  ScanKernel(KernelEmitter& k, const Scan& s) : k_(k), b_(k.b()), s_(s) {}
+  ScanKernel(KernelEmitter& k, const Scan& s) : k_(k), b_(k.b()), s_(s), group_(s.instruction->kernel()->width) {}
 
   // Columns: parts of `part` steps, of which this kernel computes the first `parts`. `totals` (from the first launch;
   // may be null) are the totals of earlier parts; `only_totals`: this is that launch.
   absl::Status Columns(int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
-    const int64_t groups = s_.inner / s_.group, all_parts = CeilDiv(s_.size, part);
+    const int64_t groups = s_.inner / group_, all_parts = CeilDiv(s_.size, part);
     llvm::Value* i = k_.GlobalThread(kBlockSize);
     return k_.If("in_range", b_.CreateICmpULT(i, Int(s_.outer * parts * groups)), [&]() -> absl::Status {
       const std::vector<LaneIndex> at = k_.Delinearize(i, {s_.outer, parts, groups});
       llvm::Value* number = at[1].Base(k_.context());
       llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
       llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
-      llvm::Value* first = b_.CreateMul(at[2].Base(k_.context()), Int(s_.group), "", true, true);
+      llvm::Value* first = b_.CreateMul(at[2].Base(k_.context()), Int(group_), "", true, true);
       auto index = [&](llvm::Value* step, int64_t j) {
         const LaneIndex column =
-            LaneIndex::Uniform(first, s_.group, s_.inner).AddConstant(j).WithRange({0, s_.inner - 1});
+            LaneIndex::Uniform(first, group_, s_.inner).AddConstant(j).WithRange({0, s_.inner - 1});
         return Index({at[0], Position(LaneIndex::Uniform(step, 1, s_.size)), column})
             .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
       };
@@ -92,7 +55,7 @@ class ScanKernel {
                             Int(j), "", true, true);
       };
       std::vector<Elements> running;
-      for (int64_t j = 0; j < s_.group; ++j) {
+      for (int64_t j = 0; j < group_; ++j) {
         if (only_totals) {
           HILO_ASSIGN_OR_RETURN(running.emplace_back(), Input(index(begin, j)));
         } else {
@@ -103,7 +66,7 @@ class ScanKernel {
         const Carried like = Pack(running);
         auto add = [&](llvm::Value* p, const Carried& carried) -> absl::StatusOr<Carried> {
           std::vector<Elements> now = Unpack(carried);
-          for (int64_t j = 0; j < s_.group; ++j) {
+          for (int64_t j = 0; j < group_; ++j) {
             HILO_ASSIGN_OR_RETURN(now[j], Combine(now[j], LoadCells(cell(p, j), now[j])));
           }
           return Pack(now);
@@ -114,20 +77,20 @@ class ScanKernel {
       }
       auto turn = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
         std::vector<Elements> now = Unpack(carried), elements;
-        for (int64_t j = 0; j < s_.group; ++j) {
+        for (int64_t j = 0; j < group_; ++j) {
           HILO_ASSIGN_OR_RETURN(elements.emplace_back(), Input(index(step, j)));
         }
-        for (int64_t j = 0; j < s_.group; ++j) {
+        for (int64_t j = 0; j < group_; ++j) {
           HILO_ASSIGN_OR_RETURN(now[j], Combine(now[j], elements[j]));
         }
-        for (int64_t j = 0; !only_totals && j < s_.group; ++j) Output(index(step, j), now[j]);
+        for (int64_t j = 0; !only_totals && j < group_; ++j) Output(index(step, j), now[j]);
         return Pack(now);
       };
       llvm::Value* from = only_totals ? b_.CreateAdd(begin, Int(1), "", true, true) : begin;
       HILO_ASSIGN_OR_RETURN(const Carried done,
                             codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), turn));
       running = Unpack(done);
-      for (int64_t j = 0; only_totals && j < s_.group; ++j) StoreCells(cell(number, j), running[j]);
+      for (int64_t j = 0; only_totals && j < group_; ++j) StoreCells(cell(number, j), running[j]);
       return absl::OkStatus();
     });
   }
@@ -168,13 +131,13 @@ class ScanKernel {
     for (llvm::Value* value : like) {
       if (whole_block) shared.push_back(k_.Shared(value->getType(), kBlockSize / kWarp, "warps"));
     }
-    const int64_t turn_size = threads * s_.group;
+    const int64_t turn_size = threads * group_;
     auto turn = [&](llvm::Value* at, const Carried& carried) -> absl::StatusOr<Carried> {
       const Elements before = codegen::Unpack(carried, s_.types);
-      llvm::Value* first = b_.CreateAdd(at, b_.CreateMul(lane, Int(s_.group), "", true, true), "", true, true);
+      llvm::Value* first = b_.CreateAdd(at, b_.CreateMul(lane, Int(group_), "", true, true), "", true, true);
       llvm::Value* has = b_.CreateICmpULT(first, end);
       // Elements beyond the end are combined last of all, and their results are discarded.
-      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, Int(s_.size - s_.group));
+      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, Int(s_.size - group_));
       const std::vector<Index> indices = LineIndices(line, own);
       std::vector<Elements> sums;
       for (const Index& index : indices) {
@@ -255,11 +218,11 @@ class ScanKernel {
 
   // The indices of the group of steps that begins with `first`, in the order of the steps.
   std::vector<Index> LineIndices(llvm::Value* line, llvm::Value* first) {
-    llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - s_.group), first, "", true, true) : first;
+    llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - group_), first, "", true, true) : first;
     std::vector<Index> indices;
-    for (int64_t j = 0; j < s_.group; ++j) {
-      const LaneIndex place = LaneIndex::Uniform(lowest, s_.group, s_.size)
-                                  .AddConstant(s_.from_back ? s_.group - 1 - j : j)
+    for (int64_t j = 0; j < group_; ++j) {
+      const LaneIndex place = LaneIndex::Uniform(lowest, group_, s_.size)
+                                  .AddConstant(s_.from_back ? group_ - 1 - j : j)
                                   .WithRange({0, s_.size - 1});
       indices.push_back(Index({LaneIndex::Uniform(line, 1, s_.outer), place})
                             .Reshape(k_.context(), {s_.outer, s_.size}, s_.dimensions));
@@ -297,7 +260,7 @@ class ScanKernel {
     return packed;
   }
   std::vector<Elements> Unpack(const Carried& packed) {
-    const size_t width = packed.size() / static_cast<size_t>(s_.group);
+    const size_t width = packed.size() / static_cast<size_t>(group_);
     std::vector<Elements> all;
     for (size_t at = 0; at < packed.size(); at += width)
       all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), s_.types));
@@ -365,28 +328,19 @@ class ScanKernel {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const Scan& s_;
+  const int64_t group_;  // adjacent elements in memory that a thread processes together
 };
 
+}  // namespace
+
 // One launch, or two: the totals of all parts but the last, then everything.
-absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
-  const bool lines = s.inner == 1;
-  int64_t threads = 1, part = s.size;
-  if (lines) {
-    const int64_t groups = s.size / s.group;
-    while (threads < kWarp && threads < groups) threads *= 2;
-    if (s.size > kWarpLine) {
-      threads = kBlockSize;
-      const int64_t turn = threads * s.group,
-                    wanted =
-                        std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / s.outer, s.size / kMinLinePart));
-      part = CeilDiv(CeilDiv(s.size, wanted), turn) * turn;
-    }
-  } else {
-    const int64_t wanted =
-        std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / s.group), s.size / kMinColumnPart));
-    part = CeilDiv(s.size, wanted);
-  }
-  const int64_t parts = CeilDiv(s.size, part);
+absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<Scan> scan = ScanOf(*instruction);
+  HILO_RET_CHECK(scan.has_value());
+  const Scan& s = *scan;
+  const KernelConfig& config = *instruction->kernel();
+  const bool lines = config.kind == KernelKind::kPrefixScanLines;
+  const int64_t threads = lines ? config.tile[1] : 1, part = config.tile.back(), parts = config.parts;
   std::vector<KernelArgument> totals;
   if (parts > 1) {
     const PrimitiveType type = s.types[0];
@@ -405,26 +359,19 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scan& s) {
     const KernelArgument* before = totals.empty() ? nullptr : totals.data();
     HILO_RETURN_IF_ERROR(lines ? kernel.Lines(threads, part, mine, before, only_totals)
                                : kernel.Columns(part, mine, before, only_totals));
-    const int64_t in_block = lines ? std::max<int64_t>(1, kBlockSize / threads) : kBlockSize * s.group;
+    const int64_t in_block = lines ? std::max<int64_t>(1, kBlockSize / threads) : kBlockSize * config.width;
     HILO_RETURN_IF_ERROR(
         program.FinishAndLaunch(s.instruction, k, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status EmitReduceWindow(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* hero = HeroOf(instruction);
-  const std::optional<ScanWindow> running = ScanWindowOf(*hero);
-  if (!running.has_value() || ShapeUtil::IsZeroElementArray(hero->operand(0)->shape()))
-    return EmitLoop(program, instruction);
-  const Scan s = Describe(instruction, *running);
-  if (MayReorder(*hero, program.numerics().strict)) return EmitParallel(program, s);
-  if (s.from_back) return EmitLoop(program, instruction);
+absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<Scan> s = ScanOf(*instruction);
+  HILO_RET_CHECK(s.has_value());
   KernelEmitter k(&program, instruction);
-  HILO_RETURN_IF_ERROR(ScanKernel(k, s).InOrder());
-  return program.FinishAndLaunch(instruction, k, CeilDiv(s.outer * s.inner, kBlockSize), kBlockSize);
+  HILO_RETURN_IF_ERROR(ScanKernel(k, *s).InOrder());
+  return program.FinishAndLaunch(instruction, k, CeilDiv(s->outer * s->inner, kBlockSize), kBlockSize);
 }
 
 }  // namespace hilo::gpu

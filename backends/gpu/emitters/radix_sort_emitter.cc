@@ -10,6 +10,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/order_key.h"
+#include "backends/gpu/match/sort_match.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
@@ -26,82 +27,13 @@ constexpr int64_t kDigitBits = 4, kDigits = int64_t{1} << kDigitBits;
 constexpr int64_t kOwn = 8, kTile = kOwn * kBlockSize;  // elements per thread and per block
 constexpr int64_t kScanBlock = 1024;
 
-// Instructions allowed in a key beside its parameter and constants.
-bool IsKeyOp(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAbs:
-    case HloOpcode::kAnd:
-    case HloOpcode::kCompare:
-    case HloOpcode::kConvert:
-    case HloOpcode::kNegate:
-    case HloOpcode::kNot:
-    case HloOpcode::kOr:
-    case HloOpcode::kSelect: return true;
-    default: return false;
-  }
-}
-
-// Returns true if both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
-bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
-  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
-  *array = -1;
-  for (size_t i = 0; i < work.size(); ++i) {
-    if (i > 64) return false;
-    const auto [x, y] = work[i];
-    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
-      return false;
-    if (x->IsParameter()) {
-      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 ||
-          (*array >= 0 && *array != x->parameter_number() / 2))
-        return false;
-      *array = x->parameter_number() / 2;
-    } else if (x->IsConstant()) {
-      if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
-    } else {
-      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes())))
-        return false;
-      for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
-    }
-  }
-  return *array >= 0;
-}
-
-struct Radix {
-  const HloInstruction* instruction = nullptr;
-  const HloInstruction* key = nullptr;  // in the comparator
-  bool descending = false;
-  int64_t key_array = 0, count = 0;              // of arrays
-  int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between adjacent elements of a list
-  int64_t lists() const { return elements / length; }
-  int64_t tiles() const { return CeilDiv(length, kTile); }
-};
-
-std::optional<Radix> Match(const HloInstruction& sort) {
-  const HloInstruction* root = sort.called_computation()->root_instruction();
-  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
-  const CompareAttrs& compare = root->attrs<CompareAttrs>();
-  if (compare.direction != ComparisonDirection::kLt && compare.direction != ComparisonDirection::kGt)
-    return std::nullopt;
-  Radix r{.instruction = &sort,
-          .key = root->operand(0),
-          .descending = compare.direction == ComparisonDirection::kGt,
-          .count = sort.operand_count()};
-  const PrimitiveType type = r.key->shape().element_type();
-  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
-    return std::nullopt;
-  if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) return std::nullopt;
-  const Shape& shape = sort.operand(0)->shape();
-  const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
-  r.elements = ShapeUtil::ElementsIn(shape);
-  r.length = shape.dimensions(dimension);
-  for (int64_t d = dimension + 1; d < shape.rank(); ++d) r.stride *= shape.dimensions(d);
-  return r;
-}
+int64_t TilesOf(const KeySort& r) { return CeilDiv(r.length, kTile); }
 
 // A kernel's arguments: arrays before and after, counts, and the digit's distance from the key's end.
 class RadixKernel {
  public:
-  RadixKernel(KernelEmitter& k, const Radix& r) : k_(k), b_(k.b()), r_(r), thread_(k.Thread()), word_(b_.getInt32Ty()) {
+  RadixKernel(KernelEmitter& k, const KeySort& r)
+      : k_(k), b_(k.b()), r_(r), thread_(k.Thread()), word_(b_.getInt32Ty()) {
     counts_ = k.extra(2 * r.count);
     shift_ = k.extra(2 * r.count + 1);
   }
@@ -126,7 +58,7 @@ class RadixKernel {
 
   // Replaces counts by the number of elements before them; one block per list.
   absl::Status Scan() {
-    const int64_t cells = kDigits * r_.tiles(), own = CeilDiv(cells, kScanBlock);
+    const int64_t cells = kDigits * TilesOf(r_), own = CeilDiv(cells, kScanBlock);
     llvm::Value* list = b_.CreateMul(k_.Block(), Int(cells));
     llvm::Value* begin = b_.CreateMul(thread_, Int(own));
     llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(own)), Int(cells));
@@ -199,8 +131,8 @@ class RadixKernel {
 
   void FindTile() {
     llvm::Value* block = k_.Block();
-    list_ = b_.CreateUDiv(block, Int(r_.tiles()));
-    tile_ = b_.CreateURem(block, Int(r_.tiles()));
+    list_ = b_.CreateUDiv(block, Int(TilesOf(r_)));
+    tile_ = b_.CreateURem(block, Int(TilesOf(r_)));
     first_ = b_.CreateMul(tile_, Int(kTile), "", true, true);
     size_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(Int(r_.length), first_, "", true, true),
                                      Int(kTile));
@@ -209,7 +141,7 @@ class RadixKernel {
   }
   llvm::Value* ElementAt(llvm::Value* i) { return b_.CreateAdd(origin_, b_.CreateMul(i, Int(r_.stride))); }
   llvm::Value* PlaceOfCount(llvm::Value* digit) {
-    return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(r_.tiles())), tile_);
+    return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(TilesOf(r_))), tile_);
   }
 
   absl::Status Zero(llvm::Value* cells, int64_t count) {
@@ -276,7 +208,7 @@ class RadixKernel {
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
-  const Radix& r_;
+  const KeySort& r_;
   llvm::Value* thread_;
   llvm::Type* word_;
   llvm::Value *counts_, *shift_;
@@ -287,13 +219,10 @@ class RadixKernel {
 
 }  // namespace
 
-absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<Radix> r = Match(*instruction);
-  if (!r.has_value() || r->length > INT32_MAX) return false;
-  const PrimitiveType type = r->key->shape().element_type();
-  const int64_t bits = type == PRED ? 1 : codegen::RegisterType(program.llvm_context(), type)->getScalarSizeInBits();
-  const int64_t passes = CeilDiv(bits, kDigitBits);
-  if (r->length < program.emission().radix_sort_from * passes / 8) return false;
+absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<KeySort> r = KeySortOf(*instruction);
+  HILO_RET_CHECK(r.has_value());
+  const int64_t passes = instruction->kernel()->tile[1];
   std::vector<KernelArgument> from, results, scratch;
   for (int64_t i = 0; i < r->count; ++i) {
     HILO_ASSIGN_OR_RETURN(const BufferSlice operand, program.SliceOf(instruction->operand(i)));
@@ -302,7 +231,7 @@ absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction
     results.push_back(KernelArgument::Slice(result, true));
     if (passes > 1) scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
   }
-  const int64_t count_bytes = r->lists() * kDigits * r->tiles() * 4;
+  const int64_t count_bytes = r->lists() * kDigits * TilesOf(*r) * 4;
   const KernelArgument counts = KernelArgument::Scratch(program.AllocateScratch(count_bytes), count_bytes, true);
   // The last pass writes the results, the one before it scratch memory, and so on.
   for (int64_t left = passes; left > 0; --left) {
@@ -324,12 +253,12 @@ absl::StatusOr<bool> EmitRadixSort(ProgramEmitter& program, const HloInstruction
       HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, static_cast<int>(block)));
       return program.Launch(instruction, number, blocks, static_cast<int>(block), arguments);
     };
-    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * r->tiles(), kBlockSize, false, true));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * TilesOf(*r), kBlockSize, false, true));
     HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scan, r->lists(), kScanBlock, false, true));
-    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scatter, r->lists() * r->tiles(), kBlockSize, true, false));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scatter, r->lists() * TilesOf(*r), kBlockSize, true, false));
     from = to;
   }
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

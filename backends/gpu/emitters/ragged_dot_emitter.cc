@@ -173,13 +173,13 @@ class RaggedDot {
 
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction) {
   const int64_t count = ShapeUtil::ElementsIn(instruction->shape());
-  const int block = BlockFor(count);
+  const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
   RaggedDot emitter(k, instruction);
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return emitter.EmitElement(i); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
+  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

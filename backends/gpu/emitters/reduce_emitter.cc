@@ -5,8 +5,7 @@
 // long rows, they are split into parts for several blocks, whose results a second launch combines: there are no
 // atomics, so results are deterministic. *Columns*: the minor-most dimension is kept; adjacent threads have adjacent
 // results, the strips of a block interleave along the columns and combine in shared memory, and a second launch
-// combines the parts of several blocks. *Serial*: one thread per result, in row-major order, for whatever may not be
-// reordered. row_emitter.cc handles rows that fit into the registers of a block.
+// combines the parts of several blocks. row_emitter.cc handles rows that fit into the registers of a block.
 //
 // No identity is needed: a thread starts with its first element, and threads without one are skipped. Lanes combine
 // with lanes at distance 1, 2, 4 ...; if each lane has a run of adjacent elements, this keeps their order, as required
@@ -15,12 +14,10 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/reduction.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/arg_reduction.h"
-#include "hlo/analysis/reduction_op.h"
-#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -29,68 +26,6 @@ using codegen::Carried;
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-// Longer rows have one block each.
-constexpr int64_t kWarpRow = 1024;
-// Shorter reductions are serial.
-constexpr int64_t kShort = 8;
-// Threads that fill a device, and the minimum size of a part of a reduction.
-constexpr int64_t kWantedThreads = int64_t{1} << 17;
-constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
-// Threads of a block that are adjacent over columns, where there are strips.
-constexpr int64_t kColumnLanes = 32;
-
-constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
-
-enum class Order { kSerial, kAssociative, kAny };
-
-struct Reduction {
-  const HloInstruction* instruction;  // the reduce or the fusion around it
-  const HloInstruction* reduce;
-  int64_t count;  // operands
-  Shape input;
-  std::vector<int64_t> kept, reduced;  // dimension numbers, ascending
-  std::vector<int64_t> kept_sizes, reduced_sizes;
-  std::vector<PrimitiveType> types;
-  int64_t rows, columns;  // results, and elements of each
-  int64_t group = 1;      // adjacent elements along the minor-most dimension that a thread processes together
-
-  const HloComputation& computation() const { return *reduce->called_computation(); }
-};
-
-Reduction Describe(const HloInstruction* instruction) {
-  const HloInstruction* reduce = HeroOf(instruction);
-  Reduction r{.instruction = instruction,
-              .reduce = reduce,
-              .count = reduce->operand_count() / 2,
-              .input = reduce->operand(0)->shape()};
-  std::vector<bool> is_reduced(r.input.rank(), false);
-  for (int64_t dimension : reduce->attrs<ReduceAttrs>().dimensions) is_reduced[dimension] = true;
-  for (int64_t d = 0; d < r.input.rank(); ++d) {
-    (is_reduced[d] ? r.reduced : r.kept).push_back(d);
-    (is_reduced[d] ? r.reduced_sizes : r.kept_sizes).push_back(r.input.dimensions(d));
-  }
-  for (int64_t i = 0; i < r.count; ++i) r.types.push_back(reduce->operand(i)->shape().element_type());
-  r.rows = Product(r.kept_sizes);
-  r.columns = Product(r.reduced_sizes);
-  int64_t widest = 1;
-  for (const HloInstruction* operand : instruction->operands()) {
-    if (operand->shape().IsArray() && ShapeUtil::ElementsIn(operand->shape()) > 1) {
-      widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
-    }
-  }
-  r.group = std::clamp<int64_t>(kGroupBytes / widest, 1, kMostInGroup);
-  while (r.group > 1 && r.input.dimensions().back() % r.group != 0) r.group /= 2;
-  return r;
-}
-
-Order OrderOf(const Reduction& r, bool strict) {
-  if (MayReorder(*r.reduce, strict)) return Order::kAny;
-  for (PrimitiveType type : r.types) {
-    if (strict && !IsIntegralType(type) && type != PRED) return Order::kSerial;
-  }
-  return IsArgReduction(*r.reduce) ? Order::kAssociative : Order::kSerial;
-}
 
 Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
   std::vector<LaneIndex> index(r.input.rank());
@@ -106,7 +41,8 @@ class ReductionKernel {
   using Group = absl::FunctionRef<absl::StatusOr<std::vector<Elements>>(llvm::Value* i)>;
   using Result = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* part, Elements values)>;
 
-  ReductionKernel(KernelEmitter& k, const Reduction& r) : k_(k), b_(k.b()), r_(r) {}
+  ReductionKernel(KernelEmitter& k, const Reduction& r)
+      : k_(k), b_(k.b()), r_(r), group_(r.instruction->kernel()->width) {}
 
   // The elements of the instruction's operands.
   absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) {
@@ -124,11 +60,11 @@ class ReductionKernel {
 
   // Returns those of group number `i` along `dimensions`, the kept or the reduced ones: one index each.
   std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
-    llvm::Value* first = b_.CreateMul(i, Int(r_.group), "", true, true);
+    llvm::Value* first = b_.CreateMul(i, Int(group_), "", true, true);
     const std::vector<LaneIndex> base =
-        Index::FromLinear(LaneIndex::Uniform(first, r_.group, Product(dimensions)), dimensions).Dims(k_.context());
-    std::vector<std::vector<LaneIndex>> indices(r_.group, base);
-    for (int64_t j = 0; j < r_.group; ++j)
+        Index::FromLinear(LaneIndex::Uniform(first, group_, Product(dimensions)), dimensions).Dims(k_.context());
+    std::vector<std::vector<LaneIndex>> indices(group_, base);
+    for (int64_t j = 0; j < group_; ++j)
       indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
     return indices;
   }
@@ -174,7 +110,7 @@ class ReductionKernel {
       return packed;
     };
     auto unpack = [&](const Carried& packed) {
-      const size_t width = packed.size() / static_cast<size_t>(r_.group);
+      const size_t width = packed.size() / static_cast<size_t>(group_);
       std::vector<Elements> all;
       for (size_t at = 0; at < packed.size(); at += width)
         all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
@@ -231,7 +167,8 @@ class ReductionKernel {
 
   // Rows of `columns` elements, with `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any
   // order (kAny): `element` is the input, in groups, of which there are at least `lanes`.
-  absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, Order order, Element element, Result result) {
+  absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, CombinationOrder order, Element element,
+                        Result result) {
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
     llvm::Value* row = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kBlockSize / lanes), "", true, true),
@@ -240,8 +177,8 @@ class ReductionKernel {
     llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, Int(rows - 1));
     Elements values;
     llvm::Value* valid = nullptr;
-    if (order == Order::kAny) {
-      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / r_.group), lanes));
+    if (order == CombinationOrder::kAny) {
+      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / group_), lanes));
     } else {
       const int64_t run = CeilDiv(columns, lanes), filled = CeilDiv(columns, run);
       llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)),
@@ -256,7 +193,7 @@ class ReductionKernel {
   }
 
   // Rows split into parts of `part` elements, one block per part; `part` is a multiple of the block's groups.
-  absl::Status BlockRows(int64_t columns, int64_t part, Order order, Element element, Result result) {
+  absl::Status BlockRows(int64_t columns, int64_t part, CombinationOrder order, Element element, Result result) {
     const int64_t parts = CeilDiv(columns, part);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
     llvm::Value *row = b_.CreateUDiv(block, Int(parts)), *number = b_.CreateURem(block, Int(parts));
@@ -265,8 +202,8 @@ class ReductionKernel {
     llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
     Elements values;
     llvm::Value* filled;  // threads that have elements
-    if (order == Order::kAny) {
-      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(r_.group), "", true); };
+    if (order == CombinationOrder::kAny) {
+      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(group_), "", true); };
       filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, groups(size), Int(kBlockSize));
       llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(groups(size), Int(1)));
       HILO_ASSIGN_OR_RETURN(
@@ -303,7 +240,7 @@ class ReductionKernel {
   // Columns split into parts of `part` elements. A block has `lanes` groups of adjacent columns side by side and
   // `strips` threads for each, which interleave along its part.
   absl::Status Columns(int64_t part, int64_t lanes, int64_t strips, Result result) {
-    const int64_t groups = r_.rows / r_.group, column_blocks = CeilDiv(groups, lanes);
+    const int64_t groups = r_.rows / group_, column_blocks = CeilDiv(groups, lanes);
     llvm::Value *thread = k_.Thread(), *block = k_.Block();
     llvm::Value *lane = b_.CreateURem(thread, Int(lanes)), *strip = b_.CreateUDiv(thread, Int(lanes));
     llvm::Value *number = b_.CreateUDiv(block, Int(column_blocks)),
@@ -329,9 +266,9 @@ class ReductionKernel {
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> running, RunGroups(first, end, strips, group));
     if (strips == 1) {
       auto write = [&]() -> absl::Status {
-        for (int64_t j = 0; j < r_.group; ++j) {
+        for (int64_t j = 0; j < group_; ++j) {
           HILO_RETURN_IF_ERROR(
-              result(b_.CreateAdd(b_.CreateMul(own, Int(r_.group), "", true, true), Int(j), "", true, true), number,
+              result(b_.CreateAdd(b_.CreateMul(own, Int(group_), "", true, true), Int(j), "", true, true), number,
                      running[j]));
         }
         return absl::OkStatus();
@@ -340,25 +277,25 @@ class ReductionKernel {
     }
     // Column c of the block is element c % group of lane c / group. Lines of cells are one longer than the number of
     // lanes, and the elements' lines begin 32 / group banks apart, so that bank conflicts are rare on either side.
-    const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / r_.group - lines) % kWarp + kWarp) % kWarp;
+    const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / group_ - lines) % kWarp + kWarp) % kWarp;
     std::vector<llvm::Value*> cells;
     const Carried like = codegen::Pack(running[0]);
-    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), r_.group * place, "strips"));
+    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), group_ * place, "strips"));
     auto cell = [&](llvm::Value* j, llvm::Value* s, llvm::Value* l) {
       llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true),
                                        b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
       return b_.CreateAdd(line, l, "", true, true);
     };
-    for (int64_t j = 0; j < r_.group; ++j) {
+    for (int64_t j = 0; j < group_; ++j) {
       const Carried mine = codegen::Pack(running[j]);
       for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], cell(Int(j), strip, lane), mine[i]);
     }
     k_.Barrier();
-    llvm::Value* row = b_.CreateAdd(b_.CreateMul(first_group, Int(r_.group), "", true, true), thread, "", true, true);
+    llvm::Value* row = b_.CreateAdd(b_.CreateMul(first_group, Int(group_), "", true, true), thread, "", true, true);
     llvm::Value* writes =
-        b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * r_.group)), b_.CreateICmpULT(row, Int(r_.rows)));
+        b_.CreateAnd(b_.CreateICmpULT(thread, Int(lanes * group_)), b_.CreateICmpULT(row, Int(r_.rows)));
     return k_.If("writes", writes, [&]() -> absl::Status {
-      llvm::Value *j = b_.CreateURem(thread, Int(r_.group)), *l = b_.CreateUDiv(thread, Int(r_.group));
+      llvm::Value *j = b_.CreateURem(thread, Int(group_)), *l = b_.CreateUDiv(thread, Int(group_));
       auto load = [&](llvm::Value* s) {
         Carried loaded;
         for (size_t i = 0; i < cells.size(); ++i)
@@ -392,6 +329,7 @@ class ReductionKernel {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const Reduction& r_;
+  const int64_t group_;  // adjacent elements along the minor-most dimension that a thread processes together
 };
 
 // Register types of the parts of running values.
@@ -403,12 +341,6 @@ std::vector<llvm::Type*> PartTypes(llvm::LLVMContext& context, const Reduction& 
     if (IsComplexType(type)) types.push_back(part);
   }
   return types;
-}
-
-int LanesFor(int64_t columns) {
-  int lanes = 1;
-  while (lanes < kWarp && 2 * lanes <= columns) lanes *= 2;
-  return lanes;
 }
 
 // The results of parts in scratch memory, one array for each component of the running values: the parts of a row are
@@ -450,24 +382,24 @@ struct Partials {
   std::vector<KernelArgument> memory;
 };
 
-// Combines the parts of each row: the second launch.
-absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const Partials& partials) {
+// Combines the parts of each row: the second launch. Each row has `lanes` threads.
+absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const Partials& partials, int lanes) {
   KernelEmitter k(&program, r.instruction, partials.ForReading());
   ReductionKernel kernel(k, r);
   const bool rows_together = partials.row_step == 1;
-  const int lanes = rows_together ? 1 : LanesFor(partials.parts);
   auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> {
     return partials.Load(k, r, row, part);
   };
   auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
-  HILO_RETURN_IF_ERROR(rows_together
-                           ? kernel.Parts(partials.parts, element, result)
-                           : kernel.WarpRows(r.rows, partials.parts, lanes, Order::kAssociative, element, result));
+  HILO_RETURN_IF_ERROR(
+      rows_together ? kernel.Parts(partials.parts, element, result)
+                    : kernel.WarpRows(r.rows, partials.parts, lanes, CombinationOrder::kAssociative, element, result));
   return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
-absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order order) {
-  const int lanes = LanesFor(order == Order::kAny ? r.columns / r.group : r.columns);
+absl::Status EmitWarpRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
+  const Reduction r = ReductionOf(*instruction);
+  const int lanes = static_cast<int>(instruction->kernel()->tile[1]);
   KernelEmitter k(&program, r.instruction);
   ReductionKernel kernel(k, r);
   auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
@@ -476,12 +408,10 @@ absl::Status EmitWarpRows(ProgramEmitter& program, const Reduction& r, Order ord
   return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
-absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order order) {
-  // As many parts as the device can run blocks.
-  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / r.rows, r.columns / kMinPart));
-  const int64_t turn = kBlockSize * r.group;
-  const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), turn) * turn;
-  const int64_t parts = CeilDiv(r.columns, part);
+absl::Status EmitBlockRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
+  const Reduction r = ReductionOf(*instruction);
+  const KernelConfig& config = *instruction->kernel();
+  const int64_t part = config.tile[1], parts = config.parts;
   auto emit = [&](KernelEmitter& k, const Partials* partials) {
     ReductionKernel kernel(k, r);
     auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
@@ -501,23 +431,34 @@ absl::Status EmitBlockRows(ProgramEmitter& program, const Reduction& r, Order or
     HILO_RETURN_IF_ERROR(emit(k, &partials));
     HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, r.rows * parts, kBlockSize));
   }
-  return EmitCombination(program, r, partials);
+  return EmitCombination(program, r, partials, static_cast<int>(config.tile[2]));
 }
 
-absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r) {
-  const int64_t groups = r.rows / r.group;
-  int64_t lanes = kColumnLanes;
-  while (lanes / 2 >= groups) lanes /= 2;
-  // One strip is enough where there are columns for all threads.
-  int64_t strips = kBlockSize / lanes;
-  if (groups >= kWantedThreads) lanes = kBlockSize, strips = 1;
-  while (strips > r.columns) strips /= 2;
-  const int64_t column_blocks = CeilDiv(groups, lanes), block = std::max<int64_t>(kWarp, lanes * strips);
-  const int64_t wanted = std::max<int64_t>(
-      1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
-  const int64_t part = CeilDiv(r.columns, wanted), parts = CeilDiv(r.columns, part);
+}  // namespace
+
+absl::Status EmitWarpRows(ProgramEmitter& program, const HloInstruction* instruction) {
+  return EmitWarpRowsIn(CombinationOrder::kAny, program, instruction);
+}
+
+absl::Status EmitWarpRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
+  return EmitWarpRowsIn(CombinationOrder::kAssociative, program, instruction);
+}
+
+absl::Status EmitBlockRows(ProgramEmitter& program, const HloInstruction* instruction) {
+  return EmitBlockRowsIn(CombinationOrder::kAny, program, instruction);
+}
+
+absl::Status EmitBlockRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
+  return EmitBlockRowsIn(CombinationOrder::kAssociative, program, instruction);
+}
+
+absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruction) {
+  const Reduction r = ReductionOf(*instruction);
+  const KernelConfig& config = *instruction->kernel();
+  const int64_t block = config.tile[0], lanes = config.tile[1], part = config.tile[2];
+  const int64_t column_blocks = CeilDiv(r.rows / config.width, lanes);
   std::optional<Partials> partials;
-  if (parts > 1) partials.emplace(program, r, parts, /*rows_together=*/true);
+  if (config.parts > 1) partials.emplace(program, r, config.parts, /*rows_together=*/true);
   {
     KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
     ReductionKernel kernel(k, r);
@@ -525,27 +466,10 @@ absl::Status EmitColumns(ProgramEmitter& program, const Reduction& r) {
       return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
     };
     HILO_RETURN_IF_ERROR(kernel.Columns(part, lanes, block / lanes, result));
-    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, column_blocks * parts, static_cast<int>(block)));
+    HILO_RETURN_IF_ERROR(
+        program.FinishAndLaunch(r.instruction, k, column_blocks * config.parts, static_cast<int>(block)));
   }
-  return partials.has_value() ? EmitCombination(program, r, *partials) : absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status EmitReduce(ProgramEmitter& program, const HloInstruction* instruction) {
-  const Reduction r = Describe(instruction);
-  const Order order = OrderOf(r, program.numerics().strict);
-  if (order == Order::kSerial || r.rows == 0 || r.columns < kShort) return EmitLoop(program, instruction);
-  int64_t minor = r.input.rank() - 1;
-  while (minor > 0 && r.input.dimensions(minor) == 1) --minor;
-  const bool rows = !r.reduced.empty() && std::find(r.reduced.begin(), r.reduced.end(), minor) != r.reduced.end();
-  // Rows in registers, unless they are so few that their parts need blocks of their own.
-  if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
-    if (const std::optional<RowPlan> plan = PlanRows(instruction, program.numerics().strict))
-      return EmitRows(program, instruction, *plan);
-  }
-  if (rows) return r.columns <= kWarpRow ? EmitWarpRows(program, r, order) : EmitBlockRows(program, r, order);
-  return order == Order::kAny ? EmitColumns(program, r) : EmitLoop(program, instruction);
+  return partials.has_value() ? EmitCombination(program, r, *partials, /*lanes=*/1) : absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/row_fusion.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
@@ -282,11 +283,13 @@ class RowKernel {
 
 }  // namespace
 
-absl::Status EmitRows(ProgramEmitter& program, const HloInstruction* instruction, const RowPlan& plan) {
-  const int64_t block = std::max<int64_t>(kBlockSize, plan.threads), block_rows = block / plan.threads;
+absl::Status EmitRegisterRows(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<RowPlan> plan = RowPlanOf(instruction);
+  HILO_RET_CHECK(plan.has_value());
+  const int64_t block = instruction->kernel()->tile[0], block_rows = block / plan->threads;
   KernelEmitter k(&program, instruction);
-  HILO_RETURN_IF_ERROR(RowKernel(k, instruction, plan, block_rows).Emit());
-  return program.FinishAndLaunch(instruction, k, CeilDiv(plan.space.rows, block_rows), static_cast<int>(block));
+  HILO_RETURN_IF_ERROR(RowKernel(k, instruction, *plan, block_rows).Emit());
+  return program.FinishAndLaunch(instruction, k, CeilDiv(plan->space.rows, block_rows), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

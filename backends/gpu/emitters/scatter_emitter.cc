@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/scatter_match.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
@@ -22,46 +23,6 @@ namespace {
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-// Threads that iterate over the same indices, each for the elements that it owns.
-constexpr int64_t kOwners = 128;
-
-struct Scatter {
-  const HloInstruction* instruction;
-  const HloInstruction* scatter;
-  const ScatterAttrs* attrs;
-  int64_t count;  // operands
-  Shape operand, updates;
-  std::vector<int64_t> window_dims;  // operand dimensions that update windows run over, ascending
-  std::vector<int64_t> index_dims;   // update dimensions that select an index vector
-
-  int64_t WindowSize(int64_t operand_dimension) const {
-    for (size_t i = 0; i < window_dims.size(); ++i) {
-      if (window_dims[i] == operand_dimension) return updates.dimensions(attrs->update_window_dims[i]);
-    }
-    return 1;
-  }
-  const HloComputation& computation() const { return *scatter->called_computation(); }
-};
-
-Scatter Describe(const HloInstruction* instruction) {
-  const HloInstruction* scatter = HeroOf(instruction);
-  Scatter s{.instruction = instruction,
-            .scatter = scatter,
-            .attrs = &scatter->attrs<ScatterAttrs>(),
-            .count = scatter->operand_count() / 2};
-  s.operand = scatter->operand(0)->shape();
-  s.updates = scatter->operand(s.count + 1)->shape();
-  for (int64_t d = 0; d < s.operand.rank(); ++d) {
-    if (!absl::c_linear_search(s.attrs->inserted_window_dims, d) &&
-        !absl::c_linear_search(s.attrs->input_batching_dims, d))
-      s.window_dims.push_back(d);
-  }
-  for (int64_t d = 0; d < s.updates.rank(); ++d) {
-    if (!absl::c_linear_search(s.attrs->update_window_dims, d)) s.index_dims.push_back(d);
-  }
-  return s;
-}
 
 class ScatterKernel {
  public:
@@ -83,7 +44,7 @@ class ScatterKernel {
       origin[attrs.scatter_dims_to_operand_dims[j]] = b_.CreateIntCast(value.re, b_.getInt64Ty(), is_signed);
     }
     for (size_t j = 0; j < attrs.input_batching_dims.size(); ++j) {
-      origin[attrs.input_batching_dims[j]] = batch[BatchPosition(j)].Base(k_.context());
+      origin[attrs.input_batching_dims[j]] = batch[s_.BatchPosition(j)].Base(k_.context());
     }
     return origin;
   }
@@ -97,12 +58,6 @@ class ScatterKernel {
       inside = b_.CreateAnd(inside, b_.CreateICmpULE(origin[d], b_.getInt64(static_cast<uint64_t>(room))));
     }
     return inside;
-  }
-
-  // Position of an input batching dimension among index_dims.
-  int64_t BatchPosition(size_t j) const {
-    const int64_t dimension = s_.attrs->scatter_indices_batching_dims[j];
-    return dimension > s_.attrs->index_vector_dim ? dimension - 1 : dimension;
   }
 
   // Returns the position in the operand of `window` (one index per window dimension).
@@ -175,71 +130,23 @@ class ScatterKernel {
   const Scatter& s_;
 };
 
-// Returns the atomic operation that implements the computation.
-std::optional<llvm::AtomicRMWInst::BinOp> AtomicOperation(const Scatter& s) {
-  const PrimitiveType type = s.operand.element_type();
-  if (s.count != 1 || !IsIntegralType(type) || PrimitiveTypeByteSize(type) < 4) return std::nullopt;
-  const HloComputation& computation = s.computation();
-  const HloInstruction* root = computation.root_instruction();
-  if (root->operand_count() != 2 || !root->operand(0)->IsParameter() || !root->operand(1)->IsParameter() ||
-      root->operand(0) == root->operand(1)) {
-    return std::nullopt;
-  }
+llvm::AtomicRMWInst::BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
   const bool is_signed = IsSignedIntegralType(type);
-  switch (root->opcode()) {
-    case HloOpcode::kAdd: return llvm::AtomicRMWInst::Add;
+  switch (operation) {
     case HloOpcode::kAnd: return llvm::AtomicRMWInst::And;
     case HloOpcode::kOr: return llvm::AtomicRMWInst::Or;
     case HloOpcode::kXor: return llvm::AtomicRMWInst::Xor;
     case HloOpcode::kMaximum: return is_signed ? llvm::AtomicRMWInst::Max : llvm::AtomicRMWInst::UMax;
     case HloOpcode::kMinimum: return is_signed ? llvm::AtomicRMWInst::Min : llvm::AtomicRMWInst::UMin;
-    default: return std::nullopt;
+    default: return llvm::AtomicRMWInst::Add;
   }
-}
-
-// True if no two updates overlap: indices are unique, and windows either fill a dimension or are one wide.
-bool AreIndependent(const Scatter& s) {
-  if (!s.attrs->unique_indices) return false;
-  for (int64_t d : s.window_dims) {
-    const int64_t size = s.WindowSize(d);
-    if (size != 1 && size != s.operand.dimensions(d)) return false;
-  }
-  return true;
-}
-
-std::vector<int64_t> SizesOf(const Shape& shape, const std::vector<int64_t>& dimensions) {
-  std::vector<int64_t> sizes;
-  for (int64_t d : dimensions) sizes.push_back(shape.dimensions(d));
-  return sizes;
-}
-
-// Adjacent elements that a thread processes together: they are adjacent in updates and operand, as windows fill the
-// minor-most dimension of both.
-int64_t GroupOf(const Scatter& s, const EmissionOptions& emission) {
-  const int64_t minor = s.operand.rank() - 1;
-  if (ShapeUtil::ElementsIn(s.updates) < emission.group_elements_from || s.window_dims.empty() ||
-      s.window_dims.back() != minor)
-    return 1;
-  if (s.attrs->update_window_dims.back() != s.updates.rank() - 1 || s.WindowSize(minor) != s.operand.dimensions(minor))
-    return 1;
-  if (absl::c_linear_search(s.attrs->scatter_dims_to_operand_dims, minor)) return 1;
-  int64_t group = 8;
-  for (int64_t i = 0; i < s.count; ++i) {
-    group =
-        std::min(group, emission.group_bytes /
-                            std::max<int64_t>(1, PrimitiveTypeByteSize(s.scatter->operand(i)->shape().element_type())));
-  }
-  while (group > 1 && s.operand.dimensions(minor) % group != 0) group /= 2;
-  return std::max<int64_t>(group, 1);
 }
 
 // One thread per update element, or per group of them.
 absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::optional<llvm::AtomicRMWInst::BinOp> atomic) {
-  const std::vector<int64_t> batch_sizes = SizesOf(s.updates, s.index_dims),
-                             window_sizes = SizesOf(s.updates, s.attrs->update_window_dims);
-  const int64_t group = atomic ? 1 : GroupOf(s, program.emission());
+  const std::vector<int64_t> batch_sizes = s.BatchSizes(), window_sizes = s.WindowSizes();
+  const int64_t group = s.instruction->kernel()->width, block = s.instruction->kernel()->tile[0];
   const int64_t window = Product(window_sizes), count = window * Product(batch_sizes) / group;
-  const int block = BlockFor(count);
   KernelEmitter k(&program, s.instruction);
   llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
@@ -264,7 +171,7 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::option
           return atomic ? kernel.ApplyAtomically(*atomic, place, updates[0]) : kernel.Apply(place, updates);
         });
       }));
-  return program.FinishAndLaunch(s.instruction, k, CeilDiv(count, block), block);
+  return program.FinishAndLaunch(s.instruction, k, CeilDiv(count, block), static_cast<int>(block));
 }
 
 // One thread per owner.
@@ -272,80 +179,77 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
   KernelEmitter k(&program, s.instruction);
   llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
-  // Dimensions that divide the elements: batching ones and those that windows fill; the others share the owners.
-  std::vector<bool> is_batching(s.index_dims.size(), false), fills(s.window_dims.size(), false),
-      shared(s.operand.rank(), true);
-  std::vector<int64_t> thread_sizes, turn_sizes;
-  for (size_t j = 0; j < s.attrs->input_batching_dims.size(); ++j) {
-    is_batching[kernel.BatchPosition(j)] = true;
-    shared[s.attrs->input_batching_dims[j]] = false;
-  }
-  const std::vector<int64_t> batch_sizes = SizesOf(s.updates, s.index_dims),
-                             window_sizes = SizesOf(s.updates, s.attrs->update_window_dims);
-  for (size_t i = 0; i < batch_sizes.size(); ++i)
-    (is_batching[i] ? thread_sizes : turn_sizes).push_back(batch_sizes[i]);
-  const size_t owner_position = thread_sizes.size();
-  thread_sizes.push_back(1);
-  for (size_t i = 0; i < window_sizes.size(); ++i) {
-    fills[i] = window_sizes[i] == s.operand.dimensions(s.window_dims[i]);
-    if (fills[i]) shared[s.window_dims[i]] = false;
-    (fills[i] ? thread_sizes : turn_sizes).push_back(window_sizes[i]);
-  }
-  std::vector<int64_t> shared_sizes;
-  for (int64_t d = 0; d < s.operand.rank(); ++d) {
-    if (shared[d]) shared_sizes.push_back(s.operand.dimensions(d));
-  }
-  const int64_t turns = Product(turn_sizes);
-  const int64_t owners = std::min({kOwners, Product(shared_sizes), turns});
-  thread_sizes[owner_position] = owners;
-  const int64_t threads = Product(thread_sizes);
-  const int block = BlockFor(threads);
+  const ScatterDivision division = DivisionOf(s);
+  const int64_t block = s.instruction->kernel()->tile[0], owners = s.instruction->kernel()->tile[1];
+  std::vector<int64_t> thread_sizes = division.thread_sizes;
+  thread_sizes[division.owner_position] = owners;
+  const int64_t threads = Product(thread_sizes), iterations = Product(division.iteration_sizes);
 
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(
       k.If("in_range", b.CreateICmpULT(i, b.getInt64(static_cast<uint64_t>(threads))), [&]() -> absl::Status {
         const std::vector<LaneIndex> thread = k.Delinearize(i, thread_sizes);
-        return k.ForEach("updates", b.getInt64(0), b.getInt64(static_cast<uint64_t>(turns)), 1,
-                         [&](llvm::Value* t) -> absl::Status {
-                           const std::vector<LaneIndex> turn = k.Delinearize(t, turn_sizes);
-                           std::vector<LaneIndex> batch, window;
-                           size_t next_thread = 0, next_turn = 0;
-                           for (bool batching : is_batching)
-                             batch.push_back(batching ? thread[next_thread++] : turn[next_turn++]);
-                           ++next_thread;
-                           for (bool filled : fills)
-                             window.push_back(filled ? thread[next_thread++] : turn[next_turn++]);
-                           HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
-                           return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
-                             const std::vector<LaneIndex> place = kernel.PlaceOf(origin, window);
-                             auto apply = [&]() -> absl::Status {
-                               HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, window));
-                               return kernel.Apply(Index(place), updates);
-                             };
-                             if (owners == 1) return apply();
-                             std::vector<LaneIndex> coordinates;
-                             for (int64_t d = 0; d < s.operand.rank(); ++d) {
-                               if (shared[d]) coordinates.push_back(place[d]);
-                             }
-                             llvm::Value* position =
-                                 Index(std::move(coordinates)).Linear(k.context(), shared_sizes).Base(k.context());
-                             llvm::Value* owner = b.CreateURem(position, b.getInt64(static_cast<uint64_t>(owners)));
-                             return k.If("own", b.CreateICmpEQ(owner, thread[owner_position].Base(k.context())), apply);
-                           });
-                         });
+        return k.ForEach(
+            "updates", b.getInt64(0), b.getInt64(static_cast<uint64_t>(iterations)), 1,
+            [&](llvm::Value* t) -> absl::Status {
+              const std::vector<LaneIndex> turn = k.Delinearize(t, division.iteration_sizes);
+              std::vector<LaneIndex> batch, window;
+              size_t next_thread = 0, next_turn = 0;
+              for (bool batching : division.is_batching)
+                batch.push_back(batching ? thread[next_thread++] : turn[next_turn++]);
+              ++next_thread;
+              for (bool filled : division.fills) window.push_back(filled ? thread[next_thread++] : turn[next_turn++]);
+              HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
+              return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
+                const std::vector<LaneIndex> place = kernel.PlaceOf(origin, window);
+                auto apply = [&]() -> absl::Status {
+                  HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, window));
+                  return kernel.Apply(Index(place), updates);
+                };
+                if (owners == 1) return apply();
+                std::vector<LaneIndex> coordinates;
+                for (int64_t d = 0; d < s.operand.rank(); ++d) {
+                  if (division.shared[d]) coordinates.push_back(place[d]);
+                }
+                llvm::Value* position =
+                    Index(std::move(coordinates)).Linear(k.context(), division.shared_sizes).Base(k.context());
+                llvm::Value* owner = b.CreateURem(position, b.getInt64(static_cast<uint64_t>(owners)));
+                return k.If("own", b.CreateICmpEQ(owner, thread[division.owner_position].Base(k.context())), apply);
+              });
+            });
       }));
-  return program.FinishAndLaunch(s.instruction, k, CeilDiv(threads, block), block);
+  return program.FinishAndLaunch(s.instruction, k, CeilDiv(threads, block), static_cast<int>(block));
+}
+
+// Copies the operands to the results; returns false if there is nothing else to do.
+absl::StatusOr<bool> EmitOperands(ProgramEmitter& program, const Scatter& s) {
+  const std::vector<int64_t>& tile = s.instruction->kernel()->tile;
+  for (int64_t i = 0; i < s.count; ++i) {
+    HILO_RETURN_IF_ERROR(
+        EmitCopyOfOperand(program, s.instruction, i, s.scatter->operand(i), tile[2 * i + 3], tile[2 * i + 2]));
+  }
+  return !ShapeUtil::IsZeroElementArray(s.updates) && !ShapeUtil::IsZeroElementArray(s.operand);
 }
 
 }  // namespace
 
-absl::Status EmitScatter(ProgramEmitter& program, const HloInstruction* instruction) {
-  const Scatter s = Describe(instruction);
-  for (int64_t i = 0; i < s.count; ++i)
-    HILO_RETURN_IF_ERROR(EmitCopyOfOperand(program, instruction, i, s.scatter->operand(i)));
-  if (ShapeUtil::IsZeroElementArray(s.updates) || ShapeUtil::IsZeroElementArray(s.operand)) return absl::OkStatus();
-  if (const auto atomic = AtomicOperation(s)) return EmitParallel(program, s, atomic);
-  return AreIndependent(s) ? EmitParallel(program, s, std::nullopt) : EmitOwners(program, s);
+absl::Status EmitScatterAtomic(ProgramEmitter& program, const HloInstruction* instruction) {
+  const Scatter s = ScatterOf(*instruction);
+  HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
+  if (!has_updates) return absl::OkStatus();
+  return EmitParallel(program, s, MachineOperation(*AtomicOperation(s), s.operand.element_type()));
+}
+
+absl::Status EmitScatterIndependent(ProgramEmitter& program, const HloInstruction* instruction) {
+  const Scatter s = ScatterOf(*instruction);
+  HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
+  return has_updates ? EmitParallel(program, s, std::nullopt) : absl::OkStatus();
+}
+
+absl::Status EmitScatterInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
+  const Scatter s = ScatterOf(*instruction);
+  HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
+  return has_updates ? EmitOwners(program, s) : absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -7,15 +7,12 @@
 
 #include <algorithm>
 
+#include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/elements/data_movement.h"
-#include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -24,92 +21,14 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Maximum elements of a result, and operations of an instruction, of a kernel, and of the iterations of a loop between
-// two returns to the host.
-constexpr int64_t kMaxElements = 32;
-constexpr int64_t kMaxWork = 512, kMaxKernelWork = 4096;
-constexpr int64_t kWorkBetweenLooks = int64_t{1} << 22;
-constexpr size_t kMaxInstructions = 200;
 // Results of at most this many elements are fully unrolled.
 constexpr int64_t kUnrolled = 4;
-constexpr int kMaxDepth = 8;
 
 int64_t ElementsOf(const Shape& shape) {
   if (!shape.IsTuple()) return shape.IsArray() ? ShapeUtil::ElementsIn(shape) : 0;
   int64_t most = 0;
   for (const Shape& element : shape.tuple_shapes()) most = std::max(most, ElementsOf(element));
   return most;
-}
-
-// Operations of an instruction that is not control flow.
-int64_t WorkOf(const HloInstruction& instruction) {
-  const int64_t elements = std::max<int64_t>(1, ElementsOf(instruction.shape()));
-  switch (instruction.opcode()) {
-    case HloOpcode::kFusion: {
-      int64_t work = 0;
-      const int64_t most = ElementsOf(instruction.shape());
-      for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
-        if (inner->IsParameter()) continue;
-        // An operand that is read at fewer positions than it has is computed only there.
-        work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot
-                    ? WorkOf(*inner)
-                    : std::min(WorkOf(*inner), std::max(most, kMaxWork));
-      }
-      return work;
-    }
-    case HloOpcode::kReduce: return ElementsOf(instruction.operand(0)->shape());
-    case HloOpcode::kReduceWindow: {
-      int64_t window = 1;
-      for (const Window::Dimension& w : instruction.attrs<ReduceWindowAttrs>().window.dimensions) window *= w.size;
-      return elements * window;
-    }
-    case HloOpcode::kDot: {
-      int64_t work = elements;
-      for (int64_t d : instruction.attrs<DotAttrs>().lhs_contracting_dims)
-        work *= instruction.operand(0)->shape().dimensions(d);
-      return work;
-    }
-    default: return elements;
-  }
-}
-
-bool IsSmallSequence(const HloComputation& computation, ProgramEmitter& program, int depth, int64_t* work);
-
-bool IsSmallAt(const HloInstruction& instruction, ProgramEmitter& program, int depth, int64_t* work) {
-  if (IsHostCall(instruction)) return false;
-  if (instruction.opcode() == HloOpcode::kConditional) {
-    for (const HloComputation* branch : instruction.called_computations()) {
-      if (!IsSmallSequence(*branch, program, depth + 1, work)) return false;
-    }
-    return true;
-  }
-  const HloInstruction* hero = HeroOf(&instruction);
-  int64_t elements = ElementsOf(instruction.shape()), own = WorkOf(instruction);
-  if (UpdatesInPlace(program, &instruction)) {
-    own = elements = ElementsOf(hero->operand(1)->shape());
-    if (hero != &instruction) own *= instruction.called_computation()->instruction_count();
-  } else if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple &&
-             !hero->IsParameter()) {
-    return false;
-  }
-  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
-    if (!leaf.shape->IsArray() || ShapeUtil::ElementsIn(*leaf.shape) != ElementsOf(instruction.shape())) return false;
-  }
-  *work += own;
-  return elements <= kMaxElements && own <= kMaxWork;
-}
-
-bool IsCode(const HloInstruction& instruction) {
-  return !instruction.IsParameter() && !instruction.IsConstant() && !IsForwarding(instruction) &&
-         instruction.opcode() != HloOpcode::kAfterAll;
-}
-
-bool IsSmallSequence(const HloComputation& computation, ProgramEmitter& program, int depth, int64_t* work) {
-  if (depth > kMaxDepth || computation.instruction_count() > static_cast<int64_t>(2 * kMaxInstructions)) return false;
-  for (const HloInstruction* instruction : computation.instructions()) {
-    if (IsCode(*instruction) && !IsSmallAt(*instruction, program, depth, work)) return false;
-  }
-  return *work <= kMaxKernelWork;
 }
 
 absl::Status EmitSmallComputation(KernelEmitter& k, const HloComputation* computation);
@@ -145,7 +64,7 @@ absl::Status EmitSmallConditional(KernelEmitter& k, const HloInstruction* condit
 
 absl::Status EmitSmall(KernelEmitter& k, const HloInstruction* instruction) {
   if (instruction->opcode() == HloOpcode::kConditional) return EmitSmallConditional(k, instruction);
-  const bool updates = UpdatesInPlace(k.program(), instruction);
+  const bool updates = UpdatesInPlace(*instruction, k.program().assignment());
   const int64_t count = ElementsOf(updates ? HeroOf(instruction)->operand(1)->shape() : instruction->shape());
   llvm::IRBuilder<>& b = k.b();
   k.BeginInstruction(instruction);
@@ -162,35 +81,13 @@ absl::Status EmitSmall(KernelEmitter& k, const HloInstruction* instruction) {
 
 absl::Status EmitSmallComputation(KernelEmitter& k, const HloComputation* computation) {
   for (const HloInstruction* instruction : k.program().OrderOf(*computation)) {
-    if (IsCode(*instruction) && k.program().HasMemory(instruction)) HILO_RETURN_IF_ERROR(EmitSmall(k, instruction));
+    if (IsEmitted(*instruction, k.program().assignment())) HILO_RETURN_IF_ERROR(EmitSmall(k, instruction));
   }
   k.BeginInstruction(nullptr);
   return absl::OkStatus();
 }
 
 }  // namespace
-
-bool IsSmall(const HloInstruction& instruction, ProgramEmitter& program) {
-  if (instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kCall) return false;
-  int64_t work = 0;
-  return IsSmallAt(instruction, program, 0, &work) && work <= kMaxKernelWork;
-}
-
-bool IsSmallLoop(const HloInstruction& loop, ProgramEmitter& program) {
-  int64_t work = 0;
-  return IsSmallSequence(*loop.called_computation(0), program, 0, &work) &&
-         IsSmallSequence(*loop.called_computation(1), program, 0, &work);
-}
-
-size_t SequenceEnd(absl::Span<const HloInstruction* const> instructions, size_t begin) {
-  int64_t work = 0;
-  size_t end = begin;
-  while (end < instructions.size() && end - begin < kMaxInstructions && (end == begin || work < kMaxKernelWork)) {
-    work += instructions[end]->opcode() == HloOpcode::kConditional ? kMaxKernelWork / 2 : WorkOf(*instructions[end]);
-    ++end;
-  }
-  return end;
-}
 
 absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const HloInstruction* const> instructions) {
   std::unique_ptr<KernelEmitter> k = KernelEmitter::ForSequence(&program, instructions);
@@ -200,12 +97,9 @@ absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const Hlo
   return program.FinishAndLaunch(instructions.back(), *k, 1, 1);
 }
 
-absl::Status EmitSmallLoop(ProgramEmitter& program, const HloInstruction* loop) {
+absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* loop) {
   const HloComputation *condition = loop->called_computation(0), *body = loop->called_computation(1);
-  int64_t work = 0;
-  if (!IsSmallSequence(*condition, program, 0, &work) || !IsSmallSequence(*body, program, 0, &work))
-    return Internal("the loop ", loop->name(), " is not small");
-  const int64_t turns = std::clamp<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 64, 1 << 16);
+  const int64_t iterations = loop->kernel()->tile[0];
   KernelArgument flag = KernelArgument::Scratch(program.AllocateScratch(1), 1, true);
   std::unique_ptr<KernelEmitter> k = KernelEmitter::ForSequence(&program, {&loop, 1}, {flag});
   llvm::IRBuilder<>& b = k->b();
@@ -227,7 +121,7 @@ absl::Status EmitSmallLoop(ProgramEmitter& program, const HloInstruction* loop) 
   llvm::BasicBlock* tested = b.GetInsertBlock();
   b.CreateCondBr(more, look, done);
   b.SetInsertPoint(look);
-  b.CreateCondBr(b.CreateICmpULT(turn, b.getInt64(static_cast<uint64_t>(turns))), next, done);
+  b.CreateCondBr(b.CreateICmpULT(turn, b.getInt64(static_cast<uint64_t>(iterations))), next, done);
   b.SetInsertPoint(next);
   HILO_RETURN_IF_ERROR(EmitSmallComputation(*k, body));
   turn->addIncoming(b.CreateAdd(turn, b.getInt64(1)), b.GetInsertBlock());

@@ -10,16 +10,10 @@
 
 namespace hilo::gpu {
 
-// Returns true if one thread executes the instruction as fast as a launch.
-bool IsSmall(const HloInstruction& instruction, ProgramEmitter& program);
-// Returns true if condition and body are sequences of small instructions.
-bool IsSmallLoop(const HloInstruction& loop, ProgramEmitter& program);
-
-// Returns the end of the longest sequence of `instructions` from index `begin` that one kernel can contain.
-size_t SequenceEnd(absl::Span<const HloInstruction* const> instructions, size_t begin);
-
+// One kernel of instructions whose kernel is a sequence. Values are in memory between them.
 absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const HloInstruction* const> instructions);
-absl::Status EmitSmallLoop(ProgramEmitter& program, const HloInstruction* loop);
+// A loop that one thread executes, until it ends or has run for as long as the host may not look.
+absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* loop);
 
 }  // namespace hilo::gpu
 

@@ -18,8 +18,6 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kTileBytes = 32 << 10;
-
 struct Sort {
   const HloInstruction* instruction;
   int64_t count;                     // arrays
@@ -187,20 +185,9 @@ class SortKernel {
   std::vector<llvm::Type*> cell_types_;
 };
 
-// Elements that a block sorts: the largest power of two of which two copies fit.
-int64_t TileOf(const Sort& s) {
-  int64_t bytes = 0, tile = 32;
-  for (int64_t i = 0; i < s.count; ++i)
-    bytes += std::max<int64_t>(4, PrimitiveTypeByteSize(s.instruction->operand(i)->shape().element_type()));
-  while (tile < s.length && 4 * tile * bytes <= kTileBytes) tile *= 2;
-  return 2 * tile * bytes <= kTileBytes ? tile : 1;
-}
-
 }  // namespace
 
-absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction) {
-  if (HeroOf(instruction) != instruction)
-    return Unimplemented("sort inside a fusion is not supported on this platform yet");
+absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instruction) {
   const Shape& shape = instruction->operand(0)->shape();
   const int64_t dimension = instruction->attrs<SortAttrs>().dimensions[0];
   Sort s{.instruction = instruction,
@@ -208,12 +195,9 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
          .elements = ShapeUtil::ElementsIn(shape),
          .length = shape.dimensions(dimension),
          .stride = 1};
-  if (s.elements == 0) return absl::OkStatus();
   for (int64_t d = dimension + 1; d < shape.rank(); ++d) s.stride *= shape.dimensions(d);
-  HILO_ASSIGN_OR_RETURN(const bool is_sorted, EmitRadixSort(program, instruction));
-  if (is_sorted) return absl::OkStatus();
-
-  const int64_t tile = TileOf(s), block = std::min<int64_t>(kBlockSize, std::max<int64_t>(kWarp, tile));
+  const std::vector<int64_t>& sizes = instruction->kernel()->tile;
+  const int64_t block = sizes[0], tile = sizes[1];
   std::vector<KernelArgument> operands, results, scratch;
   int64_t launches = tile > 1 && s.length > 1 ? 1 : 0;
   for (int64_t width = tile; width < s.length; width *= 2) ++launches;
@@ -245,7 +229,7 @@ absl::Status EmitSort(ProgramEmitter& program, const HloInstruction* instruction
       continue;
     }
     arguments.push_back(KernelArgument::Integer(width));
-    const int merge_block = BlockFor(s.elements);
+    const int merge_block = static_cast<int>(sizes[2]);
     KernelEmitter k(&program, nullptr, arguments);
     SortKernel kernel(k, s);
     llvm::Value* i = k.GlobalThread(merge_block);

@@ -1,6 +1,6 @@
 // Products of two batches of matrices whose elements are computed on demand, as in dots and convolutions. A block
-// computes a tile of 64 x 64 results. It loads a strip of each operand, 16 deep, into shared memory, and each thread
-// multiplies the elements for its 4 x 4 results; then the next strip is loaded. Elements beyond the edges are 0 on both
+// computes a square tile of results. It loads a strip of each operand into shared memory, and each thread multiplies
+// the elements for its own square of results; then the next strip is loaded. Elements beyond the edges are 0 on both
 // sides and add nothing.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/gpu/compile/kernel_emitter.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
 
@@ -31,13 +32,14 @@ struct TiledProduct {
   std::function<absl::Status(llvm::Value* batch, llvm::Value* m, llvm::Value* n, const codegen::ElementValue& sum)>
       store;
 
-  static constexpr int kThreads = 256;
-  // Returns true if tiles are filled well enough to be profitable.
-  static bool IsWorthIt(int64_t m, int64_t n, int64_t depth) { return m >= 32 && n >= 32 && depth >= 8; }
-  // The number of blocks, each of kThreads threads.
-  int64_t Blocks() const;
-  // Emits all of kernel `k`. Sums are in ascending order of depth.
-  absl::Status Emit(KernelEmitter& k) const;
+  // Threads of a block, side of a tile, depth of a strip, and results of a thread in each dimension.
+  int64_t threads = 0, side = 0, strip = 0, own = 0;
+  void SetSizes(const KernelConfig& config) {
+    threads = config.tile[0], side = config.tile[1], strip = config.tile[2], own = config.tile[3];
+  }
+
+  // Emits all of kernel `k`, which computes `instruction`, and launches it. Sums are in ascending order of depth.
+  absl::Status EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const;
 };
 
 }  // namespace hilo::gpu

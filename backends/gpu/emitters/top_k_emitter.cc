@@ -11,6 +11,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/order_key.h"
+#include "backends/gpu/match/sort_match.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
@@ -20,8 +21,6 @@ namespace {
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-constexpr int64_t kTileBytes = 16 << 10;
 
 int64_t PowerFrom(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
 int64_t Log(int64_t power) { return std::countr_zero(static_cast<uint64_t>(power)); }
@@ -33,9 +32,6 @@ struct TopK {
   int64_t rows, k, chunk;  // chunk: k rounded up
   int64_t cell_bytes;      // of an element with its index
 };
-
-// Elements of 64 bits and their indices take 128.
-int64_t CellBytesOf(PrimitiveType type) { return PrimitiveTypeByteSize(type) > 4 ? 16 : 8; }
 
 class TopKKernel {
  public:
@@ -186,13 +182,6 @@ class TopKKernel {
 
 }  // namespace
 
-bool IsSelectedTopK(const HloInstruction& instruction) {
-  const Shape& shape = instruction.operand(0)->shape();
-  const int64_t k = instruction.attrs<TopKAttrs>().k;
-  return k > 0 && HasOrderKey(shape.element_type()) && shape.dimensions().back() < INT32_MAX &&
-         2 * PowerFrom(k) * CellBytesOf(shape.element_type()) <= kTileBytes && !ShapeUtil::IsZeroElementArray(shape);
-}
-
 absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction) {
   const TopKAttrs& attrs = instruction->attrs<TopKAttrs>();
   const Shape& shape = instruction->operand(0)->shape();
@@ -202,11 +191,11 @@ absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction
                .rows = ShapeUtil::ElementsIn(shape) / shape.dimensions().back(),
                .k = attrs.k,
                .chunk = PowerFrom(attrs.k),
-               .cell_bytes = CellBytesOf(shape.element_type())};
+               .cell_bytes = TopKCellBytes(shape.element_type())};
   KernelArgument from = KernelArgument::Scratch(0, 0, false);
   int64_t count = shape.dimensions().back();
   for (bool first = true;; first = false) {
-    const int64_t tile = std::min(kTileBytes / t.cell_bytes, std::max(t.chunk, PowerFrom(count))),
+    const int64_t tile = std::min(instruction->kernel()->tile[1], std::max(t.chunk, PowerFrom(count))),
                   parts = CeilDiv(count, tile);
     const int block = BlockFor(tile / 2);
     const int64_t bytes = parts > 1 ? t.rows * parts * t.k * t.cell_bytes : 0;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -22,40 +23,6 @@ using codegen::Carried;
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-constexpr int64_t kWordBytes = 4, kWideBytes = 16;
-// Shorter sides are loops.
-constexpr int64_t kMinSide = 16;
-
-// The result dimension that is the operand's minor-most.
-int64_t RowDimension(const HloInstruction& transpose) {
-  const auto& permutation = transpose.attrs<TransposeAttrs>().dimensions;
-  const int64_t minor = transpose.shape().rank() - 1;
-  for (int64_t d = 0; d < minor; ++d) {
-    if (permutation[d] == minor) return d;
-  }
-  return -1;
-}
-
-struct Tile {
-  int64_t group = 1;         // adjacent elements per thread
-  int64_t side = kWarpSize;  // in elements
-  int64_t pitch = side + 1;  // from line to line
-};
-
-Tile TileOf(const Shape& shape, int64_t rows, int64_t columns) {
-  const PrimitiveType type = shape.element_type();
-  if (IsComplexType(type) || PrimitiveTypeBitWidth(type) % 8 != 0) return {};
-  const int64_t bytes = PrimitiveTypeByteSize(type), words = std::max<int64_t>(kWordBytes / bytes, 1);
-  const auto fits = [&](const Tile& tile) {
-    return rows % tile.group == 0 && columns % tile.group == 0 && rows >= tile.side && columns >= tile.side;
-  };
-  const int64_t gap = bytes == 2 ? words : 1;
-  const Tile wide = {kWideBytes / bytes, 2 * kWarpSize, 2 * kWarpSize + gap};
-  const Tile narrow = {words, words * kWarpSize, words * kWarpSize + gap};
-  if (bytes > 1 && fits(wide)) return wide;  // bytes would have four-way bank conflicts
-  return fits(narrow) ? narrow : Tile();
-}
 
 // Returns the type as which elements of `type` are moved: unsigned integers instead of narrow floats.
 PrimitiveType MovedType(PrimitiveType type) {
@@ -70,16 +37,11 @@ codegen::IrArray WithType(codegen::IrArray array, PrimitiveType type) {
 
 }  // namespace
 
-bool IsTiledTranspose(const HloInstruction& transpose) {
-  const int64_t row = transpose.shape().rank() < 2 ? -1 : RowDimension(transpose);
-  return row >= 0 && transpose.shape().dimensions(row) >= kMinSide && transpose.shape().dimensions().back() >= kMinSide;
-}
-
 absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction) {
   const HloInstruction* transpose = HeroOf(instruction);
   const auto& permutation = transpose->attrs<TransposeAttrs>().dimensions;
   const Shape& shape = transpose->shape();
-  const int64_t row_dimension = RowDimension(*transpose), column_dimension = shape.rank() - 1;
+  const int64_t row_dimension = TransposedRowDimension(*transpose), column_dimension = shape.rank() - 1;
   const int64_t rows = shape.dimensions(row_dimension), columns = shape.dimensions(column_dimension);
   std::vector<int64_t> others, other_sizes;
   for (int64_t d = 0; d < column_dimension; ++d) {
@@ -87,7 +49,8 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
     others.push_back(d);
     other_sizes.push_back(shape.dimensions(d));
   }
-  const auto [group, side, pitch] = TileOf(shape, rows, columns);
+  const KernelConfig& config = *instruction->kernel();
+  const int64_t group = config.width, block_size = config.tile[0], side = config.tile[1], pitch = config.tile[2];
   const int64_t lanes = side / group;  // threads of a line
   const int64_t tile_rows = CeilDiv(rows, side), tile_columns = CeilDiv(columns, side);
 
@@ -117,8 +80,8 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
   // Lines y, y + lines_at_once ... of the tile; the group's first element inside means all of it, as sides are
   // multiples of groups.
   using Body = absl::FunctionRef<absl::Status(llvm::Value * row, llvm::Value * column, llvm::Value * cell)>;
-  const int64_t lines_at_once = kBlockSize / lanes;
-  auto lines = [&, group = group, side = side, pitch = pitch](bool along_rows, Body body) {
+  const int64_t lines_at_once = block_size / lanes;
+  auto lines = [&](bool along_rows, Body body) {
     const auto line = [&](llvm::Value* i) {
       llvm::Value *row_part = along_rows ? x : i, *column_part = along_rows ? i : x;
       llvm::Value *row = b.CreateAdd(first_row, row_part, "", true, true),
@@ -172,7 +135,8 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
             .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
         return absl::OkStatus();
       }));
-  return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns, kBlockSize);
+  return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns,
+                                 static_cast<int>(block_size));
 }
 
 }  // namespace hilo::gpu

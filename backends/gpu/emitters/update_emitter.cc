@@ -1,5 +1,4 @@
-// dynamic-update-slice. If the result shares the operand's memory, only the window is written, with one thread per
-// element; otherwise the whole result is a loop.
+// dynamic-update-slice in place: only the window is written, with one thread per element.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "hilo/status_macros.h"
@@ -10,12 +9,6 @@ namespace {
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-bool IsInPlace(ProgramEmitter& program, const HloInstruction* instruction, const HloInstruction* hero) {
-  const HloInstruction* operand = FusedOperand(hero->operand(0), instruction);
-  if (!program.IsSequential(operand->parent()) || operand->IsConstant()) return false;
-  return program.assignment().slice(instruction).SameMemory(program.assignment().slice(operand));
-}
 
 }  // namespace
 
@@ -36,20 +29,14 @@ absl::Status EmitUpdateOfWindow(KernelEmitter& k, const HloInstruction* instruct
   return absl::OkStatus();
 }
 
-bool UpdatesInPlace(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* hero = HeroOf(instruction);
-  return hero->opcode() == HloOpcode::kDynamicUpdateSlice && IsInPlace(program, instruction, hero);
-}
-
 absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* instruction) {
-  if (!UpdatesInPlace(program, instruction)) return EmitLoop(program, instruction);
   const int64_t count = ShapeUtil::ElementsIn(HeroOf(instruction)->operand(1)->shape());
-  const int block = BlockFor(count);
+  const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return EmitUpdateOfWindow(k, instruction, i); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), block);
+  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

@@ -4,8 +4,6 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
-#include "backends/gpu/compile/program_emitter.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
@@ -20,10 +18,6 @@ namespace hilo::gpu {
 // lacks are kept. Needed. Errors: InvalidArgument for calls whose operands, results and attributes do not match their
 // function.
 std::unique_ptr<HloPass> MakeCudaCalls();
-
-// Adds the thunks of a custom call that runs on the device: LAPACK's if large enough for the library, and
-// cu_lu_pivots_to_permutation. Returns false if it is for the host.
-absl::StatusOr<bool> EmitDeviceCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 }  // namespace hilo::gpu
 

@@ -42,7 +42,11 @@ struct RowPlan {
   std::vector<std::vector<const HloInstruction*>> levels;
   std::vector<const HloInstruction*> roots;  // one per output leaf
 };
+// Returns nullopt if the instruction has no such kernel, or if its rows do not fit into registers.
 std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
+// Returns the plan of an instruction whose KernelConfig has its numbers: {block, threads, groups}, and the group as
+// width.
+std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction);
 
 // "fuse-rows": makes fusions for which PlanRows has a plan, with one or several results.
 std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict);

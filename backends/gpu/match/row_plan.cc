@@ -5,6 +5,7 @@
 #include "backends/gpu/match/row_fusion.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -81,6 +82,50 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   return plan->groups * group <= 2 * most;
 }
 
+// Returns the plan without its numbers.
+std::optional<RowPlan> DescribeRows(const HloInstruction* instruction, bool strict, Demand* demand) {
+  const bool is_fusion = instruction->opcode() == HloOpcode::kFusion;
+  const HloInstruction* root = is_fusion ? instruction->called_computation()->root_instruction() : instruction;
+  std::vector<const HloInstruction*> order = {root};
+  if (is_fusion) {
+    const std::vector<HloInstruction*> all = instruction->called_computation()->MakePostOrder();
+    order.assign(all.begin(), all.end());
+  }
+  RowPlan plan;
+  absl::flat_hash_map<const HloInstruction*, int64_t> levels;  // 1 or more for what depends on a reduction
+  for (const HloInstruction* member : order) {
+    int64_t level = 0;
+    for (const HloInstruction* operand : member->operands()) level = std::max(level, levels[operand]);
+    if (member->opcode() == HloOpcode::kFusion || (member->opcode() == HloOpcode::kTuple && member != root))
+      return std::nullopt;
+    if (member->opcode() == HloOpcode::kReduce) {
+      const std::optional<RowSpace> space = RowSpaceOf(*member);
+      if (!space.has_value() || !MayReorder(*member, strict) || levels[member->operand(1)] > 0) return std::nullopt;
+      if (plan.levels.empty()) plan.space = *space;
+      if (plan.space != *space) return std::nullopt;
+      if (static_cast<int64_t>(plan.levels.size()) <= level) plan.levels.resize(level + 1);
+      plan.levels[level++].push_back(member);
+      demand->AddArray(member->operand(0)->shape(), *space, /*in_memory=*/false);
+    } else if (level > 0 && member->opcode() != HloOpcode::kTuple && !StaysInRow(*member, plan.space)) {
+      return std::nullopt;
+    }
+    levels[member] = level;
+    ++demand->instructions;
+  }
+  if (plan.levels.empty()) return std::nullopt;
+  for (const HloInstruction* operand : instruction->operands()) demand->AddArray(operand->shape(), plan.space);
+  if (root->opcode() == HloOpcode::kTuple) {
+    plan.roots.assign(root->operands().begin(), root->operands().end());
+  } else {
+    plan.roots = {root};
+  }
+  for (const HloInstruction* output : plan.roots) {
+    if (!plan.space.IsFull(output->shape()) && !plan.space.IsRow(output->shape())) return std::nullopt;
+    demand->AddArray(output->shape(), plan.space);
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce) {
@@ -113,47 +158,20 @@ bool StaysInRow(const HloInstruction& instruction, const RowSpace& space) {
 }
 
 std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) {
-  const bool is_fusion = instruction->opcode() == HloOpcode::kFusion;
-  const HloInstruction* root = is_fusion ? instruction->called_computation()->root_instruction() : instruction;
-  std::vector<const HloInstruction*> order = {root};
-  if (is_fusion) {
-    const std::vector<HloInstruction*> all = instruction->called_computation()->MakePostOrder();
-    order.assign(all.begin(), all.end());
-  }
-  RowPlan plan;
   Demand demand;
-  absl::flat_hash_map<const HloInstruction*, int64_t> levels;  // 1 or more for what depends on a reduction
-  for (const HloInstruction* member : order) {
-    int64_t level = 0;
-    for (const HloInstruction* operand : member->operands()) level = std::max(level, levels[operand]);
-    if (member->opcode() == HloOpcode::kFusion || (member->opcode() == HloOpcode::kTuple && member != root))
-      return std::nullopt;
-    if (member->opcode() == HloOpcode::kReduce) {
-      const std::optional<RowSpace> space = RowSpaceOf(*member);
-      if (!space.has_value() || !MayReorder(*member, strict) || levels[member->operand(1)] > 0) return std::nullopt;
-      if (plan.levels.empty()) plan.space = *space;
-      if (plan.space != *space) return std::nullopt;
-      if (static_cast<int64_t>(plan.levels.size()) <= level) plan.levels.resize(level + 1);
-      plan.levels[level++].push_back(member);
-      demand.AddArray(member->operand(0)->shape(), *space, /*in_memory=*/false);
-    } else if (level > 0 && member->opcode() != HloOpcode::kTuple && !StaysInRow(*member, plan.space)) {
-      return std::nullopt;
-    }
-    levels[member] = level;
-    ++demand.instructions;
-  }
-  if (plan.levels.empty()) return std::nullopt;
-  for (const HloInstruction* operand : instruction->operands()) demand.AddArray(operand->shape(), plan.space);
-  if (root->opcode() == HloOpcode::kTuple) {
-    plan.roots.assign(root->operands().begin(), root->operands().end());
-  } else {
-    plan.roots = {root};
-  }
-  for (const HloInstruction* output : plan.roots) {
-    if (!plan.space.IsFull(output->shape()) && !plan.space.IsRow(output->shape())) return std::nullopt;
-    demand.AddArray(output->shape(), plan.space);
-  }
-  if (!ChooseThreads(demand, &plan)) return std::nullopt;
+  std::optional<RowPlan> plan = DescribeRows(instruction, strict, &demand);
+  if (!plan.has_value() || !ChooseThreads(demand, &*plan)) return std::nullopt;
+  return plan;
+}
+
+std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction) {
+  Demand demand;
+  std::optional<RowPlan> plan = DescribeRows(instruction, /*strict=*/false, &demand);
+  if (!plan.has_value()) return std::nullopt;
+  const KernelConfig& config = *instruction->kernel();
+  plan->group = config.width;
+  plan->threads = config.tile[1];
+  plan->groups = config.tile[2];
   return plan;
 }
 

@@ -102,18 +102,16 @@ class StreamCallThunk : public Thunk {
 
 }  // namespace
 
-absl::StatusOr<bool> EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction) {
-  const CustomCallAttrs& attrs = instruction->attrs<CustomCallAttrs>();
+absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction) {
   const CustomCallRegistry* registry = program.options().custom_calls;
   if (registry == nullptr) registry = &CustomCallRegistry::Default();
   const absl::string_view platforms[] = {kStreamPlatform};
-  if (!registry->Find(attrs.custom_call_target, platforms, attrs.api_version).ok()) return false;
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<ffi::CustomCall> call,
                         ffi::CustomCall::Create(*instruction, registry, platforms));
   HILO_ASSIGN_OR_RETURN(CallLeaves leaves, LeavesOf(program, instruction));
   program.Add(std::make_unique<StreamCallThunk>(instruction->name(), InstructionContext(*instruction), std::move(call),
                                                 std::move(leaves)));
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -3,14 +3,13 @@
 #ifndef HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "backends/gpu/compile/program_emitter.h"
 
 namespace hilo::gpu {
 
-// Adds the thunk of a custom call; returns false if no function of its name and API version is registered for
-// kStreamPlatform. Errors: as ffi::CustomCall::Create.
-absl::StatusOr<bool> EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
+// Adds the thunk of a custom call whose function is registered for kStreamPlatform. Errors: as ffi::CustomCall::Create.
+absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 }  // namespace hilo::gpu
 

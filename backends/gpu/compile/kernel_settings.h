@@ -1,7 +1,7 @@
 // Decisions other than compile options that determine a module's kernels: stored in serialized programs, so that thunks
 // can be emitted again for the same kernels.
-#ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_CHOICES_H_
-#define HILO_BACKENDS_GPU_COMPILE_KERNEL_CHOICES_H_
+#ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_SETTINGS_H_
+#define HILO_BACKENDS_GPU_COMPILE_KERNEL_SETTINGS_H_
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ struct LibraryThresholds {
   }
 };
 
-struct KernelChoices {
+struct KernelSettings {
   bool sequences = true;  // small consecutive instructions become one single-threaded kernel, small loops too
   bool overlap_collectives =
       true;                // collectives run on a stream of their own, beside work that does not need their results
@@ -50,9 +50,9 @@ struct KernelChoices {
   LibraryThresholds library_thresholds;
 };
 
-void Encode(const KernelChoices& choices, ByteWriter* out);
-KernelChoices DecodeKernelChoices(ByteReader* in);
+void Encode(const KernelSettings& settings, ByteWriter* out);
+KernelSettings DecodeKernelSettings(ByteReader* in);
 
 }  // namespace hilo::gpu
 
-#endif  // HILO_BACKENDS_GPU_COMPILE_KERNEL_CHOICES_H_
+#endif  // HILO_BACKENDS_GPU_COMPILE_KERNEL_SETTINGS_H_

@@ -1,0 +1,200 @@
+// Sequences of small instructions, and loops of them, that one thread executes faster than launches would be made
+// (sequence_emitter.cc).
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/compile/kernel_families.h"
+#include "backends/gpu/thunks/host_call.h"
+#include "backends/llvm/lanes/lane_plan.h"
+#include "hlo/analysis/in_place.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+// Maximum elements of a result, and operations of an instruction, and of a kernel: a launch takes some 2 us, in which a
+// thread executes some thousands of instructions.
+constexpr int64_t kMaxElements = 32;
+constexpr int64_t kMaxWork = 512, kMaxKernelWork = 4096;
+// Operations between two returns to the host, which looks for a cancellation: some milliseconds.
+constexpr int64_t kWorkBetweenLooks = int64_t{1} << 22;
+// Instructions of a kernel, for the compiler's sake, and the depth of branches, for the walk's.
+constexpr size_t kMaxInstructions = 200;
+constexpr int kMaxDepth = 8;
+
+int64_t ElementsOf(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray() ? ShapeUtil::ElementsIn(shape) : 0;
+  int64_t most = 0;
+  for (const Shape& element : shape.tuple_shapes()) most = std::max(most, ElementsOf(element));
+  return most;
+}
+
+// Operations of an instruction that is not control flow.
+int64_t WorkOf(const HloInstruction& instruction) {
+  const int64_t elements = std::max<int64_t>(1, ElementsOf(instruction.shape()));
+  switch (instruction.opcode()) {
+    case HloOpcode::kFusion: {
+      int64_t work = 0;
+      const int64_t most = ElementsOf(instruction.shape());
+      for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
+        if (inner->IsParameter()) continue;
+        // An operand that is read at fewer positions than it has is computed only there.
+        work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot
+                    ? WorkOf(*inner)
+                    : std::min(WorkOf(*inner), std::max(most, kMaxWork));
+      }
+      return work;
+    }
+    case HloOpcode::kReduce: return ElementsOf(instruction.operand(0)->shape());
+    case HloOpcode::kReduceWindow: {
+      int64_t window = 1;
+      for (const Window::Dimension& w : instruction.attrs<ReduceWindowAttrs>().window.dimensions) window *= w.size;
+      return elements * window;
+    }
+    case HloOpcode::kDot: {
+      int64_t work = elements;
+      for (int64_t d : instruction.attrs<DotAttrs>().lhs_contracting_dims)
+        work *= instruction.operand(0)->shape().dimensions(d);
+      return work;
+    }
+    default: return elements;
+  }
+}
+
+class SequenceChoice {
+ public:
+  SequenceChoice(HloModule& module, const BufferAssignment& assignment) : module_(module), assignment_(assignment) {}
+
+  // Chooses in a computation and in what its loops and branches run; calls have scopes of their own.
+  void Choose(const HloComputation& computation) {
+    std::vector<HloInstruction*> small;
+    for (HloInstruction* instruction : module_.OrderOf(computation)) {
+      if (!IsEmitted(*instruction, assignment_)) continue;
+      if (IsSmall(*instruction)) {
+        small.push_back(instruction);
+        continue;
+      }
+      ChooseAmong(small);
+      small.clear();
+      ChooseInside(instruction);
+    }
+    ChooseAmong(small);
+  }
+
+ private:
+  void ChooseAmong(const std::vector<HloInstruction*>& small) {
+    for (size_t begin = 0; begin < small.size();) {
+      const size_t end = SequenceEnd(small, begin);
+      if (end == begin + 1) {
+        ChooseInside(small[begin]);
+      } else {
+        const std::string why = absl::StrCat(end - begin, " small instructions in a row");
+        for (size_t i = begin; i < end; ++i) Mark(small[i], why);
+        ++number_;
+      }
+      begin = end;
+    }
+  }
+
+  void ChooseInside(HloInstruction* instruction) {
+    const KernelKind kind = instruction->kernel()->kind;
+    if (instruction->opcode() == HloOpcode::kConditional) {
+      for (const HloComputation* branch : instruction->called_computations()) Choose(*branch);
+    } else if (instruction->opcode() == HloOpcode::kWhile) {
+      const HloComputation &condition = *instruction->called_computation(0),
+                           &body = *instruction->called_computation(1);
+      int64_t work = 0;
+      if (IsSmallSequence(condition, 0, &work) && IsSmallSequence(body, 0, &work)) {
+        const int64_t iterations = std::clamp<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 64, 1 << 16);
+        instruction->set_kernel({.kind = KernelKind::kOneThreadLoop,
+                                 .tile = {iterations},
+                                 .why = absl::StrCat("an iteration is ", work, " operations")});
+        MarkAll(condition);
+        MarkAll(body);
+        ++number_;
+        return;
+      }
+      if (kind == KernelKind::kWhile) Choose(condition);
+      Choose(body);
+    }
+  }
+
+  void Mark(HloInstruction* instruction, absl::string_view why) {
+    instruction->set_kernel({.kind = KernelKind::kSequence, .tile = {number_}, .why = std::string(why)});
+    if (instruction->opcode() != HloOpcode::kConditional) return;
+    for (const HloComputation* branch : instruction->called_computations()) MarkAll(*branch);
+  }
+  void MarkAll(const HloComputation& computation) {
+    for (HloInstruction* instruction : computation.instructions()) {
+      if (IsEmitted(*instruction, assignment_)) Mark(instruction, "inside a kernel of one thread");
+    }
+  }
+
+  // Returns true if one thread executes the instruction as fast as a launch.
+  bool IsSmall(const HloInstruction& instruction) const {
+    if (instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kCall) return false;
+    int64_t work = 0;
+    return IsSmallAt(instruction, 0, &work) && work <= kMaxKernelWork;
+  }
+
+  bool IsSmallAt(const HloInstruction& instruction, int depth, int64_t* work) const {
+    if (IsHostCall(instruction)) return false;
+    if (instruction.opcode() == HloOpcode::kConditional) {
+      for (const HloComputation* branch : instruction.called_computations()) {
+        if (!IsSmallSequence(*branch, depth + 1, work)) return false;
+      }
+      return true;
+    }
+    const HloInstruction* hero = HeroOf(&instruction);
+    int64_t elements = ElementsOf(instruction.shape()), own = WorkOf(instruction);
+    if (UpdatesInPlace(instruction, assignment_)) {
+      own = elements = ElementsOf(hero->operand(1)->shape());
+      if (hero != &instruction) own *= instruction.called_computation()->instruction_count();
+    } else if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple &&
+               !hero->IsParameter()) {
+      return false;
+    }
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
+      if (!leaf.shape->IsArray() || ShapeUtil::ElementsIn(*leaf.shape) != ElementsOf(instruction.shape())) return false;
+    }
+    *work += own;
+    return elements <= kMaxElements && own <= kMaxWork;
+  }
+
+  bool IsSmallSequence(const HloComputation& computation, int depth, int64_t* work) const {
+    if (depth > kMaxDepth || computation.instruction_count() > static_cast<int64_t>(2 * kMaxInstructions)) return false;
+    for (const HloInstruction* instruction : computation.instructions()) {
+      if (IsCode(*instruction) && !IsSmallAt(*instruction, depth, work)) return false;
+    }
+    return *work <= kMaxKernelWork;
+  }
+
+  // Returns the end of the longest sequence of `instructions` from index `begin` that one kernel can contain.
+  static size_t SequenceEnd(absl::Span<HloInstruction* const> instructions, size_t begin) {
+    int64_t work = 0;
+    size_t end = begin;
+    while (end < instructions.size() && end - begin < kMaxInstructions && (end == begin || work < kMaxKernelWork)) {
+      work += instructions[end]->opcode() == HloOpcode::kConditional ? kMaxKernelWork / 2 : WorkOf(*instructions[end]);
+      ++end;
+    }
+    return end;
+  }
+
+  static bool IsCode(const HloInstruction& instruction) {
+    return !instruction.IsParameter() && !instruction.IsConstant() && !IsForwarding(instruction) &&
+           instruction.opcode() != HloOpcode::kAfterAll;
+  }
+
+  HloModule& module_;
+  const BufferAssignment& assignment_;
+  int64_t number_ = 0;  // of the next sequence
+};
+
+}  // namespace
+
+void ChooseSequences(HloModule* module, const BufferAssignment& assignment) {
+  SequenceChoice choice(*module, assignment);
+  for (const BufferAssignment::Scope& scope : assignment.scopes()) choice.Choose(*scope.computation);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,90 @@
+// The emitter of each kind of kernel.
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/collectives/device_transfer.h"
+#include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/sequence_emitter.h"
+#include "backends/gpu/thunks/host_call.h"
+#include "backends/gpu/thunks/stream_call.h"
+#include "base/errors.h"
+
+namespace hilo::gpu {
+namespace {
+
+using Emitter = absl::Status (*)(ProgramEmitter& program, const HloInstruction* instruction);
+
+constexpr std::pair<KernelKind, Emitter> kEmitters[] = {
+    {KernelKind::kBlockRows, EmitBlockRows},
+    {KernelKind::kBlockRowsInOrder, EmitBlockRowsInOrder},
+    {KernelKind::kCall, [](ProgramEmitter& program, const HloInstruction* call) { return program.EmitCall(call); }},
+    {KernelKind::kCholesky, EmitCholesky},
+    {KernelKind::kCollective, EmitCollective},
+    {KernelKind::kColumns, EmitColumns},
+    {KernelKind::kConcatenate, EmitConcatenate},
+    {KernelKind::kConditional,
+     [](ProgramEmitter& program, const HloInstruction* branches) { return program.EmitConditional(branches); }},
+    {KernelKind::kCopy, EmitCopy},
+    {KernelKind::kCountedLoop,
+     [](ProgramEmitter& program, const HloInstruction* loop) { return program.EmitCountedLoop(loop); }},
+    {KernelKind::kDeviceTransfer, EmitDeviceTransfer},
+    {KernelKind::kFft, EmitFft},
+    {KernelKind::kHostCall, EmitHostCall},
+    {KernelKind::kLibraryCholesky, EmitLibraryCholesky},
+    {KernelKind::kLibraryConvolution, EmitLibraryConvolution},
+    {KernelKind::kLibraryDot, EmitLibraryDot},
+    {KernelKind::kLibraryFft, EmitLibraryFft},
+    {KernelKind::kLibrarySolver, EmitLibrarySolver},
+    {KernelKind::kLibraryTriangularSolve, EmitLibraryTriangularSolve},
+    {KernelKind::kLoop, EmitLoop},
+    {KernelKind::kLoopPerResult, EmitLoopPerResult},
+    {KernelKind::kMergeSort, EmitMergeSort},
+    {KernelKind::kOneThreadLoop, EmitOneThreadLoop},
+    {KernelKind::kPivotsToPermutation, EmitPivotsToPermutation},
+    {KernelKind::kPrefixScanColumns, EmitPrefixScan},
+    {KernelKind::kPrefixScanInOrder, EmitPrefixScanInOrder},
+    {KernelKind::kPrefixScanLines, EmitPrefixScan},
+    {KernelKind::kRadixSort, EmitRadixSort},
+    {KernelKind::kRaggedDot, EmitRaggedDot},
+    {KernelKind::kRegisterRows, EmitRegisterRows},
+    {KernelKind::kScatterAtomic, EmitScatterAtomic},
+    {KernelKind::kScatterInOrder, EmitScatterInOrder},
+    {KernelKind::kScatterIndependent, EmitScatterIndependent},
+    {KernelKind::kSelectAndScatter, EmitSelectAndScatter},
+    {KernelKind::kStreamCall, EmitStreamCall},
+    {KernelKind::kTiledConvolution, EmitConvolution},
+    {KernelKind::kTiledDot, EmitDot},
+    {KernelKind::kTiledTranspose, EmitTranspose},
+    {KernelKind::kTopK, EmitTopK},
+    {KernelKind::kTriangularSolve, EmitTriangularSolve},
+    {KernelKind::kUpdate, EmitUpdateSlice},
+    {KernelKind::kWarpRows, EmitWarpRows},
+    {KernelKind::kWarpRowsInOrder, EmitWarpRowsInOrder},
+    {KernelKind::kWhile, [](ProgramEmitter& program, const HloInstruction* loop) { return program.EmitWhile(loop); }},
+};
+
+constexpr size_t kKinds = 0
+#define HILO_KERNEL_KIND(kind, text) +1
+#include "hlo/ir/kernel_config.def"
+#undef HILO_KERNEL_KIND
+    ;
+
+// By kind; null for those of other backends, and for sequences, which have several instructions.
+constexpr std::array<Emitter, kKinds> kEmitterOf = [] {
+  std::array<Emitter, kKinds> table{};
+  for (const auto& [kind, emitter] : kEmitters) table[static_cast<size_t>(kind)] = emitter;
+  return table;
+}();
+
+}  // namespace
+
+absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instruction) {
+  const KernelKind kind = instruction->kernel()->kind;
+  const Emitter emitter = kEmitterOf[static_cast<size_t>(kind)];
+  if (emitter == nullptr) return Internal("this backend has no kernel of kind ", KernelKindString(kind));
+  return emitter(program, instruction);
+}
+
+}  // namespace hilo::gpu

@@ -1,0 +1,97 @@
+#include "backends/gpu/match/scatter_match.h"
+
+#include "absl/algorithm/container.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::gpu {
+
+int64_t Scatter::WindowSize(int64_t operand_dimension) const {
+  for (size_t i = 0; i < window_dims.size(); ++i) {
+    if (window_dims[i] == operand_dimension) return updates.dimensions(attrs->update_window_dims[i]);
+  }
+  return 1;
+}
+
+int64_t Scatter::BatchPosition(size_t j) const {
+  const int64_t dimension = attrs->scatter_indices_batching_dims[j];
+  return dimension > attrs->index_vector_dim ? dimension - 1 : dimension;
+}
+
+Scatter ScatterOf(const HloInstruction& instruction) {
+  const HloInstruction* scatter = HeroOf(&instruction);
+  Scatter s{.instruction = &instruction,
+            .scatter = scatter,
+            .attrs = &scatter->attrs<ScatterAttrs>(),
+            .count = scatter->operand_count() / 2};
+  s.operand = scatter->operand(0)->shape();
+  s.updates = scatter->operand(s.count + 1)->shape();
+  for (int64_t d = 0; d < s.operand.rank(); ++d) {
+    if (!absl::c_linear_search(s.attrs->inserted_window_dims, d) &&
+        !absl::c_linear_search(s.attrs->input_batching_dims, d))
+      s.window_dims.push_back(d);
+  }
+  for (int64_t d = 0; d < s.updates.rank(); ++d) {
+    if (!absl::c_linear_search(s.attrs->update_window_dims, d)) s.index_dims.push_back(d);
+  }
+  return s;
+}
+
+std::optional<HloOpcode> AtomicOperation(const Scatter& s) {
+  const PrimitiveType type = s.operand.element_type();
+  if (s.count != 1 || !IsIntegralType(type) || PrimitiveTypeByteSize(type) < 4) return std::nullopt;
+  const HloInstruction* root = s.computation().root_instruction();
+  if (root->operand_count() != 2 || !root->operand(0)->IsParameter() || !root->operand(1)->IsParameter() ||
+      root->operand(0) == root->operand(1)) {
+    return std::nullopt;
+  }
+  switch (root->opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kAnd:
+    case HloOpcode::kOr:
+    case HloOpcode::kXor:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum: return root->opcode();
+    default: return std::nullopt;
+  }
+}
+
+bool AreIndependent(const Scatter& s) {
+  return s.attrs->unique_indices && absl::c_all_of(s.window_dims, [&](int64_t d) {
+           return s.WindowSize(d) == 1 || s.WindowSize(d) == s.operand.dimensions(d);
+         });
+}
+
+bool WritesWholeLines(const Scatter& s) {
+  const int64_t minor = s.operand.rank() - 1;
+  return !s.window_dims.empty() && s.window_dims.back() == minor &&
+         s.attrs->update_window_dims.back() == s.updates.rank() - 1 &&
+         s.WindowSize(minor) == s.operand.dimensions(minor) &&
+         !absl::c_linear_search(s.attrs->scatter_dims_to_operand_dims, minor);
+}
+
+ScatterDivision DivisionOf(const Scatter& s) {
+  ScatterDivision division{.is_batching = std::vector<bool>(s.index_dims.size(), false),
+                           .fills = std::vector<bool>(s.window_dims.size(), false),
+                           .shared = std::vector<bool>(s.operand.rank(), true)};
+  auto& [is_batching, fills, shared, thread_sizes, iteration_sizes, shared_sizes, owner_position] = division;
+  for (size_t j = 0; j < s.attrs->input_batching_dims.size(); ++j) {
+    is_batching[s.BatchPosition(j)] = true;
+    shared[s.attrs->input_batching_dims[j]] = false;
+  }
+  const std::vector<int64_t> batch_sizes = s.BatchSizes(), window_sizes = s.WindowSizes();
+  for (size_t i = 0; i < batch_sizes.size(); ++i)
+    (is_batching[i] ? thread_sizes : iteration_sizes).push_back(batch_sizes[i]);
+  owner_position = thread_sizes.size();
+  thread_sizes.push_back(1);
+  for (size_t i = 0; i < window_sizes.size(); ++i) {
+    fills[i] = window_sizes[i] == s.operand.dimensions(s.window_dims[i]);
+    if (fills[i]) shared[s.window_dims[i]] = false;
+    (fills[i] ? thread_sizes : iteration_sizes).push_back(window_sizes[i]);
+  }
+  for (int64_t d = 0; d < s.operand.rank(); ++d) {
+    if (shared[d]) shared_sizes.push_back(s.operand.dimensions(d));
+  }
+  return division;
+}
+
+}  // namespace hilo::gpu

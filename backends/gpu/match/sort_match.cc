@@ -1,0 +1,86 @@
+#include "backends/gpu/match/sort_match.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+namespace {
+
+// Returns true if both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
+bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
+  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
+  *array = -1;
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (i > 64) return false;
+    const auto [x, y] = work[i];
+    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
+      return false;
+    if (x->IsParameter()) {
+      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 ||
+          (*array >= 0 && *array != x->parameter_number() / 2))
+        return false;
+      *array = x->parameter_number() / 2;
+    } else if (x->IsConstant()) {
+      if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
+    } else {
+      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes())))
+        return false;
+      for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
+    }
+  }
+  return *array >= 0;
+}
+
+}  // namespace
+
+bool HasOrderKey(PrimitiveType type) { return type == PRED || IsIntegralType(type) || IsFloatingPointType(type); }
+
+bool IsKeyOp(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAbs:
+    case HloOpcode::kAnd:
+    case HloOpcode::kCompare:
+    case HloOpcode::kConvert:
+    case HloOpcode::kNegate:
+    case HloOpcode::kNot:
+    case HloOpcode::kOr:
+    case HloOpcode::kSelect: return true;
+    default: return false;
+  }
+}
+
+std::optional<KeySort> KeySortOf(const HloInstruction& sort) {
+  const HloInstruction* root = sort.called_computation()->root_instruction();
+  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
+  const CompareAttrs& compare = root->attrs<CompareAttrs>();
+  if (compare.direction != ComparisonDirection::kLt && compare.direction != ComparisonDirection::kGt)
+    return std::nullopt;
+  KeySort r{.instruction = &sort,
+            .key = root->operand(0),
+            .descending = compare.direction == ComparisonDirection::kGt,
+            .count = sort.operand_count()};
+  const PrimitiveType type = r.key->shape().element_type();
+  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
+    return std::nullopt;
+  if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) return std::nullopt;
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
+  r.elements = ShapeUtil::ElementsIn(shape);
+  r.length = shape.dimensions(dimension);
+  for (int64_t d = dimension + 1; d < shape.rank(); ++d) r.stride *= shape.dimensions(d);
+  return r;
+}
+
+int64_t KeySort::key_bits() const {
+  const PrimitiveType type = key->shape().element_type();
+  if (type == PRED) return 1;
+  return 8 * (IsFloatingPointType(type) ? std::max(4, PrimitiveTypeByteSize(type)) : PrimitiveTypeByteSize(type));
+}
+
+int64_t TopKCellBytes(PrimitiveType type) { return PrimitiveTypeByteSize(type) > 4 ? 16 : 8; }
+
+}  // namespace hilo::gpu

@@ -1,0 +1,38 @@
+// Sorts by keys: which comparators compare one integer of each side.
+#ifndef HILO_BACKENDS_GPU_MATCH_SORT_MATCH_H_
+#define HILO_BACKENDS_GPU_MATCH_SORT_MATCH_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo::gpu {
+
+// Returns true for types whose elements can be mapped to integers of the same order: integers, booleans and
+// floating-point numbers.
+bool HasOrderKey(PrimitiveType type);
+
+// Returns true for instructions allowed in a sort key beside its parameter and constants.
+bool IsKeyOp(HloOpcode opcode);
+
+// A sort whose comparator compares one function of the first argument with the same of the second.
+struct KeySort {
+  const HloInstruction* instruction = nullptr;
+  const HloInstruction* key = nullptr;  // in the comparator
+  bool descending = false;
+  int64_t key_array = 0, count = 0;              // of arrays
+  int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between adjacent elements of a list
+
+  int64_t lists() const { return elements / length; }
+  // Bits of a key in a register: narrow floats are F32 there.
+  int64_t key_bits() const;
+};
+std::optional<KeySort> KeySortOf(const HloInstruction& sort);
+
+// Bytes of a top-k cell: an element with its index. Elements of 64 bits and their indices take 128 bits.
+int64_t TopKCellBytes(PrimitiveType type);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_SORT_MATCH_H_
