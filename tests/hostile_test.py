@@ -228,6 +228,17 @@ class HostileTest(unittest.TestCase):
         for platform in ("cpu", "interpreter"):
             self.expect_error("DEADLINE_EXCEEDED", "run", doubling, "--input=random", "--deadline=0.2", f"--platform={platform}", timeout=30)
 
+    def test_a_long_chain_that_partitions_divide(self):
+        chain = "".join(f"b{i + 1} = f32[8] broadcast(b{i}), dimensions={{0}}\n" for i in range(60000))
+        module = self.write("chain.hlo", "HloModule m, num_partitions=2\nENTRY main {\n"
+                            "x = f32[8] parameter(0), sharding={devices=[2]<=[2]}\nc = f32[8] parameter(1), sharding={replicated}\n"
+                            "b0 = f32[8] negate(c)\n" + chain + "ROOT r = f32[8] add(x, b60000)\n}\n")
+        for platform in ("cpu", "interpreter"):
+            done = self.hilo("run", module, "--input={1,2,3,4}", "--input={1,2,3,4,5,6,7,9}", "--partitions=2",
+                             f"--platform={platform}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("out0_r1: f32[8] {0, 0, 0, 0, -4, -4, -4, -5}", done.stdout)
+
     def test_flags(self):
         for flags, words in FLAGS.items():
             with self.subTest(flags=flags):

@@ -97,19 +97,34 @@ bool SameTiles(const TileAssignment& a, const TileAssignment& b) {
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const TileAssignment& tiles) {
+  // A tile of a broadcast is a smaller broadcast, of a tile if need be. Each cut copies the broadcasts, so long chains
+  // are cut in the middle.
+  constexpr size_t kMostBroadcasts = 8;
+  std::vector<std::pair<HloInstruction*, Shape>> broadcasts;  // with the shapes of their tiles, outermost first
+  HloInstruction* source = whole;
+  TileAssignment of_source = tiles;
+  while (source->opcode() == HloOpcode::kBroadcast && !of_source.IsWhole() && broadcasts.size() < kMostBroadcasts) {
+    HILO_RETURN_IF_ERROR(Check(of_source));
+    HILO_ASSIGN_OR_RETURN(Shape shape, TileShape(source->shape(), of_source));
+    TileAssignment of_operand{.counts = {}, .tile_of = std::vector<std::vector<int64_t>>(partitions_)};
+    for (int64_t d : source->attrs<BroadcastAttrs>().dimensions) {
+      of_operand.counts.push_back(of_source.counts[d]);
+      for (int64_t i = 0; i < partitions_; ++i) of_operand.tile_of[i].push_back(of_source.tile_of[i][d]);
+    }
+    broadcasts.emplace_back(source, std::move(shape));
+    source = source->mutable_operand(0);
+    of_source = std::move(of_operand);
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Slice(source, of_source));
+  for (auto it = broadcasts.rbegin(); it != broadcasts.rend(); ++it)
+    tile = computation_->AddInstruction(it->first->CloneWithNewOperands(it->second, {tile}));
+  return tile;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Slice(HloInstruction* whole, const TileAssignment& tiles) {
   if (tiles.IsWhole()) return whole;
   HILO_RETURN_IF_ERROR(Check(tiles));
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(whole->shape(), tiles));
-  if (whole->opcode() == HloOpcode::kBroadcast) {
-    // A smaller broadcast, of a tile if need be.
-    TileAssignment of_operand{.counts = {}, .tile_of = std::vector<std::vector<int64_t>>(partitions_)};
-    for (int64_t d : whole->attrs<BroadcastAttrs>().dimensions) {
-      of_operand.counts.push_back(tiles.counts[d]);
-      for (int64_t i = 0; i < partitions_; ++i) of_operand.tile_of[i].push_back(tiles.tile_of[i][d]);
-    }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * operand, Cut(whole->mutable_operand(0), of_operand));
-    return computation_->AddInstruction(whole->CloneWithNewOperands(shape, {operand}));
-  }
   std::vector<HloInstruction*> operands = {whole};
   for (int64_t d = 0; d < shape.rank(); ++d) {
     std::vector<int64_t> starts(partitions_, 0);

@@ -32,6 +32,8 @@ class TileEmitter {
   // This partition's tile of `whole`. Errors of both: InvalidArgument if the sharding does not fit the array or the
   // program; Unimplemented as TileShape.
   absl::StatusOr<HloInstruction*> Cut(HloInstruction* whole, const TileAssignment& tiles);
+  // Cut as a dynamic-slice.
+  absl::StatusOr<HloInstruction*> Slice(HloInstruction* whole, const TileAssignment& tiles);
   // The array split into the larger tiles `to`, or the whole array, of which every partition has its tile `tile` of the
   // sharding `from`.
   absl::StatusOr<HloInstruction*> Join(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to = {});
