@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "backends/registry.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "tools/command.h"
 
 namespace hilo::tools {

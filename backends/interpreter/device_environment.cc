@@ -6,7 +6,8 @@
 #include "base/errors.h"
 #include "collectives/collective_op.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/structure/scalar_computation.h"
+#include "hlo/ops/semantics.h"
+#include "hlo/ops/table/scalar_computation.h"
 #include "runtime/transfer_ops.h"
 
 namespace hilo {

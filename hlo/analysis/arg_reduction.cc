@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -60,13 +61,11 @@ class Choice {
     for (size_t i = 4; i < steps_.size(); ++i) {
       const auto& [opcode, operands, direction] = steps_[i];
       const double a = at[operands[0]], b = at[operands[1]];
-      switch (opcode) {
-        case HloOpcode::kCompare: at[i] = Compare(direction, a, b); break;
-        case HloOpcode::kSelect: at[i] = a != 0 ? b : at[operands[2]]; break;
-        case HloOpcode::kAnd: at[i] = a != 0 && b != 0; break;
-        case HloOpcode::kOr: at[i] = a != 0 || b != 0; break;
-        default: at[i] = a == 0; break;  // not
-      }
+      if (opcode == HloOpcode::kCompare) at[i] = Compare(direction, a, b);
+      if (opcode == HloOpcode::kSelect) at[i] = a != 0 ? b : at[operands[2]];
+      if (opcode == HloOpcode::kAnd) at[i] = a != 0 && b != 0;
+      if (opcode == HloOpcode::kOr) at[i] = a != 0 || b != 0;
+      if (opcode == HloOpcode::kNot) at[i] = a == 0;
     }
     return {at[results_[0]], at[results_[1]]};
   }
@@ -79,18 +78,13 @@ class Choice {
   };
 
   static bool Understands(const HloInstruction& instruction, Step* step) {
-    switch (instruction.opcode()) {
-      case HloOpcode::kAnd:
-      case HloOpcode::kOr:
-      case HloOpcode::kNot: return instruction.shape().element_type() == PRED;
-      case HloOpcode::kSelect: return true;
-      case HloOpcode::kCompare:
-        // Parameters 0 and 2 are values, 1 and 3 positions.
-        step->direction = instruction.attrs<CompareAttrs>().direction;
-        return instruction.attrs<CompareAttrs>().type != ComparisonType::kTotalOrder && step->operands[0] < 4 &&
-               step->operands[1] < 4 && step->operands[0] % 2 == step->operands[1] % 2;
-      default: return false;
-    }
+    static constexpr OpcodeSet kLogic = {HloOpcode::kAnd, HloOpcode::kNot, HloOpcode::kOr};
+    if (kLogic.contains(instruction.opcode())) return instruction.shape().element_type() == PRED;
+    if (instruction.opcode() != HloOpcode::kCompare) return instruction.opcode() == HloOpcode::kSelect;
+    // Parameters 0 and 2 are values, 1 and 3 positions.
+    step->direction = instruction.attrs<CompareAttrs>().direction;
+    return instruction.attrs<CompareAttrs>().type != ComparisonType::kTotalOrder && step->operands[0] < 4 &&
+           step->operands[1] < 4 && step->operands[0] % 2 == step->operands[1] % 2;
   }
 
   static bool Compare(ComparisonDirection direction, double x, double y) {

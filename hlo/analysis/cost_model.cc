@@ -9,6 +9,7 @@
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -88,104 +89,149 @@ double LongestDimension(const Shape& shape) {
   return static_cast<double>(length);
 }
 
-// The computation of `count` elements of the result, their operands given.
-Work OpWork(const HloInstruction& instruction, double count) {
+// The part of the result that `count` elements are.
+double PartOf(const HloInstruction& instruction, double count) {
+  const double result = Elements(instruction.shape());
+  return result > 0 ? count / result : 0;
+}
+
+Work DotWork(const HloInstruction& dot, double count) { return ProductWork(dot, DotFlops(dot) * PartOf(dot, count)); }
+Work RaggedDotWork(const HloInstruction& dot, double count) {
+  return ProductWork(dot, 2 * count * static_cast<double>(dot.operand(0)->shape().dimensions().back()));
+}
+Work ConvolutionWork(const HloInstruction& convolution, double count) {
+  return ProductWork(convolution, ConvolutionFlops(convolution) * PartOf(convolution, count));
+}
+Work ReduceWork(const HloInstruction& reduce, double count) {
+  return CalledWork(reduce) * (Elements(reduce.operand(0)->shape()) * PartOf(reduce, count));
+}
+Work ReduceWindowWork(const HloInstruction& instruction, double count) {
+  return CalledWork(instruction) * (ScanWindowOf(instruction).has_value()
+                                        ? count
+                                        : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window));
+}
+Work SelectAndScatterWork(const HloInstruction& instruction, double) {
+  return CalledWork(instruction) * (Elements(instruction.operand(1)->shape()) *
+                                    WindowElements(instruction.attrs<SelectAndScatterAttrs>().window));
+}
+Work MapWork(const HloInstruction& map, double count) { return CalledWork(map) * count; }
+Work ScatterWork(const HloInstruction& scatter, double) {
+  const double updates = Elements(scatter.operand(scatter.operand_count() - 1)->shape());
+  Work work = CalledWork(scatter) * updates;
+  work += ElementWork(scatter, updates);
+  return work;
+}
+Work SortWork(const HloInstruction& sort, double) {
   // A sort moves both elements of a pair, and a comparison that is not foreseen stops the processor.
   constexpr double kSortOperations = 500;
-  // Of random bits: rounds of additions, rotations and exclusive ors.
-  constexpr double kRandomOperations = 40;
-  const HloOpcode opcode = instruction.opcode();
-  const double result = Elements(instruction.shape());
-  const double part = result > 0 ? count / result : 0;
-  switch (opcode) {
-    case HloOpcode::kDot:
-    case HloOpcode::kScaledDot: return ProductWork(instruction, DotFlops(instruction) * part);
-    case HloOpcode::kConvolution: return ProductWork(instruction, ConvolutionFlops(instruction) * part);
-    case HloOpcode::kRaggedDot:
-      return ProductWork(instruction,
-                         2 * count * static_cast<double>(instruction.operand(0)->shape().dimensions().back()));
-    case HloOpcode::kReduce: return CalledWork(instruction) * (Elements(instruction.operand(0)->shape()) * part);
-    case HloOpcode::kReduceWindow:
-      return CalledWork(instruction) * (ScanWindowOf(instruction).has_value()
-                                            ? count
-                                            : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window));
-    case HloOpcode::kSelectAndScatter:
-      return CalledWork(instruction) * (Elements(instruction.operand(1)->shape()) *
-                                        WindowElements(instruction.attrs<SelectAndScatterAttrs>().window));
-    case HloOpcode::kMap: return CalledWork(instruction) * count;
-    case HloOpcode::kScatter: {
-      const HloInstruction* updates = instruction.operand(instruction.operand_count() - 1);
-      Work work = CalledWork(instruction) * Elements(updates->shape());
-      work += ElementWork(instruction, Elements(updates->shape()));
-      return work;
-    }
-    case HloOpcode::kSort: {
-      const Shape& keys = instruction.operand(0)->shape();
-      const double comparisons = Elements(keys) * SortDepth(LongestDimension(keys));
-      Work work = CalledWork(instruction) * comparisons;
-      work.operations += kSortOperations * comparisons * static_cast<double>(instruction.operand_count());
-      return work;
-    }
-    case HloOpcode::kTopK: {
-      Work work;
-      work.flops = work.operations = Elements(instruction.operand(0)->shape());
-      return work;
-    }
-    case HloOpcode::kFft: {
-      Work work;
-      work.flops = 5 * count * SortDepth(LongestDimension(instruction.shape()));
-      work.operations = work.flops;
-      return work;
-    }
-    case HloOpcode::kCholesky:
-      return ProductWork(instruction, count * static_cast<double>(instruction.shape().dimensions().back()) / 3);
-    case HloOpcode::kTriangularSolve:
-      return ProductWork(instruction, count * static_cast<double>(instruction.operand(0)->shape().dimensions().back()));
-    case HloOpcode::kRng:
-    case HloOpcode::kRngBitGenerator: {
-      Work work;
-      work.operations = kRandomOperations * count;
-      return work;
-    }
-    default: return ElementWork(instruction, count);
-  }
+  const Shape& keys = sort.operand(0)->shape();
+  const double comparisons = Elements(keys) * SortDepth(LongestDimension(keys));
+  Work work = CalledWork(sort) * comparisons;
+  work.operations += kSortOperations * comparisons * static_cast<double>(sort.operand_count());
+  return work;
 }
+Work TopKWork(const HloInstruction& top_k, double) {
+  Work work;
+  work.flops = work.operations = Elements(top_k.operand(0)->shape());
+  return work;
+}
+Work FftWork(const HloInstruction& fft, double count) {
+  Work work;
+  work.flops = work.operations = 5 * count * SortDepth(LongestDimension(fft.shape()));
+  return work;
+}
+Work CholeskyWork(const HloInstruction& cholesky, double count) {
+  return ProductWork(cholesky, count * static_cast<double>(cholesky.shape().dimensions().back()) / 3);
+}
+Work TriangularSolveWork(const HloInstruction& solve, double count) {
+  return ProductWork(solve, count * static_cast<double>(solve.operand(0)->shape().dimensions().back()));
+}
+Work RandomWork(const HloInstruction&, double count) {
+  // Rounds of additions, rotations and exclusive ors.
+  constexpr double kRandomOperations = 40;
+  Work work;
+  work.operations = kRandomOperations * count;
+  return work;
+}
+
+// The computation of `count` elements of the result, their operands given; for ops that have no rule, ElementWork.
+constexpr OpcodeMap<Work (*)(const HloInstruction& instruction, double count)> kOpWork = {
+    {HloOpcode::kCholesky, CholeskyWork},
+    {HloOpcode::kConvolution, ConvolutionWork},
+    {HloOpcode::kDot, DotWork},
+    {HloOpcode::kFft, FftWork},
+    {HloOpcode::kMap, MapWork},
+    {HloOpcode::kRaggedDot, RaggedDotWork},
+    {HloOpcode::kReduce, ReduceWork},
+    {HloOpcode::kReduceWindow, ReduceWindowWork},
+    {HloOpcode::kRng, RandomWork},
+    {HloOpcode::kRngBitGenerator, RandomWork},
+    {HloOpcode::kScaledDot, DotWork},
+    {HloOpcode::kScatter, ScatterWork},
+    {HloOpcode::kSelectAndScatter, SelectAndScatterWork},
+    {HloOpcode::kSort, SortWork},
+    {HloOpcode::kTopK, TopKWork},
+    {HloOpcode::kTriangularSolve, TriangularSolveWork},
+};
+Work OpWork(const HloInstruction& instruction, double count) {
+  const auto work = kOpWork[instruction.opcode()];
+  return work != nullptr ? work(instruction, count) : ElementWork(instruction, count);
+}
+
+// The part of operand `index` that `count` elements are of the result.
+double ProportionalDemand(const HloInstruction& user, int64_t index, double count) {
+  const double result = Elements(user.shape());
+  return result > 0 ? Elements(user.operand(index)->shape()) * count / result : 0;
+}
+double ReduceDemand(const HloInstruction& reduce, int64_t index, double count) {
+  return index < reduce.operand_count() / 2 ? ProportionalDemand(reduce, index, count) : 1;
+}
+double DotDemand(const HloInstruction& dot, int64_t, double count) {
+  return DotFlops(dot) / 2 / std::max(Elements(dot.shape()), 1.0) * count;
+}
+double ReduceWindowDemand(const HloInstruction& instruction, int64_t index, double count) {
+  if (index >= instruction.operand_count() / 2) return 1;
+  return ScanWindowOf(instruction).has_value() ? count
+                                               : count * WindowElements(instruction.attrs<ReduceWindowAttrs>().window);
+}
+double DynamicSliceDemand(const HloInstruction&, int64_t index, double count) { return index == 0 ? count : 1; }
+double GatherDemand(const HloInstruction& gather, int64_t index, double count) {
+  if (index == 0) return count;
+  return std::min(Elements(gather.operand(index)->shape()), std::max(count, ProportionalDemand(gather, index, count)));
+}
+double UpdateDemand(const HloInstruction& update, int64_t index, double count) {
+  return index == 0 ? count : std::min(Elements(update.operand(index)->shape()), count);
+}
+double ScatterDemand(const HloInstruction& scatter, int64_t index, double) {
+  return index < scatter.operand_count() / 2 ? 0 : Elements(scatter.operand(index)->shape());
+}
+
+constexpr OpcodeMap<double (*)(const HloInstruction& user, int64_t index, double count)> kDemand = {
+    {HloOpcode::kDot, DotDemand},
+    {HloOpcode::kDynamicSlice, DynamicSliceDemand},
+    {HloOpcode::kDynamicUpdateSlice, UpdateDemand},
+    {HloOpcode::kGather, GatherDemand},
+    {HloOpcode::kReduce, ReduceDemand},
+    {HloOpcode::kReduceWindow, ReduceWindowDemand},
+    {HloOpcode::kScaledDot, DotDemand},
+    {HloOpcode::kScatter, ScatterDemand},
+};
 
 // How many elements of operand `index` are computed or read for `count` elements of the result.
 double DemandOf(const HloInstruction& user, int64_t index, double count) {
-  const Shape& operand = user.operand(index)->shape();
-  const double all = Elements(operand);
-  const auto part = [&] {
-    const double result = Elements(user.shape());
-    return result > 0 ? all * count / result : 0;
-  };
-  switch (user.opcode()) {
-    case HloOpcode::kReduce: return index < user.operand_count() / 2 ? part() : 1;
-    case HloOpcode::kDot:
-    case HloOpcode::kScaledDot: return DotFlops(user) / 2 / std::max(Elements(user.shape()), 1.0) * count;
-    case HloOpcode::kReduceWindow:
-      if (index >= user.operand_count() / 2) return 1;
-      return ScanWindowOf(user).has_value() ? count : count * WindowElements(user.attrs<ReduceWindowAttrs>().window);
-    case HloOpcode::kDynamicSlice: return index == 0 ? count : 1;
-    case HloOpcode::kGather: return index == 0 ? count : std::min(all, std::max(count, part()));
-    case HloOpcode::kDynamicUpdateSlice: return index == 0 ? count : std::min(all, count);
-    case HloOpcode::kScatter: return index < user.operand_count() / 2 ? 0 : all;
-    default: break;
-  }
-  if (IsElementwise(user.opcode()) || HasTrait(user.opcode(), kMovement) ||
-      OpcodeInfo(user.opcode()).cost == OpCost::kMove) {
-    return std::min(all, count);
-  }
-  return all;
+  const HloOpcode opcode = user.opcode();
+  if (kDemand[opcode] != nullptr) return kDemand[opcode](user, index, count);
+  const double all = Elements(user.operand(index)->shape());
+  const bool is_read_once =
+      IsElementwise(opcode) || HasTrait(opcode, kMovement) || OpcodeInfo(opcode).cost == OpCost::kMove;
+  return is_read_once ? std::min(all, count) : all;
 }
 
 // What the kernel of `root` writes: the update, where only a part of the first operand's memory changes.
 const HloInstruction& WrittenPart(const HloInstruction& root) {
-  switch (root.opcode()) {
-    case HloOpcode::kDynamicUpdateSlice: return *root.operand(1);
-    case HloOpcode::kScatter: return *root.operand(root.operand_count() - 1);
-    default: return root;
-  }
+  if (root.opcode() == HloOpcode::kDynamicUpdateSlice) return *root.operand(1);
+  if (root.opcode() == HloOpcode::kScatter) return *root.operand(root.operand_count() - 1);
+  return root;
 }
 
 using Demand = absl::flat_hash_map<const HloInstruction*, double>;

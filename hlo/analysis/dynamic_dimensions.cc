@@ -7,6 +7,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -77,10 +78,94 @@ class Flows {
       }
     }
   }
+  void Broadcast() {
+    const auto& dimensions = instruction_.attrs<BroadcastAttrs>().dimensions;
+    for (size_t d = 0; d < dimensions.size(); ++d) Add(0, static_cast<int64_t>(d), dimensions[d]);
+  }
+  void Transpose() {
+    const auto& dimensions = instruction_.attrs<TransposeAttrs>().dimensions;
+    for (size_t d = 0; d < dimensions.size(); ++d) Add(0, dimensions[d], static_cast<int64_t>(d));
+  }
+  // A part of a dynamic dimension is static: elements beyond the size are sliced like the rest.
+  void Slice() {
+    for (int64_t d = 0; d < Leaf(0).rank(); ++d) {
+      if (IsWhole(d) && instruction_.attrs<SliceAttrs>().slice[d].stride == 1) Add(0, d, d);
+    }
+  }
+  void DynamicSlice() {
+    for (int64_t d = 0; d < Leaf(0).rank(); ++d) {
+      if (IsWhole(d)) Add(0, d, d);
+    }
+  }
+  void BitcastConvert() {
+    const int64_t common = std::min(Operand(0).rank(), Leaf(0).rank());
+    for (int64_t d = 0; d < common; ++d) Add(0, d, d);
+  }
+  void Pad() {
+    for (int64_t d = 0; d < Leaf(0).rank(); ++d) {
+      if (instruction_.attrs<PadAttrs>().padding.dimensions[d] == PaddingConfig::Dimension()) Add(0, d, d);
+    }
+  }
+  void Concatenate() {
+    for (int64_t i = 0; i < instruction_.operand_count(); ++i)
+      Same(i, 0, instruction_.attrs<ConcatenateAttrs>().dimensions[0]);
+  }
+  void ReduceWindow() {
+    const auto& window = instruction_.attrs<ReduceWindowAttrs>().window.dimensions;
+    for (int64_t leaf = 0; leaf < leaves(); ++leaf) {
+      for (size_t d = 0; d < window.size(); ++d) {
+        if (window[d] == Window::Dimension()) Add(leaf, static_cast<int64_t>(d), static_cast<int64_t>(d), leaf);
+      }
+    }
+  }
+  void SameAsFirst() { Same(0); }
+  void SameAsSecond() { Same(1); }
+  // Leaf i is as operand i.
+  void SameForEach() {
+    for (int64_t leaf = 0; leaf < leaves(); ++leaf) Same(leaf, leaf);
+  }
+  void TopK() {
+    for (int64_t leaf = 0; leaf < leaves(); ++leaf) Same(0, leaf, Operand(0).rank() - 1);
+  }
+  void Convolution() {
+    const auto& attrs = instruction_.attrs<ConvolutionAttrs>();
+    const auto& labels = attrs.dim_labels;
+    if (attrs.batch_group_count != 1) return;
+    Add(0, labels.input_batch_dimension(), labels.output_batch_dimension());
+    if (attrs.feature_group_count == 1)
+      Add(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
+  }
 
  private:
+  bool IsWhole(int64_t d) const { return Operand(0).dimensions(d) == Leaf(0).dimensions(d); }
+
   const HloInstruction& instruction_;
   std::vector<DimensionFlow> flows_;
+};
+
+using FlowRule = void (Flows::*)();
+// Besides the element-wise ops.
+constexpr OpcodeMap<FlowRule> kFlowRules = {
+    {HloOpcode::kBitcastConvert, &Flows::BitcastConvert},
+    {HloOpcode::kBroadcast, &Flows::Broadcast},
+    {HloOpcode::kCholesky, &Flows::SameAsFirst},
+    {HloOpcode::kConcatenate, &Flows::Concatenate},
+    {HloOpcode::kConvolution, &Flows::Convolution},
+    {HloOpcode::kDot, &Flows::Dot},
+    {HloOpcode::kDynamicSlice, &Flows::DynamicSlice},
+    {HloOpcode::kDynamicUpdateSlice, &Flows::SameAsFirst},
+    {HloOpcode::kGather, &Flows::Gather},
+    {HloOpcode::kPad, &Flows::Pad},
+    {HloOpcode::kReduce, &Flows::Reduce},
+    {HloOpcode::kReduceWindow, &Flows::ReduceWindow},
+    {HloOpcode::kReverse, &Flows::SameAsFirst},
+    {HloOpcode::kScatter, &Flows::SameForEach},
+    {HloOpcode::kSelectAndScatter, &Flows::SameAsFirst},
+    {HloOpcode::kSlice, &Flows::Slice},
+    {HloOpcode::kSort, &Flows::SameForEach},
+    {HloOpcode::kTopK, &Flows::TopK},
+    {HloOpcode::kTranspose, &Flows::Transpose},
+    {HloOpcode::kTriangularSolve, &Flows::SameAsSecond},
 };
 
 bool ReadsOrSetsSizes(HloOpcode opcode) {
@@ -114,81 +199,10 @@ bool HasDynamicShapes(const HloModule& module) {
 
 std::vector<DimensionFlow> DimensionFlows(const HloInstruction& instruction) {
   Flows flows(instruction);
-  const auto equal = [&](int64_t d) { return flows.Operand(0).dimensions(d) == flows.Leaf(0).dimensions(d); };
-  switch (instruction.opcode()) {
-    case HloOpcode::kBroadcast: {
-      const auto& dimensions = instruction.attrs<BroadcastAttrs>().dimensions;
-      for (size_t d = 0; d < dimensions.size(); ++d) flows.Add(0, static_cast<int64_t>(d), dimensions[d]);
-      break;
-    }
-    case HloOpcode::kTranspose: {
-      const auto& dimensions = instruction.attrs<TransposeAttrs>().dimensions;
-      for (size_t d = 0; d < dimensions.size(); ++d) flows.Add(0, dimensions[d], static_cast<int64_t>(d));
-      break;
-    }
-    case HloOpcode::kSlice:
-      // A part of a dynamic dimension is static: elements beyond the size are sliced like the rest.
-      for (int64_t d = 0; d < flows.Leaf(0).rank(); ++d) {
-        if (equal(d) && instruction.attrs<SliceAttrs>().slice[d].stride == 1) flows.Add(0, d, d);
-      }
-      break;
-    case HloOpcode::kDynamicSlice:
-      for (int64_t d = 0; d < flows.Leaf(0).rank(); ++d) {
-        if (equal(d)) flows.Add(0, d, d);
-      }
-      break;
-    case HloOpcode::kBitcastConvert: {
-      const int64_t common = std::min(flows.Operand(0).rank(), flows.Leaf(0).rank());
-      for (int64_t d = 0; d < common; ++d) flows.Add(0, d, d);
-      break;
-    }
-    case HloOpcode::kPad:
-      for (int64_t d = 0; d < flows.Leaf(0).rank(); ++d) {
-        const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[d];
-        if (padding == PaddingConfig::Dimension()) flows.Add(0, d, d);
-      }
-      break;
-    case HloOpcode::kConcatenate:
-      for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-        flows.Same(i, 0, instruction.attrs<ConcatenateAttrs>().dimensions[0]);
-      }
-      break;
-    case HloOpcode::kReduceWindow:
-      for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) {
-        const auto& window = instruction.attrs<ReduceWindowAttrs>().window.dimensions;
-        for (size_t d = 0; d < window.size(); ++d) {
-          if (window[d] == Window::Dimension()) flows.Add(leaf, static_cast<int64_t>(d), static_cast<int64_t>(d), leaf);
-        }
-      }
-      break;
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kSelectAndScatter:
-    case HloOpcode::kReverse:
-    case HloOpcode::kCholesky:
-    case HloOpcode::kReducePrecision: flows.Same(0); break;
-    case HloOpcode::kTriangularSolve: flows.Same(1); break;
-    case HloOpcode::kTopK:
-      for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) flows.Same(0, leaf, flows.Operand(0).rank() - 1);
-      break;
-    case HloOpcode::kSort:
-    case HloOpcode::kScatter:
-      for (int64_t leaf = 0; leaf < flows.leaves(); ++leaf) flows.Same(leaf, leaf);
-      break;
-    case HloOpcode::kGather: flows.Gather(); break;
-    case HloOpcode::kDot: flows.Dot(); break;
-    case HloOpcode::kConvolution: {
-      const auto& attrs = instruction.attrs<ConvolutionAttrs>();
-      const auto& labels = attrs.dim_labels;
-      if (attrs.batch_group_count == 1) flows.Add(0, labels.input_batch_dimension(), labels.output_batch_dimension());
-      if (attrs.feature_group_count == 1 && attrs.batch_group_count == 1) {
-        flows.Add(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
-      }
-      break;
-    }
-    case HloOpcode::kReduce: flows.Reduce(); break;
-    default:
-      if (!IsElementwise(instruction.opcode()) || !instruction.shape().IsArray()) break;
-      for (int64_t i = 0; i < instruction.operand_count(); ++i) flows.Same(i);
+  if (const FlowRule rule = kFlowRules[instruction.opcode()]; rule != nullptr) {
+    (flows.*rule)();
+  } else if (IsElementwise(instruction.opcode()) && instruction.shape().IsArray()) {
+    for (int64_t i = 0; i < instruction.operand_count(); ++i) flows.Same(i);
   }
   return flows.Take();
 }

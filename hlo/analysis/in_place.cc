@@ -148,12 +148,8 @@ std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction) {
 bool IsForwarding(const HloInstruction& instruction) {
   if (HasTrait(instruction.opcode(), kForwarding)) return true;
   if (instruction.parent()->IsFusion()) return false;
-  switch (instruction.opcode()) {
-    case HloOpcode::kReshape:
-    case HloOpcode::kBitcast: return true;
-    case HloOpcode::kBitcastConvert: return IsReinterpretation(instruction);
-    default: return false;
-  }
+  if (instruction.opcode() == HloOpcode::kBitcastConvert) return IsReinterpretation(instruction);
+  return instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kBitcast;
 }
 
 bool IsReinterpretation(const HloInstruction& bitcast_convert) {

@@ -5,6 +5,7 @@
 #include "hilo/xla_builder.h"
 #include "hlo/builder/add_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo {
 namespace {

@@ -14,7 +14,9 @@
 #include "hlo/ops/reduction/batch_norm_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/reduction/window.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -51,67 +53,86 @@ void ShareSize(Literal* x, int64_t a, Literal* y, int64_t b) {
   if (y->GetDynamicSize(b) != size && y->GetDynamicSize(b) == bound) y->SetDynamicSize(b, size);
 }
 
+// Gives the dimensions of the first `arrays` operands one size each, but for dimension `except`.
+void ShareAll(size_t arrays, int64_t except, std::vector<Literal>* operands) {
+  for (size_t i = 1; i < arrays; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      for (int64_t d = 0; d < (*operands)[i].shape().rank(); ++d) {
+        if (d != except) ShareSize(&(*operands)[j], d, &(*operands)[i], d);
+      }
+    }
+  }
+}
+
+// Gives one size to dimensions that the op iterates together.
+using Sharing = void (*)(const HloInstruction& instruction, std::vector<Literal>* operands);
+
+void ShareOfReduction(const HloInstruction&, std::vector<Literal>* operands) {
+  ShareAll(operands->size() / 2, /*except=*/-1, operands);
+}
+void ShareOfBatchNorm(const HloInstruction& instruction, std::vector<Literal>* operands) {
+  Literal& x = (*operands)[0];
+  if (instruction.opcode() == HloOpcode::kBatchNormGrad) {
+    for (int64_t d = 0; d < x.shape().rank(); ++d) ShareSize(&x, d, &(*operands)[4], d);
+  }
+  for (Literal& vector : *operands) {
+    if (vector.shape().rank() == 1) ShareSize(&x, instruction.attrs<BatchNormAttrs>().feature_index, &vector, 0);
+  }
+}
+void ShareOfCholesky(const HloInstruction&, std::vector<Literal>* operands) {
+  Literal& a = (*operands)[0];
+  const int64_t rank = a.shape().rank();
+  ShareSize(&a, rank - 2, &a, rank - 1);
+}
+void ShareOfTriangularSolve(const HloInstruction& instruction, std::vector<Literal>* operands) {
+  Literal& a = (*operands)[0];
+  const int64_t rank = a.shape().rank();
+  const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
+  ShareSize(&a, rank - 2, &a, rank - 1);
+  ShareSize(&a, rank - 2, &(*operands)[1], unknowns);
+  ShareSize(&a, rank - 2, &a, rank - 1);
+}
+void ShareOfSort(const HloInstruction&, std::vector<Literal>* operands) {
+  ShareAll(operands->size(), /*except=*/-1, operands);
+}
+void ShareOfConcatenate(const HloInstruction& instruction, std::vector<Literal>* operands) {
+  ShareAll(operands->size(), instruction.attrs<ConcatenateAttrs>().dimensions[0], operands);
+}
+void ShareOfConvolution(const HloInstruction& instruction, std::vector<Literal>* operands) {
+  const ConvolutionAttrs& attrs = instruction.attrs<ConvolutionAttrs>();
+  if (attrs.feature_group_count != 1) return;
+  ShareSize(&(*operands)[0], attrs.dim_labels.input_feature_dimension(), &(*operands)[1],
+            attrs.dim_labels.kernel_input_feature_dimension());
+}
+void ShareOfDot(const HloInstruction& instruction, std::vector<Literal>* operands) {
+  const DotAttrs& attrs = instruction.attrs<DotAttrs>();
+  Literal &lhs = (*operands)[0], &rhs = (*operands)[1];
+  for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i)
+    ShareSize(&lhs, attrs.lhs_contracting_dims[i], &rhs, attrs.rhs_contracting_dims[i]);
+  for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i)
+    ShareSize(&lhs, attrs.lhs_batch_dims[i], &rhs, attrs.rhs_batch_dims[i]);
+}
+
+constexpr OpcodeMap<Sharing> kSharing = {
+    {HloOpcode::kBatchNormGrad, ShareOfBatchNorm},
+    {HloOpcode::kBatchNormInference, ShareOfBatchNorm},
+    {HloOpcode::kBatchNormTraining, ShareOfBatchNorm},
+    {HloOpcode::kCholesky, ShareOfCholesky},
+    {HloOpcode::kConcatenate, ShareOfConcatenate},
+    {HloOpcode::kConvolution, ShareOfConvolution},
+    {HloOpcode::kDot, ShareOfDot},
+    {HloOpcode::kReduce, ShareOfReduction},
+    {HloOpcode::kReduceWindow, ShareOfReduction},
+    {HloOpcode::kSort, ShareOfSort},
+    {HloOpcode::kTriangularSolve, ShareOfTriangularSolve},
+};
+
 // The operands, with one size for dimensions that the op iterates together: a static one next to a dynamic one is cut
 // to its size.
 std::vector<Literal> WithSharedSizes(const HloInstruction& instruction, Operands operands) {
   std::vector<Literal> shared;
   for (const Literal* operand : operands) shared.push_back(operand->Clone());
-  const auto share = [&](size_t arrays, int64_t except) {
-    for (size_t i = 1; i < arrays; ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        for (int64_t d = 0; d < shared[i].shape().rank(); ++d) {
-          if (d != except) ShareSize(&shared[j], d, &shared[i], d);
-        }
-      }
-    }
-  };
-  switch (instruction.opcode()) {
-    case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow: share(operands.size() / 2, -1); break;
-    case HloOpcode::kBatchNormGrad:
-      for (int64_t d = 0; d < shared[0].shape().rank(); ++d) ShareSize(&shared[0], d, &shared[4], d);
-      [[fallthrough]];
-    case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining:
-      for (Literal& vector : shared) {
-        if (vector.shape().rank() == 1)
-          ShareSize(&shared[0], instruction.attrs<BatchNormAttrs>().feature_index, &vector, 0);
-      }
-      break;
-    case HloOpcode::kCholesky: {
-      const int64_t rank = shared[0].shape().rank();
-      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
-      break;
-    }
-    case HloOpcode::kTriangularSolve: {
-      const int64_t rank = shared[0].shape().rank();
-      const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
-      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
-      ShareSize(&shared[0], rank - 2, &shared[1], unknowns);
-      ShareSize(&shared[0], rank - 2, &shared[0], rank - 1);
-      break;
-    }
-    case HloOpcode::kSort: share(operands.size(), -1); break;
-    case HloOpcode::kConcatenate: share(operands.size(), instruction.attrs<ConcatenateAttrs>().dimensions[0]); break;
-    case HloOpcode::kConvolution: {
-      const auto& labels = instruction.attrs<ConvolutionAttrs>().dim_labels;
-      if (instruction.attrs<ConvolutionAttrs>().feature_group_count == 1) {
-        ShareSize(&shared[0], labels.input_feature_dimension(), &shared[1], labels.kernel_input_feature_dimension());
-      }
-      break;
-    }
-    case HloOpcode::kDot: {
-      const auto& attrs = instruction.attrs<DotAttrs>();
-      for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
-        ShareSize(&shared[0], attrs.lhs_contracting_dims[i], &shared[1], attrs.rhs_contracting_dims[i]);
-      }
-      for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i) {
-        ShareSize(&shared[0], attrs.lhs_batch_dims[i], &shared[1], attrs.rhs_batch_dims[i]);
-      }
-      break;
-    }
-    default: break;
-  }
+  if (const Sharing share = kSharing[instruction.opcode()]; share != nullptr) share(instruction, &shared);
   return shared;
 }
 
@@ -169,7 +190,7 @@ absl::StatusOr<Literal> EvaluateCutDown(const HloInstruction& instruction, const
 }
 
 // The elements that count, in order, under the sizes that follow from the operand's.
-absl::StatusOr<Literal> EvaluateReshape(const HloInstruction& reshape, Operands operands) {
+absl::StatusOr<Literal> EvaluateReshape(const HloInstruction& reshape, const OpView&, Operands operands) {
   const Literal& operand = *operands[0];
   const std::vector<int64_t> sizes = operand.ActualDimensions();
   std::vector<bool> is_dynamic;
@@ -329,6 +350,44 @@ absl::StatusOr<Literal> EvaluateScatter(const HloInstruction& scatter, const OpV
   return result;
 }
 
+// Ops that read or set sizes.
+absl::StatusOr<Literal> EvaluateSizes(const HloInstruction& instruction, const OpView& op, Operands operands) {
+  return EvaluateOp(op, instruction.shape(), operands);
+}
+
+using DynamicEvaluator = absl::StatusOr<Literal> (*)(const HloInstruction&, const OpView&, Operands);
+
+// Besides the element-wise ops.
+constexpr OpcodeMap<DynamicEvaluator> kEvaluators = {
+    {HloOpcode::kBatchNormGrad, EvaluateCutDown},
+    {HloOpcode::kBatchNormInference, EvaluateCutDown},
+    {HloOpcode::kBatchNormTraining, EvaluateCutDown},
+    {HloOpcode::kBitcastConvert, EvaluateAtBounds},
+    {HloOpcode::kBroadcast, EvaluateAtBounds},
+    {HloOpcode::kCholesky, EvaluateCutDown},
+    {HloOpcode::kConcatenate, EvaluateCutDown},
+    {HloOpcode::kConvolution, EvaluateCutDown},
+    {HloOpcode::kDot, EvaluateCutDown},
+    {HloOpcode::kDynamicReshape, EvaluateSizes},
+    {HloOpcode::kDynamicSlice, EvaluateDynamicSlice},
+    {HloOpcode::kDynamicUpdateSlice, EvaluateUpdate},
+    {HloOpcode::kGather, EvaluateGather},
+    {HloOpcode::kGetDimensionSize, EvaluateSizes},
+    {HloOpcode::kPad, EvaluatePad},
+    {HloOpcode::kReduce, EvaluateCutDown},
+    {HloOpcode::kReduceWindow, EvaluateCutDown},
+    {HloOpcode::kReshape, EvaluateReshape},
+    {HloOpcode::kReverse, EvaluateCutDown},
+    {HloOpcode::kScatter, EvaluateScatter},
+    {HloOpcode::kSelectAndScatter, EvaluateSelectAndScatter},
+    {HloOpcode::kSetDimensionSize, EvaluateSizes},
+    {HloOpcode::kSlice, EvaluateAtBounds},
+    {HloOpcode::kSort, EvaluateCutDown},
+    {HloOpcode::kTopK, EvaluateTopK},
+    {HloOpcode::kTranspose, EvaluateAtBounds},
+    {HloOpcode::kTriangularSolve, EvaluateCutDown},
+};
+
 }  // namespace
 
 bool AnyDynamic(Operands operands) {
@@ -338,38 +397,11 @@ bool AnyDynamic(Operands operands) {
 }
 
 absl::StatusOr<Literal> EvaluateDynamic(const HloInstruction& instruction, const OpView& op, Operands operands) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kGetDimensionSize:
-    case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kDynamicReshape: return EvaluateOp(op, instruction.shape(), operands);
-    case HloOpcode::kReshape: return EvaluateReshape(instruction, operands);
-    case HloOpcode::kDynamicSlice: return EvaluateDynamicSlice(instruction, op, operands);
-    case HloOpcode::kGather: return EvaluateGather(instruction, op, operands);
-    case HloOpcode::kDynamicUpdateSlice: return EvaluateUpdate(instruction, op, operands);
-    case HloOpcode::kPad: return EvaluatePad(instruction, op, operands);
-    case HloOpcode::kTopK: return EvaluateTopK(instruction, op, operands);
-    case HloOpcode::kSelectAndScatter: return EvaluateSelectAndScatter(instruction, op, operands);
-    case HloOpcode::kScatter: return EvaluateScatter(instruction, op, operands);
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kSlice:
-    case HloOpcode::kBitcastConvert: return EvaluateAtBounds(instruction, op, operands);
-    case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kDot:
-    case HloOpcode::kConvolution:
-    case HloOpcode::kSort:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kReverse:
-    case HloOpcode::kCholesky:
-    case HloOpcode::kTriangularSolve:
-    case HloOpcode::kBatchNormGrad:
-    case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining: return EvaluateCutDown(instruction, op, operands);
-    default:
-      if (IsElementwise(instruction.opcode())) return EvaluateAtBounds(instruction, op, operands);
-      return Unimplemented(HloOpcodeString(instruction.opcode()), " does not take arrays with dynamic dimensions");
-  }
+  const HloOpcode opcode = instruction.opcode();
+  const DynamicEvaluator evaluate = IsElementwise(opcode) ? EvaluateAtBounds : kEvaluators[opcode];
+  if (evaluate == nullptr)
+    return Unimplemented(HloOpcodeString(opcode), " does not take arrays with dynamic dimensions");
+  return evaluate(instruction, op, operands);
 }
 
 }  // namespace hilo

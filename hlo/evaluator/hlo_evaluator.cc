@@ -5,6 +5,7 @@
 #include "hlo/evaluator/dynamic_evaluation.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/async_shapes.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo {
 namespace {
@@ -177,16 +178,13 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::RunStep(const HloInstruction&
 }
 
 absl::StatusOr<Literal> HloEvaluator::RunOutside(const HloInstruction& instruction, Operands operands) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kReplicaId: return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->replica_id()));
-    case HloOpcode::kPartitionId: return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->partition_id()));
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kCollectivePermuteStart: {
-      HILO_ASSIGN_OR_RETURN(Literal result, environment_->Run(instruction, operands, CallbacksOf(instruction)));
-      return StartedLiteral(instruction.shape(), operands, std::move(result));
-    }
-    default: return environment_->Run(instruction, operands, CallbacksOf(instruction));
-  }
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kReplicaId) return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->replica_id()));
+  if (opcode == HloOpcode::kPartitionId)
+    return LiteralUtil::CreateR0(static_cast<uint32_t>(environment_->partition_id()));
+  HILO_ASSIGN_OR_RETURN(Literal result, environment_->Run(instruction, operands, CallbacksOf(instruction)));
+  if (opcode != HloOpcode::kAllGatherStart && opcode != HloOpcode::kCollectivePermuteStart) return result;
+  return StartedLiteral(instruction.shape(), operands, std::move(result));
 }
 
 absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& instruction, Operands operands) {

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_text.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -160,71 +161,79 @@ const Row kCommonRows[] = {{"sharding", {40}, kShardingCodec},
                            {"result_accuracy", {91}, kResultAccuracyCodec},
                            {"backend_config", {43}, kConfigCodec}};
 
-absl::Span<const Row> RowsOf(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter: return kCollectiveRows;
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAsyncDone: return kAsyncRows;
-    case HloOpcode::kBatchNormGrad:
-    case HloOpcode::kBatchNormInference:
-    case HloOpcode::kBatchNormTraining: return kBatchNormRows;
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kGetDimensionSize:
-    case HloOpcode::kMap:
-    case HloOpcode::kReduce:
-    case HloOpcode::kReverse:
-    case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kTranspose: return kDimensionsRows;
-    case HloOpcode::kCall: return kCallRows;
-    case HloOpcode::kCholesky: return kCholeskyRows;
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteStart: return kPermuteRows;
-    case HloOpcode::kCompare: return kCompareRows;
-    case HloOpcode::kConvolution: return kConvolutionRows;
-    case HloOpcode::kCopyStart: return kCopyStartRows;
-    case HloOpcode::kCustomCall: return kCustomCallRows;
-    case HloOpcode::kDot:
-    case HloOpcode::kScaledDot: return kDotRows;
-    case HloOpcode::kDynamicSlice: return kDynamicSliceRows;
-    case HloOpcode::kFft: return kFftRows;
-    case HloOpcode::kFusion: return kFusionRows;
-    case HloOpcode::kGather: return kGatherRows;
-    case HloOpcode::kGetTupleElement: return kTupleElementRows;
-    case HloOpcode::kInfeed: return kInfeedRows;
-    case HloOpcode::kIota: return kIotaRows;
-    case HloOpcode::kOutfeed: return kOutfeedRows;
-    case HloOpcode::kPad: return kPadRows;
-    case HloOpcode::kParameter: return kParameterRows;
-    case HloOpcode::kRaggedDot: return kRaggedDotRows;
-    case HloOpcode::kReshape: return kReshapeRows;
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone: return kTransferRows;
-    case HloOpcode::kReducePrecision: return kReducePrecisionRows;
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kSelectAndScatter: return kWindowRows;
-    case HloOpcode::kRng: return kRngRows;
-    case HloOpcode::kRngBitGenerator: return kRngBitsRows;
-    case HloOpcode::kRngGetAndUpdateState: return kRngStateRows;
-    case HloOpcode::kScan: return kScanRows;
-    case HloOpcode::kScatter: return kScatterRows;
-    case HloOpcode::kSlice: return kSliceRows;
-    case HloOpcode::kSort: return kSortRows;
-    case HloOpcode::kTopK: return kTopKRows;
-    case HloOpcode::kTriangularSolve: return kTriangularSolveRows;
-    default: return {};
-  }
-}
+// A list of rows.
+struct Rows {
+  const Row* begin = nullptr;
+  size_t count = 0;
+
+  constexpr Rows() = default;
+  template <size_t kCount>
+  constexpr Rows(const Row (&rows)[kCount]) : begin(rows), count(kCount) {}
+};
+
+constexpr OpcodeMap<Rows> kRows = {
+    {HloOpcode::kAllGather, kCollectiveRows},
+    {HloOpcode::kAllGatherStart, kCollectiveRows},
+    {HloOpcode::kAllReduce, kCollectiveRows},
+    {HloOpcode::kAllReduceStart, kCollectiveRows},
+    {HloOpcode::kAllToAll, kCollectiveRows},
+    {HloOpcode::kAsyncDone, kAsyncRows},
+    {HloOpcode::kAsyncStart, kAsyncRows},
+    {HloOpcode::kAsyncUpdate, kAsyncRows},
+    {HloOpcode::kBatchNormGrad, kBatchNormRows},
+    {HloOpcode::kBatchNormInference, kBatchNormRows},
+    {HloOpcode::kBatchNormTraining, kBatchNormRows},
+    {HloOpcode::kBroadcast, kDimensionsRows},
+    {HloOpcode::kCall, kCallRows},
+    {HloOpcode::kCholesky, kCholeskyRows},
+    {HloOpcode::kCollectiveBroadcast, kCollectiveRows},
+    {HloOpcode::kCollectivePermute, kPermuteRows},
+    {HloOpcode::kCollectivePermuteStart, kPermuteRows},
+    {HloOpcode::kCompare, kCompareRows},
+    {HloOpcode::kConcatenate, kDimensionsRows},
+    {HloOpcode::kConvolution, kConvolutionRows},
+    {HloOpcode::kCopyStart, kCopyStartRows},
+    {HloOpcode::kCustomCall, kCustomCallRows},
+    {HloOpcode::kDot, kDotRows},
+    {HloOpcode::kDynamicSlice, kDynamicSliceRows},
+    {HloOpcode::kFft, kFftRows},
+    {HloOpcode::kFusion, kFusionRows},
+    {HloOpcode::kGather, kGatherRows},
+    {HloOpcode::kGetDimensionSize, kDimensionsRows},
+    {HloOpcode::kGetTupleElement, kTupleElementRows},
+    {HloOpcode::kInfeed, kInfeedRows},
+    {HloOpcode::kIota, kIotaRows},
+    {HloOpcode::kMap, kDimensionsRows},
+    {HloOpcode::kOutfeed, kOutfeedRows},
+    {HloOpcode::kPad, kPadRows},
+    {HloOpcode::kParameter, kParameterRows},
+    {HloOpcode::kRaggedAllToAll, kCollectiveRows},
+    {HloOpcode::kRaggedDot, kRaggedDotRows},
+    {HloOpcode::kRecv, kTransferRows},
+    {HloOpcode::kRecvDone, kTransferRows},
+    {HloOpcode::kReduce, kDimensionsRows},
+    {HloOpcode::kReducePrecision, kReducePrecisionRows},
+    {HloOpcode::kReduceScatter, kCollectiveRows},
+    {HloOpcode::kReduceWindow, kWindowRows},
+    {HloOpcode::kReshape, kReshapeRows},
+    {HloOpcode::kReverse, kDimensionsRows},
+    {HloOpcode::kRng, kRngRows},
+    {HloOpcode::kRngBitGenerator, kRngBitsRows},
+    {HloOpcode::kRngGetAndUpdateState, kRngStateRows},
+    {HloOpcode::kScaledDot, kDotRows},
+    {HloOpcode::kScan, kScanRows},
+    {HloOpcode::kScatter, kScatterRows},
+    {HloOpcode::kSelectAndScatter, kWindowRows},
+    {HloOpcode::kSend, kTransferRows},
+    {HloOpcode::kSendDone, kTransferRows},
+    {HloOpcode::kSetDimensionSize, kDimensionsRows},
+    {HloOpcode::kSlice, kSliceRows},
+    {HloOpcode::kSort, kSortRows},
+    {HloOpcode::kTopK, kTopKRows},
+    {HloOpcode::kTranspose, kDimensionsRows},
+    {HloOpcode::kTriangularSolve, kTriangularSolveRows},
+};
+absl::Span<const Row> RowsOf(HloOpcode opcode) { return {kRows[opcode].begin, kRows[opcode].count}; }
 
 // {kind="sharding", entry={...}, exit={...}}. The wire calls what text calls the exit the entry, and the other way
 // round.

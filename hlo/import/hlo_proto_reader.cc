@@ -15,7 +15,7 @@
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/hlo_proto_wire.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 

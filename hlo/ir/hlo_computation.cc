@@ -4,7 +4,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {

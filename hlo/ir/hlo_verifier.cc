@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo {
 namespace {

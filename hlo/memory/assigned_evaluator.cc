@@ -99,34 +99,38 @@ class Machine {
     return absl::OkStatus();
   }
 
+  absl::Status RunWhile(const HloInstruction& loop, Memory& memory) {
+    while (true) {
+      const HloComputation& condition = *loop.called_computation(0);
+      HILO_RETURN_IF_ERROR(RunComputation(condition, memory));
+      HILO_ASSIGN_OR_RETURN(Literal more, Read(*condition.root_instruction(), memory));
+      if (!more.GetFirstElement<bool>()) return absl::OkStatus();
+      HILO_RETURN_IF_ERROR(RunComputation(*loop.called_computation(1), memory));
+    }
+  }
+
+  absl::Status RunConditional(const HloInstruction& conditional, Memory& memory) {
+    HILO_ASSIGN_OR_RETURN(Literal selector, Read(*conditional.operand(0), memory));
+    const int64_t branches = static_cast<int64_t>(conditional.called_computations().size());
+    int64_t branch = selector.GetAsInt64(0);
+    if (selector.shape().element_type() == PRED) branch = branch != 0 ? 0 : 1;
+    if (branch < 0 || branch >= branches) branch = branches - 1;
+    return RunComputation(*conditional.called_computation(branch), memory);
+  }
+
+  absl::Status RunCall(const HloInstruction& call, Memory& memory) {
+    std::vector<uint8_t*> parameters;
+    for (const HloInstruction* operand : call.operands()) {
+      for (uint8_t* pointer : Pointers(*operand, memory)) parameters.push_back(pointer);
+    }
+    return RunScope(*call.called_computation(), std::move(parameters), Pointers(call, memory));
+  }
+
   absl::Status RunInstruction(const HloInstruction& instruction, Memory& memory) {
     if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return absl::OkStatus();
-    switch (instruction.opcode()) {
-      case HloOpcode::kWhile:
-        while (true) {
-          const HloComputation& condition = *instruction.called_computation(0);
-          HILO_RETURN_IF_ERROR(RunComputation(condition, memory));
-          HILO_ASSIGN_OR_RETURN(Literal more, Read(*condition.root_instruction(), memory));
-          if (!more.GetFirstElement<bool>()) return absl::OkStatus();
-          HILO_RETURN_IF_ERROR(RunComputation(*instruction.called_computation(1), memory));
-        }
-      case HloOpcode::kConditional: {
-        HILO_ASSIGN_OR_RETURN(Literal selector, Read(*instruction.operand(0), memory));
-        const int64_t branches = static_cast<int64_t>(instruction.called_computations().size());
-        int64_t branch = selector.GetAsInt64(0);
-        if (selector.shape().element_type() == PRED) branch = branch != 0 ? 0 : 1;
-        if (branch < 0 || branch >= branches) branch = branches - 1;
-        return RunComputation(*instruction.called_computation(branch), memory);
-      }
-      case HloOpcode::kCall: {
-        std::vector<uint8_t*> parameters;
-        for (const HloInstruction* operand : instruction.operands()) {
-          for (uint8_t* pointer : Pointers(*operand, memory)) parameters.push_back(pointer);
-        }
-        return RunScope(*instruction.called_computation(), std::move(parameters), Pointers(instruction, memory));
-      }
-      default: break;
-    }
+    if (instruction.opcode() == HloOpcode::kWhile) return RunWhile(instruction, memory);
+    if (instruction.opcode() == HloOpcode::kConditional) return RunConditional(instruction, memory);
+    if (instruction.opcode() == HloOpcode::kCall) return RunCall(instruction, memory);
     std::vector<Literal> operands;
     std::vector<const Literal*> pointers;
     for (const HloInstruction* operand : instruction.operands()) {

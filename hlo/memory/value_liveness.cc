@@ -49,23 +49,6 @@ bool HasBytes(const Shape& leaf) { return leaf.IsArray() && !ShapeUtil::IsZeroEl
 
 }  // namespace
 
-int64_t LeafCount(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
-  return count;
-}
-
-int64_t LeafNumber(const Shape& shape, const ShapeIndex& index) {
-  int64_t number = 0;
-  const Shape* at = &shape;
-  for (int64_t element : index) {
-    number += ElementLeafOffset(*at, element);
-    at = &at->tuple_shapes(element);
-  }
-  return number;
-}
-
 std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction) {
   const HloComputation& body = *while_instruction.called_computation(1);
   const int64_t count = LeafCount(while_instruction.shape());

@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -65,41 +66,52 @@ absl::StatusOr<OwnedInstruction> StartTuple(const HloInstruction& start, HloInst
   return HloInstruction::Create(HloOpcode::kTuple, shape, elements);
 }
 
-// The replacement of `instruction`; itself if it stays.
-absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
-  HloComputation* computation = instruction->parent();
-  auto add_start = [&](HloOpcode opcode) -> absl::StatusOr<HloInstruction*> {
-    HloInstruction* result = computation->AddInstruction(
-        Synchronous(*instruction, opcode, instruction->shape().tuple_shapes(1)), instruction->name());
-    HILO_ASSIGN_OR_RETURN(OwnedInstruction tuple, StartTuple(*instruction, result));
-    return computation->AddInstruction(std::move(tuple));
-  };
-  switch (instruction->opcode()) {
-    case HloOpcode::kAllReduceStart:
-      return computation->AddInstruction(Synchronous(*instruction, HloOpcode::kAllReduce, instruction->shape()),
-                                         instruction->name());
-    case HloOpcode::kAllGatherStart: return add_start(HloOpcode::kAllGather);
-    case HloOpcode::kCollectivePermuteStart: return add_start(HloOpcode::kCollectivePermute);
-    case HloOpcode::kAsyncStart: return add_start(HloOpcode::kCall);
-    case HloOpcode::kCopyStart: {
-      const Shape& shape = instruction->shape();
-      HloInstruction* copy = computation->AddInstruction(
-          Synchronous(*instruction, HloOpcode::kCopy, shape.tuple_shapes(0)), instruction->name());
-      HILO_ASSIGN_OR_RETURN(HloInstruction * context, AddZeros(computation, shape.tuple_shapes(2)));
-      return computation->AddInstruction(
-          HloInstruction::Create(HloOpcode::kTuple, shape, {copy, instruction->operand(0), context}));
-    }
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kDomain: return instruction->operand(0);
-    case HloOpcode::kCopy: return instruction->shape().IsTuple() ? instruction->operand(0) : instruction;
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kAsyncDone: return computation->AddInstruction(GetElement(instruction->operand(0), 1));
-    case HloOpcode::kCopyDone: return computation->AddInstruction(GetElement(instruction->operand(0), 0));
-    default: return instruction;
-  }
+// `start` as the op, and the tuple that it yields.
+template <HloOpcode kOpcode>
+absl::StatusOr<HloInstruction*> ReplaceStart(HloInstruction* start) {
+  HloComputation* computation = start->parent();
+  HloInstruction* result =
+      computation->AddInstruction(Synchronous(*start, kOpcode, start->shape().tuple_shapes(1)), start->name());
+  HILO_ASSIGN_OR_RETURN(OwnedInstruction tuple, StartTuple(*start, result));
+  return computation->AddInstruction(std::move(tuple));
 }
+absl::StatusOr<HloInstruction*> ReplaceAllReduceStart(HloInstruction* start) {
+  return start->parent()->AddInstruction(Synchronous(*start, HloOpcode::kAllReduce, start->shape()), start->name());
+}
+absl::StatusOr<HloInstruction*> ReplaceCopyStart(HloInstruction* start) {
+  HloComputation* computation = start->parent();
+  const Shape& shape = start->shape();
+  HloInstruction* copy =
+      computation->AddInstruction(Synchronous(*start, HloOpcode::kCopy, shape.tuple_shapes(0)), start->name());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * context, AddZeros(computation, shape.tuple_shapes(2)));
+  return computation->AddInstruction(
+      HloInstruction::Create(HloOpcode::kTuple, shape, {copy, start->operand(0), context}));
+}
+absl::StatusOr<HloInstruction*> ReplaceByOperand(HloInstruction* instruction) { return instruction->operand(0); }
+absl::StatusOr<HloInstruction*> ReplaceTupleCopy(HloInstruction* copy) {
+  return copy->shape().IsTuple() ? copy->operand(0) : copy;
+}
+template <int64_t kIndex>
+absl::StatusOr<HloInstruction*> ReplaceByElement(HloInstruction* done) {
+  return done->parent()->AddInstruction(GetElement(done->operand(0), kIndex));
+}
+
+// Each returns the replacement of an instruction; itself if it stays.
+constexpr OpcodeMap<absl::StatusOr<HloInstruction*> (*)(HloInstruction*)> kReplacements = {
+    {HloOpcode::kAllGatherDone, ReplaceByElement<1>},
+    {HloOpcode::kAllGatherStart, ReplaceStart<HloOpcode::kAllGather>},
+    {HloOpcode::kAllReduceDone, ReplaceByOperand},
+    {HloOpcode::kAllReduceStart, ReplaceAllReduceStart},
+    {HloOpcode::kAsyncDone, ReplaceByElement<1>},
+    {HloOpcode::kAsyncStart, ReplaceStart<HloOpcode::kCall>},
+    {HloOpcode::kAsyncUpdate, ReplaceByOperand},
+    {HloOpcode::kCollectivePermuteDone, ReplaceByElement<1>},
+    {HloOpcode::kCollectivePermuteStart, ReplaceStart<HloOpcode::kCollectivePermute>},
+    {HloOpcode::kCopy, ReplaceTupleCopy},
+    {HloOpcode::kCopyDone, ReplaceByElement<0>},
+    {HloOpcode::kCopyStart, ReplaceCopyStart},
+    {HloOpcode::kDomain, ReplaceByOperand},
+};
 
 class AsyncToSync : public HloPass {
  public:
@@ -111,7 +123,9 @@ class AsyncToSync : public HloPass {
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
-        HILO_ASSIGN_OR_RETURN(HloInstruction * replacement, Replacement(instruction));
+        const auto replace = kReplacements[instruction->opcode()];
+        if (replace == nullptr) continue;
+        HILO_ASSIGN_OR_RETURN(HloInstruction * replacement, replace(instruction));
         if (replacement == instruction) continue;
         HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, replacement));
         changed = true;

@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -86,18 +87,14 @@ class ConstantFolding : public HloPass {
     }
     const int64_t result = ShapeUtil::ElementsIn(instruction.shape());
     if (result > limit_ || work > limit_ || !CallsAreFoldable(instruction)) return false;
-    switch (instruction.opcode()) {
-      case HloOpcode::kFusion:
-      case HloOpcode::kSort:
-      case HloOpcode::kScatter:
-      case HloOpcode::kReduceWindow:
-        return false;  // work that does not show in the sizes, or called computations that are not worth it
-      case HloOpcode::kConvolution:
-      case HloOpcode::kDot:
-      case HloOpcode::kRaggedDot:
-      case HloOpcode::kScaledDot: return result * largest <= limit_;
-      default: return result <= largest;  // what grows (broadcast, pad, iota) stays computed
-    }
+    // Work that does not show in the sizes, or called computations that are not worth it.
+    static constexpr OpcodeSet kNeverFolded = {HloOpcode::kFusion, HloOpcode::kReduceWindow, HloOpcode::kScatter,
+                                               HloOpcode::kSort};
+    static constexpr OpcodeSet kProducts = {HloOpcode::kConvolution, HloOpcode::kDot, HloOpcode::kRaggedDot,
+                                            HloOpcode::kScaledDot};
+    if (kNeverFolded.contains(instruction.opcode())) return false;
+    if (kProducts.contains(instruction.opcode())) return result * largest <= limit_;
+    return result <= largest;  // what grows (broadcast, pad, iota) stays computed
   }
 
   int64_t limit_;

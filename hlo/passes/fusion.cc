@@ -18,6 +18,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -102,18 +103,19 @@ class FusionPass : public HloPass {
  private:
   using Group = FusionGroup;
 
+  // Roots that need not be fusible themselves: their kernels take producers in.
+  static constexpr OpcodeSet kRoots = {HloOpcode::kDynamicUpdateSlice, HloOpcode::kReduce, HloOpcode::kScatter};
+
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
-    switch (user->opcode()) {
-      case HloOpcode::kReduce: return operand < user->operand_count() / 2;
-      case HloOpcode::kDynamicUpdateSlice: return operand == 1;
-      case HloOpcode::kScatter:
-        return operand > user->operand_count() / 2;  // the updates; not the indices, which are read again and again
-      case HloOpcode::kDynamicSlice: return operand == 0 && target_.IsFusible(*user);
-      case HloOpcode::kGather:  // the indices too where each is read once
-        return (operand == 0 || Elements(user) <= Elements(user->operand(1))) && target_.IsFusible(*user);
-      default: return target_.IsFusible(*user);
-    }
+    if (user->opcode() == HloOpcode::kReduce) return operand < user->operand_count() / 2;
+    if (user->opcode() == HloOpcode::kDynamicUpdateSlice) return operand == 1;
+    // The updates; not the indices, which are read again and again.
+    if (user->opcode() == HloOpcode::kScatter) return operand > user->operand_count() / 2;
+    if (!target_.IsFusible(*user)) return false;
+    if (user->opcode() == HloOpcode::kDynamicSlice) return operand == 0;
+    // Of a gather the indices too where each is read once.
+    return user->opcode() != HloOpcode::kGather || operand == 0 || Elements(user) <= Elements(user->operand(1));
   }
 
   // Returns how often `user`, or a user of its reshapes, reads each element of its operand.
@@ -121,28 +123,19 @@ class FusionPass : public HloPass {
     std::vector<const HloInstruction*> users = {user};
     int64_t reads = 1;
     for (int64_t next = 0; next < static_cast<int64_t>(users.size()) && next < kMaxRepeatUsers; ++next) {
-      switch (users[next]->opcode()) {
-        case HloOpcode::kReshape:
-          users.insert(users.end(), users[next]->users().begin(), users[next]->users().end());
-          break;
-        case HloOpcode::kBroadcast:
-        case HloOpcode::kGather:
-          if (Elements(operand) > 0) reads = std::max(reads, CeilDiv(Elements(users[next]), Elements(operand)));
-          break;
-        default: break;
-      }
+      const HloInstruction* reader = users[next];
+      if (reader->opcode() == HloOpcode::kReshape)
+        users.insert(users.end(), reader->users().begin(), reader->users().end());
+      const bool expands = reader->opcode() == HloOpcode::kBroadcast || reader->opcode() == HloOpcode::kGather;
+      if (expands && Elements(operand) > 0) reads = std::max(reads, CeilDiv(Elements(reader), Elements(operand)));
     }
     return reads;
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
     if (Elements(instruction) <= kTiny && instruction->opcode() != HloOpcode::kReduce) return false;
-    switch (instruction->opcode()) {
-      case HloOpcode::kReduce: return true;
-      case HloOpcode::kDynamicUpdateSlice: return true;
-      case HloOpcode::kScatter: return true;
-      default: return target_.IsFusible(*instruction) && instruction->shape().IsArray();
-    }
+    if (kRoots.contains(instruction->opcode())) return true;
+    return target_.IsFusible(*instruction) && instruction->shape().IsArray();
   }
 
   bool CanBeProducer(const HloInstruction* instruction) const {

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -33,13 +34,9 @@ int64_t Elements(const HloInstruction& instruction) {
 
 // Computes every element from those at the same index, or from scalars.
 bool IsPlain(const HloInstruction& member) {
-  switch (member.opcode()) {
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kIota:
-    case HloOpcode::kReshape:
-    case HloOpcode::kBitcast: return true;
-    default: return IsElementwise(member.opcode());
-  }
+  static constexpr OpcodeSet kPlain = {HloOpcode::kBitcast, HloOpcode::kBroadcast, HloOpcode::kIota,
+                                       HloOpcode::kReshape};
+  return kPlain.contains(member.opcode()) || IsElementwise(member.opcode());
 }
 
 class GroupGraph {

@@ -14,8 +14,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/single_caller_loops.h"
 #include "hlo/analysis/trip_count.h"
-#include "hlo/passes/simplify/rules.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -258,7 +259,7 @@ class CountedLoop {
       attributes->dynamic_slice_sizes.assign(one.dimensions().begin(), one.dimensions().end());
       HILO_ASSIGN_OR_RETURN(HloInstruction * here,
                             body_->AddOp(HloOpcode::kDynamicSlice, slice, std::move(attributes)));
-      HILO_ASSIGN_OR_RETURN(here, simplify::MakeReshape(here, dot->shape()));
+      HILO_ASSIGN_OR_RETURN(here, MakeReshape(here, dot->shape()));
       HILO_RETURN_IF_ERROR(body_->ReplaceAllUsesWith(dot, here));
       return true;
     }
@@ -342,10 +343,9 @@ class CountedLoop {
                           outside->AddOp(HloOpcode::kDot, all, Shifted(term->dot->attrs<DotAttrs>(), true, true), {},
                                          &term->dot->shape()));
     if (term->transpose != nullptr) {
-      HILO_ASSIGN_OR_RETURN(product,
-                            simplify::MakeTranspose(product, term->transpose->attrs<TransposeAttrs>().dimensions));
+      HILO_ASSIGN_OR_RETURN(product, MakeTranspose(product, term->transpose->attrs<TransposeAttrs>().dimensions));
     }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * sum, simplify::MakeBinary(HloOpcode::kAdd, init(k), product));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * sum, MakeBinary(HloOpcode::kAdd, init(k), product));
     const std::vector<HloInstruction*> results(loop_->users().begin(), loop_->users().end());
     for (HloInstruction* result : results) {
       if (result->tuple_index() == k) HILO_RETURN_IF_ERROR(outside->ReplaceAllUsesWith(result, sum));
@@ -361,10 +361,9 @@ class CountedLoop {
     if (is_new) {
       HloComputation* outside = loop_->parent();
       HloInstruction* zero = outside->AddConstant(LiteralUtil::Zero(x->shape().element_type()));
-      HILO_ASSIGN_OR_RETURN(HloInstruction * empty,
-                            simplify::MakeBroadcast(zero, WithRows(trip_count_, x->shape()), {}));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * empty, MakeBroadcast(zero, WithRows(trip_count_, x->shape()), {}));
       HILO_ASSIGN_OR_RETURN(HloInstruction * array, AddState(empty));
-      HILO_ASSIGN_OR_RETURN(HloInstruction * row, simplify::MakeReshape(x, WithRows(1, x->shape())));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * row, MakeReshape(x, WithRows(1, x->shape())));
       std::vector<HloInstruction*> update = {array, row, index};
       AppendZeros(x->shape().rank(), &update);
       HILO_ASSIGN_OR_RETURN(HloInstruction * updated, body_->AddOp(HloOpcode::kDynamicUpdateSlice, update));
@@ -441,7 +440,7 @@ class LoopDotBatching : public HloPass {
 
   static absl::StatusOr<bool> MoveProducts(HloModule* module) {
     bool changed = false;
-    for (HloInstruction* loop : simplify::SingleCallerLoops(module)) {
+    for (HloInstruction* loop : SingleCallerLoops(module)) {
       std::optional<CountedLoop> counted = CountedLoop::Of(loop);
       if (!counted) continue;
       HILO_ASSIGN_OR_RETURN(const bool here, counted->Rewrite());

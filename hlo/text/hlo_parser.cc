@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"

@@ -2,20 +2,8 @@
 #include "base/errors.h"
 #include "hilo/ffi.h"
 #include "hlo/ops/structure/custom_call.h"
-#include "runtime/lapack/lapack_targets.h"
 
 namespace hilo {
-
-CustomCallRegistry& CustomCallRegistry::Default() {
-  // Never destroyed: programs may run while the process ends. Built-in targets are in its parent, so that users
-  // can override their names.
-  static auto* registry = [] {
-    auto* own = new CustomCallRegistry();
-    lapack::RegisterTargets(own);
-    return new CustomCallRegistry(own);
-  }();
-  return *registry;
-}
 
 absl::Status CustomCallRegistry::Register(absl::string_view name, absl::string_view platform,
                                           const CustomCallTarget& target) {

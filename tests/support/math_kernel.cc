@@ -51,7 +51,7 @@ absl::StatusOr<HostModule> BuildLoop(HostJit& jit, llvm::Type::TypeID float_elem
 
 absl::StatusOr<HostModule> BuildMathKernel(HostJit& jit, const MathKernelSpec& spec) {
   const MathTarget target = MathTarget::Of(jit.cpu());
-  const bool binary = MathFunctionArity(spec.function) == 2;
+  const bool binary = OpcodeInfo(spec.function).arity == 2;
   return BuildLoop(jit, spec.f64 ? llvm::Type::DoubleTyID : llvm::Type::FloatTyID, 0, spec.width, binary,
                    [&](llvm::IRBuilderBase& b, Value* x, Value* y) {
                      return binary ? EmitBinary(spec.function, b, x, y, target)

@@ -19,7 +19,7 @@ namespace hilo::codegen {
 using MathKernel = void(const void* x, const void* y, void* out, int64_t n);
 
 struct MathKernelSpec {
-  MathFunction function = MathFunction::kExp;
+  HloOpcode function = HloOpcode::kExp;
   bool f64 = false;
   int width = 1;  // lanes per step; n must be a multiple
 };

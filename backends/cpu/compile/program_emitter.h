@@ -12,7 +12,7 @@
 #include "backends/cpu/compile/function_emitter.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/runtime/program_image.h"
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
 
 namespace hilo::cpu {
@@ -26,8 +26,6 @@ struct EmittedRuntimeCall {
 
 class ProgramEmitter {
  public:
-  static constexpr absl::string_view kEntrySymbol = "hilo_entry";
-
   ProgramEmitter(const HloModule& module, const BufferAssignment& assignment, const FunctionPartition& plan,
                  codegen::HostJit* jit, const CompileOptions& options);
 

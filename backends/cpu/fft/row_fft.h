@@ -10,7 +10,7 @@
 #include "backends/cpu/fft/lane_fft.h"
 #include "backends/cpu/fft/scratch_cache.h"
 #include "backends/cpu/fft/unit_roots.h"
-#include "backends/cpu/runtime_calls/parallel_parts.h"
+#include "backends/cpu/runtime/parallel_parts.h"
 
 namespace hilo::cpu::fft {
 

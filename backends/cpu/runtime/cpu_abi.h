@@ -58,4 +58,11 @@ static_assert(offsetof(HiloCpuContext, constants) == 8);
 static_assert(offsetof(HiloCpuContext, parallel_for) == 16);
 static_assert(offsetof(HiloCpuContext, run_runtime_call) == 24);
 
+namespace hilo::cpu {
+
+// The compiled function of the entry computation, a HiloScopeFunction.
+inline constexpr char kEntrySymbol[] = "hilo_entry";
+
+}  // namespace hilo::cpu
+
 #endif  // HILO_BACKENDS_CPU_RUNTIME_CPU_ABI_H_

@@ -4,7 +4,6 @@
 #include <new>
 
 #include "absl/container/inlined_vector.h"
-#include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "base/errors.h"
@@ -24,7 +23,7 @@ absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
     std::vector<std::unique_ptr<RuntimeCall>> runtime_calls) {
   auto program = std::unique_ptr<CpuProgram>(new CpuProgram());
   program->image_ = std::move(image);
-  program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(ProgramEmitter::kEntrySymbol));
+  program->entry_ = reinterpret_cast<HiloScopeFunction>(code->Lookup(kEntrySymbol));
   if (program->entry_ == nullptr) return Internal("the compiled program has no entry");
   program->code_ = std::move(code);
   program->runtime_calls_ = std::move(runtime_calls);

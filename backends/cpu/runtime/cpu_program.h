@@ -8,7 +8,7 @@
 
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/program_image.h"
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
 #include "base/aligned_buffer.h"
 #include "runtime/compiler.h"

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/gemm.h"
-#include "backends/cpu/runtime_calls/parallel_parts.h"
+#include "backends/cpu/runtime/parallel_parts.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo::cpu {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef HILO_BACKENDS_CPU_RUNTIME_CALLS_RAGGED_DOT_OP_H_
 #define HILO_BACKENDS_CPU_RUNTIME_CALLS_RAGGED_DOT_OP_H_
 
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime/runtime_call.h"
 
 namespace hilo::cpu {
 

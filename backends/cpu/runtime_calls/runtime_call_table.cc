@@ -5,16 +5,16 @@
 namespace hilo::cpu {
 
 bool IsRuntimeCall(const HloInstruction& instruction) {
-  const RuntimeCallRow* row = FindRuntimeCall(instruction.opcode());
-  return row != nullptr && (row->condition == nullptr || row->condition(instruction));
+  const RuntimeCallFactory& factory = kRuntimeCalls[instruction.opcode()];
+  return factory.make != nullptr && (factory.condition == nullptr || factory.condition(instruction));
 }
 
 absl::StatusOr<std::unique_ptr<RuntimeCall>> MakeRuntimeCall(const HloInstruction& instruction,
                                                              const CompileOptions& options) {
-  const RuntimeCallRow* row = FindRuntimeCall(instruction.opcode());
-  if (row == nullptr)
+  const RuntimeCallFactory& factory = kRuntimeCalls[instruction.opcode()];
+  if (factory.make == nullptr)
     return Unimplemented(HloOpcodeString(instruction.opcode()), " is not supported on this platform yet");
-  return row->make(instruction, options);
+  return factory.make(instruction, options);
 }
 
 }  // namespace hilo::cpu

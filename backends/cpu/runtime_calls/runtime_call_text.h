@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/cpu/runtime/program_image.h"
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime/runtime_call.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo::cpu {

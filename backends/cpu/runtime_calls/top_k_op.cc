@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/runtime_calls/parallel_parts.h"
+#include "backends/cpu/runtime/parallel_parts.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "backends/cpu/runtime_calls/runtime_call.h"
+#include "backends/cpu/runtime/runtime_call.h"
 
 namespace hilo::cpu {
 

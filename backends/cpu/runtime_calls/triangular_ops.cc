@@ -5,8 +5,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "backends/cpu/runtime/parallel_parts.h"
 #include "backends/cpu/runtime_calls/linear_algebra_ops.h"
-#include "backends/cpu/runtime_calls/parallel_parts.h"
 #include "backends/cpu/runtime_calls/triangular_kernels.h"
 #include "base/errors.h"
 #include "hilo/primitive_type.h"

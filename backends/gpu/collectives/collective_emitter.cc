@@ -7,13 +7,15 @@
 #include "backends/gpu/collectives/collective_thunk.h"
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
 #include "collectives/collective_op.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -22,17 +24,15 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-CollectiveKind KindOf(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllReduce: return CollectiveKind::kAllReduce;
-    case HloOpcode::kReduceScatter: return CollectiveKind::kReduceScatter;
-    case HloOpcode::kAllGather: return CollectiveKind::kAllGather;
-    case HloOpcode::kAllToAll: return CollectiveKind::kAllToAll;
-    case HloOpcode::kCollectivePermute: return CollectiveKind::kPermute;
-    case HloOpcode::kCollectiveBroadcast: return CollectiveKind::kBroadcast;
-    default: return CollectiveKind::kRagged;
-  }
-}
+constexpr OpcodeMap<CollectiveKind> kKinds = {
+    {HloOpcode::kAllGather, CollectiveKind::kAllGather},
+    {HloOpcode::kAllReduce, CollectiveKind::kAllReduce},
+    {HloOpcode::kAllToAll, CollectiveKind::kAllToAll},
+    {HloOpcode::kCollectiveBroadcast, CollectiveKind::kBroadcast},
+    {HloOpcode::kCollectivePermute, CollectiveKind::kPermute},
+    {HloOpcode::kRaggedAllToAll, CollectiveKind::kRagged},
+    {HloOpcode::kReduceScatter, CollectiveKind::kReduceScatter},
+};
 
 // The library's reduction for elements of `type`: its type, and how many of them an element is. Null if there is none.
 struct LibraryReduction {
@@ -41,7 +41,7 @@ struct LibraryReduction {
   int64_t count = 1;
 };
 std::optional<LibraryReduction> InLibrary(const HloComputation& computation, PrimitiveType type) {
-  const std::optional<HloOpcode> opcode = ReductionOpcode(computation);
+  const std::optional<HloOpcode> opcode = ReductionOp(computation);
   if (!opcode.has_value()) return std::nullopt;
   if (type == PRED) {  // bytes of 0 and 1
     if (*opcode == HloOpcode::kAnd || *opcode == HloOpcode::kMultiply || *opcode == HloOpcode::kMinimum)
@@ -67,7 +67,7 @@ class Emitter {
     HILO_RETURN_IF_ERROR(CollectiveOp::Create(instruction_).status());  // validates the instruction
     HILO_ASSIGN_OR_RETURN(CollectiveSpec spec, CollectiveSpecOf(instruction_));
     largest_ = LargestGroup(spec, instruction_.module()->replica_count(), instruction_.module()->num_partitions());
-    p_.kind = KindOf(instruction_.opcode());
+    p_.kind = kKinds[instruction_.opcode()];
     p_.name = spec.name;
     p_.context = InstructionContext(instruction_);
     const int64_t leaves = LeafCount(instruction_.shape());

@@ -6,6 +6,7 @@
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "hilo/status_macros.h"
 #include "hilo/xla_builder.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -77,16 +78,12 @@ class CollectiveRewriter : public HloPass {
 
  private:
   static absl::StatusOr<HloInstruction*> Replacement(HloInstruction* instruction) {
-    switch (instruction->opcode()) {
-      case HloOpcode::kAllGather: return AllGather(instruction);
-      case HloOpcode::kAllToAll: return AllToAll(instruction);
-      case HloOpcode::kAllReduce: return Widened(instruction);
-      case HloOpcode::kReduceScatter: {
-        HILO_ASSIGN_OR_RETURN(HloInstruction * wide, Widened(instruction));
-        return wide != instruction ? wide : ReduceScatter(instruction);
-      }
-      default: return instruction;
-    }
+    const HloOpcode opcode = instruction->opcode();
+    if (opcode == HloOpcode::kAllGather) return AllGather(instruction);
+    if (opcode == HloOpcode::kAllToAll) return AllToAll(instruction);
+    if (opcode != HloOpcode::kAllReduce && opcode != HloOpcode::kReduceScatter) return instruction;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * wide, Widened(instruction));
+    return wide != instruction || opcode == HloOpcode::kAllReduce ? wide : ReduceScatter(instruction);
   }
 
   static const Shape& ResultShape(const HloInstruction* instruction, int64_t i) {
@@ -210,7 +207,7 @@ class CollectiveRewriter : public HloPass {
   // Sums and products of integers are correct modulo any smaller power of two, so they are truncated at the end.
   static absl::StatusOr<HloInstruction*> Widened(HloInstruction* instruction) {
     const PrimitiveType type = instruction->operand(0)->shape().element_type(), wider = WiderType(type);
-    const std::optional<HloOpcode> opcode = ReductionOpcode(*instruction->called_computation());
+    const std::optional<HloOpcode> opcode = ReductionOp(*instruction->called_computation());
     if (wider == type || !opcode.has_value() || !DeviceReductionOf(*opcode).has_value()) return instruction;
     HloModule* module = instruction->module();
     XlaBuilder builder("wider");

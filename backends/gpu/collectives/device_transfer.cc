@@ -107,13 +107,9 @@ class TransferThunk : public Thunk {
 }  // namespace
 
 bool IsDeviceTransfer(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone: return !instruction.attrs<TransferAttrs>().is_host_transfer;
-    default: return false;
-  }
+  const HloOpcode opcode = instruction.opcode();
+  if (!HasTrait(opcode, kTransfer) || opcode == HloOpcode::kInfeed || opcode == HloOpcode::kOutfeed) return false;
+  return !instruction.attrs<TransferAttrs>().is_host_transfer;
 }
 
 absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* instruction) {

@@ -36,13 +36,7 @@ int64_t BytesOf(const Shape& shape) {
 
 // Returns the bytes that it moves; 0 for instructions that only forward values.
 int64_t CostOf(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kConstant:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kParameter:
-    case HloOpcode::kTuple: return 0;
-    default: break;
-  }
+  if (OpcodeInfo(instruction.opcode()).cost == OpCost::kNothing) return 0;
   int64_t bytes = BytesOf(instruction.shape());
   for (const HloInstruction* operand : instruction.operands()) bytes += BytesOf(operand->shape());
   return bytes;

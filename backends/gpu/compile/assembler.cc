@@ -13,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/cuda_library.h"
 #include "base/errors.h"
 #include "base/file.h"

@@ -37,6 +37,10 @@ absl::StatusOr<AssembledCode> AssembleByPtxas(absl::string_view ptx, absl::strin
 // Parses the assembler's verbose log, which has about three lines per kernel.
 std::vector<KernelResources> ParseResourceLog(absl::string_view log);
 
+// Returns OK if there is an assembler: if CompileGpuModule can make cubin here; else Unavailable, naming what was
+// searched for.
+absl::Status CheckAssembler();
+
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_COMPILE_ASSEMBLER_H_

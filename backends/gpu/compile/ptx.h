@@ -67,9 +67,6 @@ void MarkKernel(llvm::Function* function, int max_threads_per_block);
 // without an assembler.
 absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileOptions& options);
 
-// Returns OK if CompileGpuModule can make cubin here; else Unavailable, naming what was searched for.
-absl::Status CheckAssembler();
-
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_COMPILE_PTX_H_

@@ -7,7 +7,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/gpu/match/product_match.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"

@@ -11,7 +11,7 @@
 #include <numbers>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"

@@ -4,7 +4,7 @@
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/library_match.h"
 #include "backends/gpu/thunks/library_thunks.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

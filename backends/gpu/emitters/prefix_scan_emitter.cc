@@ -15,7 +15,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/reduction.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
 

@@ -11,7 +11,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/order_key.h"
 #include "backends/gpu/match/sort_match.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"

@@ -3,7 +3,7 @@
 // a group, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"

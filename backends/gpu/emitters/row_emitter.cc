@@ -11,7 +11,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/row_fusion.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
 

@@ -12,10 +12,11 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/scatter_match.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -130,16 +131,18 @@ class ScatterKernel {
   const Scatter& s_;
 };
 
-llvm::AtomicRMWInst::BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
-  const bool is_signed = IsSignedIntegralType(type);
-  switch (operation) {
-    case HloOpcode::kAnd: return llvm::AtomicRMWInst::And;
-    case HloOpcode::kOr: return llvm::AtomicRMWInst::Or;
-    case HloOpcode::kXor: return llvm::AtomicRMWInst::Xor;
-    case HloOpcode::kMaximum: return is_signed ? llvm::AtomicRMWInst::Max : llvm::AtomicRMWInst::UMax;
-    case HloOpcode::kMinimum: return is_signed ? llvm::AtomicRMWInst::Min : llvm::AtomicRMWInst::UMin;
-    default: return llvm::AtomicRMWInst::Add;
-  }
+using BinOp = llvm::AtomicRMWInst::BinOp;
+constexpr OpcodeMap<std::optional<BinOp>> kSignedAtomics = {
+    {HloOpcode::kAdd, BinOp::Add}, {HloOpcode::kAnd, BinOp::And},     {HloOpcode::kMaximum, BinOp::Max},
+    {HloOpcode::kOr, BinOp::Or},   {HloOpcode::kMinimum, BinOp::Min}, {HloOpcode::kXor, BinOp::Xor},
+};
+constexpr OpcodeMap<std::optional<BinOp>> kUnsignedAtomics = {
+    {HloOpcode::kAdd, BinOp::Add}, {HloOpcode::kAnd, BinOp::And},      {HloOpcode::kMaximum, BinOp::UMax},
+    {HloOpcode::kOr, BinOp::Or},   {HloOpcode::kMinimum, BinOp::UMin}, {HloOpcode::kXor, BinOp::Xor},
+};
+
+BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
+  return (IsSignedIntegralType(type) ? kSignedAtomics : kUnsignedAtomics)[operation].value_or(BinOp::Add);
 }
 
 // One thread per update element, or per group of them.

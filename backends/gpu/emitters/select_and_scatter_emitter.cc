@@ -2,7 +2,7 @@
 // in order, and takes the source of those that select it. Nothing is written twice, and sums have the order of the
 // windows.
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"

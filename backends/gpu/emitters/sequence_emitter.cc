@@ -9,7 +9,7 @@
 
 #include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"

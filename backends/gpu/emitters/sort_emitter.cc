@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

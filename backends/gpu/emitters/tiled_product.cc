@@ -1,7 +1,7 @@
 #include "backends/gpu/emitters/tiled_product.h"
 
 #include "backends/gpu/compile/program_emitter.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 

@@ -12,7 +12,7 @@
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/product_match.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 

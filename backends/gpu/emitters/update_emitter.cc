@@ -1,6 +1,6 @@
 // dynamic-update-slice in place: only the window is written, with one thread per element.
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {

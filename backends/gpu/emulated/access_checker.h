@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/access_report.h"
 #include "backends/gpu/emulated/emulated_memory.h"
 #include "backends/gpu/emulated/thread_context.h"
 

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/emulated/access_checker.h"
-#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/access_report.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "hilo/host.h"

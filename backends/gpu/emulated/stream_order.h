@@ -14,7 +14,7 @@
 
 #include "absl/types/span.h"
 #include "backends/gpu/driver/gpu_driver.h"
-#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/access_report.h"
 
 namespace hilo::gpu {
 

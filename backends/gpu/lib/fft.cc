@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 #ifdef HILO_HAVE_CUDA
 #include "backends/gpu/cuda/fft_cufft.h"

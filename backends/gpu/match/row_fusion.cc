@@ -19,6 +19,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -43,15 +44,8 @@ bool IsFree(const HloInstruction* instruction) {
 }
 
 // Producers that read their operands at other positions of the same order.
-bool MovesAlongLines(const HloInstruction* instruction) {
-  switch (instruction->opcode()) {
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kIota:
-    case HloOpcode::kReshape:
-    case HloOpcode::kSlice: return true;
-    default: return false;
-  }
-}
+constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape,
+                                        HloOpcode::kSlice};
 
 struct Group {
   RowSpace space;
@@ -212,7 +206,7 @@ class RowFusion : public HloPass {
     const bool reduces = instruction->opcode() == HloOpcode::kReduce;
     if (reduces ? !IsReduction(instruction, group->space) : !target_.IsFusible(*instruction)) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
-    if (!in_row && !MovesAlongLines(instruction)) return false;
+    if (!in_row && !kMovesAlongLines.contains(instruction->opcode())) return false;
     if (!all_inside && IsFree(instruction)) {
       group->copies.insert(instruction);
     } else if (!all_inside && (!in_row || in_the_way)) {

@@ -6,6 +6,7 @@
 
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -40,17 +41,9 @@ bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) 
 bool HasOrderKey(PrimitiveType type) { return type == PRED || IsIntegralType(type) || IsFloatingPointType(type); }
 
 bool IsKeyOp(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAbs:
-    case HloOpcode::kAnd:
-    case HloOpcode::kCompare:
-    case HloOpcode::kConvert:
-    case HloOpcode::kNegate:
-    case HloOpcode::kNot:
-    case HloOpcode::kOr:
-    case HloOpcode::kSelect: return true;
-    default: return false;
-  }
+  static constexpr OpcodeSet kKeyOps = {HloOpcode::kAbs,    HloOpcode::kAnd, HloOpcode::kCompare, HloOpcode::kConvert,
+                                        HloOpcode::kNegate, HloOpcode::kNot, HloOpcode::kOr,      HloOpcode::kSelect};
+  return kKeyOps.contains(opcode);
 }
 
 std::optional<KeySort> KeySortOf(const HloInstruction& sort) {

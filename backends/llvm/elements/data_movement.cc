@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
@@ -229,11 +230,7 @@ absl::StatusOr<ElementValues> Moved(ElementEmitter& emitter, const HloInstructio
   return ElementValues{value};
 }
 
-struct GeneratorRow {
-  HloOpcode opcode;
-  Generator emit;
-};
-constexpr GeneratorRow kGenerators[] = {
+constexpr OpcodeMap<Generator> kGenerators = {
     {HloOpcode::kBitcast, Moved<&Movement::Reshape>},
     {HloOpcode::kBitcastConvert, Moved<&Movement::BitcastConvert>},
     {HloOpcode::kBroadcast, Moved<&Movement::Broadcast>},
@@ -254,16 +251,10 @@ constexpr GeneratorRow kGenerators[] = {
     {HloOpcode::kTranspose, Moved<&Movement::Transpose>},
 };
 
-// Null for ops that have none.
-constexpr Generator FindGenerator(HloOpcode opcode) {
-  for (const GeneratorRow& row : kGenerators) {
-    if (row.opcode == opcode) return row.emit;
-  }
-  return nullptr;
-}
 consteval bool AllHaveGenerators() {
-  for (const HloOpcode opcode : kGeneratedOps) {
-    if (FindGenerator(opcode) == nullptr) return false;
+  for (int i = 0; i < kHloOpcodeCount; ++i) {
+    const HloOpcode opcode = static_cast<HloOpcode>(i);
+    if (kGeneratedOps.contains(opcode) && kGenerators[opcode] == nullptr) return false;
   }
   return true;
 }
@@ -271,24 +262,9 @@ static_assert(AllHaveGenerators());
 
 }  // namespace
 
-LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue value, int64_t high) {
-  llvm::IRBuilder<>& b = context.b();
-  llvm::Value* x = value.re;
-  const int bits = PrimitiveTypeBitWidth(type);
-  const bool is_signed = IsSignedIntegralType(type);
-  const int digits = std::min(is_signed ? bits - 1 : bits, 63);
-  llvm::Type* wide = x->getType()->getWithNewType(b.getInt64Ty());
-  auto widen = [&] { return is_signed ? b.CreateSExtOrTrunc(x, wide) : b.CreateZExtOrTrunc(x, wide); };
-  // Comparisons in the index's own type are cheaper; one that cannot hold `high` is widened first.
-  if ((high >> digits) != 0) x = widen();
-  if (is_signed) x = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, IntLike(x, 0));
-  x = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, IntLike(x, high));
-  return LaneIndex::Arbitrary(widen(), high + 1);
-}
-
 absl::StatusOr<ElementValues> EmitMovement(ElementEmitter& emitter, const HloInstruction* instruction,
                                            const Index& index) {
-  const Generator emit = FindGenerator(instruction->opcode());
+  const Generator emit = kGenerators[instruction->opcode()];
   if (emit == nullptr) {
     return Unimplemented(HloOpcodeString(instruction->opcode()), " cannot be emitted element by element",
                          InstructionContext(*instruction));

@@ -2,12 +2,13 @@
 // functions and tanh, Smith's for the quotient, log1p for logarithms near the unit circle. Everything is branch-free;
 // special cases are selected at the end.
 #include "backends/llvm/elements/op_dispatch.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
 
 using llvm::Value;
-using F = MathFunction;
+using F = HloOpcode;
 
 class ComplexOps {
  public:
@@ -236,8 +237,8 @@ class ComplexOps {
 
  private:
   Value* Like(Value* x, double value) { return FloatLike(x, value); }
-  Value* M(MathFunction function, Value* x) { return EmitUnary(function, b_, x, target_); }
-  Value* M2(MathFunction function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }
+  Value* M(HloOpcode function, Value* x) { return EmitUnary(function, b_, x, target_); }
+  Value* M2(HloOpcode function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }
   Value* Abs(Value* x) { return Fabs(context_, x); }
   Value* CopySign(Value* magnitude, Value* sign) {
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
@@ -256,52 +257,57 @@ class ComplexOps {
   MathTarget target_;
 };
 
+using C = ElementValue;
+constexpr OpcodeMap<C (*)(ComplexOps& ops, C x)> kUnary = {
+    {HloOpcode::kAbs, [](ComplexOps& ops, C x) -> C { return {ops.Modulus(x)}; }},
+    {HloOpcode::kAcos, [](ComplexOps& ops, C x) -> C { return ops.Acos(x); }},
+    {HloOpcode::kAcosh, [](ComplexOps& ops, C x) -> C { return ops.Acosh(x); }},
+    {HloOpcode::kAsin, [](ComplexOps& ops, C x) -> C { return ops.Asin(x); }},
+    {HloOpcode::kAsinh, [](ComplexOps& ops, C x) -> C { return ops.TimesMinusI(ops.Asin(ops.TimesI(x))); }},
+    {HloOpcode::kAtanh, [](ComplexOps& ops, C x) -> C { return ops.Atanh(x); }},
+    {HloOpcode::kCbrt, [](ComplexOps& ops, C x) -> C { return ops.Cbrt(x); }},
+    {HloOpcode::kCos, [](ComplexOps& ops, C x) -> C { return ops.Cosh(ops.TimesI(x)); }},
+    {HloOpcode::kCosh, [](ComplexOps& ops, C x) -> C { return ops.Cosh(x); }},
+    {HloOpcode::kExp, [](ComplexOps& ops, C x) -> C { return ops.Exp(x); }},
+    {HloOpcode::kExpm1, [](ComplexOps& ops, C x) -> C { return ops.Expm1(x); }},
+    {HloOpcode::kImag, [](ComplexOps&, C x) -> C { return {x.im}; }},
+    {HloOpcode::kLog, [](ComplexOps& ops, C x) -> C { return ops.Log(x); }},
+    {HloOpcode::kLog1p, [](ComplexOps& ops, C x) -> C { return ops.Log1p(x); }},
+    {HloOpcode::kLogistic, [](ComplexOps& ops, C x) -> C { return ops.Logistic(x); }},
+    {HloOpcode::kNegate, [](ComplexOps& ops, C x) -> C { return ops.Neg(x); }},
+    {HloOpcode::kReal, [](ComplexOps&, C x) -> C { return {x.re}; }},
+    {HloOpcode::kRsqrt, [](ComplexOps& ops, C x) -> C { return ops.Rsqrt(x); }},
+    {HloOpcode::kSign, [](ComplexOps& ops, C x) -> C { return ops.Sign(x); }},
+    {HloOpcode::kSin, [](ComplexOps& ops, C x) -> C { return ops.TimesMinusI(ops.Sinh(ops.TimesI(x))); }},
+    {HloOpcode::kSinh, [](ComplexOps& ops, C x) -> C { return ops.Sinh(x); }},
+    {HloOpcode::kSqrt, [](ComplexOps& ops, C x) -> C { return ops.Sqrt(x); }},
+    {HloOpcode::kTan, [](ComplexOps& ops, C x) -> C { return ops.TimesMinusI(ops.Tanh(ops.TimesI(x))); }},
+    {HloOpcode::kTanh, [](ComplexOps& ops, C x) -> C { return ops.Tanh(x); }},
+};
+
+constexpr OpcodeMap<C (*)(ComplexOps& ops, C x, C y)> kBinary = {
+    {HloOpcode::kAdd, [](ComplexOps& ops, C x, C y) -> C { return ops.Add(x, y); }},
+    {HloOpcode::kAtan2, [](ComplexOps& ops, C x, C y) -> C { return ops.Atan2(x, y); }},
+    {HloOpcode::kDivide, [](ComplexOps& ops, C x, C y) -> C { return ops.Div(x, y); }},
+    {HloOpcode::kMaximum, [](ComplexOps& ops, C x, C y) -> C { return ops.Extreme(x, y, true); }},
+    {HloOpcode::kMinimum, [](ComplexOps& ops, C x, C y) -> C { return ops.Extreme(x, y, false); }},
+    {HloOpcode::kMultiply, [](ComplexOps& ops, C x, C y) -> C { return ops.Mul(x, y); }},
+    {HloOpcode::kPower, [](ComplexOps& ops, C x, C y) -> C { return ops.Power(x, y); }},
+    {HloOpcode::kSubtract, [](ComplexOps& ops, C x, C y) -> C { return ops.Sub(x, y); }},
+};
+static_assert(CoversFamily(HloFamily::kUnary, kComplex, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kBinary, kComplex, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }));
+
 }  // namespace
 
 ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x) {
   ComplexOps ops(context);
-  switch (opcode) {
-    case HloOpcode::kAbs: return {ops.Modulus(x)};
-    case HloOpcode::kAcos: return ops.Acos(x);
-    case HloOpcode::kAcosh: return ops.Acosh(x);
-    case HloOpcode::kAsin: return ops.Asin(x);
-    case HloOpcode::kAsinh: return ops.TimesMinusI(ops.Asin(ops.TimesI(x)));
-    case HloOpcode::kAtanh: return ops.Atanh(x);
-    case HloOpcode::kCbrt: return ops.Cbrt(x);
-    case HloOpcode::kCos: return ops.Cosh(ops.TimesI(x));
-    case HloOpcode::kCosh: return ops.Cosh(x);
-    case HloOpcode::kExp: return ops.Exp(x);
-    case HloOpcode::kExpm1: return ops.Expm1(x);
-    case HloOpcode::kImag: return {x.im};
-    case HloOpcode::kLog: return ops.Log(x);
-    case HloOpcode::kLog1p: return ops.Log1p(x);
-    case HloOpcode::kLogistic: return ops.Logistic(x);
-    case HloOpcode::kNegate: return ops.Neg(x);
-    case HloOpcode::kReal: return {x.re};
-    case HloOpcode::kRsqrt: return ops.Rsqrt(x);
-    case HloOpcode::kSign: return ops.Sign(x);
-    case HloOpcode::kSin: return ops.TimesMinusI(ops.Sinh(ops.TimesI(x)));
-    case HloOpcode::kSinh: return ops.Sinh(x);
-    case HloOpcode::kSqrt: return ops.Sqrt(x);
-    case HloOpcode::kTan: return ops.TimesMinusI(ops.Tanh(ops.TimesI(x)));
-    case HloOpcode::kTanh: return ops.Tanh(x);
-    default: return {};
-  }
+  return kUnary[opcode] == nullptr ? ElementValue() : kUnary[opcode](ops, x);
 }
 
 ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y) {
   ComplexOps ops(context);
-  switch (opcode) {
-    case HloOpcode::kAdd: return ops.Add(x, y);
-    case HloOpcode::kAtan2: return ops.Atan2(x, y);
-    case HloOpcode::kDivide: return ops.Div(x, y);
-    case HloOpcode::kMaximum: return ops.Extreme(x, y, true);
-    case HloOpcode::kMinimum: return ops.Extreme(x, y, false);
-    case HloOpcode::kMultiply: return ops.Mul(x, y);
-    case HloOpcode::kPower: return ops.Power(x, y);
-    case HloOpcode::kSubtract: return ops.Sub(x, y);
-    default: return {};
-  }
+  return kBinary[opcode] == nullptr ? ElementValue() : kBinary[opcode](ops, x, y);
 }
 
 }  // namespace hilo::codegen

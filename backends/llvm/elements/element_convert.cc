@@ -3,10 +3,11 @@
 // Every value is rounded once. Conversions that hardware would round twice (an integer or a double to a type below
 // float) go through a float that was rounded to odd: its last bit then records that bits were cut off, and the second
 // rounding gives the result of a single one.
+#include "backends/llvm/elements/element_convert.h"
+
 #include <cmath>
 #include <limits>
 
-#include "backends/llvm/elements/ir_array.h"
 #include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/elements/small_float_emit.h"
 #include "llvm/IR/PatternMatch.h"

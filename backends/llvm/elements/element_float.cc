@@ -1,7 +1,11 @@
 // Real floats in registers: float or double.
 #include "backends/llvm/elements/op_dispatch.h"
+#include "backends/llvm/math/math_functions.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
+
+using llvm::Value;
 
 llvm::Constant* FloatLike(llvm::Value* x, double value) { return llvm::ConstantFP::get(x->getType(), value); }
 
@@ -47,65 +51,47 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   return b.CreateSelect(b.CreateFCmpUNO(x, y), nan, number);
 }
 
-}  // namespace
+constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x)> kUnary = {
+    {HloOpcode::kAbs, Fabs},
+    {HloOpcode::kImag, [](EmitterContext&, Value* x) -> Value* { return FloatLike(x, 0); }},
+    {HloOpcode::kIsFinite,
+     [](EmitterContext& context, Value* x) -> Value* {
+       return context.b().CreateFCmpONE(Fabs(context, x), llvm::ConstantFP::getInfinity(x->getType()));
+     }},
+    {HloOpcode::kNegate, [](EmitterContext& context, Value* x) -> Value* { return context.b().CreateFNeg(x); }},
+    {HloOpcode::kReal, [](EmitterContext&, Value* x) -> Value* { return x; }},
+};
 
-llvm::Value* EmitFloatUnary(EmitterContext& context, HloOpcode opcode, llvm::Value* x) {
+template <bool kMaximum>
+Value* EmitExtreme(EmitterContext& context, Value* x, Value* y) {
   llvm::IRBuilder<>& b = context.b();
-  auto math = [&](MathFunction function) { return EmitUnary(function, b, x, MathTargetOf(context)); };
-  switch (opcode) {
-    case HloOpcode::kAbs: return Fabs(context, x);
-    case HloOpcode::kAcos: return math(MathFunction::kAcos);
-    case HloOpcode::kAcosh: return math(MathFunction::kAcosh);
-    case HloOpcode::kAsin: return math(MathFunction::kAsin);
-    case HloOpcode::kAsinh: return math(MathFunction::kAsinh);
-    case HloOpcode::kAtanh: return math(MathFunction::kAtanh);
-    case HloOpcode::kCbrt: return math(MathFunction::kCbrt);
-    case HloOpcode::kCeil: return math(MathFunction::kCeil);
-    case HloOpcode::kCos: return math(MathFunction::kCos);
-    case HloOpcode::kCosh: return math(MathFunction::kCosh);
-    case HloOpcode::kErf: return math(MathFunction::kErf);
-    case HloOpcode::kExp: return math(MathFunction::kExp);
-    case HloOpcode::kExpm1: return math(MathFunction::kExpm1);
-    case HloOpcode::kFloor: return math(MathFunction::kFloor);
-    case HloOpcode::kImag: return FloatLike(x, 0);
-    case HloOpcode::kIsFinite: return b.CreateFCmpONE(Fabs(context, x), llvm::ConstantFP::getInfinity(x->getType()));
-    case HloOpcode::kLog: return math(MathFunction::kLog);
-    case HloOpcode::kLog1p: return math(MathFunction::kLog1p);
-    case HloOpcode::kLogistic: return math(MathFunction::kLogistic);
-    case HloOpcode::kNegate: return b.CreateFNeg(x);
-    case HloOpcode::kReal: return x;
-    case HloOpcode::kRoundNearestAfz: return math(MathFunction::kRoundNearestAfz);
-    case HloOpcode::kRoundNearestEven: return math(MathFunction::kRoundNearestEven);
-    case HloOpcode::kRsqrt: return math(MathFunction::kRsqrt);
-    case HloOpcode::kSign: return math(MathFunction::kSign);
-    case HloOpcode::kSin: return math(MathFunction::kSin);
-    case HloOpcode::kSinh: return math(MathFunction::kSinh);
-    case HloOpcode::kSqrt: return math(MathFunction::kSqrt);
-    case HloOpcode::kTan: return math(MathFunction::kTan);
-    case HloOpcode::kTanh: return math(MathFunction::kTanh);
-    default: return nullptr;
-  }
+  if (context.target().vector_bits != 0) return Extreme(b, x, y, kMaximum);
+  return b.CreateBinaryIntrinsic(kMaximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
 }
 
-llvm::Value* EmitFloatBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y) {
-  llvm::IRBuilder<>& b = context.b();
-  auto math = [&](MathFunction function) { return EmitBinary(function, b, x, y, MathTargetOf(context)); };
-  switch (opcode) {
-    case HloOpcode::kAdd: return b.CreateFAdd(x, y);
-    case HloOpcode::kAtan2: return math(MathFunction::kAtan2);
-    case HloOpcode::kDivide: return b.CreateFDiv(x, y);
-    case HloOpcode::kMaximum:
-      if (context.target().vector_bits != 0) return Extreme(b, x, y, true);
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, y);
-    case HloOpcode::kMinimum:
-      if (context.target().vector_bits != 0) return Extreme(b, x, y, false);
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, y);
-    case HloOpcode::kMultiply: return b.CreateFMul(x, y);
-    case HloOpcode::kPower: return math(MathFunction::kPower);
-    case HloOpcode::kRemainder: return math(MathFunction::kRemainder);
-    case HloOpcode::kSubtract: return b.CreateFSub(x, y);
-    default: return nullptr;
-  }
+constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kBinary = {
+    {HloOpcode::kAdd, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFAdd(x, y); }},
+    {HloOpcode::kDivide, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFDiv(x, y); }},
+    {HloOpcode::kMaximum, EmitExtreme<true>},
+    {HloOpcode::kMinimum, EmitExtreme<false>},
+    {HloOpcode::kMultiply, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFMul(x, y); }},
+    {HloOpcode::kSubtract, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFSub(x, y); }},
+};
+constexpr bool HasUnary(HloOpcode opcode) { return IsMathFunction(opcode) || kUnary[opcode] != nullptr; }
+constexpr bool HasBinary(HloOpcode opcode) { return IsMathFunction(opcode) || kBinary[opcode] != nullptr; }
+static_assert(CoversFamily(HloFamily::kUnary, kFloat, HasUnary));
+static_assert(CoversFamily(HloFamily::kBinary, kFloat, HasBinary, {HloOpcode::kComplexNumber}));
+
+}  // namespace
+
+Value* EmitFloatUnary(EmitterContext& context, HloOpcode opcode, Value* x) {
+  if (IsMathFunction(opcode)) return EmitUnary(opcode, context.b(), x, MathTargetOf(context));
+  return kUnary[opcode] == nullptr ? nullptr : kUnary[opcode](context, x);
+}
+
+Value* EmitFloatBinary(EmitterContext& context, HloOpcode opcode, Value* x, Value* y) {
+  if (IsMathFunction(opcode)) return EmitBinary(opcode, context.b(), x, y, MathTargetOf(context));
+  return kBinary[opcode] == nullptr ? nullptr : kBinary[opcode](context, x, y);
 }
 
 }  // namespace hilo::codegen

@@ -6,10 +6,12 @@
 
 #include "backends/llvm/elements/op_dispatch.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
 
+using llvm::Value;
 using llvm::Intrinsic::ID;
 
 class IntegerOps {
@@ -19,6 +21,8 @@ class IntegerOps {
         b_(context.b()),
         bits_(PrimitiveTypeBitWidth(type)),
         is_signed_(IsSignedIntegralType(type)) {}
+
+  llvm::IRBuilder<>& b() { return b_; }
 
   // The value without the copies of its sign bit beyond `bits_`.
   llvm::Value* Logical(llvm::Value* x) {
@@ -148,56 +152,77 @@ llvm::Value* WrapInteger(EmitterContext& context, PrimitiveType type, llvm::Valu
   return b.CreateAShr(b.CreateShl(x, IntLike(x, 8 - bits)), IntLike(x, 8 - bits));
 }
 
-llvm::Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, llvm::Value* x) {
-  llvm::IRBuilder<>& b = context.b();
+namespace {
+
+using Ops = IntegerOps;
+using Result = absl::StatusOr<Value*>;
+
+constexpr OpcodeMap<Value* (*)(Ops& ops, Value* x)> kUnary = {
+    {HloOpcode::kAbs,
+     [](Ops& o, Value* x) -> Value* { return o.b().CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, o.b().getFalse()); }},
+    {HloOpcode::kClz, [](Ops& o, Value* x) -> Value* { return o.CountLeadingZeros(x); }},
+    {HloOpcode::kNegate, [](Ops& o, Value* x) -> Value* { return o.b().CreateNeg(x); }},
+    {HloOpcode::kNot, [](Ops& o, Value* x) -> Value* { return o.b().CreateNot(x); }},
+    {HloOpcode::kPopulationCount,
+     [](Ops& o, Value* x) -> Value* { return o.b().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, o.Logical(x)); }},
+    {HloOpcode::kSign, [](Ops& o, Value* x) -> Value* { return o.Sign(x); }},
+};
+
+constexpr OpcodeMap<Result (*)(Ops& ops, Value* x, Value* y)> kBinary = {
+    {HloOpcode::kAdd, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateAdd(x, y); }},
+    {HloOpcode::kAnd, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateAnd(x, y); }},
+    {HloOpcode::kDivide, [](Ops& o, Value* x, Value* y) -> Result { return o.Divide(x, y); }},
+    {HloOpcode::kMaximum,
+     [](Ops& o, Value* x, Value* y) -> Result {
+       return o.Extreme(llvm::Intrinsic::smax, llvm::Intrinsic::umax, x, y);
+     }},
+    {HloOpcode::kMinimum,
+     [](Ops& o, Value* x, Value* y) -> Result {
+       return o.Extreme(llvm::Intrinsic::smin, llvm::Intrinsic::umin, x, y);
+     }},
+    {HloOpcode::kMulhi, [](Ops& o, Value* x, Value* y) -> Result { return o.MultiplyHigh(x, y); }},
+    {HloOpcode::kMultiply, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateMul(x, y); }},
+    {HloOpcode::kOr, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateOr(x, y); }},
+    {HloOpcode::kPower, [](Ops& o, Value* x, Value* y) -> Result { return o.Power(x, y); }},
+    {HloOpcode::kRemainder, [](Ops& o, Value* x, Value* y) -> Result { return o.Remainder(x, y); }},
+    {HloOpcode::kShiftLeft, [](Ops& o, Value* x, Value* y) -> Result { return o.Shift(HloOpcode::kShiftLeft, x, y); }},
+    {HloOpcode::kShiftRightArithmetic,
+     [](Ops& o, Value* x, Value* y) -> Result { return o.Shift(HloOpcode::kShiftRightArithmetic, x, y); }},
+    {HloOpcode::kShiftRightLogical,
+     [](Ops& o, Value* x, Value* y) -> Result { return o.Shift(HloOpcode::kShiftRightLogical, x, y); }},
+    {HloOpcode::kSubtract, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateSub(x, y); }},
+    {HloOpcode::kXor, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateXor(x, y); }},
+};
+
+constexpr OpcodeMap<Value* (*)(llvm::IRBuilder<>& b, Value* x, Value* y)> kPredBinary = {
+    {HloOpcode::kAdd, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateOr(x, y); }},
+    {HloOpcode::kMaximum, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateOr(x, y); }},
+    {HloOpcode::kOr, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateOr(x, y); }},
+    {HloOpcode::kAnd, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateAnd(x, y); }},
+    {HloOpcode::kMinimum, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateAnd(x, y); }},
+    {HloOpcode::kMultiply, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateAnd(x, y); }},
+    {HloOpcode::kXor, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateXor(x, y); }},
+};
+static_assert(CoversFamily(HloFamily::kUnary, kInt, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kBinary, kInt, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }));
+
+}  // namespace
+
+Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, Value* x) {
   IntegerOps ops(context, type);
-  switch (opcode) {
-    case HloOpcode::kAbs: return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse());
-    case HloOpcode::kClz: return ops.CountLeadingZeros(x);
-    case HloOpcode::kNegate: return b.CreateNeg(x);
-    case HloOpcode::kNot: return b.CreateNot(x);
-    case HloOpcode::kPopulationCount: return b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, ops.Logical(x));
-    case HloOpcode::kSign: return ops.Sign(x);
-    default: return nullptr;
-  }
+  return kUnary[opcode] == nullptr ? nullptr : kUnary[opcode](ops, x);
 }
 
-absl::StatusOr<llvm::Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type,
-                                               llvm::Value* x, llvm::Value* y) {
-  llvm::IRBuilder<>& b = context.b();
+absl::StatusOr<Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, Value* x,
+                                         Value* y) {
   IntegerOps ops(context, type);
-  switch (opcode) {
-    case HloOpcode::kAdd: return b.CreateAdd(x, y);
-    case HloOpcode::kAnd: return b.CreateAnd(x, y);
-    case HloOpcode::kDivide: return ops.Divide(x, y);
-    case HloOpcode::kMaximum: return ops.Extreme(llvm::Intrinsic::smax, llvm::Intrinsic::umax, x, y);
-    case HloOpcode::kMinimum: return ops.Extreme(llvm::Intrinsic::smin, llvm::Intrinsic::umin, x, y);
-    case HloOpcode::kMulhi: return ops.MultiplyHigh(x, y);
-    case HloOpcode::kMultiply: return b.CreateMul(x, y);
-    case HloOpcode::kOr: return b.CreateOr(x, y);
-    case HloOpcode::kPower: return ops.Power(x, y);
-    case HloOpcode::kRemainder: return ops.Remainder(x, y);
-    case HloOpcode::kShiftLeft:
-    case HloOpcode::kShiftRightArithmetic:
-    case HloOpcode::kShiftRightLogical: return ops.Shift(opcode, x, y);
-    case HloOpcode::kSubtract: return b.CreateSub(x, y);
-    case HloOpcode::kXor: return b.CreateXor(x, y);
-    default: return static_cast<llvm::Value*>(nullptr);
-  }
+  if (kBinary[opcode] == nullptr) return static_cast<Value*>(nullptr);
+  return kBinary[opcode](ops, x, y);
 }
 
-llvm::Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, llvm::Value* x, llvm::Value* y) {
-  llvm::IRBuilder<>& b = context.b();
-  switch (opcode) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kMaximum:
-    case HloOpcode::kOr: return b.CreateOr(x, y);
-    case HloOpcode::kAnd:
-    case HloOpcode::kMinimum:
-    case HloOpcode::kMultiply: return b.CreateAnd(x, y);
-    case HloOpcode::kXor: return b.CreateXor(x, y);
-    default: return nullptr;
-  }
+Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, Value* x, Value* y) {
+  return kPredBinary[opcode] == nullptr ? nullptr : kPredBinary[opcode](context.b(), x, y);
 }
 
 }  // namespace hilo::codegen

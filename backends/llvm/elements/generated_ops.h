@@ -2,17 +2,17 @@
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_GENERATED_OPS_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_GENERATED_OPS_H_
 
-#include "hlo/ops/table/hlo_opcode.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 
 // Their elements are those of another instruction: an operand, or the root of a fusion.
-inline constexpr HloOpcode kResolvedOps[] = {
+inline constexpr OpcodeSet kResolvedOps = {
     HloOpcode::kAddDependency,       HloOpcode::kFusion, HloOpcode::kGetTupleElement,
     HloOpcode::kOptimizationBarrier, HloOpcode::kTuple,
 };
 // Besides the element-wise ops, those that have a generator (data_movement.cc).
-inline constexpr HloOpcode kGeneratedOps[] = {
+inline constexpr OpcodeSet kGeneratedOps = {
     HloOpcode::kBitcast,      HloOpcode::kBitcastConvert,
     HloOpcode::kBroadcast,    HloOpcode::kConcatenate,
     HloOpcode::kConstant,     HloOpcode::kDot,
@@ -25,14 +25,7 @@ inline constexpr HloOpcode kGeneratedOps[] = {
 };
 
 constexpr bool IsElementGenerated(HloOpcode opcode) {
-  if (IsElementwise(opcode)) return true;
-  for (const HloOpcode generated : kGeneratedOps) {
-    if (generated == opcode) return true;
-  }
-  for (const HloOpcode resolved : kResolvedOps) {
-    if (resolved == opcode) return true;
-  }
-  return false;
+  return IsElementwise(opcode) || kResolvedOps.contains(opcode) || kGeneratedOps.contains(opcode);
 }
 
 }  // namespace hilo::codegen

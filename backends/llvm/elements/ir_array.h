@@ -4,6 +4,7 @@
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_IR_ARRAY_H_
 
+#include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/lanes/lane_index.h"
 #include "hilo/shape.h"
 
@@ -27,14 +28,6 @@ struct IrArray {
   // contiguous run.
   void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
 };
-
-// The LLVM type of an element of `type` in registers and in memory; of one component for complex types.
-llvm::Type* RegisterType(llvm::LLVMContext& context, PrimitiveType type);
-llvm::Type* MemoryType(llvm::LLVMContext& context, PrimitiveType type);
-
-// Convert one component (scalar or vector) between memory form and register form. ToMemory rounds floats to `type`.
-llvm::Value* FromMemory(EmitterContext& context, PrimitiveType type, llvm::Value* stored);
-llvm::Value* ToMemory(EmitterContext& context, PrimitiveType type, llvm::Value* value);
 
 }  // namespace hilo::codegen
 

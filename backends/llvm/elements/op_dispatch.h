@@ -1,10 +1,12 @@
-// The families of scalar_ops by number kind, one file per family. Private to element_*.cc. Operands are unified: all
-// scalars or all vectors.
+// The families of scalar_ops by number kind, one file per family. Private to backends/llvm/elements. Operands are
+// unified: all scalars or all vectors.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_OP_DISPATCH_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_OP_DISPATCH_H_
 
-#include "backends/llvm/elements/scalar_ops.h"
+#include "absl/status/statusor.h"
+#include "backends/llvm/lanes/emitter_context.h"
 #include "backends/llvm/math/vector_math.h"
+#include "hlo/ops/table/hlo_opcode.h"
 
 namespace hilo::codegen {
 

@@ -1,5 +1,6 @@
-// Choice between two sources of an element; see data_movement.h.
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
+
+#include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
 
@@ -82,6 +83,21 @@ absl::StatusOr<ElementValues> Guard::ChooseLanes(EmitterContext& context, absl::
   HILO_ASSIGN_OR_RETURN(ElementValues outside, side(b.CreateNot(lanes_), on_false));
   for (size_t i = 0; i < inside.size(); ++i) inside[i] = EmitSelect(context, lanes_, inside[i], outside[i]);
   return inside;
+}
+
+LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue value, int64_t high) {
+  llvm::IRBuilder<>& b = context.b();
+  llvm::Value* x = value.re;
+  const int bits = PrimitiveTypeBitWidth(type);
+  const bool is_signed = IsSignedIntegralType(type);
+  const int digits = std::min(is_signed ? bits - 1 : bits, 63);
+  llvm::Type* wide = x->getType()->getWithNewType(b.getInt64Ty());
+  auto widen = [&] { return is_signed ? b.CreateSExtOrTrunc(x, wide) : b.CreateZExtOrTrunc(x, wide); };
+  // Comparisons in the index's own type are cheaper; one that cannot hold `high` is widened first.
+  if ((high >> digits) != 0) x = widen();
+  if (is_signed) x = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, IntLike(x, 0));
+  x = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, IntLike(x, high));
+  return LaneIndex::Arbitrary(widen(), high + 1);
 }
 
 }  // namespace hilo::codegen

@@ -1,11 +1,12 @@
 #include "backends/llvm/elements/scalar_computation.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
@@ -199,6 +200,20 @@ absl::StatusOr<std::vector<ElementValue>> EmitComputation(EmitterContext& contex
 }
 
 bool CanEmitComputation(const HloComputation& computation, bool scalar) {
+  // What moves elements is no code where there is one.
+  static constexpr OpcodeSet kOfOneElement = {HloOpcode::kBitcast,
+                                              HloOpcode::kBitcastConvert,
+                                              HloOpcode::kBroadcast,
+                                              HloOpcode::kConstant,
+                                              HloOpcode::kGetTupleElement,
+                                              HloOpcode::kIota,
+                                              HloOpcode::kOptimizationBarrier,
+                                              HloOpcode::kParameter,
+                                              HloOpcode::kReshape,
+                                              HloOpcode::kTranspose,
+                                              HloOpcode::kTuple};
+  static constexpr OpcodeSet kCalls = {HloOpcode::kCall, HloOpcode::kFusion, HloOpcode::kMap};
+  static constexpr OpcodeSet kControl = {HloOpcode::kConditional, HloOpcode::kWhile};
   std::vector<const HloComputation*> work{&computation};
   int64_t visited = 0;
   while (!work.empty()) {
@@ -207,29 +222,13 @@ bool CanEmitComputation(const HloComputation& computation, bool scalar) {
     if (++visited > kMaxCallDepth) return false;
     for (const HloInstruction* instruction : current->instructions()) {
       if (!HoldsScalars(instruction->shape())) return false;
-      switch (instruction->opcode()) {
-        case HloOpcode::kBitcast:
-        case HloOpcode::kBitcastConvert:
-        case HloOpcode::kBroadcast:
-        case HloOpcode::kConstant:
-        case HloOpcode::kGetTupleElement:
-        case HloOpcode::kIota:
-        case HloOpcode::kOptimizationBarrier:
-        case HloOpcode::kParameter:
-        case HloOpcode::kReshape:
-        case HloOpcode::kTranspose:
-        case HloOpcode::kTuple: break;
-        case HloOpcode::kConditional:
-        case HloOpcode::kWhile:
-          if (!scalar) return false;
-          [[fallthrough]];
-        case HloOpcode::kCall:
-        case HloOpcode::kFusion:
-        case HloOpcode::kMap:
-          for (const HloComputation* called : instruction->called_computations()) work.push_back(called);
-          break;
-        default:
-          if (!IsElementwise(instruction->opcode())) return false;
+      const HloOpcode opcode = instruction->opcode();
+      const bool calls = kCalls.contains(opcode), loops = kControl.contains(opcode);
+      if (loops && !scalar) return false;
+      if (calls || loops) {
+        for (const HloComputation* called : instruction->called_computations()) work.push_back(called);
+      } else if (!kOfOneElement.contains(opcode) && !IsElementwise(opcode)) {
+        return false;
       }
     }
   }

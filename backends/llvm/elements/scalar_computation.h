@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "backends/llvm/elements/emitter_context.h"
+#include "backends/llvm/lanes/emitter_context.h"
 #include "hlo/ir/hlo_computation.h"
 
 namespace hilo::codegen {

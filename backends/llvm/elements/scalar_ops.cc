@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/llvm/elements/ir_array.h"
+#include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/op_dispatch.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
@@ -130,34 +131,59 @@ ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue
   return bounded.ok() ? *bounded : x;
 }
 
+namespace {
+
+using Operands = absl::Span<const ElementValue>;
+using Elementwise = absl::StatusOr<ElementValue> (*)(EmitterContext&, const HloInstruction*, Operands);
+
+absl::StatusOr<ElementValue> EmitCompareOp(EmitterContext& context, const HloInstruction* compare, Operands operands) {
+  const CompareAttrs& attrs = compare->attrs<CompareAttrs>();
+  return EmitCompare(context, attrs.direction, attrs.type, compare->operand(0)->shape().element_type(), operands[0],
+                     operands[1]);
+}
+absl::StatusOr<ElementValue> EmitReducePrecisionOp(EmitterContext& context, const HloInstruction* instruction,
+                                                   Operands operands) {
+  const auto& attrs = instruction->attrs<ReducePrecisionAttrs>();
+  const int exponent_bits = static_cast<int>(std::min<int64_t>(attrs.exponent_bits, 64));
+  const int mantissa_bits = static_cast<int>(std::min<int64_t>(attrs.mantissa_bits, 64));
+  return EmitReducePrecision(context, instruction->operand(0)->shape().element_type(), exponent_bits, mantissa_bits,
+                             operands[0]);
+}
+absl::StatusOr<ElementValue> EmitClampOp(EmitterContext& context, const HloInstruction* clamp, Operands operands) {
+  return EmitClamp(context, clamp->shape().element_type(), operands[0], operands[1], operands[2]);
+}
+absl::StatusOr<ElementValue> EmitConvertOp(EmitterContext& context, const HloInstruction* convert, Operands operands) {
+  return EmitConvert(context, convert->operand(0)->shape().element_type(), convert->shape().element_type(),
+                     operands[0]);
+}
+absl::StatusOr<ElementValue> EmitSelectOp(EmitterContext& context, const HloInstruction*, Operands operands) {
+  return EmitSelect(context, operands[0].re, operands[1], operands[2]);
+}
+absl::StatusOr<ElementValue> EmitCopyOp(EmitterContext&, const HloInstruction*, Operands operands) {
+  return operands[0];
+}
+
+// The element-wise ops beside the two families.
+constexpr OpcodeMap<Elementwise> kElementwise = {
+    {HloOpcode::kClamp, EmitClampOp},
+    {HloOpcode::kCompare, EmitCompareOp},
+    {HloOpcode::kConvert, EmitConvertOp},
+    {HloOpcode::kCopy, EmitCopyOp},
+    {HloOpcode::kReducePrecision, EmitReducePrecisionOp},
+    {HloOpcode::kSelect, EmitSelectOp},
+};
+
+}  // namespace
+
 absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
                                              absl::Span<const ElementValue> operands) {
+  const HloOpcode opcode = instruction->opcode();
+  const HloFamily family = OpcodeInfo(opcode).family;
   const PrimitiveType type = instruction->operand(0)->shape().element_type();
-  switch (OpcodeInfo(instruction->opcode()).family) {
-    case HloFamily::kUnary: return EmitUnaryOp(context, instruction->opcode(), type, operands[0]);
-    case HloFamily::kBinary: return EmitBinaryOp(context, instruction->opcode(), type, operands[0], operands[1]);
-    default: break;
-  }
-  switch (instruction->opcode()) {
-    case HloOpcode::kClamp:
-      return EmitClamp(context, instruction->shape().element_type(), operands[0], operands[1], operands[2]);
-    case HloOpcode::kCompare: {
-      const auto& attrs = instruction->attrs<CompareAttrs>();
-      return EmitCompare(context, attrs.direction, attrs.type, type, operands[0], operands[1]);
-    }
-    case HloOpcode::kConvert: return EmitConvert(context, type, instruction->shape().element_type(), operands[0]);
-    case HloOpcode::kCopy: return operands[0];
-    case HloOpcode::kReducePrecision: {
-      const auto& attrs = instruction->attrs<ReducePrecisionAttrs>();
-      const int exponent_bits = static_cast<int>(std::min<int64_t>(attrs.exponent_bits, 64));
-      const int mantissa_bits = static_cast<int>(std::min<int64_t>(attrs.mantissa_bits, 64));
-      return EmitReducePrecision(context, type, exponent_bits, mantissa_bits, operands[0]);
-    }
-    case HloOpcode::kSelect: return EmitSelect(context, operands[0].re, operands[1], operands[2]);
-    default:
-      return Unimplemented(HloOpcodeString(instruction->opcode()),
-                           " is not an element-wise operation that can be emitted");
-  }
+  if (family == HloFamily::kUnary) return EmitUnaryOp(context, opcode, type, operands[0]);
+  if (family == HloFamily::kBinary) return EmitBinaryOp(context, opcode, type, operands[0], operands[1]);
+  if (kElementwise[opcode] != nullptr) return kElementwise[opcode](context, instruction, operands);
+  return Unimplemented(HloOpcodeString(opcode), " is not an element-wise operation that can be emitted");
 }
 
 namespace {

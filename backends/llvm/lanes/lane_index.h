@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "backends/llvm/elements/emitter_context.h"
+#include "backends/llvm/lanes/emitter_context.h"
 
 namespace hilo::codegen {
 

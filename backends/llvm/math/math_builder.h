@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "backends/llvm/math/vector_math.h"
+#include "backends/llvm/math/math_target.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace hilo::codegen {

@@ -4,7 +4,7 @@
 // multiply-add.
 #include "absl/types/span.h"
 #include "backends/llvm/math/math_coefficients.h"
-#include "backends/llvm/math/vector_math_families.h"
+#include "backends/llvm/math/math_functions.h"
 
 namespace hilo::codegen {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/llvm/math/math_coefficients.h"
-#include "backends/llvm/math/vector_math_families.h"
+#include "backends/llvm/math/math_functions.h"
 #include "llvm/IR/Constants.h"
 
 namespace hilo::codegen {

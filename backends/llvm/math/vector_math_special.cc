@@ -3,7 +3,7 @@
 // because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) from the bits of x, improved by the series (1
 // - h)^(-1/3) in h = 1 - x y^3, without a division.
 #include "backends/llvm/math/math_coefficients.h"
-#include "backends/llvm/math/vector_math_families.h"
+#include "backends/llvm/math/math_functions.h"
 
 namespace hilo::codegen {
 

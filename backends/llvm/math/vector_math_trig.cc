@@ -4,7 +4,7 @@
 // f32 reduces in f64. Arguments too large for that go to the C library, which has enough digits of pi. atan: a quotient
 // in [0, 1] and t + t^3 A(t^2). asin: a^2 <= 1/4, else pi / 2 - 2 asin sqrt((1 - a) / 2).
 #include "backends/llvm/math/math_coefficients.h"
-#include "backends/llvm/math/vector_math_families.h"
+#include "backends/llvm/math/math_functions.h"
 
 namespace hilo::codegen {
 
@@ -98,14 +98,6 @@ Value* EmitTan(MathBuilder& m, Value* x) {
   Value* quotient = m.Div(m.Select(odd, cosine, sine), m.Select(odd, m.Neg(sine), cosine));
   Value* value = m.FlipSign(quotient, m.SignBits(x));
   return m.OrCall(value, IsHuge(m, a), "hilo_math_tan", {x});
-}
-
-Value* EmitAtan(MathBuilder& m, Value* x) {
-  Value* a = m.Abs(x);
-  Value* steep = m.Gt(a, m.F(1));
-  Value* t = m.Select(steep, m.Div(m.F(1), a), a);
-  Value* angle = AtanOfUnit(m, t);
-  return m.CopySign(m.Select(steep, PiTimes(m, 0.5, angle, true), angle), x);
 }
 
 Value* EmitAtan2(MathBuilder& m, Value* y, Value* x) {

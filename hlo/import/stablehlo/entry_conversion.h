@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "hlo/import/stablehlo/mlir_module.h"
 #include "hlo/import/stablehlo/shardings.h"
-#include "hlo/import/stablehlo/stablehlo_import.h"
+#include "hlo/import/stablehlo/stablehlo_program.h"
 
 namespace hilo::stablehlo {
 

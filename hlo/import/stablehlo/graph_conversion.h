@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "hlo/import/stablehlo/mlir_module.h"
-#include "hlo/import/stablehlo/stablehlo_import.h"
+#include "hlo/import/stablehlo/stablehlo_program.h"
 
 namespace hilo::stablehlo {
 

@@ -4,7 +4,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo::stablehlo {
 

@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "hlo/ops/elementwise/elementwise_kernels.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -16,7 +17,7 @@ template <typename W>
 using Wider = std::complex<std::conditional_t<std::is_same_v<W, complex64>, double, long double>>;
 
 template <typename W, typename F>
-UnaryKernel<W> InWider(F) {
+constexpr UnaryKernel<W> InWider(F) {
   return LoopOver1<W>([](W x) { return static_cast<W>(F{}(Wider<W>(x))); });
 }
 
@@ -71,32 +72,29 @@ W Atan2(W y, W x) {
 }
 
 template <typename W>
-UnaryKernel<W> FindComplexUnary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAcos: return InWider<W>([](Wider<W> x) { return std::acos(x); });
-    case HloOpcode::kAcosh: return InWider<W>([](Wider<W> x) { return std::acosh(x); });
-    case HloOpcode::kAsin: return InWider<W>([](Wider<W> x) { return std::asin(x); });
-    case HloOpcode::kAsinh: return InWider<W>([](Wider<W> x) { return std::asinh(x); });
-    case HloOpcode::kAtanh: return InWider<W>([](Wider<W> x) { return std::atanh(x); });
-    case HloOpcode::kCbrt: return InWider<W>([](Wider<W> x) { return Cbrt(x); });
-    case HloOpcode::kCos: return InWider<W>([](Wider<W> x) { return std::cos(x); });
-    case HloOpcode::kCosh: return InWider<W>([](Wider<W> x) { return std::cosh(x); });
-    case HloOpcode::kExp: return InWider<W>([](Wider<W> x) { return std::exp(x); });
-    case HloOpcode::kExpm1: return InWider<W>([](Wider<W> x) { return Expm1(x); });
-    case HloOpcode::kLog: return InWider<W>([](Wider<W> x) { return std::log(x); });
-    case HloOpcode::kLog1p: return InWider<W>([](Wider<W> x) { return Log1p(x); });
-    case HloOpcode::kLogistic: return InWider<W>([](Wider<W> x) { return Logistic(x); });
-    case HloOpcode::kNegate: return LoopOver1<W>([](W x) { return -x; });
-    case HloOpcode::kRsqrt: return InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); });
-    case HloOpcode::kSign: return InWider<W>([](Wider<W> x) { return Sign(x); });
-    case HloOpcode::kSin: return InWider<W>([](Wider<W> x) { return std::sin(x); });
-    case HloOpcode::kSinh: return InWider<W>([](Wider<W> x) { return std::sinh(x); });
-    case HloOpcode::kSqrt: return InWider<W>([](Wider<W> x) { return std::sqrt(x); });
-    case HloOpcode::kTan: return InWider<W>([](Wider<W> x) { return std::tan(x); });
-    case HloOpcode::kTanh: return InWider<W>([](Wider<W> x) { return std::tanh(x); });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<UnaryKernel<W>> kComplexUnary = {
+    {HloOpcode::kAcos, InWider<W>([](Wider<W> x) { return std::acos(x); })},
+    {HloOpcode::kAcosh, InWider<W>([](Wider<W> x) { return std::acosh(x); })},
+    {HloOpcode::kAsin, InWider<W>([](Wider<W> x) { return std::asin(x); })},
+    {HloOpcode::kAsinh, InWider<W>([](Wider<W> x) { return std::asinh(x); })},
+    {HloOpcode::kAtanh, InWider<W>([](Wider<W> x) { return std::atanh(x); })},
+    {HloOpcode::kCbrt, InWider<W>([](Wider<W> x) { return Cbrt(x); })},
+    {HloOpcode::kCos, InWider<W>([](Wider<W> x) { return std::cos(x); })},
+    {HloOpcode::kCosh, InWider<W>([](Wider<W> x) { return std::cosh(x); })},
+    {HloOpcode::kExp, InWider<W>([](Wider<W> x) { return std::exp(x); })},
+    {HloOpcode::kExpm1, InWider<W>([](Wider<W> x) { return Expm1(x); })},
+    {HloOpcode::kLog, InWider<W>([](Wider<W> x) { return std::log(x); })},
+    {HloOpcode::kLog1p, InWider<W>([](Wider<W> x) { return Log1p(x); })},
+    {HloOpcode::kLogistic, InWider<W>([](Wider<W> x) { return Logistic(x); })},
+    {HloOpcode::kNegate, LoopOver1<W>([](W x) { return -x; })},
+    {HloOpcode::kRsqrt, InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); })},
+    {HloOpcode::kSign, InWider<W>([](Wider<W> x) { return Sign(x); })},
+    {HloOpcode::kSin, InWider<W>([](Wider<W> x) { return std::sin(x); })},
+    {HloOpcode::kSinh, InWider<W>([](Wider<W> x) { return std::sinh(x); })},
+    {HloOpcode::kSqrt, InWider<W>([](Wider<W> x) { return std::sqrt(x); })},
+    {HloOpcode::kTan, InWider<W>([](Wider<W> x) { return std::tan(x); })},
+    {HloOpcode::kTanh, InWider<W>([](Wider<W> x) { return std::tanh(x); })},
+};
 
 // The textbook product: infinities combined with NaN are not recovered, as operator* would.
 template <typename W>
@@ -105,39 +103,40 @@ W Product(W x, W y) {
 }
 
 template <typename W>
-BinaryKernel<W> FindComplexBinary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAdd: return LoopOver2<W>([](W x, W y) { return x + y; });
-    case HloOpcode::kAtan2:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Atan2(Wider<W>(x), Wider<W>(y))); });
-    case HloOpcode::kDivide: return LoopOver2<W>([](W x, W y) { return x / y; });
-    case HloOpcode::kMaximum: return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
-    case HloOpcode::kMinimum: return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
-    case HloOpcode::kMultiply: return LoopOver2<W>([](W x, W y) { return Product(x, y); });
-    case HloOpcode::kPower:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); });
-    case HloOpcode::kSubtract: return LoopOver2<W>([](W x, W y) { return x - y; });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<BinaryKernel<W>> kComplexBinary = {
+    {HloOpcode::kAdd, LoopOver2<W>([](W x, W y) { return x + y; })},
+    {HloOpcode::kAtan2, LoopOver2<W>([](W x, W y) { return static_cast<W>(Atan2(Wider<W>(x), Wider<W>(y))); })},
+    {HloOpcode::kDivide, LoopOver2<W>([](W x, W y) { return x / y; })},
+    {HloOpcode::kMaximum, LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); })},
+    {HloOpcode::kMinimum, LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); })},
+    {HloOpcode::kMultiply, LoopOver2<W>([](W x, W y) { return Product(x, y); })},
+    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); })},
+    {HloOpcode::kSubtract, LoopOver2<W>([](W x, W y) { return x - y; })},
+};
+
+static_assert(CoversFamily(HloFamily::kUnary, kComplex,
+                           [](HloOpcode opcode) { return kComplexUnary<complex64>[opcode] != nullptr; },
+                           {HloOpcode::kAbs, HloOpcode::kImag, HloOpcode::kReal}));
+static_assert(CoversFamily(HloFamily::kBinary, kComplex,
+                           [](HloOpcode opcode) { return kComplexBinary<complex64>[opcode] != nullptr; }));
 
 }  // namespace
 
 template <>
 UnaryKernel<complex64> FindUnaryKernel<complex64>(HloOpcode opcode) {
-  return FindComplexUnary<complex64>(opcode);
+  return kComplexUnary<complex64>[opcode];
 }
 template <>
 UnaryKernel<complex128> FindUnaryKernel<complex128>(HloOpcode opcode) {
-  return FindComplexUnary<complex128>(opcode);
+  return kComplexUnary<complex128>[opcode];
 }
 template <>
 BinaryKernel<complex64> FindBinaryKernel<complex64>(HloOpcode opcode) {
-  return FindComplexBinary<complex64>(opcode);
+  return kComplexBinary<complex64>[opcode];
 }
 template <>
 BinaryKernel<complex128> FindBinaryKernel<complex128>(HloOpcode opcode) {
-  return FindComplexBinary<complex128>(opcode);
+  return kComplexBinary<complex128>[opcode];
 }
 
 }  // namespace hilo

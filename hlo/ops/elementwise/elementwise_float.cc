@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "hlo/ops/elementwise/elementwise_kernels.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -25,74 +26,75 @@ template <typename W>
 using Circular = std::conditional_t<std::is_same_v<W, double>, long double, W>;
 
 template <typename W>
-UnaryKernel<W> FindFloatUnary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAbs: return LoopOver1<W>([](W x) { return std::fabs(x); });
-    case HloOpcode::kAcos: return LoopOver1<W>([](W x) { return std::acos(x); });
-    case HloOpcode::kAcosh: return LoopOver1<W>([](W x) { return std::acosh(x); });
-    case HloOpcode::kAsin: return LoopOver1<W>([](W x) { return std::asin(x); });
-    case HloOpcode::kAsinh: return LoopOver1<W>([](W x) { return std::asinh(x); });
-    case HloOpcode::kAtanh: return LoopOver1<W>([](W x) { return std::atanh(x); });
-    case HloOpcode::kCbrt: return LoopOver1<W>([](W x) { return std::cbrt(x); });
-    case HloOpcode::kCeil: return LoopOver1<W>([](W x) { return std::ceil(x); });
-    case HloOpcode::kCos: return LoopOver1<W>([](W x) { return static_cast<W>(std::cos(Circular<W>(x))); });
-    case HloOpcode::kCosh: return LoopOver1<W>([](W x) { return std::cosh(x); });
-    case HloOpcode::kErf: return LoopOver1<W>([](W x) { return std::erf(x); });
-    case HloOpcode::kExp: return LoopOver1<W>([](W x) { return std::exp(x); });
-    case HloOpcode::kExpm1: return LoopOver1<W>([](W x) { return std::expm1(x); });
-    case HloOpcode::kFloor: return LoopOver1<W>([](W x) { return std::floor(x); });
-    case HloOpcode::kImag: return LoopOver1<W>([](W) { return W(0); });
-    case HloOpcode::kLog: return LoopOver1<W>([](W x) { return std::log(x); });
-    case HloOpcode::kLog1p: return LoopOver1<W>([](W x) { return std::log1p(x); });
-    case HloOpcode::kLogistic: return LoopOver1<W>([](W x) { return Logistic(x); });
-    case HloOpcode::kNegate: return LoopOver1<W>([](W x) { return -x; });
-    case HloOpcode::kReal: return LoopOver1<W>([](W x) { return x; });
-    case HloOpcode::kRoundNearestAfz: return LoopOver1<W>([](W x) { return std::round(x); });
-    case HloOpcode::kRoundNearestEven: return LoopOver1<W>([](W x) { return std::nearbyint(x); });
-    case HloOpcode::kRsqrt: return LoopOver1<W>([](W x) { return 1 / std::sqrt(x); });
-    case HloOpcode::kSign: return LoopOver1<W>([](W x) { return Sign(x); });
-    case HloOpcode::kSin: return LoopOver1<W>([](W x) { return static_cast<W>(std::sin(Circular<W>(x))); });
-    case HloOpcode::kSinh: return LoopOver1<W>([](W x) { return std::sinh(x); });
-    case HloOpcode::kSqrt: return LoopOver1<W>([](W x) { return std::sqrt(x); });
-    case HloOpcode::kTan: return LoopOver1<W>([](W x) { return static_cast<W>(std::tan(Circular<W>(x))); });
-    case HloOpcode::kTanh: return LoopOver1<W>([](W x) { return std::tanh(x); });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<UnaryKernel<W>> kFloatUnary = {
+    {HloOpcode::kAbs, LoopOver1<W>([](W x) { return std::fabs(x); })},
+    {HloOpcode::kAcos, LoopOver1<W>([](W x) { return std::acos(x); })},
+    {HloOpcode::kAcosh, LoopOver1<W>([](W x) { return std::acosh(x); })},
+    {HloOpcode::kAsin, LoopOver1<W>([](W x) { return std::asin(x); })},
+    {HloOpcode::kAsinh, LoopOver1<W>([](W x) { return std::asinh(x); })},
+    {HloOpcode::kAtanh, LoopOver1<W>([](W x) { return std::atanh(x); })},
+    {HloOpcode::kCbrt, LoopOver1<W>([](W x) { return std::cbrt(x); })},
+    {HloOpcode::kCeil, LoopOver1<W>([](W x) { return std::ceil(x); })},
+    {HloOpcode::kCos, LoopOver1<W>([](W x) { return static_cast<W>(std::cos(Circular<W>(x))); })},
+    {HloOpcode::kCosh, LoopOver1<W>([](W x) { return std::cosh(x); })},
+    {HloOpcode::kErf, LoopOver1<W>([](W x) { return std::erf(x); })},
+    {HloOpcode::kExp, LoopOver1<W>([](W x) { return std::exp(x); })},
+    {HloOpcode::kExpm1, LoopOver1<W>([](W x) { return std::expm1(x); })},
+    {HloOpcode::kFloor, LoopOver1<W>([](W x) { return std::floor(x); })},
+    {HloOpcode::kImag, LoopOver1<W>([](W) { return W(0); })},
+    {HloOpcode::kLog, LoopOver1<W>([](W x) { return std::log(x); })},
+    {HloOpcode::kLog1p, LoopOver1<W>([](W x) { return std::log1p(x); })},
+    {HloOpcode::kLogistic, LoopOver1<W>([](W x) { return Logistic(x); })},
+    {HloOpcode::kNegate, LoopOver1<W>([](W x) { return -x; })},
+    {HloOpcode::kReal, LoopOver1<W>([](W x) { return x; })},
+    {HloOpcode::kRoundNearestAfz, LoopOver1<W>([](W x) { return std::round(x); })},
+    {HloOpcode::kRoundNearestEven, LoopOver1<W>([](W x) { return std::nearbyint(x); })},
+    {HloOpcode::kRsqrt, LoopOver1<W>([](W x) { return 1 / std::sqrt(x); })},
+    {HloOpcode::kSign, LoopOver1<W>([](W x) { return Sign(x); })},
+    {HloOpcode::kSin, LoopOver1<W>([](W x) { return static_cast<W>(std::sin(Circular<W>(x))); })},
+    {HloOpcode::kSinh, LoopOver1<W>([](W x) { return std::sinh(x); })},
+    {HloOpcode::kSqrt, LoopOver1<W>([](W x) { return std::sqrt(x); })},
+    {HloOpcode::kTan, LoopOver1<W>([](W x) { return static_cast<W>(std::tan(Circular<W>(x))); })},
+    {HloOpcode::kTanh, LoopOver1<W>([](W x) { return std::tanh(x); })},
+};
 
 template <typename W>
-BinaryKernel<W> FindFloatBinary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAdd: return LoopOver2<W>([](W x, W y) { return x + y; });
-    case HloOpcode::kAtan2: return LoopOver2<W>([](W x, W y) { return std::atan2(x, y); });
-    case HloOpcode::kDivide: return LoopOver2<W>([](W x, W y) { return x / y; });
-    case HloOpcode::kMaximum: return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
-    case HloOpcode::kMinimum: return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
-    case HloOpcode::kMultiply: return LoopOver2<W>([](W x, W y) { return x * y; });
-    case HloOpcode::kPower: return LoopOver2<W>([](W x, W y) { return std::pow(x, y); });
-    case HloOpcode::kRemainder: return LoopOver2<W>([](W x, W y) { return std::fmod(x, y); });
-    case HloOpcode::kSubtract: return LoopOver2<W>([](W x, W y) { return x - y; });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<BinaryKernel<W>> kFloatBinary = {
+    {HloOpcode::kAdd, LoopOver2<W>([](W x, W y) { return x + y; })},
+    {HloOpcode::kAtan2, LoopOver2<W>([](W x, W y) { return std::atan2(x, y); })},
+    {HloOpcode::kDivide, LoopOver2<W>([](W x, W y) { return x / y; })},
+    {HloOpcode::kMaximum, LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); })},
+    {HloOpcode::kMinimum, LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); })},
+    {HloOpcode::kMultiply, LoopOver2<W>([](W x, W y) { return x * y; })},
+    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return std::pow(x, y); })},
+    {HloOpcode::kRemainder, LoopOver2<W>([](W x, W y) { return std::fmod(x, y); })},
+    {HloOpcode::kSubtract, LoopOver2<W>([](W x, W y) { return x - y; })},
+};
+
+static_assert(CoversFamily(HloFamily::kUnary, kFloat,
+                           [](HloOpcode opcode) { return kFloatUnary<float>[opcode] != nullptr; },
+                           {HloOpcode::kIsFinite}));
+static_assert(CoversFamily(HloFamily::kBinary, kFloat,
+                           [](HloOpcode opcode) { return kFloatBinary<float>[opcode] != nullptr; },
+                           {HloOpcode::kComplexNumber}));
 
 }  // namespace
 
 template <>
 UnaryKernel<float> FindUnaryKernel<float>(HloOpcode opcode) {
-  return FindFloatUnary<float>(opcode);
+  return kFloatUnary<float>[opcode];
 }
 template <>
 UnaryKernel<double> FindUnaryKernel<double>(HloOpcode opcode) {
-  return FindFloatUnary<double>(opcode);
+  return kFloatUnary<double>[opcode];
 }
 template <>
 BinaryKernel<float> FindBinaryKernel<float>(HloOpcode opcode) {
-  return FindFloatBinary<float>(opcode);
+  return kFloatBinary<float>[opcode];
 }
 template <>
 BinaryKernel<double> FindBinaryKernel<double>(HloOpcode opcode) {
-  return FindFloatBinary<double>(opcode);
+  return kFloatBinary<double>[opcode];
 }
 
 }  // namespace hilo

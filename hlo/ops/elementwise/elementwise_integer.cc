@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "hlo/ops/elementwise/elementwise_kernels.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -70,60 +71,68 @@ W ShiftRightArithmetic(W x, W amount, int bits) {
 }
 
 template <typename W>
-UnaryKernel<W> FindIntegerUnary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAbs:
-      return LoopOver1<W>([](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; });
-    case HloOpcode::kClz:
-      return LoopOver1<W>([](W x, int bits) {
-        return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) - (64 - bits));
-      });
-    case HloOpcode::kNegate: return LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); });
-    case HloOpcode::kNot: return LoopOver1<W>([](W x) { return static_cast<W>(~x); });
-    case HloOpcode::kPopulationCount:
-      return LoopOver1<W>(
-          [](W x, int bits) { return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits))); });
-    case HloOpcode::kSign: return LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<UnaryKernel<W>> kIntegerUnary = {
+    {HloOpcode::kAbs, LoopOver1<W>([](W x) { return x < 0 ? static_cast<W>(0 - static_cast<uint64_t>(x)) : x; })},
+    {HloOpcode::kClz, LoopOver1<W>([](W x, int bits) {
+       return static_cast<W>(std::countl_zero(Masked(static_cast<uint64_t>(x), bits)) - (64 - bits));
+     })},
+    {HloOpcode::kNegate, LoopOver1<W>([](W x) { return static_cast<W>(0 - static_cast<uint64_t>(x)); })},
+    {HloOpcode::kNot, LoopOver1<W>([](W x) { return static_cast<W>(~x); })},
+    {HloOpcode::kPopulationCount,
+     LoopOver1<W>([](W x, int bits) { return static_cast<W>(std::popcount(Masked(static_cast<uint64_t>(x), bits))); })},
+    {HloOpcode::kSign, LoopOver1<W>([](W x) { return static_cast<W>((x > 0) - (x < 0)); })},
+};
 
 template <typename W>
-BinaryKernel<W> FindIntegerBinary(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); });
-    case HloOpcode::kAnd: return LoopOver2<W>([](W x, W y) { return x & y; });
-    case HloOpcode::kDivide: return LoopOver2<W>([](W x, W y) { return Divide(x, y); });
-    case HloOpcode::kMaximum: return LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); });
-    case HloOpcode::kMinimum: return LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); });
-    case HloOpcode::kMulhi: return LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); });
-    case HloOpcode::kMultiply:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); });
-    case HloOpcode::kOr: return LoopOver2<W>([](W x, W y) { return x | y; });
-    case HloOpcode::kPower: return LoopOver2<W>([](W x, W y) { return Power(x, y); });
-    case HloOpcode::kRemainder: return LoopOver2<W>([](W x, W y) { return Remainder(x, y); });
-    case HloOpcode::kShiftLeft: return LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); });
-    case HloOpcode::kShiftRightArithmetic:
-      return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightArithmetic(x, y, bits); });
-    case HloOpcode::kShiftRightLogical:
-      return LoopOver2<W>([](W x, W y, int bits) { return ShiftRightLogical(x, y, bits); });
-    case HloOpcode::kSubtract:
-      return LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); });
-    case HloOpcode::kXor: return LoopOver2<W>([](W x, W y) { return x ^ y; });
-    default: return nullptr;
-  }
-}
+constexpr OpcodeMap<BinaryKernel<W>> kIntegerBinary = {
+    {HloOpcode::kAdd,
+     LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); })},
+    {HloOpcode::kAnd, LoopOver2<W>([](W x, W y) { return x & y; })},
+    {HloOpcode::kDivide, LoopOver2<W>([](W x, W y) { return Divide(x, y); })},
+    {HloOpcode::kMaximum, LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); })},
+    {HloOpcode::kMinimum, LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); })},
+    {HloOpcode::kMulhi, LoopOver2<W>([](W x, W y, int bits) { return MultiplyHigh(x, y, bits); })},
+    {HloOpcode::kMultiply,
+     LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); })},
+    {HloOpcode::kOr, LoopOver2<W>([](W x, W y) { return x | y; })},
+    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return Power(x, y); })},
+    {HloOpcode::kRemainder, LoopOver2<W>([](W x, W y) { return Remainder(x, y); })},
+    {HloOpcode::kShiftLeft, LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); })},
+    {HloOpcode::kShiftRightArithmetic,
+     LoopOver2<W>([](W x, W y, int bits) { return ShiftRightArithmetic(x, y, bits); })},
+    {HloOpcode::kShiftRightLogical, LoopOver2<W>([](W x, W y, int bits) { return ShiftRightLogical(x, y, bits); })},
+    {HloOpcode::kSubtract,
+     LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); })},
+    {HloOpcode::kXor, LoopOver2<W>([](W x, W y) { return x ^ y; })},
+};
+
+constexpr BinaryKernel<bool> kOr = LoopOver2<bool>([](bool x, bool y) { return x || y; });
+constexpr BinaryKernel<bool> kAnd = LoopOver2<bool>([](bool x, bool y) { return x && y; });
+constexpr OpcodeMap<BinaryKernel<bool>> kPredBinary = {
+    {HloOpcode::kAdd, kOr},
+    {HloOpcode::kAnd, kAnd},
+    {HloOpcode::kMaximum, kOr},
+    {HloOpcode::kMinimum, kAnd},
+    {HloOpcode::kMultiply, kAnd},
+    {HloOpcode::kOr, kOr},
+    {HloOpcode::kXor, LoopOver2<bool>([](bool x, bool y) { return x != y; })},
+};
+
+static_assert(CoversFamily(HloFamily::kUnary, kInt,
+                           [](HloOpcode opcode) { return kIntegerUnary<int64_t>[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kBinary, kInt,
+                           [](HloOpcode opcode) { return kIntegerBinary<int64_t>[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }));
 
 }  // namespace
 
 template <>
 UnaryKernel<int64_t> FindUnaryKernel<int64_t>(HloOpcode opcode) {
-  return FindIntegerUnary<int64_t>(opcode);
+  return kIntegerUnary<int64_t>[opcode];
 }
 template <>
 UnaryKernel<uint64_t> FindUnaryKernel<uint64_t>(HloOpcode opcode) {
-  return FindIntegerUnary<uint64_t>(opcode);
+  return kIntegerUnary<uint64_t>[opcode];
 }
 template <>
 UnaryKernel<bool> FindUnaryKernel<bool>(HloOpcode opcode) {
@@ -132,24 +141,15 @@ UnaryKernel<bool> FindUnaryKernel<bool>(HloOpcode opcode) {
 }
 template <>
 BinaryKernel<int64_t> FindBinaryKernel<int64_t>(HloOpcode opcode) {
-  return FindIntegerBinary<int64_t>(opcode);
+  return kIntegerBinary<int64_t>[opcode];
 }
 template <>
 BinaryKernel<uint64_t> FindBinaryKernel<uint64_t>(HloOpcode opcode) {
-  return FindIntegerBinary<uint64_t>(opcode);
+  return kIntegerBinary<uint64_t>[opcode];
 }
 template <>
 BinaryKernel<bool> FindBinaryKernel<bool>(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kMaximum:
-    case HloOpcode::kOr: return LoopOver2<bool>([](bool x, bool y) { return x || y; });
-    case HloOpcode::kAnd:
-    case HloOpcode::kMinimum:
-    case HloOpcode::kMultiply: return LoopOver2<bool>([](bool x, bool y) { return x && y; });
-    case HloOpcode::kXor: return LoopOver2<bool>([](bool x, bool y) { return x != y; });
-    default: return nullptr;
-  }
+  return kPredBinary[opcode];
 }
 
 }  // namespace hilo

@@ -27,7 +27,7 @@ template <typename W>
 
 // A loop over the stateless function f(x) or f(x, bits), f(x, y) or f(x, y, bits).
 template <typename W, typename F>
-UnaryKernel<W> LoopOver1(F) {
+constexpr UnaryKernel<W> LoopOver1(F) {
   return [](int bits, const W* x, W* out, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       if constexpr (std::is_invocable_v<F, W, int>) {
@@ -40,7 +40,7 @@ UnaryKernel<W> LoopOver1(F) {
   };
 }
 template <typename W, typename F>
-BinaryKernel<W> LoopOver2(F) {
+constexpr BinaryKernel<W> LoopOver2(F) {
   return [](int bits, const W* x, const W* y, W* out, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       if constexpr (std::is_invocable_v<F, W, W, int>) {

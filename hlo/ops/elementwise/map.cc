@@ -1,6 +1,6 @@
-#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 namespace hilo {
 namespace {

@@ -2,9 +2,9 @@
 // updates' index vectors. Each element whose index is out of bounds is dropped individually;
 // nothing is clamped.
 #include "hlo/ops/movement/index_vectors.h"
-#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 namespace hilo {
 namespace {

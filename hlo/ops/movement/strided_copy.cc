@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "hlo/ops/movement/index_space.h"
+#include "hlo/ops/table/index_space.h"
 
 namespace hilo {
 namespace {

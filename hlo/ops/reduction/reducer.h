@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 namespace hilo {
 

@@ -6,9 +6,9 @@
 // >= and the last under >. Padding is never chosen; a window of nothing but padding scatters nothing.
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/reduction/window.h"
-#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 namespace hilo {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "hlo/ops/structure/scalar_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/op_checks.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 namespace hilo {
 namespace {

@@ -1,4 +1,4 @@
-// Windows that slide over an array: shared by reduce-window and select-and-scatter. Private to hlo/ops.
+// Windows that slide over an array: shared by reduce-window and select-and-scatter.
 #ifndef HILO_HLO_OPS_REDUCTION_WINDOW_H_
 #define HILO_HLO_OPS_REDUCTION_WINDOW_H_
 

@@ -197,7 +197,7 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCustomCall>(const OpView& op, const
     case CustomCallMeaning::kAllocate: return Literal::Create(shape);
     case CustomCallMeaning::kTopK: {
       const TopKAttrs attributes = TopKAttributesOf(shape);
-      return EvaluateOp(
+      return Evaluate<HloOpcode::kTopK>(
           {.opcode = HloOpcode::kTopK, .operands = op.operands, .attributes = &attributes, .stated = op.stated}, shape,
           operands);
     }

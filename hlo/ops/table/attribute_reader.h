@@ -1,4 +1,4 @@
-// Reads attribute values from their text. Private to the codecs of hlo/ops.
+// Reads attribute values from their text: for codecs.
 #ifndef HILO_HLO_OPS_TABLE_ATTRIBUTE_READER_H_
 #define HILO_HLO_OPS_TABLE_ATTRIBUTE_READER_H_
 

@@ -11,8 +11,8 @@
 #include "absl/types/span.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/movement/index_space.h"
 #include "hlo/ops/table/checks.h"
+#include "hlo/ops/table/index_space.h"
 #include "hlo/ops/table/op.h"
 
 namespace hilo {

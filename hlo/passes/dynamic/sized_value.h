@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/dynamic/expand_dynamic.h"
+#include "hlo/passes/dynamic/dynamic_interface.h"
 
 namespace hilo {
 

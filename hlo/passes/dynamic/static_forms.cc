@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "base/errors.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
@@ -14,6 +15,7 @@
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/movement/dimension_size_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 
@@ -48,7 +50,8 @@ bool Contains(const std::vector<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-SizedValue WriteSetDimensionSize(const HloInstruction& instruction, SizedOperands operands) {
+absl::StatusOr<SizedValue> WriteSetDimensionSize(const HloInstruction& instruction, SizedOperands operands,
+                                                 GraphWriter*) {
   SizedValue result = *operands[0];
   const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
   const HloInstruction* size = operands[1]->data;
@@ -62,7 +65,7 @@ SizedValue WriteSetDimensionSize(const HloInstruction& instruction, SizedOperand
 }
 
 // Padding is chosen only where a row has fewer than k elements.
-SizedValue WriteTopK(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteTopK(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const PrimitiveType type = operands[0]->data->shape().element_type();
   HloInstruction* filler = writer->computation()->AddConstant(
       instruction.attrs<TopKAttrs>().largest ? LiteralUtil::MinValue(type) : LiteralUtil::MaxValue(type));
@@ -88,14 +91,16 @@ SizedValue BorderedByIdentity(const SizedValue& matrices, GraphWriter* writer) {
   return bordered;
 }
 
-SizedValue WriteCholesky(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteCholesky(const HloInstruction& instruction, SizedOperands operands,
+                                         GraphWriter* writer) {
   const SizedValue matrices = BorderedByIdentity(*operands[0], writer);
   const SizedValue* bordered[] = {&matrices};
   return WithFlows(instruction, bordered, writer->Copy(instruction, DataOf(bordered)));
 }
 
 // As many unknowns as equations: padding of the right-hand sides is zero.
-SizedValue WriteTriangularSolve(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteTriangularSolve(const HloInstruction& instruction, SizedOperands operands,
+                                                GraphWriter* writer) {
   const int64_t rank = operands[1]->data->shape().rank();
   const int64_t unknowns = instruction.attrs<TriangularSolveAttrs>().left_side ? rank - 2 : rank - 1;
   SizedValue matrices = *operands[0], sides = *operands[1];
@@ -111,7 +116,7 @@ SizedValue WriteTriangularSolve(const HloInstruction& instruction, SizedOperands
 }
 
 // Both sides are zero where products are summed that do not count: zero times infinity would.
-SizedValue WriteDot(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteDot(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const auto& attrs = instruction.attrs<DotAttrs>();
   std::vector<SizedValue> sides = {*operands[0], *operands[1]};
   for (size_t i = 0; i < attrs.lhs_contracting_dims.size(); ++i) {
@@ -163,7 +168,8 @@ absl::StatusOr<SizedValue> WriteConvolution(const HloInstruction& instruction, S
 }
 
 // Operands are written one after the other, each over the padding of the previous one.
-SizedValue WriteConcatenate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteConcatenate(const HloInstruction& instruction, SizedOperands operands,
+                                            GraphWriter* writer) {
   const int64_t dimension = instruction.attrs<ConcatenateAttrs>().dimensions[0];
   const bool simple = std::all_of(operands.begin(), operands.end() - 1,
                                   [&](const SizedValue* operand) { return operand->size(dimension) == nullptr; });
@@ -186,7 +192,7 @@ SizedValue WriteConcatenate(const HloInstruction& instruction, SizedOperands ope
 }
 
 // The padding of the operand becomes that of pad.
-SizedValue WritePad(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WritePad(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions;
   std::vector<int64_t> padded;
   for (size_t d = 0; d < padding.size(); ++d) {
@@ -207,7 +213,8 @@ SizedValue WritePad(const HloInstruction& instruction, SizedOperands operands, G
 }
 
 // Reversed at the bounds the padding comes first: the array begins after it.
-SizedValue WriteReverse(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteReverse(const HloInstruction& instruction, SizedOperands operands,
+                                        GraphWriter* writer) {
   const std::vector<int64_t>& dimensions = instruction.attrs<ReverseAttrs>().dimensions;
   HloInstruction* data = writer->Copy(instruction, DataOf(operands));
   const std::vector<int64_t> bounds(data->shape().dimensions().begin(), data->shape().dimensions().end());
@@ -273,7 +280,8 @@ absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, Sized
   return result;
 }
 
-SizedValue WriteDynamicReshape(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteDynamicReshape(const HloInstruction& instruction, SizedOperands operands,
+                                               GraphWriter* writer) {
   const Shape& shape = instruction.shape();
   SizedValue result;
   std::vector<HloInstruction*> sizes;
@@ -302,7 +310,8 @@ HloInstruction* HighestStart(const SizedValue& array, int64_t d, int64_t slice, 
 }
 
 // What is read starts where all of it counts, if so much does.
-SizedValue WriteDynamicSlice(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteDynamicSlice(const HloInstruction& instruction, SizedOperands operands,
+                                             GraphWriter* writer) {
   const std::vector<int64_t>& sizes = instruction.attrs<DynamicSliceAttrs>().dynamic_slice_sizes;
   std::vector<HloInstruction*> data = DataOf(operands);
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -314,7 +323,7 @@ SizedValue WriteDynamicSlice(const HloInstruction& instruction, SizedOperands op
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
 }
 
-SizedValue WriteGather(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteGather(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   const auto& attrs = instruction.attrs<GatherAttrs>();
   std::vector<HloInstruction*> data = DataOf(operands);
   const Shape indices = data[1]->shape();
@@ -340,7 +349,7 @@ SizedValue WriteGather(const HloInstruction& instruction, SizedOperands operands
 }
 
 // What does not count of the update is what the operand has there.
-SizedValue WriteUpdate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
+absl::StatusOr<SizedValue> WriteUpdate(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
   std::vector<HloInstruction*> data = DataOf(operands);
   if (operands[1]->is_dynamic()) {
     const Shape& shape = data[1]->shape();
@@ -430,51 +439,62 @@ absl::StatusOr<SizedValue> WriteScatter(const HloInstruction& instruction, Sized
   return WithFlows(instruction, operands, writer->Copy(instruction, data));
 }
 
+absl::StatusOr<SizedValue> WriteGetDimensionSize(const HloInstruction& instruction, SizedOperands operands,
+                                                 GraphWriter* writer) {
+  const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
+  HloInstruction* size = operands[0]->size(dimension);
+  return SizedValue{.data = size == nullptr ? writer->S32(operands[0]->data->shape().dimensions(dimension)) : size};
+}
+
+// Ops that move or map elements.
+absl::StatusOr<SizedValue> WriteAtBounds(const HloInstruction& instruction, SizedOperands operands,
+                                         GraphWriter* writer) {
+  return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
+}
+
+using StaticForm = absl::StatusOr<SizedValue> (*)(const HloInstruction&, SizedOperands, GraphWriter*);
+
+// Of any operands.
+constexpr OpcodeMap<StaticForm> kSizeOps = {
+    {HloOpcode::kDynamicReshape, WriteDynamicReshape},
+    {HloOpcode::kGetDimensionSize, WriteGetDimensionSize},
+    {HloOpcode::kSetDimensionSize, WriteSetDimensionSize},
+};
+// Of dynamic operands, besides the element-wise ops.
+constexpr OpcodeMap<StaticForm> kStaticForms = {
+    {HloOpcode::kBitcastConvert, WriteAtBounds},
+    {HloOpcode::kBroadcast, WriteAtBounds},
+    {HloOpcode::kCholesky, WriteCholesky},
+    {HloOpcode::kConcatenate, WriteConcatenate},
+    {HloOpcode::kConvolution, WriteConvolution},
+    {HloOpcode::kDot, WriteDot},
+    {HloOpcode::kDynamicSlice, WriteDynamicSlice},
+    {HloOpcode::kDynamicUpdateSlice, WriteUpdate},
+    {HloOpcode::kGather, WriteGather},
+    {HloOpcode::kPad, WritePad},
+    {HloOpcode::kReduce, WriteReduce},
+    {HloOpcode::kReduceWindow, WriteReduceWindow},
+    {HloOpcode::kReshape, WriteReshape},
+    {HloOpcode::kReverse, WriteReverse},
+    {HloOpcode::kScatter, WriteScatter},
+    {HloOpcode::kSelectAndScatter, WriteSelectAndScatter},
+    {HloOpcode::kSlice, WriteAtBounds},
+    {HloOpcode::kSort, WriteSort},
+    {HloOpcode::kTopK, WriteTopK},
+    {HloOpcode::kTranspose, WriteAtBounds},
+    {HloOpcode::kTriangularSolve, WriteTriangularSolve},
+};
+
 }  // namespace
 
 absl::StatusOr<SizedValue> WriteStatic(const HloInstruction& instruction, SizedOperands operands, GraphWriter* writer) {
-  const bool dynamic =
-      std::any_of(operands.begin(), operands.end(), [](const SizedValue* operand) { return operand->is_dynamic(); });
-  switch (instruction.opcode()) {
-    case HloOpcode::kGetDimensionSize: {
-      const int64_t dimension = instruction.attrs<DimensionSizeAttrs>().dimensions[0];
-      HloInstruction* size = operands[0]->size(dimension);
-      return SizedValue{.data = size == nullptr ? writer->S32(operands[0]->data->shape().dimensions(dimension)) : size};
-    }
-    case HloOpcode::kSetDimensionSize: return WriteSetDimensionSize(instruction, operands);
-    case HloOpcode::kDynamicReshape: return WriteDynamicReshape(instruction, operands, writer);
-    default:
-      if (!dynamic) return SizedValue{.data = writer->Copy(instruction, DataOf(operands))};
-  }
-  switch (instruction.opcode()) {
-    case HloOpcode::kReduce: return WriteReduce(instruction, operands, writer);
-    case HloOpcode::kReduceWindow: return WriteReduceWindow(instruction, operands, writer);
-    case HloOpcode::kConvolution: return WriteConvolution(instruction, operands, writer);
-    case HloOpcode::kDot: return WriteDot(instruction, operands, writer);
-    case HloOpcode::kConcatenate: return WriteConcatenate(instruction, operands, writer);
-    case HloOpcode::kPad: return WritePad(instruction, operands, writer);
-    case HloOpcode::kReverse: return WriteReverse(instruction, operands, writer);
-    case HloOpcode::kReshape: return WriteReshape(instruction, operands, writer);
-    case HloOpcode::kDynamicSlice: return WriteDynamicSlice(instruction, operands, writer);
-    case HloOpcode::kGather: return WriteGather(instruction, operands, writer);
-    case HloOpcode::kDynamicUpdateSlice: return WriteUpdate(instruction, operands, writer);
-    case HloOpcode::kSort: return WriteSort(instruction, operands, writer);
-    case HloOpcode::kScatter: return WriteScatter(instruction, operands, writer);
-    case HloOpcode::kSelectAndScatter: return WriteSelectAndScatter(instruction, operands, writer);
-    case HloOpcode::kTopK: return WriteTopK(instruction, operands, writer);
-    case HloOpcode::kCholesky: return WriteCholesky(instruction, operands, writer);
-    case HloOpcode::kTriangularSolve: return WriteTriangularSolve(instruction, operands, writer);
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kSlice:
-    case HloOpcode::kBitcastConvert:
-      return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
-    default:
-      if (IsElementwise(instruction.opcode()) && instruction.shape().IsArray()) {
-        return WithFlows(instruction, operands, writer->Copy(instruction, DataOf(operands)));
-      }
-      return NotWritten(instruction, "does not take arrays with dynamic dimensions");
-  }
+  const HloOpcode opcode = instruction.opcode();
+  if (const StaticForm write = kSizeOps[opcode]; write != nullptr) return write(instruction, operands, writer);
+  if (absl::c_none_of(operands, [](const SizedValue* operand) { return operand->is_dynamic(); }))
+    return SizedValue{.data = writer->Copy(instruction, DataOf(operands))};
+  if (const StaticForm write = kStaticForms[opcode]; write != nullptr) return write(instruction, operands, writer);
+  if (IsElementwise(opcode) && instruction.shape().IsArray()) return WriteAtBounds(instruction, operands, writer);
+  return NotWritten(instruction, "does not take arrays with dynamic dimensions");
 }
 
 }  // namespace hilo

@@ -76,7 +76,7 @@ class Expander : public HloPass {
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
-        const Expansion expansion = FindExpansion(instruction->opcode());
+        const Expansion expansion = kExpansions[instruction->opcode()];
         if (expansion == nullptr || target_.Supports(*instruction)) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const absl::StatusOr<XlaComputation> built = BuildExpansion(*instruction, expansion);

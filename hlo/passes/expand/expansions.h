@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "hilo/xla_builder.h"
 #include "hlo/ir/hlo_instruction.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 
@@ -50,11 +51,8 @@ absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction,
 absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
 
-struct ExpansionRow {
-  HloOpcode opcode;
-  Expansion expansion;
-};
-inline constexpr ExpansionRow kExpansions[] = {
+// Null for ops that have none.
+inline constexpr OpcodeMap<Expansion> kExpansions = {
     {HloOpcode::kBatchNormGrad, ExpandBatchNormGrad},
     {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
     {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
@@ -69,15 +67,7 @@ inline constexpr ExpansionRow kExpansions[] = {
     {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
     {HloOpcode::kTopK, ExpandTopK},
 };
-
-// Null if the op has none.
-constexpr Expansion FindExpansion(HloOpcode opcode) {
-  for (const ExpansionRow& row : kExpansions) {
-    if (row.opcode == opcode) return row.expansion;
-  }
-  return nullptr;
-}
-constexpr bool HasExpansion(HloOpcode opcode) { return FindExpansion(opcode) != nullptr; }
+constexpr bool HasExpansion(HloOpcode opcode) { return kExpansions[opcode] != nullptr; }
 
 }  // namespace hilo
 

@@ -8,6 +8,7 @@
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -63,7 +64,8 @@ bool IsTrivial(const Window::Dimension& window) { return window == Window::Dimen
 
 // Dimensions belong together where the products of sizes before them are equal: then sharding one shards the
 // other, as they are the most major of their group.
-void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) {
+bool ReshapeFactors(const HloInstruction& reshape, FactorBuilder* factors) {
+  const Shape &from = reshape.operand(0)->shape(), &to = reshape.shape();
   int64_t i = 0, j = 0;
   while (i < from.rank() && j < to.rank()) {
     if (from.dimensions(i) == 1 && to.dimensions(j) != 1) {
@@ -77,7 +79,7 @@ void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) 
     factors->Pair(0, i, j);
     int64_t a = from.dimensions(i++), b = to.dimensions(j++);
     while (a != b) {
-      if (a < b ? i >= from.rank() : j >= to.rank()) return;
+      if (a < b ? i >= from.rank() : j >= to.rank()) return true;
       if (a < b) {
         a *= from.dimensions(i++);
       } else {
@@ -85,6 +87,7 @@ void ReshapeFactors(const Shape& from, const Shape& to, FactorBuilder* factors) 
       }
     }
   }
+  return true;
 }
 
 // Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves
@@ -101,7 +104,7 @@ std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const Hlo
   return identity.has_value() && start.literal() == *identity ? op : std::nullopt;
 }
 
-void ReduceFactors(const HloInstruction& reduce, FactorBuilder* factors) {
+bool ReduceFactors(const HloInstruction& reduce, FactorBuilder* factors) {
   const std::vector<int64_t>& reduced = reduce.attrs<ReduceAttrs>().dimensions;
   const int64_t arrays = reduce.operand_count() / 2;
   std::optional<HloOpcode> combiner;
@@ -119,9 +122,10 @@ void ReduceFactors(const HloInstruction& reduce, FactorBuilder* factors) {
       factors->Result(result++, factor);
     }
   }
+  return true;
 }
 
-void DotFactors(const HloInstruction& dot, FactorBuilder* factors) {
+bool DotFactors(const HloInstruction& dot, FactorBuilder* factors) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   int64_t result = 0;
   for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i) {
@@ -143,22 +147,24 @@ void DotFactors(const HloInstruction& dot, FactorBuilder* factors) {
     factors->Operand(1, attrs.rhs_contracting_dims[i], factor);
     factors->Combine(factor, HloOpcode::kAdd);
   }
+  return true;
 }
 
-void ConvolutionFactors(const HloInstruction& convolution, FactorBuilder* factors) {
+bool ConvolutionFactors(const HloInstruction& convolution, FactorBuilder* factors) {
   const ConvolutionAttrs& attrs = convolution.attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
-  if (attrs.batch_group_count != 1) return;
+  if (attrs.batch_group_count != 1) return true;
   factors->Pair(0, labels.input_batch_dimension(), labels.output_batch_dimension());
-  if (attrs.feature_group_count != 1) return;
+  if (attrs.feature_group_count != 1) return true;
   factors->Pair(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
   const int contracted = factors->New();
   factors->Operand(0, labels.input_feature_dimension(), contracted);
   factors->Operand(1, labels.kernel_input_feature_dimension(), contracted);
   factors->Combine(contracted, HloOpcode::kAdd);
+  return true;
 }
 
-void GatherFactors(const HloInstruction& gather, FactorBuilder* factors) {
+bool GatherFactors(const HloInstruction& gather, FactorBuilder* factors) {
   const GatherAttrs& attrs = gather.attrs<GatherAttrs>();
   const Shape& operand = gather.operand(0)->shape();
   const Shape& indices = gather.operand(1)->shape();
@@ -177,7 +183,7 @@ void GatherFactors(const HloInstruction& gather, FactorBuilder* factors) {
       continue;
     }
     if (batch == attrs.index_vector_dim) ++batch;
-    if (batch >= indices.rank()) return;
+    if (batch >= indices.rank()) return true;
     factors->Operand(1, batch, factor);
     factors->Result(result, factor);
     const auto batching = absl::c_find(attrs.start_indices_batching_dims, batch);
@@ -185,9 +191,11 @@ void GatherFactors(const HloInstruction& gather, FactorBuilder* factors) {
       factors->Operand(0, attrs.operand_batching_dims[batching - attrs.start_indices_batching_dims.begin()], factor);
     ++batch;
   }
+  return true;
 }
 
-void ScatterFactors(const HloInstruction& scatter, FactorBuilder* factors) {
+bool ScatterFactors(const HloInstruction& scatter, FactorBuilder* factors) {
+  if (scatter.operand_count() != 3) return false;
   const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
   const Shape& operand = scatter.operand(0)->shape();
   const Shape& updates = scatter.operand(2)->shape();
@@ -217,12 +225,115 @@ void ScatterFactors(const HloInstruction& scatter, FactorBuilder* factors) {
     factors->Operand(2, d, factor);
     factors->Result(in_operand, factor);
   }
+  return true;
 }
 
 // Leading dimensions that the op treats each on its own.
-void BatchFactors(int64_t own_dimensions, FactorBuilder* factors, const Shape& shape) {
-  factors->Alike([&](int64_t d) { return d < shape.rank() - own_dimensions; });
+void BatchFactors(int64_t own_dimensions, const HloInstruction& op, FactorBuilder* factors) {
+  const int64_t rank = FirstArray(op.shape()).rank();
+  factors->Alike([&](int64_t d) { return d < rank - own_dimensions; });
 }
+
+bool BroadcastFactors(const HloInstruction& op, FactorBuilder* factors) {
+  const std::vector<int64_t>& dimensions = op.attrs<BroadcastAttrs>().dimensions;
+  for (size_t i = 0; i < dimensions.size(); ++i) factors->Pair(0, static_cast<int64_t>(i), dimensions[i]);
+  return true;
+}
+bool TransposeFactors(const HloInstruction& op, FactorBuilder* factors) {
+  const std::vector<int64_t>& dimensions = op.attrs<TransposeAttrs>().dimensions;
+  for (size_t i = 0; i < dimensions.size(); ++i) factors->Pair(0, dimensions[i], static_cast<int64_t>(i));
+  return true;
+}
+bool SliceFactors(const HloInstruction& op, FactorBuilder* factors) {
+  const Shape& operand = op.operand(0)->shape();
+  factors->Alike([&](int64_t d) { return op.attrs<SliceAttrs>().slice[d] == SliceRange{0, operand.dimensions(d), 1}; });
+  return true;
+}
+bool PadFactors(const HloInstruction& op, FactorBuilder* factors) {
+  const std::vector<PaddingConfig::Dimension>& padding = op.attrs<PadAttrs>().padding.dimensions;
+  factors->Alike([&](int64_t d) {
+    return padding[d].edge_padding_low == 0 && padding[d].edge_padding_high == 0 && padding[d].interior_padding == 0;
+  });
+  return true;
+}
+// Of dynamic-slice and dynamic-update-slice.
+bool DynamicSliceFactors(const HloInstruction& op, FactorBuilder* factors) {
+  if (!op.operand(op.operand_count() - 1)->shape().IsScalar()) return false;  // the old form, all starts in one array
+  const Shape& whole = op.operand(0)->shape();
+  const Shape& part = op.opcode() == HloOpcode::kDynamicSlice ? op.shape() : op.operand(1)->shape();
+  factors->Alike([&](int64_t d) { return part.dimensions(d) == whole.dimensions(d); });
+  return true;
+}
+bool ReduceWindowFactors(const HloInstruction& op, FactorBuilder* factors) {
+  if (op.operand_count() != 2) return false;
+  factors->Alike([&](int64_t d) { return IsTrivial(op.attrs<ReduceWindowAttrs>().window.dimensions[d]); });
+  return true;
+}
+bool SelectAndScatterFactors(const HloInstruction& op, FactorBuilder* factors) {
+  factors->Alike([&](int64_t d) { return IsTrivial(op.attrs<SelectAndScatterAttrs>().window.dimensions[d]); });
+  return true;
+}
+bool ConcatenateFactors(const HloInstruction& op, FactorBuilder* factors) {
+  factors->Alike([&](int64_t d) { return d != op.attrs<ConcatenateAttrs>().dimensions[0]; });
+  return true;
+}
+bool ReverseFactors(const HloInstruction& op, FactorBuilder* factors) {
+  factors->Alike([&](int64_t d) { return !absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d); });
+  return true;
+}
+bool SortFactors(const HloInstruction& op, FactorBuilder* factors) {
+  factors->Alike([&](int64_t d) { return d != op.attrs<SortAttrs>().dimensions[0]; });
+  return true;
+}
+bool MatrixFactors(const HloInstruction& op, FactorBuilder* factors) {
+  BatchFactors(2, op, factors);
+  return true;
+}
+bool FftFactors(const HloInstruction& op, FactorBuilder* factors) {
+  BatchFactors(static_cast<int64_t>(op.attrs<FftAttrs>().fft_length.size()), op, factors);
+  return true;
+}
+bool TopKFactors(const HloInstruction& op, FactorBuilder* factors) {
+  BatchFactors(1, op, factors);
+  return true;
+}
+
+// Returns false for a form of the op that is not divided.
+using FactorRule = bool (*)(const HloInstruction& op, FactorBuilder* factors);
+
+// Besides the element-wise ops.
+constexpr OpcodeMap<FactorRule> kFactorRules = {
+    {HloOpcode::kBroadcast, BroadcastFactors},
+    {HloOpcode::kCholesky, MatrixFactors},
+    {HloOpcode::kConcatenate, ConcatenateFactors},
+    {HloOpcode::kConvolution, ConvolutionFactors},
+    {HloOpcode::kDot, DotFactors},
+    {HloOpcode::kDynamicSlice, DynamicSliceFactors},
+    {HloOpcode::kDynamicUpdateSlice, DynamicSliceFactors},
+    {HloOpcode::kFft, FftFactors},
+    {HloOpcode::kGather, GatherFactors},
+    {HloOpcode::kPad, PadFactors},
+    {HloOpcode::kReduce, ReduceFactors},
+    {HloOpcode::kReduceWindow, ReduceWindowFactors},
+    {HloOpcode::kReshape, ReshapeFactors},
+    {HloOpcode::kReverse, ReverseFactors},
+    {HloOpcode::kScatter, ScatterFactors},
+    {HloOpcode::kSelectAndScatter, SelectAndScatterFactors},
+    {HloOpcode::kSlice, SliceFactors},
+    {HloOpcode::kSort, SortFactors},
+    {HloOpcode::kTopK, TopKFactors},
+    {HloOpcode::kTranspose, TransposeFactors},
+    {HloOpcode::kTriangularSolve, MatrixFactors},
+};
+
+// For OperandAlike: all operands, or so many of the first ones, may have the result's dimensions.
+constexpr OpcodeSet kTakesAllOperands = {HloOpcode::kConcatenate, HloOpcode::kSort};
+constexpr OpcodeMap<int> kCandidates = {
+    {HloOpcode::kDynamicSlice, 1}, {HloOpcode::kDynamicUpdateSlice, 2},
+    {HloOpcode::kFft, 1},          {HloOpcode::kPad, 1},
+    {HloOpcode::kReduceWindow, 1}, {HloOpcode::kReverse, 1},
+    {HloOpcode::kScatter, 1},      {HloOpcode::kSlice, 1},
+};
 
 }  // namespace
 
@@ -238,92 +349,17 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
     if (!operand->shape().IsArray() || !operand->shape().is_static()) return std::nullopt;
   }
   FactorBuilder factors(op);
-  const Shape& result = FirstArray(op.shape());
   if (IsElementwise(op.opcode())) {
     factors.Alike([](int64_t) { return true; });
     return factors.Take();
   }
-  const Shape& first = op.operand(0)->shape();
-  switch (op.opcode()) {
-    case HloOpcode::kBroadcast: {
-      const std::vector<int64_t>& dimensions = op.attrs<BroadcastAttrs>().dimensions;
-      for (size_t i = 0; i < dimensions.size(); ++i) factors.Pair(0, static_cast<int64_t>(i), dimensions[i]);
-      break;
-    }
-    case HloOpcode::kTranspose: {
-      const std::vector<int64_t>& dimensions = op.attrs<TransposeAttrs>().dimensions;
-      for (size_t i = 0; i < dimensions.size(); ++i) factors.Pair(0, dimensions[i], static_cast<int64_t>(i));
-      break;
-    }
-    case HloOpcode::kReshape: ReshapeFactors(first, result, &factors); break;
-    case HloOpcode::kReduce: ReduceFactors(op, &factors); break;
-    case HloOpcode::kDot: DotFactors(op, &factors); break;
-    case HloOpcode::kConvolution: ConvolutionFactors(op, &factors); break;
-    case HloOpcode::kGather: GatherFactors(op, &factors); break;
-    case HloOpcode::kScatter:
-      if (op.operand_count() != 3) return std::nullopt;
-      ScatterFactors(op, &factors);
-      break;
-    case HloOpcode::kConcatenate:
-      factors.Alike([&](int64_t d) { return d != op.attrs<ConcatenateAttrs>().dimensions[0]; });
-      break;
-    case HloOpcode::kReverse:
-      factors.Alike([&](int64_t d) { return !absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d); });
-      break;
-    case HloOpcode::kSort: factors.Alike([&](int64_t d) { return d != op.attrs<SortAttrs>().dimensions[0]; }); break;
-    case HloOpcode::kSlice:
-      factors.Alike(
-          [&](int64_t d) { return op.attrs<SliceAttrs>().slice[d] == SliceRange{0, first.dimensions(d), 1}; });
-      break;
-    case HloOpcode::kPad: {
-      const std::vector<PaddingConfig::Dimension>& padding = op.attrs<PadAttrs>().padding.dimensions;
-      factors.Alike([&](int64_t d) {
-        return padding[d].edge_padding_low == 0 && padding[d].edge_padding_high == 0 &&
-               padding[d].interior_padding == 0;
-      });
-      break;
-    }
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice: {
-      if (!op.operand(op.operand_count() - 1)->shape().IsScalar())
-        return std::nullopt;  // the old form, all starts in one array
-      const Shape& part = op.opcode() == HloOpcode::kDynamicSlice ? result : op.operand(1)->shape();
-      factors.Alike([&](int64_t d) { return part.dimensions(d) == first.dimensions(d); });
-      break;
-    }
-    case HloOpcode::kReduceWindow:
-      if (op.operand_count() != 2) return std::nullopt;
-      factors.Alike([&](int64_t d) { return IsTrivial(op.attrs<ReduceWindowAttrs>().window.dimensions[d]); });
-      break;
-    case HloOpcode::kSelectAndScatter:
-      factors.Alike([&](int64_t d) { return IsTrivial(op.attrs<SelectAndScatterAttrs>().window.dimensions[d]); });
-      break;
-    case HloOpcode::kCholesky:
-    case HloOpcode::kTriangularSolve: BatchFactors(2, &factors, result); break;
-    case HloOpcode::kFft:
-      BatchFactors(static_cast<int64_t>(op.attrs<FftAttrs>().fft_length.size()), &factors, result);
-      break;
-    case HloOpcode::kTopK: BatchFactors(1, &factors, result); break;
-    default: return std::nullopt;
-  }
+  const FactorRule rule = kFactorRules[op.opcode()];
+  if (rule == nullptr || !rule(op, &factors)) return std::nullopt;
   return factors.Take();
 }
 
 std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<bool(int64_t)> is_cut) {
-  int64_t candidates = 0;
-  switch (op.opcode()) {
-    case HloOpcode::kFft:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kPad:
-    case HloOpcode::kReduceWindow:
-    case HloOpcode::kReverse:
-    case HloOpcode::kScatter:
-    case HloOpcode::kSlice: candidates = 1; break;
-    case HloOpcode::kDynamicUpdateSlice: candidates = 2; break;
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kSort: candidates = op.operand_count(); break;
-    default: return std::nullopt;
-  }
+  const int64_t candidates = kTakesAllOperands.contains(op.opcode()) ? op.operand_count() : kCandidates[op.opcode()];
   for (int64_t i = 0; i < candidates; ++i) {
     if (is_cut(i)) return i;
   }
@@ -333,25 +369,19 @@ std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile) {
   const auto is_cut_alike = [&](int64_t d) { return factors.operands[0][d] != kNone; };
   const Shape& operand = tile->operand(0)->shape();
-  switch (tile->opcode()) {
-    case HloOpcode::kSlice:
-      for (int64_t d = 0; d < operand.rank(); ++d) {
-        if (is_cut_alike(d)) tile->mutable_attrs<SliceAttrs>().slice[d].limit = operand.dimensions(d);
-      }
-      return;
-    case HloOpcode::kDynamicSlice:
-      for (int64_t d = 0; d < operand.rank(); ++d)
-        tile->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = tile->shape().dimensions(d);
-      return;
-    case HloOpcode::kGather: {
-      GatherAttrs& attrs = tile->mutable_attrs<GatherAttrs>();
-      for (int64_t d = 0; d < operand.rank(); ++d) {
-        if (is_cut_alike(d) && !absl::c_linear_search(attrs.operand_batching_dims, d))
-          attrs.slice_sizes[d] = operand.dimensions(d);
-      }
-      return;
+  if (tile->opcode() == HloOpcode::kSlice) {
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (is_cut_alike(d)) tile->mutable_attrs<SliceAttrs>().slice[d].limit = operand.dimensions(d);
     }
-    default: return;
+  } else if (tile->opcode() == HloOpcode::kDynamicSlice) {
+    for (int64_t d = 0; d < operand.rank(); ++d)
+      tile->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = tile->shape().dimensions(d);
+  } else if (tile->opcode() == HloOpcode::kGather) {
+    GatherAttrs& attrs = tile->mutable_attrs<GatherAttrs>();
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (is_cut_alike(d) && !absl::c_linear_search(attrs.operand_batching_dims, d))
+        attrs.slice_sizes[d] = operand.dimensions(d);
+    }
   }
 }
 

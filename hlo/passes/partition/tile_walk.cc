@@ -169,15 +169,7 @@ absl::Status TileWalk::CutAgain(const HloInstruction& op, const TileAssignment& 
 }
 
 bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {
-  switch (op.opcode()) {
-    case HloOpcode::kInfeed:
-    case HloOpcode::kPartitionId:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-    case HloOpcode::kRng:
-    case HloOpcode::kRngGetAndUpdateState: return true;
-    default: return false;
-  }
+  return HasTrait(op.opcode(), kSideEffect) || op.opcode() == HloOpcode::kPartitionId;
 }
 
 absl::Status TileWalk::VisitWhole(HloInstruction* op) {

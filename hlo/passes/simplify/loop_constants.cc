@@ -7,6 +7,7 @@
 // readers costs nothing.
 #include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/single_caller_loops.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -64,21 +65,6 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
 }
 
 }  // namespace
-
-std::vector<HloInstruction*> SingleCallerLoops(HloModule* module) {
-  absl::flat_hash_map<const HloComputation*, int64_t> callers;
-  std::vector<HloInstruction*> loops;
-  for (const HloComputation* computation : module->computations()) {
-    for (HloInstruction* instruction : computation->instructions()) {
-      for (const HloComputation* called : instruction->called_computations()) ++callers[called];
-      if (instruction->opcode() == HloOpcode::kWhile) loops.push_back(instruction);
-    }
-  }
-  std::erase_if(loops, [&](const HloInstruction* loop) {
-    return callers[loop->called_computation(0)] != 1 || callers[loop->called_computation(1)] != 1;
-  });
-  return loops;
-}
 
 absl::StatusOr<bool> PropagateLoopConstants(HloModule* module) {
   bool changed = false;

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo::simplify {
 
@@ -32,9 +33,6 @@ absl::Span<const Rule> WindowRules();
 // For every element-wise opcode, regardless of their `opcode`.
 absl::Span<const Rule> ElementwiseRules();
 
-// The whiles whose condition and body have no other callers: they may be changed.
-std::vector<HloInstruction*> SingleCallerLoops(HloModule* module);
-
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition
 // and the body, if no other loop shares them.
 absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
@@ -45,17 +43,6 @@ absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
 const Literal* UniformConstant(const HloInstruction* instruction);
 // True if every element of `instruction` is `value`, exactly (-0 is not 0).
 bool IsAll(const HloInstruction* instruction, double value);
-
-// --- replacements ---
-
-absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape);
-absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape,
-                                              std::vector<int64_t> dimensions);
-absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
-absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
-absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);
-// `value` in the shape of `like`.
-absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value);
 
 }  // namespace hilo::simplify
 

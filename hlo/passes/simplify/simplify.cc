@@ -26,39 +26,6 @@ bool IsAll(const HloInstruction* instruction, double value) {
          literal->GetAsDouble(0) == value;
 }
 
-absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape) {
-  return operand->parent()->AddOp(HloOpcode::kReshape, {operand}, nullptr, {}, &shape);
-}
-
-absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape,
-                                              std::vector<int64_t> dimensions) {
-  auto attributes = std::make_unique<BroadcastAttrs>();
-  attributes->dimensions = std::move(dimensions);
-  return operand->parent()->AddOp(HloOpcode::kBroadcast, {operand}, std::move(attributes), {}, &shape);
-}
-
-absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions) {
-  auto attributes = std::make_unique<TransposeAttrs>();
-  attributes->dimensions = std::move(dimensions);
-  return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attributes));
-}
-
-absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges) {
-  auto attributes = std::make_unique<SliceAttrs>();
-  attributes->slice = std::move(ranges);
-  return operand->parent()->AddOp(HloOpcode::kSlice, {operand}, std::move(attributes));
-}
-
-absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs) {
-  return lhs->parent()->AddOp(opcode, {lhs, rhs});
-}
-
-absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
-  HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
-  if (like->shape().IsScalar()) return scalar;
-  return MakeBroadcast(scalar, like->shape(), {});
-}
-
 }  // namespace simplify
 
 namespace {

@@ -7,7 +7,7 @@
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "tests/fuzz/random_numbers.h"
 
 namespace hilo {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "absl/strings/match.h"
+#include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/compile/cubin_cache.h"
 #include "backends/gpu/compile/gpu_arch.h"
 #include "backends/gpu/compile/gpu_artifact.h"

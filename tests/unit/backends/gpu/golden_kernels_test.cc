@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"

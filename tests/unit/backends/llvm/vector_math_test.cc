@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "backends/llvm/math/math_functions.h"
 #include "tests/support/math_kernel.h"
 
 namespace hilo::codegen {
@@ -23,78 +24,85 @@ namespace {
 
 // Largest error allowed, in ULP, about twice the measured one and at most 4.
 struct Limit {
-  MathFunction function;
+  HloOpcode function;
   double f32;
   double f64;
 };
 
 constexpr Limit kLimits[] = {
-    {MathFunction::kAcos, 2, 2.5},
-    {MathFunction::kAcosh, 3.5, 3.5},
-    {MathFunction::kAsin, 4, 4},
-    {MathFunction::kAsinh, 3, 3},
-    {MathFunction::kAtan, 4, 4},
-    {MathFunction::kAtanh, 4, 3.5},
-    {MathFunction::kCbrt, 2, 2.5},
-    {MathFunction::kCeil, 0, 0},
-    {MathFunction::kCos, 4, 4},
-    {MathFunction::kCosh, 3, 3},
-    {MathFunction::kErf, 3.5, 4},
-    {MathFunction::kExp, 2, 2},
-    {MathFunction::kExpm1, 3.5, 3.5},
-    {MathFunction::kFloor, 0, 0},
-    {MathFunction::kLog, 1.5, 1.5},
-    {MathFunction::kLog1p, 2.5, 1.5},
-    {MathFunction::kLogistic, 4, 4},
-    {MathFunction::kRoundNearestAfz, 0, 0},
-    {MathFunction::kRoundNearestEven, 0, 0},
-    {MathFunction::kRsqrt, 3, 3},
-    {MathFunction::kSign, 0, 0},
-    {MathFunction::kSin, 4, 3.5},
-    {MathFunction::kSinh, 4, 4},
-    {MathFunction::kSqrt, 0.5, 0.5},
-    {MathFunction::kTan, 4, 4},
-    {MathFunction::kTanh, 4, 4},
-    {MathFunction::kAtan2, 3.5, 4},
-    {MathFunction::kPower, 1, 1},
-    {MathFunction::kRemainder, 0, 0},
+    {HloOpcode::kAcos, 2, 2.5},
+    {HloOpcode::kAcosh, 3.5, 3.5},
+    {HloOpcode::kAsin, 4, 4},
+    {HloOpcode::kAsinh, 3, 3},
+    {HloOpcode::kAtanh, 4, 3.5},
+    {HloOpcode::kCbrt, 2, 2.5},
+    {HloOpcode::kCeil, 0, 0},
+    {HloOpcode::kCos, 4, 4},
+    {HloOpcode::kCosh, 3, 3},
+    {HloOpcode::kErf, 3.5, 4},
+    {HloOpcode::kExp, 2, 2},
+    {HloOpcode::kExpm1, 3.5, 3.5},
+    {HloOpcode::kFloor, 0, 0},
+    {HloOpcode::kLog, 1.5, 1.5},
+    {HloOpcode::kLog1p, 2.5, 1.5},
+    {HloOpcode::kLogistic, 4, 4},
+    {HloOpcode::kRoundNearestAfz, 0, 0},
+    {HloOpcode::kRoundNearestEven, 0, 0},
+    {HloOpcode::kRsqrt, 3, 3},
+    {HloOpcode::kSign, 0, 0},
+    {HloOpcode::kSin, 4, 3.5},
+    {HloOpcode::kSinh, 4, 4},
+    {HloOpcode::kSqrt, 0.5, 0.5},
+    {HloOpcode::kTan, 4, 4},
+    {HloOpcode::kTanh, 4, 4},
+    {HloOpcode::kAtan2, 3.5, 4},
+    {HloOpcode::kPower, 1, 1},
+    {HloOpcode::kRemainder, 0, 0},
 };
-static_assert(std::size(kLimits) == kMathFunctionCount);
+consteval bool EachHasALimit() {
+  for (int i = 0; i < kHloOpcodeCount; ++i) {
+    const HloOpcode opcode = static_cast<HloOpcode>(i);
+    if (IsMathFunction(opcode) && std::none_of(std::begin(kLimits), std::end(kLimits),
+                                               [&](const Limit& limit) { return limit.function == opcode; }))
+      return false;
+  }
+  return true;
+}
+static_assert(EachHasALimit());
 
 template <typename Wide>
-Wide Reference(MathFunction function, Wide x, Wide y) {
+Wide Reference(HloOpcode function, Wide x, Wide y) {
   switch (function) {
-    case MathFunction::kAcos: return std::acos(x);
-    case MathFunction::kAcosh: return std::acosh(x);
-    case MathFunction::kAsin: return std::asin(x);
-    case MathFunction::kAsinh: return std::asinh(x);
-    case MathFunction::kAtan: return std::atan(x);
-    case MathFunction::kAtanh: return std::atanh(x);
-    case MathFunction::kCbrt: return std::cbrt(x);
-    case MathFunction::kCeil: return std::ceil(x);
-    case MathFunction::kCos: return std::cos(x);
-    case MathFunction::kCosh: return std::cosh(x);
-    case MathFunction::kErf: return std::erf(x);
-    case MathFunction::kExp: return std::exp(x);
-    case MathFunction::kExpm1: return std::expm1(x);
-    case MathFunction::kFloor: return std::floor(x);
-    case MathFunction::kLog: return std::log(x);
-    case MathFunction::kLog1p: return std::log1p(x);
-    case MathFunction::kLogistic: return 1 / (1 + std::exp(-x));
-    case MathFunction::kRoundNearestAfz: return std::round(x);
-    case MathFunction::kRoundNearestEven: return std::nearbyint(x);
-    case MathFunction::kRsqrt: return 1 / std::sqrt(x);
-    case MathFunction::kSign: return x > 0 ? 1 : x < 0 ? -1 : x;
-    case MathFunction::kSin: return std::sin(x);
-    case MathFunction::kSinh: return std::sinh(x);
-    case MathFunction::kSqrt: return std::sqrt(x);
-    case MathFunction::kTan: return std::tan(x);
-    case MathFunction::kTanh: return std::tanh(x);
-    case MathFunction::kAtan2: return std::atan2(x, y);
-    case MathFunction::kPower: return std::pow(x, y);
-    case MathFunction::kRemainder: return std::fmod(x, y);
+    case HloOpcode::kAcos: return std::acos(x);
+    case HloOpcode::kAcosh: return std::acosh(x);
+    case HloOpcode::kAsin: return std::asin(x);
+    case HloOpcode::kAsinh: return std::asinh(x);
+    case HloOpcode::kAtanh: return std::atanh(x);
+    case HloOpcode::kCbrt: return std::cbrt(x);
+    case HloOpcode::kCeil: return std::ceil(x);
+    case HloOpcode::kCos: return std::cos(x);
+    case HloOpcode::kCosh: return std::cosh(x);
+    case HloOpcode::kErf: return std::erf(x);
+    case HloOpcode::kExp: return std::exp(x);
+    case HloOpcode::kExpm1: return std::expm1(x);
+    case HloOpcode::kFloor: return std::floor(x);
+    case HloOpcode::kLog: return std::log(x);
+    case HloOpcode::kLog1p: return std::log1p(x);
+    case HloOpcode::kLogistic: return 1 / (1 + std::exp(-x));
+    case HloOpcode::kRoundNearestAfz: return std::round(x);
+    case HloOpcode::kRoundNearestEven: return std::nearbyint(x);
+    case HloOpcode::kRsqrt: return 1 / std::sqrt(x);
+    case HloOpcode::kSign: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case HloOpcode::kSin: return std::sin(x);
+    case HloOpcode::kSinh: return std::sinh(x);
+    case HloOpcode::kSqrt: return std::sqrt(x);
+    case HloOpcode::kTan: return std::tan(x);
+    case HloOpcode::kTanh: return std::tanh(x);
+    case HloOpcode::kAtan2: return std::atan2(x, y);
+    case HloOpcode::kPower: return std::pow(x, y);
+    case HloOpcode::kRemainder: return std::fmod(x, y);
+    default: return 0;
   }
-  return 0;
 }
 
 // The distance in units of the last place of the exact value; infinite where NaN, infinities or the signs of zeros
@@ -208,7 +216,7 @@ std::vector<T> SecondArguments(const std::vector<T>& x, unsigned seed) {
 }
 
 template <typename T>
-std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const std::vector<T>& x,
+std::vector<T> RunKernel(HostJit& jit, HloOpcode function, int width, const std::vector<T>& x,
                          const std::vector<T>& y) {
   std::vector<HostModule> modules;
   absl::StatusOr<HostModule> module =
@@ -227,7 +235,7 @@ std::vector<T> RunKernel(HostJit& jit, MathFunction function, int width, const s
 
 // The worst error of `function` over all arguments, the kernels of all widths having agreed.
 template <typename T, typename Wide>
-double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<int> widths, size_t count,
+double MeasureUlps(HostJit& jit, HloOpcode function, std::initializer_list<int> widths, size_t count,
                    std::string* worst) {
   const std::vector<T> x = Arguments<T>(count, 1);
   const std::vector<T> y = SecondArguments<T>(x, 2);
@@ -238,7 +246,7 @@ double MeasureUlps(HostJit& jit, MathFunction function, std::initializer_list<in
     const std::vector<T> other = RunKernel<T>(jit, function, width, x, y);
     for (size_t i = 0; i < x.size(); ++i) {
       const bool same = std::memcmp(&got[i], &other[i], sizeof(T)) == 0 || (std::isnan(got[i]) && std::isnan(other[i]));
-      EXPECT_TRUE(same) << MathFunctionName(function).data() << " at width " << width << " of " << x[i] << ", " << y[i]
+      EXPECT_TRUE(same) << HloOpcodeString(function).data() << " at width " << width << " of " << x[i] << ", " << y[i]
                         << ": " << other[i] << ", and " << got[i] << " at width " << *widths.begin();
       if (!same) break;
     }
@@ -269,7 +277,7 @@ class VectorMathTest : public ::testing::TestWithParam<Limit> {
     const double f32 = MeasureUlps<float, double>(**jit, limit.function, {1, 8, 16}, count, &worst32);
     const double f64 = MeasureUlps<double, long double>(**jit, limit.function, {1, 4, 8}, count, &worst64);
     if (getenv("HILO_PRINT_ULPS") != nullptr)
-      printf("| %s | %.2f | %.2f |\n", MathFunctionName(limit.function).data(), f32, f64);
+      printf("| %s | %.2f | %.2f |\n", HloOpcodeString(limit.function).data(), f32, f64);
     EXPECT_LE(f32, limit.f32) << worst32;
     EXPECT_LE(f64, limit.f64) << worst64;
   }
@@ -281,7 +289,7 @@ TEST_P(VectorMathTest, BaselineCpu) { Check("x86-64", 50000); }
 TEST_P(VectorMathTest, Avx2Cpu) { Check("x86-64-v3", 50000); }
 
 std::string TestName(const ::testing::TestParamInfo<Limit>& info) {
-  std::string name(MathFunctionName(info.param.function).data());
+  std::string name(HloOpcodeString(info.param.function).data());
   std::erase(name, '-');
   return name;
 }

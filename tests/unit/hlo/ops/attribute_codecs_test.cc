@@ -1,6 +1,6 @@
 #include "gtest/gtest.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
-#include "hlo/ops/table/op.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {

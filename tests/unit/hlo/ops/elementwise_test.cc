@@ -1,5 +1,5 @@
 #include "gtest/gtest.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "tests/unit/hlo/ops/inference_case.h"
 
 namespace hilo {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 namespace hilo {
 

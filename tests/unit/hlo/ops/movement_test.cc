@@ -1,3 +1,4 @@
+#include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "tests/unit/hlo/ops/inference_case.h"
 

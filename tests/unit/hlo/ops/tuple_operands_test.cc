@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "base/file.h"
 #include "gtest/gtest.h"
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 #include "hlo/text/hlo_parser.h"
 
 namespace hilo {

@@ -2,8 +2,8 @@
 //
 // The arguments are scalar literals made once and overwritten for each call, since allocating them for
 // each call would cost more than most computations.
-#ifndef HILO_HLO_OPS_STRUCTURE_SCALAR_COMPUTATION_H_
-#define HILO_HLO_OPS_STRUCTURE_SCALAR_COMPUTATION_H_
+#ifndef HILO_HLO_OPS_TABLE_SCALAR_COMPUTATION_H_
+#define HILO_HLO_OPS_TABLE_SCALAR_COMPUTATION_H_
 
 #include <cstdint>
 #include <cstring>
@@ -42,4 +42,4 @@ class ScalarComputation {
 
 }  // namespace hilo
 
-#endif  // HILO_HLO_OPS_STRUCTURE_SCALAR_COMPUTATION_H_
+#endif  // HILO_HLO_OPS_TABLE_SCALAR_COMPUTATION_H_

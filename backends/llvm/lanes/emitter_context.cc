@@ -1,4 +1,4 @@
-#include "backends/llvm/elements/emitter_context.h"
+#include "backends/llvm/lanes/emitter_context.h"
 
 #include <utility>
 

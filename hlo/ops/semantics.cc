@@ -1,4 +1,4 @@
-#include "hlo/ops/table/op.h"
+#include "hlo/ops/semantics.h"
 
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/collective/transfer_attributes.h"

@@ -3,8 +3,8 @@
 //
 // Values are emitted for `lanes.width` lanes at a time. A value that is the same for all lanes stays an LLVM scalar for
 // as long as possible; width 1 therefore makes plain scalar IR.
-#ifndef HILO_BACKENDS_LLVM_ELEMENTS_EMITTER_CONTEXT_H_
-#define HILO_BACKENDS_LLVM_ELEMENTS_EMITTER_CONTEXT_H_
+#ifndef HILO_BACKENDS_LLVM_LANES_EMITTER_CONTEXT_H_
+#define HILO_BACKENDS_LLVM_LANES_EMITTER_CONTEXT_H_
 
 #include <cstdint>
 #include <functional>
@@ -132,4 +132,4 @@ absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view 
 
 }  // namespace hilo::codegen
 
-#endif  // HILO_BACKENDS_LLVM_ELEMENTS_EMITTER_CONTEXT_H_
+#endif  // HILO_BACKENDS_LLVM_LANES_EMITTER_CONTEXT_H_

@@ -1,6 +1,6 @@
 // Small functions on multi-dimensional indices. Private to hlo/ops.
-#ifndef HILO_HLO_OPS_MOVEMENT_INDEX_SPACE_H_
-#define HILO_HLO_OPS_MOVEMENT_INDEX_SPACE_H_
+#ifndef HILO_HLO_OPS_TABLE_INDEX_SPACE_H_
+#define HILO_HLO_OPS_TABLE_INDEX_SPACE_H_
 
 #include <cstdint>
 
@@ -32,4 +32,4 @@ inline bool Contains(absl::Span<const int64_t> list, int64_t value) {
 
 }  // namespace hilo
 
-#endif  // HILO_HLO_OPS_MOVEMENT_INDEX_SPACE_H_
+#endif  // HILO_HLO_OPS_TABLE_INDEX_SPACE_H_

@@ -1,6 +1,6 @@
 // Parallel loops of runtime calls.
-#ifndef HILO_BACKENDS_CPU_RUNTIME_CALLS_PARALLEL_PARTS_H_
-#define HILO_BACKENDS_CPU_RUNTIME_CALLS_PARALLEL_PARTS_H_
+#ifndef HILO_BACKENDS_CPU_RUNTIME_PARALLEL_PARTS_H_
+#define HILO_BACKENDS_CPU_RUNTIME_PARALLEL_PARTS_H_
 
 #include <cstdint>
 
@@ -25,4 +25,4 @@ absl::Status ForParts(const Workers& workers, int64_t count, double work,
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_RUNTIME_CALLS_PARALLEL_PARTS_H_
+#endif  // HILO_BACKENDS_CPU_RUNTIME_PARALLEL_PARTS_H_

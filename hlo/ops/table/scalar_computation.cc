@@ -1,4 +1,4 @@
-#include "hlo/ops/structure/scalar_computation.h"
+#include "hlo/ops/table/scalar_computation.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/runtime_calls/parallel_parts.h"
+#include "backends/cpu/runtime/parallel_parts.h"
 
 #include <algorithm>
 #include <atomic>

@@ -4,8 +4,8 @@
 // A runtime call is created from its instruction when the program is compiled. The instruction no longer exists at run
 // time, so the op stores what it needs. Compiled code calls it through HiloCpuContext::run_runtime_call with the
 // addresses of its arrays.
-#ifndef HILO_BACKENDS_CPU_RUNTIME_CALLS_RUNTIME_CALL_H_
-#define HILO_BACKENDS_CPU_RUNTIME_CALLS_RUNTIME_CALL_H_
+#ifndef HILO_BACKENDS_CPU_RUNTIME_RUNTIME_CALL_H_
+#define HILO_BACKENDS_CPU_RUNTIME_RUNTIME_CALL_H_
 
 #include <cstdint>
 #include <memory>
@@ -38,4 +38,4 @@ class RuntimeCall {
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_RUNTIME_CALLS_RUNTIME_CALL_H_
+#endif  // HILO_BACKENDS_CPU_RUNTIME_RUNTIME_CALL_H_

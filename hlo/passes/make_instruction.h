@@ -1,0 +1,24 @@
+// Functions that add an instruction to the computation of its operands.
+#ifndef HILO_HLO_PASSES_MAKE_INSTRUCTION_H_
+#define HILO_HLO_PASSES_MAKE_INSTRUCTION_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+
+absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape);
+absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Shape& shape,
+                                              std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
+absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
+absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);
+// `value` in the shape of `like`.
+absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_MAKE_INSTRUCTION_H_
