@@ -20,6 +20,19 @@ def check(path, include):
         return done.returncode, done.stdout
 
 
+def check_tree(**files):
+    """Runs check_layers over a tree of these files, "a/b.h" written a__b_h; returns its exit status and its output."""
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in files.items():
+            path = name.replace("__", "/")
+            path = path if path.endswith("exceptions") else ".".join(path.rsplit("_", 1))
+            file = pathlib.Path(root) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        done = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+
 class CheckLayersTest(unittest.TestCase):
     def test_allowed(self):
         for path, include in [
@@ -38,7 +51,7 @@ class CheckLayersTest(unittest.TestCase):
             ("tests/unit/base/check_test.cc", '"base/check.h"'),
         ]:
             with self.subTest(path=path, include=include):
-                self.assertEqual(check(path, include), (0, "check_layers: 1 files, 0 forbidden includes\n"))
+                self.assertEqual(check(path, include), (0, "check_layers: 1 files, 0 problems\n"))
 
     def test_forbidden(self):
         for path, include in [
@@ -62,6 +75,46 @@ class CheckLayersTest(unittest.TestCase):
                 status, output = check(path, include)
                 self.assertEqual(status, 1)
                 self.assertIn(f"{path}:2: must not include", output)
+
+    def test_pairs_form_no_cycle(self):
+        tree = {"base__a_h": '#include "base/b.h"\n', "base__b_h": "", "base__b_cc": '#include "base/a.h"\n'}
+        self.assertIn("pairs include each other: base/a -> base/b, base/b -> base/a", check_tree(**tree)[1])
+        self.assertEqual(check_tree(**tree, tools__layer_exceptions="pair base/a base/b  # why\n")[0], 0)
+
+    def test_folders_form_no_cycle(self):
+        tree = {"hlo__ops__x__a_h": '#include "hlo/ops/y/b.h"\n', "hlo__ops__y__b_h": "",
+                "hlo__ops__y__c_h": '#include "hlo/ops/x/d.h"\n', "hlo__ops__x__d_h": ""}
+        self.assertIn("folders include each other: hlo/ops/x -> hlo/ops/y, hlo/ops/y -> hlo/ops/x",
+                      check_tree(**tree)[1])
+        self.assertEqual(check_tree(**tree, tools__layer_exceptions="folder hlo/ops/y hlo/ops/x\n")[0], 0)
+
+    def test_private_headers(self):
+        for comment, user, allowed in [("// Private to hlo/ops.", "hlo__ops__y__b_cc", True),
+                                       ("// Private to hlo/ops.", "hlo__ir__b_cc", False),
+                                       ("// Private to the family.", "hlo__ops__x__b_cc", True),
+                                       ("// Private to the family.", "hlo__ops__y__b_cc", False),
+                                       ("// Of two lines. Private\n// to hlo/ops/x.", "hlo__ops__y__b_cc", False),
+                                       ("// Private to the family.", "tests__b_cc", True)]:
+            with self.subTest(comment=comment, user=user):
+                status, output = check_tree(**{"hlo__ops__x__a_h": comment + "\n", user: '#include "hlo/ops/x/a.h"\n'})
+                self.assertEqual(status, 0 if allowed else 1)
+                self.assertEqual("it is private to" in output, not allowed)
+
+    def test_switches_over_opcodes(self):
+        text = 'switch (x) {\n  case HloOpcode::kAdd: return "}";\n  default: return 0;  // }\n}\n'
+        self.assertIn("1 switches over HloOpcode end in default:, 0 are allowed: hlo/ir/a.cc:1",
+                      check_tree(hlo__ir__a_cc=text)[1])
+        self.assertEqual(check_tree(hlo__ir__a_cc=text, tools__layer_exceptions="switches 1\n")[0], 0)
+        self.assertIn("write that", check_tree(hlo__ir__a_cc=text, tools__layer_exceptions="switches 2\n")[1])
+        inner = "switch (x) {\n  case HloOpcode::kAdd: switch (y) { default: return 1; }\n}\n"
+        self.assertEqual(check_tree(hlo__ir__a_cc=inner)[0], 0)
+
+    def test_exceptions_only_shrink(self):
+        for line in ["pair base/a base/b", "folder hlo/ops/x hlo/ops/y", "private base/a.h shape/b.cc"]:
+            with self.subTest(line=line):
+                status, output = check_tree(base__a_h="", tools__layer_exceptions=line + "\n")
+                self.assertEqual(status, 1)
+                self.assertIn("remove the line", output)
 
     def test_an_empty_tree_is_an_error(self):
         with tempfile.TemporaryDirectory() as root:
