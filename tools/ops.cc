@@ -80,7 +80,11 @@ Command OpsCommand() {
           .summary = "list the operations, and how each platform emits them",
           .details =
               "element: computed element by element, in any part of a fusion; kernel: a kernel of its own; expanded: "
-              "written in\nother operations first. docs/ops.md has the same table with attributes and conditions.\n",
+              "written in\nother operations first. docs/ops.md has the same table with attributes and conditions.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo ops\n"
+              "  hilo ops --json\n",
           .flags = {{"json", "", "a JSON array, an object per operation"}},
           .run = &Ops};
 }

@@ -16,6 +16,7 @@
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::cpu {
 namespace {
@@ -43,29 +44,47 @@ std::string TimeText(double nanoseconds) {
   return absl::StrFormat("%.4g ms", nanoseconds / 1e6);
 }
 
+using Chooser = absl::StatusOr<KernelConfig> (*)(const HloInstruction&, const TargetTraits&, const NumericOptions&);
+using Choice = absl::StatusOr<KernelConfig>;
+
+// Of fusions and instructions with this hero; null: a loop.
+constexpr OpcodeMap<Chooser> kOfHeroes = {
+    {HloOpcode::kDot, ChooseDot},
+    {HloOpcode::kDynamicUpdateSlice,
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseUpdate(i, target);
+     }},
+    {HloOpcode::kReduce, ChooseReduce},
+    {HloOpcode::kReduceWindow, ChooseReduceWindow},
+    {HloOpcode::kScatter,
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseScatter(i, target);
+     }},
+};
+// Of instructions that are not fused.
+constexpr OpcodeMap<Chooser> kUnfused = {
+    {HloOpcode::kConvolution, ChooseConvolution},
+    {HloOpcode::kCopy,
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseCopy(i, target);
+     }},
+    {HloOpcode::kSelectAndScatter,
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseSelectAndScatter(i, target);
+     }},
+    {HloOpcode::kSort,
+     [](const HloInstruction& i, const TargetTraits&, const NumericOptions&) -> Choice { return ChooseSort(i); }},
+};
+
 absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const TargetTraits& target,
                                         const NumericOptions& numerics) {
   if (CpuEmission(instruction.opcode()).usual == Emission::kRuntimeCall) {
     return KernelConfig{.kind = KernelKind::kRuntimeCall, .why = "performed by a library or the environment"};
   }
   const HloInstruction* hero = HeroOf(&instruction);
-  switch (hero->opcode()) {
-    case HloOpcode::kReduce: return ChooseReduce(instruction, target, numerics);
-    case HloOpcode::kDynamicUpdateSlice: return ChooseUpdate(instruction, target);
-    case HloOpcode::kDot: return ChooseDot(instruction, target, numerics);
-    case HloOpcode::kScatter: return ChooseScatter(instruction, target);
-    case HloOpcode::kReduceWindow: return ChooseReduceWindow(instruction, target, numerics);
-    default: break;
-  }
-  if (hero == &instruction) {
-    switch (hero->opcode()) {
-      case HloOpcode::kConvolution: return ChooseConvolution(instruction, target, numerics);
-      case HloOpcode::kCopy: return ChooseCopy(instruction, target);
-      case HloOpcode::kSelectAndScatter: return ChooseSelectAndScatter(instruction, target);
-      case HloOpcode::kSort: return ChooseSort(instruction);
-      default: break;
-    }
-  }
+  Chooser choose = kOfHeroes[hero->opcode()];
+  if (choose == nullptr && hero == &instruction) choose = kUnfused[hero->opcode()];
+  if (choose != nullptr) return choose(instruction, target, numerics);
   if (!codegen::IsElementGenerated(hero->opcode())) {
     return Unimplemented(HloOpcodeString(hero->opcode()),
                          " is no kernel here: no pass has rewritten it, or it is fused");

@@ -9,7 +9,6 @@
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
-#include "collectives/collective_op.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/analysis/trip_count.h"
@@ -38,7 +37,7 @@ bool HasNoResult(const HloInstruction& instruction) {
 
 bool HasEffect(const HloInstruction& instruction) {
   return HasTrait(instruction.opcode(), kControlFlow) || IsHostCall(instruction) || IsDeviceTransfer(instruction) ||
-         CollectiveOp::Is(instruction.opcode());
+         HasTrait(instruction.opcode(), kCollective);
 }
 
 // Returns true for instructions that neither forward values nor have none to compute.
@@ -48,11 +47,10 @@ bool IsCode(const HloInstruction& instruction) {
 }
 
 KernelConfig ChooseControlFlow(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kConditional: return {.kind = KernelKind::kConditional, .why = "a branch is read when it runs"};
-    case HloOpcode::kCall: return {.kind = KernelKind::kCall, .why = "several callers share its code"};
-    default: break;
-  }
+  if (instruction.opcode() == HloOpcode::kConditional)
+    return {.kind = KernelKind::kConditional, .why = "a branch is read when it runs"};
+  if (instruction.opcode() == HloOpcode::kCall)
+    return {.kind = KernelKind::kCall, .why = "several callers share its code"};
   if (const std::optional<int64_t> count = TripCount(instruction))
     return {.kind = KernelKind::kCountedLoop, .tile = {*count}, .why = "the trip count is known"};
   return {.kind = KernelKind::kWhile, .why = "the condition is read in each iteration"};
@@ -175,7 +173,7 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
   if (HasTrait(instruction.opcode(), kControlFlow)) return ChooseControlFlow(instruction);
   if (IsDeviceTransfer(instruction))
     return KernelConfig{.kind = KernelKind::kDeviceTransfer, .why = "another rank has the other end"};
-  if (CollectiveOp::Is(instruction.opcode()))
+  if (HasTrait(instruction.opcode(), kCollective))
     return KernelConfig{.kind = KernelKind::kCollective, .why = "all ranks of a group take part"};
   const auto choose = [&]() -> absl::StatusOr<KernelConfig> {
     if (instruction.opcode() == HloOpcode::kCustomCall) return ChooseCustomCall(instruction, facts);

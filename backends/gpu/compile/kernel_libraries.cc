@@ -71,14 +71,14 @@ bool IsOnStream(const CustomCallAttrs& attrs, const KernelFacts& facts) {
 
 std::optional<KernelConfig> ChooseLibraryCall(const HloInstruction& instruction, const KernelFacts& facts) {
   if (facts.libraries == nullptr) return std::nullopt;
-  switch (instruction.opcode()) {
-    case HloOpcode::kCholesky: return ChooseSolver(CholeskyCallOf(instruction), KernelKind::kLibraryCholesky, facts);
-    case HloOpcode::kFft: return ChooseFft(instruction, facts);
-    case HloOpcode::kFusion: return ChooseProduct(instruction, facts);
-    case HloOpcode::kTriangularSolve:
-      return ChooseSolver(TriangularSolveCallOf(instruction), KernelKind::kLibraryTriangularSolve, facts);
-    default: return std::nullopt;
-  }
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kFusion) return ChooseProduct(instruction, facts);
+  if (opcode == HloOpcode::kFft) return ChooseFft(instruction, facts);
+  if (opcode == HloOpcode::kCholesky)
+    return ChooseSolver(CholeskyCallOf(instruction), KernelKind::kLibraryCholesky, facts);
+  if (opcode == HloOpcode::kTriangularSolve)
+    return ChooseSolver(TriangularSolveCallOf(instruction), KernelKind::kLibraryTriangularSolve, facts);
+  return std::nullopt;
 }
 
 absl::StatusOr<KernelConfig> ChooseCustomCall(const HloInstruction& instruction, const KernelFacts& facts) {

@@ -65,15 +65,9 @@ constexpr std::pair<KernelKind, Emitter> kEmitters[] = {
     {KernelKind::kWhile, [](ProgramEmitter& program, const HloInstruction* loop) { return program.EmitWhile(loop); }},
 };
 
-constexpr size_t kKinds = 0
-#define HILO_KERNEL_KIND(kind, text) +1
-#include "hlo/ir/kernel_config.def"
-#undef HILO_KERNEL_KIND
-    ;
-
 // By kind; null for those of other backends, and for sequences, which have several instructions.
-constexpr std::array<Emitter, kKinds> kEmitterOf = [] {
-  std::array<Emitter, kKinds> table{};
+constexpr std::array<Emitter, kKernelKindCount> kEmitterOf = [] {
+  std::array<Emitter, kKernelKindCount> table{};
   for (const auto& [kind, emitter] : kEmitters) table[static_cast<size_t>(kind)] = emitter;
   return table;
 }();

@@ -1,6 +1,7 @@
 #include "backends/gpu/match/scatter_match.h"
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 
 namespace hilo::gpu {
@@ -39,20 +40,8 @@ Scatter ScatterOf(const HloInstruction& instruction) {
 std::optional<HloOpcode> AtomicOperation(const Scatter& s) {
   const PrimitiveType type = s.operand.element_type();
   if (s.count != 1 || !IsIntegralType(type) || PrimitiveTypeByteSize(type) < 4) return std::nullopt;
-  const HloInstruction* root = s.computation().root_instruction();
-  if (root->operand_count() != 2 || !root->operand(0)->IsParameter() || !root->operand(1)->IsParameter() ||
-      root->operand(0) == root->operand(1)) {
-    return std::nullopt;
-  }
-  switch (root->opcode()) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kAnd:
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-    case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum: return root->opcode();
-    default: return std::nullopt;
-  }
+  const std::optional<HloOpcode> operation = ReductionOp(s.computation());
+  return operation == HloOpcode::kMultiply ? std::nullopt : operation;
 }
 
 bool AreIndependent(const Scatter& s) {
