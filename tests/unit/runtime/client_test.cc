@@ -361,7 +361,7 @@ TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
   const int64_t zero = 0;
   auto shared = twice->Execute({x.get()}, {.donate = absl::MakeConstSpan(&zero, 1), .synchronous = true});
   ASSERT_TRUE(shared.ok()) << shared.status();
-  EXPECT_EQ(reinterpret_cast<const float*>((*reader)->data())[99], 3.0f);
+  EXPECT_EQ(reinterpret_cast<const float*>(reader->get())[99], 3.0f);
   EXPECT_EQ(*(*shared)[0]->ToLiteral(), Filled(100, 6));
 }
 
