@@ -44,6 +44,13 @@ double TypeFactor(PrimitiveType type, OpCost cost) {
   return (bytes > 4 ? 2 : 1) * (divides ? 4 : 1);
 }
 
+// Instructions of scalar code beside those of single precision: a complex product has four, narrow floats are
+// converted.
+double ScalarFactor(PrimitiveType type) {
+  const bool is_narrow = IsFloatingPointType(type) && PrimitiveTypeByteSize(type) < 4;
+  return IsComplexType(type) || is_narrow ? 3 : 1;
+}
+
 PrimitiveType ElementType(const HloInstruction& instruction) {
   const Shape& shape = instruction.shape();
   if (instruction.opcode() == HloOpcode::kCompare) return instruction.operand(0)->shape().element_type();
@@ -55,7 +62,9 @@ Work ElementWork(const HloInstruction& instruction, double count) {
   const HloOpcode opcode = instruction.opcode();
   const OpCostFacts& facts = CostFacts(opcode);
   Work work;
-  work.operations = count * facts.operations * TypeFactor(ElementType(instruction), OpcodeInfo(opcode).cost);
+  const PrimitiveType type = ElementType(instruction);
+  work.operations = count * facts.operations * TypeFactor(type, OpcodeInfo(opcode).cost);
+  work.instructions = count * facts.code_size * ScalarFactor(type);
   if (facts.transcendental) {
     work.transcendentals = count;
   } else if (IsElementwise(opcode) && !HasTrait(opcode, kMovement)) {
@@ -77,6 +86,8 @@ Work ProductWork(const HloInstruction& product, double flops) {
   Work work;
   work.flops = flops;
   work.product_flops = flops * TypeFactor(ElementType(product), OpCost::kArithmetic);
+  // Two loads and a multiply-add for two flops.
+  work.instructions = 1.5 * flops * ScalarFactor(ElementType(product));
   return work;
 }
 
@@ -128,16 +139,17 @@ Work SortWork(const HloInstruction& sort, double) {
   const double comparisons = Elements(keys) * SortDepth(LongestDimension(keys));
   Work work = CalledWork(sort) * comparisons;
   work.operations += kSortOperations * comparisons * static_cast<double>(sort.operand_count());
+  work.instructions += 3 * comparisons * static_cast<double>(sort.operand_count());
   return work;
 }
 Work TopKWork(const HloInstruction& top_k, double) {
   Work work;
-  work.flops = work.operations = Elements(top_k.operand(0)->shape());
+  work.flops = work.operations = work.instructions = Elements(top_k.operand(0)->shape());
   return work;
 }
 Work FftWork(const HloInstruction& fft, double count) {
   Work work;
-  work.flops = work.operations = 5 * count * SortDepth(LongestDimension(fft.shape()));
+  work.flops = work.operations = work.instructions = 5 * count * SortDepth(LongestDimension(fft.shape()));
   return work;
 }
 Work CholeskyWork(const HloInstruction& cholesky, double count) {
@@ -150,7 +162,7 @@ Work RandomWork(const HloInstruction&, double count) {
   // Rounds of additions, rotations and exclusive ors.
   constexpr double kRandomOperations = 40;
   Work work;
-  work.operations = kRandomOperations * count;
+  work.operations = work.instructions = kRandomOperations * count;
   return work;
 }
 
@@ -271,14 +283,15 @@ Work& Work::operator+=(const Work& other) {
   transcendentals += other.transcendentals;
   operations += other.operations;
   product_flops += other.product_flops;
+  instructions += other.instructions;
   bytes_read += other.bytes_read;
   bytes_written += other.bytes_written;
   return *this;
 }
 
 Work Work::operator*(double times) const {
-  return {flops * times,         transcendentals * times, operations * times,
-          product_flops * times, bytes_read * times,      bytes_written * times};
+  return {flops * times,        transcendentals * times, operations * times,   product_flops * times,
+          instructions * times, bytes_read * times,      bytes_written * times};
 }
 
 const OpCostFacts& CostFacts(HloOpcode opcode) {

@@ -29,6 +29,7 @@ struct Work {
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double operations = 0;       // the time of all arithmetic but that of products
   double product_flops = 0;    // the flops of dots and convolutions, scaled to the time of single precision
+  double instructions = 0;     // of scalar code: what a thread without vectors executes
   double bytes_read = 0;       // of operands, each element at most once
   double bytes_written = 0;    // of results; values computed inside a fusion are excluded
 

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "hilo/shape.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/hlo_opcode.h"
 
@@ -31,14 +32,6 @@ int64_t BytesOf(const Shape& shape) {
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
     if (leaf.shape->IsArray()) bytes += ShapeUtil::ByteSizeOf(*leaf.shape);
   }
-  return bytes;
-}
-
-// Returns the bytes that it moves; 0 for instructions that only forward values.
-int64_t CostOf(const HloInstruction& instruction) {
-  if (OpcodeInfo(instruction.opcode()).cost == OpCost::kNothing) return 0;
-  int64_t bytes = BytesOf(instruction.shape());
-  for (const HloInstruction* operand : instruction.operands()) bytes += BytesOf(operand->shape());
   return bytes;
 }
 
@@ -102,11 +95,13 @@ class Deferral {
   void Emit(HloInstruction* instruction) {
     result_.push_back(instruction);
     if (IsCollective(*instruction)) {
-      in_flight_[instruction] = std::max(options_.least_bytes, options_.bytes_per_byte * BytesOf(instruction->shape()));
+      in_flight_[instruction] =
+          static_cast<double>(std::max(options_.least_bytes, options_.bytes_per_byte * BytesOf(instruction->shape())));
       return;
     }
-    const int64_t cost = CostOf(*instruction);
-    if (in_flight_.empty() || cost == 0) return;
+    if (in_flight_.empty()) return;
+    const double cost = WorkOf(*instruction).bytes();
+    if (cost == 0) return;  // it only forwards values
     bool any_done = false;
     for (auto it = in_flight_.begin(); it != in_flight_.end();) {
       it->second -= cost;
@@ -143,7 +138,7 @@ class Deferral {
   const OverlapOptions options_;
   Order result_, deferred_;
   absl::flat_hash_set<const HloInstruction*> is_deferred_;
-  absl::flat_hash_map<const HloInstruction*, int64_t> in_flight_;  // the bytes still needed to hide them
+  absl::flat_hash_map<const HloInstruction*, double> in_flight_;  // the bytes still needed to hide them
   bool is_flushing_ = false;
 };
 

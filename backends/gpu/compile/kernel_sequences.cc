@@ -6,18 +6,18 @@
 #include "backends/gpu/compile/kernel_families.h"
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/lanes/lane_plan.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
-#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
 
-// Maximum elements of a result, and operations of an instruction, and of a kernel: a launch takes some 2 us, in which a
-// thread executes some thousands of instructions.
+// Maximum elements of a result, and scalar instructions of an instruction and of a kernel: a launch takes some 2 us, in
+// which a thread executes some thousand instructions.
 constexpr int64_t kMaxElements = 32;
-constexpr int64_t kMaxWork = 512, kMaxKernelWork = 4096;
-// Operations between two returns to the host, which looks for a cancellation: some milliseconds.
-constexpr int64_t kWorkBetweenLooks = int64_t{1} << 22;
+constexpr int64_t kMaxWork = 1536, kMaxKernelWork = 12288;
+// Instructions between two returns to the host, which looks for a cancellation: some milliseconds.
+constexpr int64_t kWorkBetweenLooks = 3 * (int64_t{1} << 22);
 // Instructions of a kernel, for the compiler's sake, and the depth of branches, for the walk's.
 constexpr size_t kMaxInstructions = 200;
 constexpr int kMaxDepth = 8;
@@ -29,36 +29,9 @@ int64_t ElementsOf(const Shape& shape) {
   return most;
 }
 
-// Operations of an instruction that is not control flow.
-int64_t WorkOf(const HloInstruction& instruction) {
-  const int64_t elements = std::max<int64_t>(1, ElementsOf(instruction.shape()));
-  switch (instruction.opcode()) {
-    case HloOpcode::kFusion: {
-      int64_t work = 0;
-      const int64_t most = ElementsOf(instruction.shape());
-      for (const HloInstruction* inner : instruction.called_computation()->instructions()) {
-        if (inner->IsParameter()) continue;
-        // An operand that is read at fewer positions than it has is computed only there.
-        work += inner->opcode() == HloOpcode::kReduce || inner->opcode() == HloOpcode::kDot
-                    ? WorkOf(*inner)
-                    : std::min(WorkOf(*inner), std::max(most, kMaxWork));
-      }
-      return work;
-    }
-    case HloOpcode::kReduce: return ElementsOf(instruction.operand(0)->shape());
-    case HloOpcode::kReduceWindow: {
-      int64_t window = 1;
-      for (const Window::Dimension& w : instruction.attrs<ReduceWindowAttrs>().window.dimensions) window *= w.size;
-      return elements * window;
-    }
-    case HloOpcode::kDot: {
-      int64_t work = elements;
-      for (int64_t d : instruction.attrs<DotAttrs>().lhs_contracting_dims)
-        work *= instruction.operand(0)->shape().dimensions(d);
-      return work;
-    }
-    default: return elements;
-  }
+// Scalar instructions of an instruction that is not control flow, at least one.
+int64_t InstructionsOf(const HloInstruction& instruction) {
+  return static_cast<int64_t>(std::clamp(WorkOf(instruction).instructions, 1.0, 1e15));
 }
 
 class SequenceChoice {
@@ -108,7 +81,7 @@ class SequenceChoice {
         const int64_t iterations = std::clamp<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 64, 1 << 16);
         instruction->set_kernel({.kind = KernelKind::kOneThreadLoop,
                                  .tile = {iterations},
-                                 .why = absl::StrCat("an iteration is ", work, " operations")});
+                                 .why = absl::StrCat("an iteration is ", work, " instructions")});
         MarkAll(condition);
         MarkAll(body);
         ++number_;
@@ -146,19 +119,20 @@ class SequenceChoice {
       return true;
     }
     const HloInstruction* hero = HeroOf(&instruction);
-    int64_t elements = ElementsOf(instruction.shape()), own = WorkOf(instruction);
+    int64_t elements = ElementsOf(instruction.shape());
     if (UpdatesInPlace(instruction, assignment_)) {
-      own = elements = ElementsOf(hero->operand(1)->shape());
-      if (hero != &instruction) own *= instruction.called_computation()->instruction_count();
+      elements = ElementsOf(hero->operand(1)->shape());
     } else if (!codegen::IsElementGenerated(hero->opcode()) && hero->opcode() != HloOpcode::kTuple &&
                !hero->IsParameter()) {
       return false;
     }
+    if (elements > kMaxElements) return false;
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
       if (!leaf.shape->IsArray() || ShapeUtil::ElementsIn(*leaf.shape) != ElementsOf(instruction.shape())) return false;
     }
+    const int64_t own = InstructionsOf(instruction);
     *work += own;
-    return elements <= kMaxElements && own <= kMaxWork;
+    return own <= kMaxWork;
   }
 
   bool IsSmallSequence(const HloComputation& computation, int depth, int64_t* work) const {
@@ -174,7 +148,8 @@ class SequenceChoice {
     int64_t work = 0;
     size_t end = begin;
     while (end < instructions.size() && end - begin < kMaxInstructions && (end == begin || work < kMaxKernelWork)) {
-      work += instructions[end]->opcode() == HloOpcode::kConditional ? kMaxKernelWork / 2 : WorkOf(*instructions[end]);
+      work += instructions[end]->opcode() == HloOpcode::kConditional ? kMaxKernelWork / 2
+                                                                     : InstructionsOf(*instructions[end]);
       ++end;
     }
     return end;

@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/match/row_fusion.h"
 #include "backends/llvm/lanes/lane_plan.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -11,10 +12,10 @@
 namespace hilo::gpu {
 namespace {
 
-// Elements of each array per thread; fewer where there are many operations on each, as code and registers grow with
-// both.
+// Elements of each array per thread; fewer where the code of each is long, as code and registers grow with both. Code
+// sizes are those of the cost model, 3 for an addition.
 constexpr int64_t kMostElements = 16;
-constexpr int64_t kManyInstructions = 48, kVeryManyInstructions = 128, kManyArrays = 3;
+constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 
@@ -47,8 +48,9 @@ int64_t PowerOfTwoFrom(int64_t value) {
 
 // What the members of a plan require of its threads.
 struct Demand {
-  int64_t instructions = 0, arrays = 0;  // full ones in memory
-  int64_t widest = 1;                    // bytes of an element
+  int64_t code_size = 0;  // of an element
+  int64_t arrays = 0;     // full ones in memory
+  int64_t widest = 1;     // bytes of an element
   int64_t group = kMostInGroup;
 
   void AddArray(const Shape& shape, const RowSpace& space, bool in_memory = true) {
@@ -64,8 +66,8 @@ struct Demand {
 
 bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   int64_t most = kMostElements;
-  if (demand.instructions > kManyInstructions || demand.arrays > kManyArrays) most /= 2;
-  if (demand.instructions > kVeryManyInstructions || demand.widest > 4) most /= 2;
+  if (demand.code_size > kLongCode || demand.arrays > kManyArrays) most /= 2;
+  if (demand.code_size > kVeryLongCode || demand.widest > 4) most /= 2;
   const int64_t columns = plan->space.columns;
   if (columns > most * kMostThreads) most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
@@ -110,7 +112,7 @@ std::optional<RowPlan> DescribeRows(const HloInstruction* instruction, bool stri
       return std::nullopt;
     }
     levels[member] = level;
-    ++demand->instructions;
+    demand->code_size += CostFacts(member->opcode()).code_size;
   }
   if (plan.levels.empty()) return std::nullopt;
   for (const HloInstruction* operand : instruction->operands()) demand->AddArray(operand->shape(), plan.space);

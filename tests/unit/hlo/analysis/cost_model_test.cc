@@ -54,6 +54,22 @@ ENTRY main { x = f32[100] parameter(0)  ROOT r = f32[50,100] fusion(x), kind=kLo
   EXPECT_EQ(work.bytes_written, 20000);
 }
 
+TEST(CostModelTest, Instructions_AreThoseOfScalarCode) {
+  const auto sum = [](const char* type) {
+    return RootWork(absl::StrCat("HloModule m\nENTRY main { x = ", type, "[10] parameter(0)  ROOT y = ", type,
+                                 "[10] add(x, x) }")
+                        .c_str())
+        .instructions;
+  };
+  EXPECT_EQ(sum("f32"), 10 * 3);
+  EXPECT_EQ(sum("f64"), 10 * 3);
+  EXPECT_EQ(sum("bf16"), 10 * 9);
+  EXPECT_EQ(sum("c64"), 10 * 9);
+  const Work product = RootWork(R"(HloModule m
+ENTRY main { x = f32[4,5] parameter(0)  y = f32[5,6] parameter(1)  ROOT d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
+  EXPECT_EQ(product.instructions, 4 * 5 * 6 * 3);
+}
+
 TEST(CostModelTest, Reduction_CallsItsComputationForEachElement) {
   const Work work = RootWork(R"(HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
