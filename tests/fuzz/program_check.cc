@@ -13,6 +13,7 @@
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
 #include "runtime/dynamic_program.h"
+#include "runtime/runtime_access.h"
 #include "tests/file_tests/run_on_devices.h"
 #include "tests/fuzz/child_process.h"
 #include "tests/fuzz/tracked_evaluator.h"
@@ -81,7 +82,7 @@ absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, c
   const auto replicas = static_cast<size_t>(program.module->replica_count());
   HILO_ASSIGN_OR_RETURN(const auto client,
                         Client::Create({.platform = platform, .device_count = static_cast<int>(replicas)}));
-  HILO_ASSIGN_OR_RETURN(const auto executable, client->Compile(program.module->Clone(), options));
+  HILO_ASSIGN_OR_RETURN(const auto executable, RuntimeAccess::Compile(client.get(), program.module->Clone(), options));
   std::vector<std::vector<const Literal*>> arguments(replicas);
   for (size_t i = 0; i < program.arguments.size(); ++i)
     arguments[i * replicas / program.arguments.size()].push_back(&program.arguments[i]);
