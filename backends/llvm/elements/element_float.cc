@@ -1,5 +1,6 @@
 // Real floats in registers: float or double.
 #include "backends/llvm/elements/op_dispatch.h"
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_functions.h"
 #include "hlo/ops/table/opcode_map.h"
 

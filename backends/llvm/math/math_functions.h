@@ -2,10 +2,17 @@
 #ifndef HILO_BACKENDS_LLVM_MATH_MATH_FUNCTIONS_H_
 #define HILO_BACKENDS_LLVM_MATH_MATH_FUNCTIONS_H_
 
-#include "backends/llvm/math/math_builder.h"
+#include <cstdint>
+
 #include "hlo/ops/table/opcode_map.h"
 
+namespace llvm {
+class Value;
+}
+
 namespace hilo::codegen {
+
+class MathBuilder;
 
 // vector_math_exp_log.cc
 

@@ -1,6 +1,7 @@
 #include "backends/llvm/math/vector_math.h"
 
 #include "backends/llvm/jit/host_features.h"
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_functions.h"
 
 namespace hilo::codegen {

@@ -3,6 +3,7 @@
 // s^3 P(s^2). ln2 is a sum of two numbers, the first so short that its product with n is exact even without fused
 // multiply-add.
 #include "absl/types/span.h"
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
 

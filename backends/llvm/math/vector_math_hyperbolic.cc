@@ -1,4 +1,5 @@
 // All of them through expm1 and log1p, whose relative precision near zero is preserved.
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_functions.h"
 
 namespace hilo::codegen {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
 #include "llvm/IR/Constants.h"

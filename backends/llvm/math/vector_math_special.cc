@@ -2,6 +2,7 @@
 // and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and far out
 // because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) from the bits of x, improved by the series (1
 // - h)^(-1/3) in h = 1 - x y^3, without a division.
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
 

@@ -3,6 +3,7 @@
 // three parts by fused multiply-adds, of which the first is exact; without them f64 takes four parts of 27 bits, and
 // f32 reduces in f64. Arguments too large for that go to the C library, which has enough digits of pi. atan: a quotient
 // in [0, 1] and t + t^3 A(t^2). asin: a^2 <= 1/4, else pi / 2 - 2 asin sqrt((1 - a) / 2).
+#include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
 
