@@ -29,9 +29,9 @@ absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view 
                                                               const HloProtoOptions& options = {});
 
 // A serialised HloModuleProto that HloModuleFromProto and XLA read: all that the module's text holds, except what the
-// message cannot represent: header attributes about the propagation of shardings and original values are left out;
-// layouts with padding and attributes that XLA does not define are errors. Arrays without layout get the default one.
-// More than one replica or partition is written as a device assignment, replica r of partition p on device p + r *
+// message cannot represent: header attributes about the propagation of shardings, original values and kernels are left
+// out; layouts with padding and attributes that XLA does not define are errors. Arrays without layout get the default
+// one. More than one replica or partition is written as a device assignment, replica r of partition p on device p + r *
 // partitions. Errors: Unimplemented naming what the message cannot represent.
 absl::StatusOr<std::string> HloModuleToProto(const HloModule& module);
 
