@@ -125,7 +125,8 @@ Result MergeSlices(HloInstruction* i) {
   return MakeSlice(inner->operand(0), merged);
 }
 
-Result SliceOfScalarBroadcast(HloInstruction* i) {
+// Elements of a broadcast scalar, whichever they are.
+Result ElementsOfScalarBroadcast(HloInstruction* i) {
   if (!IsScalarBroadcast(i->operand(0))) return nullptr;
   return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
 }
@@ -342,7 +343,10 @@ const Rule kRules[] = {
     {HloOpcode::kBroadcast, "broadcast(x) => reshape(x), adding dimensions of size 1", BroadcastToReshape},
     {HloOpcode::kSlice, "slice(x) => x, all of it", SliceWhole},
     {HloOpcode::kSlice, "slice(slice(x)) => slice(x)", MergeSlices},
-    {HloOpcode::kSlice, "slice(broadcast(scalar)) => broadcast(scalar)", SliceOfScalarBroadcast},
+    {HloOpcode::kSlice, "slice(broadcast(scalar)) => broadcast(scalar)", ElementsOfScalarBroadcast},
+    {HloOpcode::kDynamicSlice, "dynamic-slice(broadcast(scalar), i) => broadcast(scalar)", ElementsOfScalarBroadcast},
+    {HloOpcode::kGather, "gather(broadcast(scalar), i) => broadcast(scalar)", ElementsOfScalarBroadcast},
+    {HloOpcode::kReverse, "reverse(broadcast(scalar)) => broadcast(scalar)", ElementsOfScalarBroadcast},
     {HloOpcode::kSlice, "slice(concatenate(x, y)) => slice(x)", SliceOfConcatenate},
     {HloOpcode::kPad, "pad(x) => x, by nothing", PadNothing},
     {HloOpcode::kConcatenate, "concatenate(x) => x",

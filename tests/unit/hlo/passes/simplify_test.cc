@@ -301,6 +301,18 @@ std::vector<Case> MovementCases() {
       {"slice(broadcast(scalar)) => broadcast(scalar)",
        "x = f32[] parameter(0)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[3] slice(a), slice={[1:4]}",
        "broadcast(x)"},
+      {"dynamic-slice(broadcast(scalar), i) => broadcast(scalar)",
+       "x = f32[] parameter(0)  i = s32[] parameter(1)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[3] "
+       "dynamic-slice(a, i), dynamic_slice_sizes={3}",
+       "broadcast(x)"},
+      {"gather(broadcast(scalar), i) => broadcast(scalar)",
+       "x = f32[] parameter(0)  i = s32[5] parameter(1)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[5] "
+       "gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+       "slice_sizes={1}",
+       "broadcast(x)"},
+      {"reverse(broadcast(scalar)) => broadcast(scalar)",
+       "x = f32[] parameter(0)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[8] reverse(a), dimensions={0}",
+       "broadcast(x)"},
       {"slice(concatenate(x, y)) => slice(x)",
        "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  ROOT r = "
        "f32[2] slice(a), slice={[4:6]}",
