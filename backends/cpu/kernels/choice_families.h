@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/llvm/lanes/emitter_context.h"
+#include "base/math.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ir/kernel_config.h"
 
@@ -43,9 +44,6 @@ KernelConfig ChooseUpdate(const HloInstruction& instruction, const codegen::Targ
 KernelConfig ChooseScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseSort(const HloInstruction& sort);
-
-// Returns the number of parts of `size` elements.
-inline int64_t PartsOf(int64_t elements, int64_t size) { return (elements + size - 1) / size; }
 
 // Returns the number of lanes that fill a register with the widest of several numbers, of at least 32 bits.
 template <typename Types>

@@ -5,13 +5,6 @@
 
 namespace hilo::cpu {
 
-const HloInstruction* HeroOf(const HloInstruction* instruction) {
-  while (instruction->opcode() == HloOpcode::kFusion) {
-    instruction = instruction->called_computation()->root_instruction();
-  }
-  return instruction;
-}
-
 absl::StatusOr<FusedLoop> FusedLoopOf(const HloInstruction* instruction) {
   FusedLoop loop{.instruction = instruction};
   const HloInstruction* root = HeroOf(instruction);

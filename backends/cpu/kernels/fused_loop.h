@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::cpu {
@@ -18,9 +19,6 @@ struct FusedLoop {
 
 // Errors: Unimplemented if the results differ in their number of elements.
 absl::StatusOr<FusedLoop> FusedLoopOf(const HloInstruction* instruction);
-
-// Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
-const HloInstruction* HeroOf(const HloInstruction* instruction);
 
 }  // namespace hilo::cpu
 

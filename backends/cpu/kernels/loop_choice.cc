@@ -74,7 +74,7 @@ KernelConfig ChooseRows(const FusedLoop& loop, int width) {
   if (has_segments || is_long) {
     const int64_t block = row < 2 * kBlock ? row : kBlock;
     config.kind = KernelKind::kRowSegments;
-    config.parts = rows * PartsOf(row, block);
+    config.parts = rows * CeilDiv(row, block);
     config.tile = {block};
     config.tile.insert(config.tile.end(), segments.begin(), segments.end());
     config.why = has_segments ? "rows change their source" : "few long rows";
@@ -119,7 +119,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
     return KernelConfig{.kind = KernelKind::kLoop,
                         .width = width,
                         .tile = {block},
-                        .parts = PartsOf(count, block),
+                        .parts = CeilDiv(count, block),
                         .why = "all arrays have one index"};
   }
   if (const int narrow = NarrowArrayWidth(loop.roots, loop.shape, target); narrow > 1) {
@@ -128,7 +128,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
     return KernelConfig{.kind = KernelKind::kNarrowRows,
                         .width = narrow,
                         .tile = {kTableRows},
-                        .parts = tables * PartsOf(rows, kTableRows),
+                        .parts = tables * CeilDiv(rows, kTableRows),
                         .why = "rows are shorter than a vector: the lanes are rows"};
   }
   return ChooseRows(loop, width);
@@ -138,7 +138,7 @@ absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const Target
   if (ShapeUtil::ElementsIn(copy.shape()) <= kUnrolledElements) return ChooseLoop(copy, target);
   return KernelConfig{.kind = KernelKind::kCopy,
                       .tile = {kCopyBytes},
-                      .parts = PartsOf(ShapeUtil::ByteSizeOf(copy.shape()), kCopyBytes),
+                      .parts = CeilDiv(ShapeUtil::ByteSizeOf(copy.shape()), kCopyBytes),
                       .why = "contiguous bytes"};
 }
 

@@ -31,7 +31,7 @@ KernelConfig ChooseLibraryDot(const Gemm& gemm) {
       gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
   return {.kind = KernelKind::kLibraryDot,
           .tile = {block, panel},
-          .parts = gemm.batch * PartsOf(gemm.m, block),
+          .parts = gemm.batch * CeilDiv(gemm.m, block),
           .why = "large enough for a call of the library"};
 }
 

@@ -81,11 +81,11 @@ KernelConfig ChooseEach(const Reduction& r, const NumericOptions& numerics, absl
 
 KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& numerics) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
-  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? PartsOf(kColumns, group) * group : row;
+  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
                       .tile = {block, kAccumulators},
-                      .parts = rows * PartsOf(row, block),
+                      .parts = rows * CeilDiv(row, block),
                       .why = "the minor dimension is kept"};
   const std::vector<int64_t> sums = PartialSums(r, numerics);
   config.tile.insert(config.tile.end(), sums.begin(), sums.end());

@@ -51,7 +51,7 @@ KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, cons
     config.why = "a dimension that is not the minor-most is scanned";
     if (!registers) {
       config.tile = {kBlock};
-      config.parts *= PartsOf(scan.inner, kBlock);
+      config.parts *= CeilDiv(scan.inner, kBlock);
     }
     return config;
   }
@@ -66,13 +66,13 @@ KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, cons
     while (width >= 2 * scan.outer) width /= 2;
     return {.kind = KernelKind::kPrefixScanLanes,
             .width = width,
-            .parts = PartsOf(scan.outer, width),
+            .parts = CeilDiv(scan.outer, width),
             .why = "a step costs more than strided reads of rows"};
   }
   const int64_t rows = std::min(kRows, scan.outer);
   return {.kind = KernelKind::kPrefixScanRows,
           .tile = {rows},
-          .parts = PartsOf(scan.outer, rows),
+          .parts = CeilDiv(scan.outer, rows),
           .why = "dependent steps: rows are interleaved"};
 }
 

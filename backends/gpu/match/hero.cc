@@ -6,12 +6,6 @@
 
 namespace hilo::gpu {
 
-const HloInstruction* HeroOf(const HloInstruction* instruction) {
-  while (instruction->opcode() == HloOpcode::kFusion)
-    instruction = instruction->called_computation()->root_instruction();
-  return instruction;
-}
-
 const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction) {
   while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
     operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/math.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::gpu {
 
-// Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
-const HloInstruction* HeroOf(const HloInstruction* instruction);
 // Returns the operand that `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`;
 // otherwise `operand`.
 const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
@@ -30,7 +30,6 @@ LoopResults LoopResultsOf(const HloInstruction& instruction);
 int64_t WidestOperandBytes(const HloInstruction& instruction);
 
 int64_t Product(absl::Span<const int64_t> sizes);
-inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimensions);
 
 }  // namespace hilo::gpu
