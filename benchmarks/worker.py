@@ -21,6 +21,11 @@ sys.path[:0] = [str(HERE), str(HERE / "suites"), str(HERE.parent / "python")]
 import jax
 import numpy as np
 
+if hasattr(jax, "enable_x64"):
+    enable_x64 = jax.enable_x64
+else:  # of older versions
+    from jax.experimental import enable_x64
+
 
 class HloProgram:
     """A module of HLO text, compiled as it is."""
@@ -79,7 +84,7 @@ class Worker:
         else:
             import jax_programs
             name, device = command["load"], jax.devices()[0]
-            self.scope = lambda: getattr(jax, "enable_x64", None)("f64" in name) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64("f64" in name)
+            self.scope = lambda: enable_x64("f64" in name)
             with self.scope(), jax.default_device(device):
                 self.program = jax_programs.PROGRAMS[name](np.random.default_rng(0), device)
                 if hasattr(self.program, "args"):
