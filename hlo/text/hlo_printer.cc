@@ -69,7 +69,11 @@ void Printer::NameList(absl::string_view attribute, const List& list) {
 }
 
 void Printer::Computation(const HloComputation& computation) {
-  if (computation.IsEntry()) out_ += "ENTRY ";
+  if (computation.IsEntry()) {
+    out_ += "ENTRY ";
+  } else if (computation.name() == "ENTRY" && !options_.percent) {
+    out_ += '%';  // the bare word would announce the entry computation
+  }
   Name(computation);
   if (options_.percent && computation.root_instruction() != nullptr) {
     out_ += " (";
