@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/types/span.h"
+
 namespace hilo {
 
 // The sum, or nullopt when it does not fit.
@@ -18,6 +20,13 @@ constexpr std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
 constexpr std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+// The product of sizes that is known to fit: of the dimensions of a shape.
+constexpr int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
   return product;
 }
 

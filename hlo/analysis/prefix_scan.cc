@@ -1,5 +1,8 @@
 #include "hlo/analysis/prefix_scan.h"
 
+#include "base/math.h"
+#include "hlo/analysis/hero.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
@@ -20,6 +23,22 @@ std::optional<ScanWindow> ScanWindowOf(const HloInstruction& reduce_window) {
     running = {.dimension = d, .from_back = back};
   }
   return running;
+}
+
+std::optional<PrefixScan> PrefixScanOf(const HloInstruction& instruction) {
+  PrefixScan scan{.instruction = &instruction, .hero = HeroOf(&instruction)};
+  const std::optional<ScanWindow> window = ScanWindowOf(*scan.hero);
+  if (!window.has_value() || ShapeUtil::IsZeroElementArray(scan.hero->operand(0)->shape())) return std::nullopt;
+  const auto sizes = scan.hero->operand(0)->shape().dimensions();
+  scan.from_back = window->from_back;
+  scan.count = scan.hero->operand_count() / 2;
+  scan.outer = Product(sizes.first(window->dimension));
+  scan.size = sizes[window->dimension];
+  scan.inner = Product(sizes.subspan(window->dimension + 1));
+  scan.dimensions.assign(sizes.begin(), sizes.end());
+  for (int64_t i = 0; i < scan.count; ++i) scan.types.push_back(scan.hero->operand(i)->shape().element_type());
+  if (scan.count == 1) scan.opcode = ReductionOp(scan.computation());
+  return scan;
 }
 
 }  // namespace hilo

@@ -2,7 +2,7 @@
 
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
-#include "backends/cpu/kernels/reduction.h"
+#include "backends/cpu/kernels/reduce_choice.h"
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "hlo/analysis/in_place.h"

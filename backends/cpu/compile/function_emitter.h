@@ -12,23 +12,22 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "backends/cpu/compile/kernel_key.h"
-#include "backends/llvm/elements/elemental_emitter.h"
+#include "backends/llvm/nest/kernel_function.h"
 #include "hlo/memory/buffer_assignment.h"
 
 namespace hilo::cpu {
 
 class ProgramEmitter;
 
-class FunctionEmitter : public codegen::OperandSource {
+class FunctionEmitter : public codegen::KernelFunction {
  public:
   // `function` is empty and has the signature of HiloScopeFunction or HiloChunkFunction. With a table, `buffers` holds
   // the pointers to the table's slices rather than those of the scope.
   FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table = nullptr);
 
   ProgramEmitter& program() { return program_; }
-  codegen::EmitterContext& context() { return *context_; }
-  llvm::IRBuilder<>& b() { return builder_; }
-  codegen::ElementEmitter& elements() { return *elements_; }
+  codegen::EmitterContext& context() override { return *context_; }
+  codegen::ElementEmitter& elements() override { return *elements_; }
   llvm::Function* function() { return function_; }
 
   llvm::Value* run_context() { return function_->getArg(0); }
@@ -41,7 +40,7 @@ class FunctionEmitter : public codegen::OperandSource {
   void EndInstruction();
 
   // Returns the memory of a leaf of a sequential instruction.
-  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
+  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0) override;
   llvm::Value* PointerTo(const BufferSlice& slice);
   llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
 

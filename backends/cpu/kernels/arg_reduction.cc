@@ -2,11 +2,11 @@
 // index as its first operand. A row can then be reduced in lanes, each in order, the lanes by g, and the initial pair
 // at the end: this selects the same element as the sequential loop. (For a maximum that occurs as 0 and as -0 it may
 // return the other one, so strict numerics use the loop.)
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/reduction.h"
+#include "backends/cpu/kernels/sums.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
@@ -35,10 +35,10 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
       first.push_back(codegen::EmitSelect(f.context(), swap, y[i], x[i]));
       second.push_back(codegen::EmitSelect(f.context(), swap, x[i], y[i]));
     }
-    return Combine(f, choose, first, second);
+    return codegen::Combine(f.context(), choose, first, second);
   };
   return ForEach(f, "results", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
-    const std::vector<LaneIndex> place = Delinearize(f, unit, sizes);
+    const std::vector<LaneIndex> place = f.Delinearize(unit, sizes);
     Elements best;
     {
       codegen::RegionScope region(f.context());
@@ -46,7 +46,7 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
       auto vector = [&](llvm::Value* base, int64_t multiple) {
         std::vector<LaneIndex> index = place;
         index.push_back(LaneIndex::Strided(base, 1, multiple, row));
-        return ElementsOf(f, reduce, Index(std::move(index)));
+        return codegen::ElementsOf(f.elements(), *reduce, Index(std::move(index)));
       };
       Carried start;
       Elements like;
@@ -60,17 +60,18 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
       const int64_t grouped = row / group * group;
       HILO_ASSIGN_OR_RETURN(
           Carried running,
-          codegen::EmitLoop(
-              f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
-              [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
-                Carried next;
-                for (int64_t a = 0; a < accumulators; ++a) {
-                  HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
-                  HILO_ASSIGN_OR_RETURN(Elements chosen, Combine(f, choose, accumulator(now, a), elements));
-                  for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
-                }
-                return next;
-              }));
+          codegen::EmitLoop(f.context(), "row", b.getInt64(group), b.getInt64(grouped), group, start,
+                            [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+                              Carried next;
+                              for (int64_t a = 0; a < accumulators; ++a) {
+                                HILO_ASSIGN_OR_RETURN(Elements elements,
+                                                      vector(b.CreateNSWAdd(i, b.getInt64(a * width)), width));
+                                HILO_ASSIGN_OR_RETURN(Elements chosen, codegen::Combine(f.context(), choose,
+                                                                                        accumulator(now, a), elements));
+                                for (llvm::Value* value : PackLanes(f, chosen)) next.push_back(value);
+                              }
+                              return next;
+                            }));
       best = accumulator(running, 0);
       for (int64_t a = 1; a < accumulators; ++a) {
         HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));
@@ -88,8 +89,8 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
       HILO_ASSIGN_OR_RETURN(best, merge(Lanes(f, best, 0, half), Lanes(f, best, half, half)));
       if (half > 1) best = UnpackLanes(PackLanes(f, best), best);
     }
-    HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, reduce));
-    HILO_ASSIGN_OR_RETURN(best, Combine(f, choose, inits, best));
+    HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *reduce));
+    HILO_ASSIGN_OR_RETURN(best, codegen::Combine(f.context(), choose, inits, best));
     for (int i : {0, 1}) f.ArrayOf(instruction, i).Store(f.context(), Index(place), best[i]);
     return absl::OkStatus();
   });

@@ -1,7 +1,7 @@
 // The choice of kernels, by family. Private to the files *_choice.cc; others call ChooseKernel().
 //
-// Each function returns the kernel of an instruction whose hero (fused_loop.h) is of its family, except for what the
-// cost model decides: KernelConfig::parallel.
+// Each function returns the kernel of an instruction whose hero (hlo/analysis/hero.h) is of its family, except for what
+// the cost model decides: KernelConfig::parallel.
 #ifndef HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_
 #define HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_
 

@@ -73,7 +73,7 @@ class PhaseEmitter {
 
   absl::Status EmitUnit(FunctionEmitter& f, llvm::Value* unit) {
     llvm::IRBuilder<>& b = f.b();
-    const std::vector<LaneIndex> place = Delinearize(f, unit, units_.sizes);
+    const std::vector<LaneIndex> place = f.Delinearize(unit, units_.sizes);
     Tile tile{.lhs = b.getInt64(phase_.lhs), .rhs = b.getInt64(phase_.rhs), .out = b.getInt64(phase_.out)};
     bounds_.assign(phase_.reaches.size(), {});
     const auto move = [&](llvm::Value* by, const ConvolutionAxis& axis, Tile* moved) {

@@ -30,7 +30,7 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
         b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(block), b.CreateSub(b.getInt64(gemm.m), first_row));
     llvm::Value* a_offset = b.CreateMul(first_row, b.getInt64(gemm.a.transposed ? 1 : gemm.a.leading));
     llvm::Value* b_offset = b.getInt64(0);
-    const std::vector<codegen::LaneIndex> place = Delinearize(f, batch, gemm.batch_sizes);
+    const std::vector<codegen::LaneIndex> place = f.Delinearize(batch, gemm.batch_sizes);
     for (size_t i = 0; i < place.size(); ++i) {
       llvm::Value* at = place[i].Base(f.context());
       a_offset = b.CreateAdd(a_offset, b.CreateMul(at, b.getInt64(gemm.a_batch_strides[i])));

@@ -92,11 +92,4 @@ absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t s
   return body(LaneIndex::Strided(b.getInt64(whole), 1, width, size));
 }
 
-std::vector<LaneIndex> Delinearize(FunctionEmitter& f, llvm::Value* linear, absl::Span<const int64_t> dimensions) {
-  int64_t count = 1;
-  for (int64_t dimension : dimensions) count *= dimension;
-  if (dimensions.empty()) return {};
-  return codegen::Index::FromLinear(LaneIndex::Uniform(linear, 1, count), dimensions).Dims(f.context());
-}
-
 }  // namespace hilo::cpu

@@ -52,10 +52,6 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
 absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t size, int width,
                            absl::FunctionRef<absl::Status(const codegen::LaneIndex&)> body);
 
-// Returns the indices of row-major position `linear` in `dimensions`, all of them uniform.
-std::vector<codegen::LaneIndex> Delinearize(FunctionEmitter& f, llvm::Value* linear,
-                                            absl::Span<const int64_t> dimensions);
-
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_KERNELS_KERNELS_H_

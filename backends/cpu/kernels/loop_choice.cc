@@ -11,10 +11,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_segments.h"
+#include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/loop_results.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -37,7 +38,7 @@ constexpr int64_t kCopyBytes = 1 << 16;
 constexpr int kAnyWidth = 1 << 20;
 
 // Returns true for a tiny loop of sums long enough to be loops themselves: lanes compute them all at once.
-bool HasLongSums(const FusedLoop& loop) {
+bool HasLongSums(const LoopResults& loop) {
   std::vector<const HloInstruction*> work(loop.roots.begin(), loop.roots.end());
   absl::flat_hash_set<const HloInstruction*> seen;
   while (!work.empty()) {
@@ -64,9 +65,9 @@ bool HasLongSums(const FusedLoop& loop) {
   return false;
 }
 
-KernelConfig ChooseRows(const FusedLoop& loop, int width) {
-  const int64_t row = loop.shape.dimensions(loop.shape.rank() - 1);
-  const int64_t rows = ShapeUtil::ElementsIn(loop.shape) / row;
+KernelConfig ChooseRows(const LoopResults& loop, int width) {
+  const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
+  const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // Short rows would be mostly tails; few rows leave threads without work.
@@ -98,8 +99,10 @@ int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape&
 }
 
 absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const TargetTraits& target) {
-  HILO_ASSIGN_OR_RETURN(const FusedLoop loop, FusedLoopOf(&instruction));
-  const int64_t count = ShapeUtil::ElementsIn(loop.shape);
+  const LoopResults loop = LoopResultsOf(instruction);
+  if (loop.leaf_shapes.empty()) return Unimplemented("a fusion without results");
+  if (!loop.are_one_loop()) return Unimplemented("a fusion whose results differ in their number of elements");
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape());
   bool flat = true;
   for (const HloInstruction* root : loop.roots) flat = flat && codegen::IsFlat(root);
   int width = kAnyWidth;
@@ -122,9 +125,9 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
                         .parts = CeilDiv(count, block),
                         .why = "all arrays have one index"};
   }
-  if (const int narrow = NarrowArrayWidth(loop.roots, loop.shape, target); narrow > 1) {
-    const int64_t rank = loop.shape.rank(), rows = loop.shape.dimensions(rank - 2);
-    const int64_t tables = count / rows / loop.shape.dimensions(rank - 1);
+  if (const int narrow = NarrowArrayWidth(loop.roots, loop.shape(), target); narrow > 1) {
+    const int64_t rank = loop.shape().rank(), rows = loop.shape().dimensions(rank - 2);
+    const int64_t tables = count / rows / loop.shape().dimensions(rank - 1);
     return KernelConfig{.kind = KernelKind::kNarrowRows,
                         .width = narrow,
                         .tile = {kTableRows},

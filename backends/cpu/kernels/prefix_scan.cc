@@ -3,14 +3,12 @@
 // Since windows combine their elements from front to back, the running value is bit-identical to theirs. With the
 // padding at the back, windows cover the elements from i on; running from the back relies on associativity.
 // Which loops, and why: scan_choice.cc.
-#include "backends/cpu/kernels/prefix_scan.h"
+#include "hlo/analysis/prefix_scan.h"
 
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/reduction.h"
+#include "backends/cpu/kernels/sums.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -42,15 +40,15 @@ class Step {
 
   absl::StatusOr<Elements> First(const Elements& elements) {
     if (init_comes_last()) return elements;
-    return Combine(f_, *r_.computation, inits_, elements);
+    return codegen::Combine(f_.context(), r_.computation(), inits_, elements);
   }
   absl::StatusOr<Elements> Next(const Elements& running, const Elements& elements) {
-    if (init_comes_last()) return Combine(f_, *r_.computation, elements, running);
-    return Combine(f_, *r_.computation, running, elements);
+    if (init_comes_last()) return codegen::Combine(f_.context(), r_.computation(), elements, running);
+    return codegen::Combine(f_.context(), r_.computation(), running, elements);
   }
   absl::Status Store(const Index& index, Elements running) {
     if (init_comes_last()) {
-      HILO_ASSIGN_OR_RETURN(running, Combine(f_, *r_.computation, inits_, running));
+      HILO_ASSIGN_OR_RETURN(running, codegen::Combine(f_.context(), r_.computation(), inits_, running));
     }
     for (int64_t i = 0; i < r_.count; ++i)
       f_.ArrayOf(r_.instruction, i).Store(f_.context(), index, f_.context().Splat(running[i]));
@@ -66,12 +64,12 @@ class Step {
 // Runs several positions interleaved, running values in registers. `place` returns the index of position p at a step.
 absl::Status RunInRegisters(FunctionEmitter& f, const PrefixScan& r, size_t places,
                             absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
-  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
+  HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *r.hero));
   Step step(f, r, inits);
   Carried running;
   for (size_t p = 0; p < places; ++p) {
     const Index index = place(p, LaneIndex::Constant(0));
-    HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
+    HILO_ASSIGN_OR_RETURN(Elements elements, codegen::ElementsOf(f.elements(), *r.hero, index));
     HILO_ASSIGN_OR_RETURN(Elements first, step.First(elements));
     HILO_RETURN_IF_ERROR(step.Store(index, first));
     for (llvm::Value* value : PackLanes(f, first)) running.push_back(value);
@@ -85,7 +83,8 @@ absl::Status RunInRegisters(FunctionEmitter& f, const PrefixScan& r, size_t plac
                              std::vector<Elements> elements;
                              for (size_t p = 0; p < places; ++p) {
                                indices.push_back(place(p, LaneIndex::Uniform(i, 1, r.size)));
-                               HILO_ASSIGN_OR_RETURN(elements.emplace_back(), ElementsOf(f, r.hero, indices.back()));
+                               HILO_ASSIGN_OR_RETURN(elements.emplace_back(),
+                                                     codegen::ElementsOf(f.elements(), *r.hero, indices.back()));
                              }
                              for (size_t p = 0; p < places; ++p) {
                                const Carried mine(now.begin() + p * stride, now.begin() + (p + 1) * stride);
@@ -135,12 +134,12 @@ absl::Status ForEachColumn(FunctionEmitter& f, const PrefixScan& r, int width, i
 absl::Status RunBlock(FunctionEmitter& f, const PrefixScan& r, int width, int64_t block, const LaneIndex& outer,
                       llvm::Value* first, llvm::Value* limit) {
   llvm::IRBuilder<>& b = f.b();
-  HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
+  HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *r.hero));
   Step step(f, r, std::move(inits));
   std::vector<codegen::IrArray> waiting;
   for (int64_t i = 0; i < r.count; ++i) {
     codegen::IrArray& array = waiting.emplace_back();
-    array.shape = Shape(WaitingType(f, r.type(i)), {block});
+    array.shape = Shape(WaitingType(f, r.types[i]), {block});
     array.alignment = 64;
     array.pointer =
         f.context().EntryAlloca(b.getInt8Ty(), ShapeUtil::ByteSizeOf(array.shape), array.alignment, "running");
@@ -149,7 +148,7 @@ absl::Status RunBlock(FunctionEmitter& f, const PrefixScan& r, int width, int64_
     return ForEachColumn(f, r, width, block, first, limit, [&](const LaneIndex& column) -> absl::Status {
       const Index index = At(f, r, outer, i, column);
       const Index wait({LaneIndex::Strided(b.CreateNSWSub(column.Base(f.context()), first), 1, width, block)});
-      HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
+      HILO_ASSIGN_OR_RETURN(Elements elements, codegen::ElementsOf(f.elements(), *r.hero, index));
       Elements running;
       if (is_first) {
         HILO_ASSIGN_OR_RETURN(running, step.First(elements));
@@ -187,31 +186,15 @@ absl::StatusOr<ElementValue> ScanLanes(FunctionEmitter& f, HloOpcode opcode, Pri
 
 }  // namespace
 
-PrefixScan PrefixScanOf(const HloInstruction* instruction) {
-  PrefixScan r{.instruction = instruction, .hero = HeroOf(instruction)};
-  const ScanWindow running = *ScanWindowOf(*r.hero);
-  const int64_t dimension = running.dimension;
-  r.from_back = running.from_back;
-  const auto sizes = r.hero->operand(0)->shape().dimensions();
-  r.count = r.hero->operand_count() / 2;
-  r.outer = Product(sizes.first(dimension));
-  r.size = sizes[dimension];
-  r.inner = Product(sizes.subspan(dimension + 1));
-  r.dimensions.assign(sizes.begin(), sizes.end());
-  r.computation = r.hero->called_computation();
-  if (r.count == 1) r.opcode = ReductionOp(*r.computation);
-  return r;
-}
-
 absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel) {
-  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const PrefixScan r = *PrefixScanOf(*kernel.instruction);
   const int width = static_cast<int>(kernel.config.width);
   const bool registers = kernel.config.tile.empty();
   const int64_t block = registers ? r.inner : kernel.config.tile[0], blocks = (r.inner + block - 1) / block;
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
   llvm::IRBuilder<>& b = f.b();
   return ForEach(f, "parts", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
-    const std::vector<LaneIndex> at = Delinearize(f, unit, {r.outer, blocks});
+    const std::vector<LaneIndex> at = f.Delinearize(unit, {r.outer, blocks});
     if (!registers) {
       llvm::Value* first = b.CreateNSWMul(at[1].Base(f.context()), b.getInt64(block));
       llvm::Value* limit =
@@ -236,7 +219,7 @@ absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel
 
 // Each in scalars; the last part computes its last row more than once if there are too few.
 absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel) {
-  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const PrefixScan r = *PrefixScanOf(*kernel.instruction);
   const int64_t lines = kernel.config.tile[0];
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
   llvm::IRBuilder<>& b = f.b();
@@ -253,7 +236,7 @@ absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel) {
 }
 
 absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel) {
-  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const PrefixScan r = *PrefixScanOf(*kernel.instruction);
   const int width = static_cast<int>(kernel.config.width);
   const int64_t whole = r.outer / width;
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
@@ -284,9 +267,9 @@ absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel) 
 }
 
 absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel) {
-  const PrefixScan r = PrefixScanOf(kernel.instruction);
+  const PrefixScan r = *PrefixScanOf(*kernel.instruction);
   const int width = static_cast<int>(kernel.config.width);
-  const Literal identity = *IdentityOf(*r.opcode, r.type(0));
+  const Literal identity = *IdentityOf(*r.opcode, r.types[0]);
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(r.instruction));
   llvm::IRBuilder<>& b = f.b();
   const codegen::IrArray result = f.ArrayOf(r.instruction);
@@ -294,18 +277,19 @@ absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel) {
     const LaneIndex line = LaneIndex::Uniform(unit, 1, r.outer);
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
-    HILO_ASSIGN_OR_RETURN(Elements inits, InitsOf(f, r.hero));
+    HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *r.hero));
     const ElementValue neutral = f.context().Splat(codegen::EmitLiteral(f.context(), identity));
     auto vector = [&](const LaneIndex& i, const Carried& before) -> absl::StatusOr<Carried> {
       const Index index = At(f, r, line, i, LaneIndex::Constant(0));
-      HILO_ASSIGN_OR_RETURN(Elements elements, ElementsOf(f, r.hero, index));
+      HILO_ASSIGN_OR_RETURN(Elements elements, codegen::ElementsOf(f.elements(), *r.hero, index));
       elements[0] = f.context().Splat(elements[0]);
-      HILO_ASSIGN_OR_RETURN(ElementValue scanned, ScanLanes(f, *r.opcode, r.type(0), elements[0], neutral, width));
+      HILO_ASSIGN_OR_RETURN(ElementValue scanned, ScanLanes(f, *r.opcode, r.types[0], elements[0], neutral, width));
       const ElementValue carry = UnpackLanes(before, inits)[0];
-      HILO_ASSIGN_OR_RETURN(ElementValue sum, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry, scanned));
+      HILO_ASSIGN_OR_RETURN(ElementValue sum,
+                            codegen::EmitBinaryOp(f.context(), *r.opcode, r.types[0], carry, scanned));
       result.Store(f.context(), index, sum);
       const std::vector<int> last(width, width - 1);
-      HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.type(0), carry,
+      HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(f.context(), *r.opcode, r.types[0], carry,
                                                                      Shuffled(b, scanned, scanned, last)));
       return PackLanes(f, {next});
     };

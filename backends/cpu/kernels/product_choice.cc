@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/convolution_plan.h"
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {

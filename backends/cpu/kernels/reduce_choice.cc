@@ -6,14 +6,16 @@
 // its elements in row-major order. *Each*: everything else, result by result. Rows of very few elements are a loop over
 // the results, like any element-wise operation. Floating-point rows are reordered, always in the same way for a shape,
 // and long sums are sums of partial sums; in strict mode all are in order, as in the specification's loop.
+#include "backends/cpu/kernels/reduce_choice.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
-#include "backends/cpu/kernels/fused_loop.h"
-#include "backends/cpu/kernels/reduction.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "base/math.h"
 #include "hlo/analysis/arg_reduction.h"
+#include "hlo/analysis/reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -46,7 +48,7 @@ bool IsFloatSum(HloOpcode opcode, PrimitiveType type) {
 // from the innermost on. Empty: a single loop.
 std::vector<int64_t> PartialSums(const Reduction& r, const NumericOptions& numerics) {
   const int64_t elements = Product(r.reduced_sizes);
-  const std::optional<HloOpcode> opcode = ReductionOp(*r.computation);
+  const std::optional<HloOpcode> opcode = ReductionOp(r.computation());
   if (!opcode.has_value() || !IsFloatSum(*opcode, r.input.element_type()) || !MayReorder(*r.reduce, numerics.strict))
     return {};
   if (elements < 2 * kSum) return {};  // also a reduction over no dimensions, which has no row
@@ -122,7 +124,7 @@ bool IsShortReduction(const HloInstruction& reduce) {
 
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const TargetTraits& target,
                                           const NumericOptions& numerics) {
-  const Reduction r = ReductionOf(&instruction);
+  const Reduction r = ReductionOf(instruction);
   if (ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
     return KernelConfig{.kind = KernelKind::kReduceUnrolled,
                         .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
@@ -133,7 +135,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
   if (minor_is_kept) {
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
     if (width == 1) return ChooseEach(r, numerics, "lanes of adjacent results do not pay");
-    if (!codegen::CanEmitComputation(*r.computation)) return ChooseEach(r, numerics, "the computation has no lanes");
+    if (!codegen::CanEmitComputation(r.computation())) return ChooseEach(r, numerics, "the computation has no lanes");
     return ChooseColumns(r, width, numerics);
   }
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&
@@ -147,7 +149,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
   const PrimitiveType type = r.input.element_type();
   if (!MayReorder(*r.reduce, numerics.strict) || IsSmallFloatType(type) || r.reduced_sizes.empty())
     return ChooseEach(r, numerics, "elements are combined in order");
-  const HloOpcode opcode = *ReductionOp(*r.computation);
+  const HloOpcode opcode = *ReductionOp(r.computation());
   while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
   if (width == 1 || !IdentityOf(opcode, type).has_value())
     return ChooseEach(r, numerics, "lanes along a row do not pay");

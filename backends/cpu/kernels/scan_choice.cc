@@ -9,8 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
-#include "backends/cpu/kernels/fused_loop.h"
-#include "backends/cpu/kernels/prefix_scan.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction_op.h"
@@ -31,18 +29,14 @@ constexpr int64_t kCheapStep = 8;
 
 // Returns true if the numeric options allow the scan: from the front it combines as separate windows do, from the back
 // in a different order.
-bool MayScan(const HloInstruction& reduce_window, const NumericOptions& numerics) {
-  const std::optional<ScanWindow> window = ScanWindowOf(reduce_window);
-  if (!window.has_value()) return false;
-  return !window->from_back || !numerics.strict || MayReorder(reduce_window, numerics.strict);
+bool MayScan(const PrefixScan& scan, const NumericOptions& numerics) {
+  return !scan.from_back || !numerics.strict || MayReorder(*scan.hero, numerics.strict);
 }
 
 KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, const NumericOptions& numerics) {
   int width = 1;
-  if (codegen::CanEmitComputation(*scan.computation)) {
-    std::vector<PrimitiveType> types;
-    for (int64_t i = 0; i < scan.count; ++i) types.push_back(scan.type(i));
-    width = FullWidth(target, types);
+  if (codegen::CanEmitComputation(scan.computation())) {
+    width = FullWidth(target, scan.types);
   }
   if (scan.inner > 1) {
     while (width > 1 && width >= 2 * scan.inner) width /= 2;
@@ -56,13 +50,13 @@ KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, cons
     return config;
   }
   if (scan.opcode.has_value() && width > 1 && scan.size >= 2 * width && MayReorder(*scan.hero, numerics.strict) &&
-      IdentityOf(*scan.opcode, scan.type(0)).has_value()) {
+      IdentityOf(*scan.opcode, scan.types[0]).has_value()) {
     return {.kind = KernelKind::kPrefixScanRow,
             .width = width,
             .parts = scan.outer,
             .why = "the minor dimension is scanned by one associative op"};
   }
-  if (width > 1 && scan.computation->instruction_count() > kCheapStep && scan.outer > 1) {
+  if (width > 1 && scan.computation().instruction_count() > kCheapStep && scan.outer > 1) {
     while (width >= 2 * scan.outer) width /= 2;
     return {.kind = KernelKind::kPrefixScanLanes,
             .width = width,
@@ -80,7 +74,8 @@ KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, cons
 
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const TargetTraits& target,
                                                 const NumericOptions& numerics) {
-  if (MayScan(*HeroOf(&instruction), numerics)) return ChooseScan(PrefixScanOf(&instruction), target, numerics);
+  const std::optional<PrefixScan> scan = PrefixScanOf(instruction);
+  if (scan.has_value() && MayScan(*scan, numerics)) return ChooseScan(*scan, target, numerics);
   return ChooseLoop(instruction, target);
 }
 

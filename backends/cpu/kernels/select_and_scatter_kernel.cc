@@ -5,10 +5,11 @@
 // position, and the update is a gather and a scatter whose lanes cannot conflict. In the other dimensions each window's
 // bounds are clipped to the array before the search, which therefore needs no tests.
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/reduction.h"
 #include "backends/cpu/kernels/select_and_scatter.h"
+#include "backends/cpu/kernels/sums.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -200,18 +201,18 @@ absl::Status ForEachLane(FunctionEmitter& f, const SelectAndScatter& s,
 
 absl::Status EmitPart(FunctionEmitter& f, const SelectAndScatter& s, llvm::Value* unit) {
   llvm::IRBuilder<>& b = f.b();
-  const std::vector<LaneIndex> part = Delinearize(f, unit, s.part_sizes);
+  const std::vector<LaneIndex> part = f.Delinearize(unit, s.part_sizes);
   const codegen::IrArray result = f.ArrayOf(s.instruction);
   HILO_ASSIGN_OR_RETURN(ElementValue init, f.elements().Generate(s.instruction->operand(2), Index()));
   HILO_RETURN_IF_ERROR(ForEach(f, "fill", b.getInt64(0), b.getInt64(Product(s.mixed_sizes)), [&](llvm::Value* i) {
-    const std::vector<LaneIndex> at = Delinearize(f, i, s.mixed_sizes);
+    const std::vector<LaneIndex> at = f.Delinearize(i, s.mixed_sizes);
     return ForEachLane(f, s, [&](const LaneIndex& lane) {
       result.Store(f.context(), At(s, part, at, lane), f.context().Splat(init));
       return absl::OkStatus();
     });
   }));
   return ForEach(f, "windows", b.getInt64(0), b.getInt64(Product(s.mixed_source_sizes)), [&](llvm::Value* i) {
-    const std::vector<LaneIndex> out = Delinearize(f, i, s.mixed_source_sizes);
+    const std::vector<LaneIndex> out = f.Delinearize(i, s.mixed_source_sizes);
     return ForEachLane(f, s, [&](const LaneIndex& lane) { return WindowEmitter(f, s, part, out, lane).Emit(); });
   });
 }

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "backends/cpu/kernels/choice_families.h"
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "backends/cpu/compile/program_emitter.h"
-#include "backends/cpu/kernels/fused_loop.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
@@ -48,7 +48,7 @@ absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, in
   auto outer = dimensions;
   if (!outer.empty()) outer.remove_suffix(1);
   return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
-    const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+    const std::vector<LaneIndex> prefix = f.Delinearize(r, outer);
     return ForEachVector(f, "row", row, static_cast<int>(width), [&](const LaneIndex& i) -> absl::Status {
       std::vector<LaneIndex> index = prefix;
       if (!dimensions.empty()) index.push_back(i);
@@ -168,7 +168,7 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int widt
   for (int64_t size : outer) rows *= size;
   auto apply = [&]() -> absl::StatusOr<Carried> {
     HILO_RETURN_IF_ERROR(ForEach(f, "window", b.getInt64(0), b.getInt64(rows), [&](llvm::Value* r) {
-      const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+      const std::vector<LaneIndex> prefix = f.Delinearize(r, outer);
       return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) {
         std::vector<LaneIndex> window = prefix;
         if (!plan.window_dims.empty()) window.push_back(i);
@@ -208,7 +208,7 @@ absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel) {
   if (!outer.empty()) outer.remove_suffix(1);
   return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / columns / row),
                  [&](llvm::Value* r) -> absl::Status {
-                   const std::vector<LaneIndex> prefix = Delinearize(f, r, outer);
+                   const std::vector<LaneIndex> prefix = f.Delinearize(r, outer);
                    return ForEachVector(f, "row", row, width, [&](const LaneIndex& i) -> absl::Status {
                      std::vector<LaneIndex> from = prefix;
                      if (!dimensions.empty()) from.push_back(i);
@@ -260,7 +260,7 @@ absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel) {
     count *= updates.dimensions(position);
   }
   return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
-                 [&](llvm::Value* i) { return ScatterWindow(f, plan, width, Delinearize(f, i, dimensions)); });
+                 [&](llvm::Value* i) { return ScatterWindow(f, plan, width, f.Delinearize(i, dimensions)); });
 }
 
 }  // namespace hilo::cpu

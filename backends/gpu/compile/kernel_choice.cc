@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/loop_results.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
@@ -161,7 +162,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   }
   KernelConfig config{.kind = KernelKind::kLoopPerResult, .why = "results of different sizes"};
   for (size_t i = 0; i < results.roots.size(); ++i) {
-    const LoopResults one{.roots = {results.roots[i]}, .leaf_shapes = {results.leaf_shapes[i]}};
+    const LoopResults one = results.Only(static_cast<int64_t>(i));
     const int64_t width = LoopWidth(instruction, one, facts);
     config.tile.push_back(BlockFor(ShapeUtil::ElementsIn(one.leaf_shapes[0]) / width));
     config.tile.push_back(width);

@@ -312,9 +312,4 @@ absl::Status KernelEmitter::ForEach(absl::string_view name, llvm::Value* begin, 
   return codegen::EmitLoop(*context_, name, begin, end, step, {}, turn).status();
 }
 
-std::vector<LaneIndex> KernelEmitter::Delinearize(llvm::Value* linear, absl::Span<const int64_t> dimensions) {
-  if (dimensions.empty()) return {};
-  return Index::FromLinear(LaneIndex::Uniform(linear, 1, Product(dimensions)), dimensions).Dims(*context_);
-}
-
 }  // namespace hilo::gpu

@@ -17,16 +17,17 @@
 #include "backends/gpu/match/hero.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/thunks/thunk.h"
-#include "backends/llvm/elements/elemental_emitter.h"
+#include "backends/llvm/elements/predication.h"
+#include "backends/llvm/nest/kernel_function.h"
 #include "hlo/memory/buffer_assignment.h"
 
 namespace hilo::gpu {
 
 class ProgramEmitter;
 
-using Elements = std::vector<codegen::ElementValue>;
+using Elements = codegen::ElementValues;
 
-class KernelEmitter : public codegen::OperandSource {
+class KernelEmitter : public codegen::KernelFunction {
  public:
   // Arguments: the memory of `instruction` (null: none), then `more`.
   KernelEmitter(ProgramEmitter* program, const HloInstruction* instruction, std::vector<KernelArgument> more = {});
@@ -36,9 +37,8 @@ class KernelEmitter : public codegen::OperandSource {
                                                     std::vector<KernelArgument> more = {});
 
   ProgramEmitter& program() { return program_; }
-  codegen::EmitterContext& context() { return *context_; }
-  llvm::IRBuilder<>& b() { return *builder_; }
-  codegen::ElementEmitter& elements() { return *elements_; }
+  codegen::EmitterContext& context() override { return *context_; }
+  codegen::ElementEmitter& elements() override { return *elements_; }
   const std::vector<KernelArgument>& arguments() const { return arguments_; }
   const std::string& name() const { return name_; }
   llvm::Module& module() { return *module_; }
@@ -50,7 +50,7 @@ class KernelEmitter : public codegen::OperandSource {
   // Returns argument `i` of `more`.
   llvm::Value* extra(int64_t i);
   // Returns the memory of a leaf of the instruction or of an operand.
-  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0);
+  codegen::IrArray ArrayOf(const HloInstruction* instruction, int64_t leaf = 0) override;
   // Returns true if `a` and `b` share memory.
   bool SameMemory(const HloInstruction* a, int64_t a_leaf, const HloInstruction* b, int64_t b_leaf);
 
@@ -81,8 +81,6 @@ class KernelEmitter : public codegen::OperandSource {
   absl::Status If(absl::string_view name, llvm::Value* condition, absl::FunctionRef<absl::Status()> body);
   absl::Status ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step,
                        absl::FunctionRef<absl::Status(llvm::Value*)> body);
-  // Returns the indices of row-major position `linear`, one per dimension.
-  std::vector<codegen::LaneIndex> Delinearize(llvm::Value* linear, absl::Span<const int64_t> dimensions);
 
   // Sets the value of `instruction` for all later reads: an array of which this thread needs one element.
   void SetValue(const HloInstruction* instruction, const codegen::ElementValue& value) { values_[instruction] = value; }

@@ -8,6 +8,7 @@
 
 #include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/match/hero.h"
+#include "hlo/analysis/loop_results.h"
 
 namespace hilo::gpu {
 

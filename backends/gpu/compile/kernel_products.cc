@@ -9,6 +9,7 @@
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/errors.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -84,8 +85,8 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
   const HloInstruction& dot = *HeroOf(&instruction);
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const int64_t depth = Product(lhs.contracting_sizes);
-  if (FillsTiles(lhs.free_count(), rhs.free_count(), depth))
-    return Tiled(KernelKind::kTiledDot, lhs.free_count(), rhs.free_count(), depth);
+  if (FillsTiles(Product(lhs.free_sizes), Product(rhs.free_sizes), depth))
+    return Tiled(KernelKind::kTiledDot, Product(lhs.free_sizes), Product(rhs.free_sizes), depth);
   return ChooseLoop(instruction, facts, "too small for tiles");
 }
 

@@ -4,8 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/kernel_families.h"
 #include "backends/gpu/match/launch_sizes.h"
-#include "backends/gpu/match/reduction.h"
 #include "backends/gpu/match/row_fusion.h"
+#include "hlo/analysis/prefix_scan.h"
+#include "hlo/analysis/reduction.h"
 #include "hlo/analysis/reduction_op.h"
 
 namespace hilo::gpu {
@@ -72,7 +73,7 @@ KernelConfig ChooseColumns(const Reduction& r, int64_t group) {
           .why = "adjacent results have adjacent elements"};
 }
 
-KernelConfig ChooseScanLines(const Scan& s, int64_t group) {
+KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group) {
   const int64_t groups = s.size / group;
   int64_t threads = 1, part = s.size;
   while (threads < kWarp && threads < groups) threads *= 2;
@@ -89,7 +90,7 @@ KernelConfig ChooseScanLines(const Scan& s, int64_t group) {
           .why = "the elements of a line are adjacent"};
 }
 
-KernelConfig ChooseScanColumns(const Scan& s, int64_t group) {
+KernelConfig ChooseScanColumns(const PrefixScan& s, int64_t group) {
   const int64_t wanted =
       std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / group), s.size / kMinColumnScanPart));
   const int64_t part = CeilDiv(s.size, wanted);
@@ -129,7 +130,7 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
 }
 
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts) {
-  const std::optional<Scan> s = ScanOf(instruction);
+  const std::optional<PrefixScan> s = PrefixScanOf(instruction);
   if (!s.has_value()) return ChooseLoop(instruction, facts, "the windows are no prefix scan");
   if (MayReorder(*s->hero, facts.strict)) {
     int64_t widest = 1;

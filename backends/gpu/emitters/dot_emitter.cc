@@ -5,9 +5,9 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
-#include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -46,7 +46,8 @@ absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction)
                             k.elements().Generate(side.operand, IndexIn(k, side, batch, position, depth)));
       return codegen::EmitConvert(k.context(), side.operand->shape().element_type(), sum_type, value);
     };
-    return ProductSide{.positions = side.free_count(), .depth_is_minor = side.DepthIsMinor(), .element = element};
+    return ProductSide{
+        .positions = Product(side.free_sizes), .depth_is_minor = side.DepthIsMinor(), .element = element};
   };
   auto store = [&](llvm::Value* batch, llvm::Value* m, llvm::Value* n, const ElementValue& sum) {
     std::vector<LaneIndex> at = k.Delinearize(batch, lhs.batch_sizes);

@@ -14,10 +14,10 @@
 #include <tuple>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/match/reduction.h"
 #include "backends/llvm/elements/predication.h"
-#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/terms.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/prefix_scan.h"
 
 namespace hilo::gpu {
 namespace {
@@ -29,7 +29,7 @@ using codegen::LaneIndex;
 
 class ScanKernel {
  public:
-  ScanKernel(KernelEmitter& k, const Scan& s) : k_(k), b_(k.b()), s_(s), group_(s.instruction->kernel()->width) {}
+  ScanKernel(KernelEmitter& k, const PrefixScan& s) : k_(k), b_(k.b()), s_(s), group_(s.instruction->kernel()->width) {}
 
   // Columns: parts of `part` steps, of which this kernel computes the first `parts`. `totals` (from the first launch;
   // may be null) are the totals of earlier parts; `only_totals`: this is that launch.
@@ -230,26 +230,13 @@ class ScanKernel {
     return indices;
   }
 
-  absl::StatusOr<Elements> Input(const Index& index) {
-    Elements elements;
-    for (int64_t i = 0; i < s_.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(s_.hero->operand(i), index));
-    }
-    return elements;
-  }
-  absl::StatusOr<Elements> Inits() {
-    Elements inits;
-    for (int64_t i = 0; i < s_.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(inits.emplace_back(), k_.elements().Generate(s_.hero->operand(s_.count + i), Index()));
-    }
-    return inits;
-  }
+  absl::StatusOr<Elements> Input(const Index& index) { return codegen::ElementsOf(k_.elements(), *s_.hero, index); }
+  absl::StatusOr<Elements> Inits() { return codegen::InitsOf(k_.elements(), *s_.hero); }
   void Output(const Index& index, const Elements& values) {
     for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), index, values[i]);
   }
-  absl::StatusOr<Elements> Combine(Elements a, const Elements& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return codegen::EmitComputation(k_.context(), *s_.hero->called_computation(), a);
+  absl::StatusOr<Elements> Combine(const Elements& a, const Elements& b) {
+    return codegen::Combine(k_.context(), s_.computation(), a, b);
   }
 
   Carried Pack(const std::vector<Elements>& all) {
@@ -327,7 +314,7 @@ class ScanKernel {
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
-  const Scan& s_;
+  const PrefixScan& s_;
   const int64_t group_;  // adjacent elements in memory that a thread processes together
 };
 
@@ -335,9 +322,9 @@ class ScanKernel {
 
 // One launch, or two: the totals of all parts but the last, then everything.
 absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<Scan> scan = ScanOf(*instruction);
+  const std::optional<PrefixScan> scan = PrefixScanOf(*instruction);
   HILO_RET_CHECK(scan.has_value());
-  const Scan& s = *scan;
+  const PrefixScan& s = *scan;
   const KernelConfig& config = *instruction->kernel();
   const bool lines = config.kind == KernelKind::kPrefixScanLines;
   const int64_t threads = lines ? config.tile[1] : 1, part = config.tile.back(), parts = config.parts;
@@ -367,7 +354,7 @@ absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instr
 }
 
 absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<Scan> s = ScanOf(*instruction);
+  const std::optional<PrefixScan> s = PrefixScanOf(*instruction);
   HILO_RET_CHECK(s.has_value());
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(ScanKernel(k, *s).InOrder());

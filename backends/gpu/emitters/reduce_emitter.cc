@@ -14,10 +14,10 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/match/reduction.h"
 #include "backends/llvm/elements/predication.h"
-#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/terms.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction.h"
 
 namespace hilo::gpu {
 namespace {
@@ -27,13 +27,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-Index InputIndex(const Reduction& r, const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
-  std::vector<LaneIndex> index(r.input.rank());
-  for (size_t i = 0; i < kept.size(); ++i) index[r.kept[i]] = kept[i];
-  for (size_t i = 0; i < reduced.size(); ++i) index[r.reduced[i]] = reduced[i];
-  return Index(std::move(index));
-}
-
 // One kernel of a reduction: `element` yields the elements to reduce, `result` receives the result.
 class ReductionKernel {
  public:
@@ -42,20 +35,11 @@ class ReductionKernel {
   using Result = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* part, Elements values)>;
 
   ReductionKernel(KernelEmitter& k, const Reduction& r)
-      : k_(k), b_(k.b()), r_(r), group_(r.instruction->kernel()->width) {}
+      : k_(k), b_(k.b()), r_(r), terms_(k.elements(), r), group_(r.instruction->kernel()->width) {}
 
   // The elements of the instruction's operands.
   absl::StatusOr<Elements> Input(llvm::Value* row, llvm::Value* column) {
-    return InputAt(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes));
-  }
-
-  absl::StatusOr<Elements> InputAt(const std::vector<LaneIndex>& kept, const std::vector<LaneIndex>& reduced) {
-    const Index at = InputIndex(r_, kept, reduced);
-    Elements elements;
-    for (int64_t i = 0; i < r_.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(r_.reduce->operand(i), at));
-    }
-    return elements;
+    return terms_.Term(k_.Delinearize(row, r_.kept_sizes), k_.Delinearize(column, r_.reduced_sizes));
   }
 
   // Returns those of group number `i` along `dimensions`, the kept or the reduced ones: one index each.
@@ -71,19 +55,11 @@ class ReductionKernel {
 
   // Combines with the initial values and stores.
   absl::Status Output(llvm::Value* row, const Elements& values) {
-    Elements inits;
-    for (int64_t i = r_.count; i < 2 * r_.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(inits.emplace_back(), k_.elements().Generate(r_.reduce->operand(i), Index()));
-    }
-    HILO_ASSIGN_OR_RETURN(Elements sums, Combine(std::move(inits), values));
+    HILO_ASSIGN_OR_RETURN(const Elements inits, terms_.Start());
+    HILO_ASSIGN_OR_RETURN(const Elements sums, terms_.Merge(inits, values));
     const Index at(k_.Delinearize(row, r_.kept_sizes));
     for (int64_t i = 0; i < r_.count; ++i) k_.ArrayOf(r_.instruction, i).Store(k_.context(), at, sums[i]);
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<Elements> Combine(Elements a, const Elements& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return codegen::EmitComputation(k_.context(), r_.computation(), a);
   }
 
   // Elements [begin, end) of a row, at least one, `step` apart, in order.
@@ -91,7 +67,7 @@ class ReductionKernel {
     HILO_ASSIGN_OR_RETURN(Elements first, element(row, begin));
     auto turn = [&](llvm::Value* column, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(Elements next, element(row, column));
-      HILO_ASSIGN_OR_RETURN(Elements sum, Combine(codegen::Unpack(carried, r_.types), next));
+      HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Merge(codegen::Unpack(carried, r_.types), next));
       return codegen::Pack(sum);
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
@@ -121,7 +97,7 @@ class ReductionKernel {
       HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next, group(i));
       std::vector<Elements> running = unpack(carried);
       for (size_t j = 0; j < running.size(); ++j) {
-        HILO_ASSIGN_OR_RETURN(running[j], Combine(std::move(running[j]), next[j]));
+        HILO_ASSIGN_OR_RETURN(running[j], terms_.Merge(running[j], next[j]));
       }
       return pack(running);
     };
@@ -137,13 +113,13 @@ class ReductionKernel {
     auto group = [&](llvm::Value* i) -> absl::StatusOr<std::vector<Elements>> {
       std::vector<Elements> elements;
       for (const std::vector<LaneIndex>& reduced : GroupIndices(i, r_.reduced_sizes)) {
-        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(kept, reduced));
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), terms_.Term(kept, reduced));
       }
       return elements;
     };
     HILO_ASSIGN_OR_RETURN(std::vector<Elements> running, RunGroups(begin, end, step, group));
     for (size_t j = 1; j < running.size(); ++j) {
-      HILO_ASSIGN_OR_RETURN(running[0], Combine(std::move(running[0]), running[j]));
+      HILO_ASSIGN_OR_RETURN(running[0], terms_.Merge(running[0], running[j]));
     }
     return running[0];
   }
@@ -154,7 +130,7 @@ class ReductionKernel {
       Carried neighbour;
       const Carried mine = codegen::Pack(values);
       for (llvm::Value* value : mine) neighbour.push_back(k_.ShuffleDown(value, distance));
-      HILO_ASSIGN_OR_RETURN(Elements combined, Combine(values, codegen::Unpack(neighbour, r_.types)));
+      HILO_ASSIGN_OR_RETURN(Elements combined, terms_.Merge(values, codegen::Unpack(neighbour, r_.types)));
       Carried next = codegen::Pack(combined);
       if (valid != nullptr) {
         llvm::Value* takes = b_.CreateICmpSLT(b_.CreateAdd(lane, Int(distance)), valid);
@@ -259,7 +235,7 @@ class ReductionKernel {
       const std::vector<LaneIndex> reduced = k_.Delinearize(column, r_.reduced_sizes);
       std::vector<Elements> elements;
       for (const std::vector<LaneIndex>& at : kept) {
-        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), InputAt(at, reduced));
+        HILO_ASSIGN_OR_RETURN(elements.emplace_back(), terms_.Term(at, reduced));
       }
       return elements;
     };
@@ -305,7 +281,7 @@ class ReductionKernel {
       llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(strips));
       auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
         HILO_ASSIGN_OR_RETURN(const Elements sum,
-                              Combine(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
+                              terms_.Merge(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
         return codegen::Pack(sum);
       };
       HILO_ASSIGN_OR_RETURN(const Carried sums,
@@ -329,6 +305,7 @@ class ReductionKernel {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const Reduction& r_;
+  codegen::ReduceTerms terms_;
   const int64_t group_;  // adjacent elements along the minor-most dimension that a thread processes together
 };
 

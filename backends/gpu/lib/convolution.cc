@@ -4,14 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <thread>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/primitive_type.h"
 #include "hilo/status_macros.h"
 
@@ -21,10 +20,6 @@
 
 namespace hilo::gpu {
 namespace {
-
-int64_t Product(const std::vector<int64_t>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
 
 // Strides in elements, in an array of images (or output features), features and spatial dimensions.
 struct Strides {

@@ -1,37 +1,9 @@
 #include "backends/gpu/match/product_match.h"
 
-#include "absl/algorithm/container.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
-namespace {
-
-DotSide SideOf(const HloInstruction* operand, const std::vector<int64_t>& batch,
-               const std::vector<int64_t>& contracting) {
-  const Shape& shape = operand->shape();
-  DotSide side{.operand = operand, .batch = batch, .contracting = contracting};
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) side.free.push_back(d);
-  }
-  side.batch_sizes = SizesOf(shape, batch);
-  side.free_sizes = SizesOf(shape, side.free);
-  side.contracting_sizes = SizesOf(shape, contracting);
-  return side;
-}
-
-}  // namespace
-
-DotSide LhsOf(const HloInstruction& dot) {
-  const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  return SideOf(dot.operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-}
-
-DotSide RhsOf(const HloInstruction& dot) {
-  const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  return SideOf(dot.operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-}
-
 ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {
   const auto& attrs = convolution.attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;

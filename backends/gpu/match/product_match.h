@@ -1,4 +1,4 @@
-// Dots, convolutions and transposes as kernels see them: rows, columns and depth.
+// Convolutions and transposes as kernels see them: rows, columns and depth.
 #ifndef HILO_BACKENDS_GPU_MATCH_PRODUCT_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_PRODUCT_MATCH_H_
 
@@ -8,19 +8,6 @@
 #include "backends/gpu/match/hero.h"
 
 namespace hilo::gpu {
-
-// One operand of a dot: its batch, free and contracting dimensions.
-struct DotSide {
-  const HloInstruction* operand;
-  std::vector<int64_t> batch, free, contracting;
-  std::vector<int64_t> batch_sizes, free_sizes, contracting_sizes;
-
-  int64_t free_count() const { return Product(free_sizes); }
-  // Returns true if elements that are adjacent in depth are adjacent in memory.
-  bool DepthIsMinor() const { return !contracting.empty() && contracting.back() == operand->shape().rank() - 1; }
-};
-DotSide LhsOf(const HloInstruction& dot);
-DotSide RhsOf(const HloInstruction& dot);
 
 // A convolution as an implicit product of matrices.
 struct ConvolutionSizes {

@@ -5,6 +5,18 @@
 #include "hlo/ir/hlo_computation.h"
 
 namespace hilo::gpu {
+namespace {
+
+std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
+  std::vector<int64_t> sizes;
+  for (int64_t d : dimensions) sizes.push_back(shape.dimensions(d));
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<int64_t> Scatter::BatchSizes() const { return SizesOf(updates, index_dims); }
+std::vector<int64_t> Scatter::WindowSizes() const { return SizesOf(updates, attrs->update_window_dims); }
 
 int64_t Scatter::WindowSize(int64_t operand_dimension) const {
   for (size_t i = 0; i < window_dims.size(); ++i) {

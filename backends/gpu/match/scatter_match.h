@@ -24,8 +24,8 @@ struct Scatter {
   // Returns the position of an input batching dimension among index_dims.
   int64_t BatchPosition(size_t j) const;
   // Sizes of the updates: of the dimensions that select an index vector, and of the window's.
-  std::vector<int64_t> BatchSizes() const { return SizesOf(updates, index_dims); }
-  std::vector<int64_t> WindowSizes() const { return SizesOf(updates, attrs->update_window_dims); }
+  std::vector<int64_t> BatchSizes() const;
+  std::vector<int64_t> WindowSizes() const;
   const HloComputation& computation() const { return *scatter->called_computation(); }
 };
 Scatter ScatterOf(const HloInstruction& instruction);

@@ -2,8 +2,8 @@
 // carry the running values in registers.
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/data_movement.h"
-#include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "backends/llvm/elements/terms.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
@@ -65,48 +65,24 @@ std::vector<PrimitiveType> TypesOf(absl::Span<HloInstruction* const> instruction
   return types;
 }
 
-// reduce and reduce-window: applies the computation to the elements of all inputs at one index.
-absl::StatusOr<ElementValues> Accumulate(ElementEmitter& emitter, const HloInstruction* reduce,
-                                         const ElementValues& running, const Index& at) {
-  ElementValues arguments = running;
-  for (size_t i = 0; i < running.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), emitter.Generate(reduce->operand(i), at));
-  }
-  return EmitComputation(emitter.context(), *reduce->called_computation(), arguments);
-}
-
-absl::StatusOr<ElementValues> Inits(ElementEmitter& emitter, const HloInstruction* reduce) {
-  ElementValues inits;
-  for (int64_t i = reduce->operand_count() / 2; i < reduce->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(inits.emplace_back(), emitter.Generate(reduce->operand(i), Index()));
-  }
-  return inits;
+// The result of all terms at `index`, in order.
+absl::StatusOr<ElementValues> SumOf(EmitterContext& context, Terms& terms, const Index& index) {
+  const std::vector<LaneIndex> kept = index.Dims(context);
+  auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) {
+    return terms.Add(running, kept, position);
+  };
+  Accumulation loops{context, terms.reduced(), terms.types(), index.IsUniform(), step};
+  HILO_ASSIGN_OR_RETURN(ElementValues start, terms.Start());
+  HILO_ASSIGN_OR_RETURN(const ElementValues sums, loops.Run({}, loops.Settled(std::move(start))));
+  return terms.Finish(sums);
 }
 
 }  // namespace
 
 absl::StatusOr<ElementValues> EmitReduceElement(ElementEmitter& emitter, const HloInstruction* reduce,
                                                 const Index& index) {
-  EmitterContext& context = emitter.context();
-  const Shape& input = reduce->operand(0)->shape();
-  const auto& reduced = reduce->attrs<ReduceAttrs>().dimensions;
-  const std::vector<LaneIndex> kept = index.Dims(context);
-  auto step = [&](const std::vector<LaneIndex>& position, const ElementValues& running) {
-    std::vector<LaneIndex> at;
-    size_t next_kept = 0, next_reduced = 0;
-    for (int64_t d = 0; d < input.rank(); ++d) {
-      at.push_back(absl::c_linear_search(reduced, d) ? position[next_reduced++] : kept[next_kept++]);
-    }
-    return Accumulate(emitter, reduce, running, Index(std::move(at)));
-  };
-  std::vector<int64_t> sizes;
-  for (int64_t d = 0; d < input.rank(); ++d) {
-    if (absl::c_linear_search(reduced, d)) sizes.push_back(input.dimensions(d));
-  }
-  Accumulation loops{context, std::move(sizes), TypesOf(reduce->operands().subspan(0, reduce->operand_count() / 2)),
-                     index.IsUniform(), step};
-  HILO_ASSIGN_OR_RETURN(ElementValues inits, Inits(emitter, reduce));
-  return loops.Run({}, loops.Settled(std::move(inits)));
+  ReduceTerms terms(emitter, ReductionOf(*reduce));
+  return SumOf(emitter.context(), terms, index);
 }
 
 absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, const HloInstruction* reduce_window,
@@ -133,59 +109,22 @@ absl::StatusOr<ElementValues> EmitReduceWindowElement(ElementEmitter& emitter, c
     }
     return guard.Choose(
         context, "window", index.IsUniform(), types,
-        [&] { return Accumulate(emitter, reduce_window, running, Index(at)); },
+        [&]() -> absl::StatusOr<ElementValues> {
+          HILO_ASSIGN_OR_RETURN(const ElementValues elements, ElementsOf(emitter, *reduce_window, Index(at)));
+          return Combine(context, *reduce_window->called_computation(), running, elements);
+        },
         [&]() -> absl::StatusOr<ElementValues> { return running; });
   };
   std::vector<int64_t> sizes;
   for (const auto& w : window) sizes.push_back(w.size);
   Accumulation loops{context, std::move(sizes), types, index.IsUniform(), step};
-  HILO_ASSIGN_OR_RETURN(ElementValues inits, Inits(emitter, reduce_window));
+  HILO_ASSIGN_OR_RETURN(ElementValues inits, InitsOf(emitter, *reduce_window));
   return loops.Run({}, loops.Settled(std::move(inits)));
 }
 
 absl::StatusOr<ElementValues> EmitDotElement(ElementEmitter& emitter, const HloInstruction* dot, const Index& index) {
-  EmitterContext& context = emitter.context();
-  const auto& attrs = dot->attrs<DotAttrs>();
-  const HloInstruction *lhs = dot->operand(0), *rhs = dot->operand(1);
-  const PrimitiveType type = dot->shape().element_type();
-  const PrimitiveType sum_type = SumType(lhs->shape().element_type(), rhs->shape().element_type(), type);
-  const std::vector<LaneIndex> out = index.Dims(context);
-
-  // The result's dimensions: batch, then the free ones of each side.
-  size_t next_free = attrs.lhs_batch_dims.size();
-  auto place = [&](const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
-    std::vector<LaneIndex> at(shape.rank());
-    for (size_t i = 0; i < batch.size(); ++i) at[batch[i]] = out[i];
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracting, d)) at[d] = out[next_free++];
-    }
-    return at;
-  };
-  std::vector<LaneIndex> lhs_at = place(lhs->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  std::vector<LaneIndex> rhs_at = place(rhs->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-
-  auto element = [&](const HloInstruction* side, const std::vector<LaneIndex>& at) -> absl::StatusOr<ElementValue> {
-    HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(side, Index(at)));
-    return EmitConvert(context, side->shape().element_type(), sum_type, value);
-  };
-  auto step = [&](const std::vector<LaneIndex>& position,
-                  const ElementValues& running) -> absl::StatusOr<ElementValues> {
-    for (size_t i = 0; i < position.size(); ++i) {
-      lhs_at[attrs.lhs_contracting_dims[i]] = position[i];
-      rhs_at[attrs.rhs_contracting_dims[i]] = position[i];
-    }
-    HILO_ASSIGN_OR_RETURN(ElementValue x, element(lhs, lhs_at));
-    HILO_ASSIGN_OR_RETURN(ElementValue y, element(rhs, rhs_at));
-    HILO_ASSIGN_OR_RETURN(ElementValue product, EmitBinaryOp(context, HloOpcode::kMultiply, sum_type, x, y));
-    HILO_ASSIGN_OR_RETURN(ElementValue sum, EmitBinaryOp(context, HloOpcode::kAdd, sum_type, running[0], product));
-    return ElementValues{sum};
-  };
-  std::vector<int64_t> sizes;
-  for (int64_t d : attrs.lhs_contracting_dims) sizes.push_back(lhs->shape().dimensions(d));
-  Accumulation loops{context, std::move(sizes), {sum_type}, index.IsUniform(), step};
-  HILO_ASSIGN_OR_RETURN(ElementValues sums, loops.Run({}, loops.Settled({EmitZero(context, sum_type)})));
-  sums[0] = EmitConvert(context, sum_type, type, sums[0]);
-  return sums;
+  DotTerms terms(emitter, *dot);
+  return SumOf(emitter.context(), terms, index);
 }
 
 absl::StatusOr<ElementValues> EmitConvolutionElement(ElementEmitter& emitter, const HloInstruction* convolution,

@@ -99,12 +99,6 @@ Bits PhiloxBits(XlaBuilder* builder, XlaOp state, bool has_high, int64_t count) 
 // u64[count] as twice as many words.
 XlaOp AsWords(XlaOp elements, int64_t count) { return Reshape(BitcastConvertType(elements, U32), {2 * count}); }
 
-int64_t Product(absl::Span<const int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
-}
-
 // 32-bit words of Threefry: pairs lie along the first dimension of even size, or else the largest.
 Bits ThreeFryWords(XlaBuilder* builder, XlaOp state, absl::Span<const int64_t> sizes) {
   if (sizes.empty()) {

@@ -1,24 +1,19 @@
 #include "hlo/passes/partition/tile_emitter.h"
 
-#include <functional>
 #include <map>
-#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
-
-int64_t Product(const std::vector<int64_t>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
 
 HloOpcode CombinerOf(PartReduction reduction) {
   switch (reduction) {

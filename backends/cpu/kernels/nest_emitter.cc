@@ -1,0 +1,200 @@
+#include "backends/cpu/kernels/nest_emitter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "hilo/status_macros.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::Index;
+using codegen::LaneIndex;
+using codegen::LoopNest;
+using codegen::NestDim;
+using codegen::Position;
+
+// Indices [from, to) of a dimension.
+struct Range {
+  llvm::Value *from, *to;
+  int64_t most;  // an upper bound of to - from
+};
+
+absl::StatusOr<Carried> NoValues() { return Carried(); }
+
+class NestEmitter {
+ public:
+  NestEmitter(FunctionEmitter& f, const LoopNest& nest,
+              absl::FunctionRef<absl::Status(absl::Span<const Position>)> body)
+      : f_(f), b_(f.b()), nest_(nest), body_(body), ranges_(nest.size()) {}
+
+  absl::Status Emit(llvm::Value* begin, llvm::Value* end) {
+    std::vector<int64_t> parts;
+    for (const NestDim& dim : nest_) parts.push_back(dim.parts());
+    for (size_t d = 0; d < nest_.size(); ++d) ranges_[d] = {Int(0), Int(nest_[d].size()), nest_[d].size()};
+    const bool first_only = std::all_of(parts.begin() + 1, parts.end(), [](int64_t count) { return count == 1; });
+    if (first_only && nest_[0].cuts.empty()) {
+      // The parts are adjacent: one loop.
+      const NestDim& dim = nest_[0];
+      if (parts[0] > 1) ranges_[0] = {Times(begin, dim.part), AtMost(dim, Times(end, dim.part)), dim.size()};
+      return Walk(0, {Position()});
+    }
+    return ForEach(f_, "parts", begin, end, [&](llvm::Value* unit) -> absl::Status {
+      const std::vector<LaneIndex> number = f_.Delinearize(unit, parts);
+      for (size_t d = 0; d < nest_.size(); ++d) {
+        const NestDim& dim = nest_[d];
+        if (parts[d] == 1) continue;
+        llvm::Value* from = Times(number[d].Base(f_.context()), dim.part);
+        ranges_[d] = {from, AtMost(dim, b_.CreateNSWAdd(from, Int(dim.part))), dim.part};
+      }
+      return Walk(0, {Position()});
+    });
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  llvm::Value* Times(llvm::Value* value, int64_t factor) {
+    return factor == 1 ? value : b_.CreateNSWMul(value, Int(factor));
+  }
+  // Returns the end of a part, which may be a short one.
+  llvm::Value* AtMost(const NestDim& dim, llvm::Value* end) {
+    return dim.size() % dim.part == 0 ? end : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, Int(dim.size()));
+  }
+
+  // Returns the index of a dimension whose lane 0 is at `base`, a multiple of `multiple`.
+  Index IndexAt(const NestDim& dim, llvm::Value* base, int64_t multiple) {
+    const LaneIndex linear = dim.lanes > 1 || dim.unroll > 1 ? LaneIndex::Strided(base, 1, multiple, dim.size())
+                                                             : LaneIndex::Uniform(base, multiple, dim.size());
+    return Index::FromLinear(linear, dim.sizes);
+  }
+
+  // Walks dimensions [d, ...) for all of `outer`, the positions in the dimensions before.
+  absl::Status Walk(size_t d, const std::vector<Position>& outer) {
+    if (d == nest_.size()) return body_(outer);
+    const NestDim& dim = nest_[d];
+    if (dim.lanes == 1 && dim.unroll >= dim.size() && dim.part >= dim.size()) return Unrolled(d, outer);
+    if (ranges_[d].most == 1) return Next(d, outer, {IndexAt(dim, ranges_[d].from, 1)});
+    if (dim.cuts.empty()) return Aligned(d, outer);
+    for (size_t i = 0; i + 1 < dim.cuts.size(); ++i)
+      HILO_RETURN_IF_ERROR(Segment(d, outer, dim.cuts[i], dim.cuts[i + 1]));
+    return absl::OkStatus();
+  }
+
+  absl::Status Next(size_t d, const std::vector<Position>& outer, absl::Span<const Index> here) {
+    std::vector<Position> positions;
+    for (const Position& position : outer) {
+      for (const Index& index : here) {
+        positions.push_back(position);
+        positions.back().push_back(index);
+      }
+    }
+    return Walk(d + 1, positions);
+  }
+
+  absl::Status Unrolled(size_t d, const std::vector<Position>& outer) {
+    const NestDim& dim = nest_[d];
+    std::vector<Index> here;
+    for (int64_t i = 0; i < dim.size(); ++i) here.push_back(Index::FromLinear(LaneIndex::Constant(i), dim.sizes));
+    return Next(d, outer, here);
+  }
+
+  // A range that begins at a multiple of the unrolled vectors, and ends at one or at the dimension's end.
+  absl::Status Aligned(size_t d, const std::vector<Position>& outer) {
+    const NestDim& dim = nest_[d];
+    const Range range = ranges_[d];
+    const int64_t size = dim.size(), group = dim.unroll * dim.lanes;
+    const int64_t grouped = size / group * group, whole = size / dim.lanes * dim.lanes;
+    auto groups = [&](llvm::Value* from, llvm::Value* to, int64_t unroll) -> absl::Status {
+      codegen::RegionScope region(f_.context());
+      if (dim.lanes > 1) f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
+      return ForEach(
+          f_, "nest", from, to,
+          [&](llvm::Value* i) {
+            std::vector<Index> here;
+            for (int64_t copy = 0; copy < unroll; ++copy)
+              here.push_back(IndexAt(dim, copy == 0 ? i : b_.CreateNSWAdd(i, Int(copy * dim.lanes)), dim.lanes));
+            return Next(d, outer, here);
+          },
+          unroll * dim.lanes, range.most / (unroll * dim.lanes));
+    };
+    auto rest = [&]() -> absl::StatusOr<Carried> {
+      if (grouped < whole) HILO_RETURN_IF_ERROR(groups(Int(grouped), Int(whole), 1));
+      if (whole < size) {
+        codegen::RegionScope region(f_.context());
+        HILO_RETURN_IF_ERROR(Masked(d, outer, Int(whole), FirstLanes(size - whole, dim.lanes)));
+      }
+      return Carried();
+    };
+    llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));
+    llvm::Value* to = range.to;
+    if (grouped < size) to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, Int(grouped));
+    if (grouped > 0) HILO_RETURN_IF_ERROR(groups(range.from, to, dim.unroll));
+    if (grouped == size) return absl::OkStatus();
+    if (llvm::isa<llvm::Constant>(is_last)) return rest().status();
+    return codegen::EmitBranches(f_.context(), "rest", is_last, rest, NoValues).status();
+  }
+
+  // The part of the range in [low, high), by single vectors.
+  absl::Status Segment(size_t d, const std::vector<Position>& outer, int64_t low, int64_t high) {
+    const NestDim& dim = nest_[d];
+    llvm::Value* from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ranges_[d].from, Int(low));
+    llvm::Value* to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ranges_[d].to, Int(high));
+    to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, to);
+    const int64_t most = std::min(high - low, ranges_[d].most);
+    codegen::RegionScope region(f_.context());
+    auto at = [&](llvm::Value* i) {
+      return Next(d, outer, {Index({LaneIndex::Strided(i, 1).WithRange({low, high - 1})})});
+    };
+    llvm::Value* whole = b_.CreateNSWAdd(
+        from, b_.CreateNSWMul(b_.CreateSDiv(b_.CreateNSWSub(to, from), Int(dim.lanes)), Int(dim.lanes)));
+    {
+      codegen::RegionScope vectors(f_.context());
+      f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
+      HILO_RETURN_IF_ERROR(ForEach(f_, "part", from, whole, at, dim.lanes, most / dim.lanes));
+    }
+    if (dim.lanes == 1) return absl::OkStatus();
+    auto tail = [&]() -> absl::StatusOr<Carried> {
+      std::vector<llvm::Constant*> ramp;
+      for (int64_t lane = 0; lane < dim.lanes; ++lane) ramp.push_back(b_.getInt64(static_cast<uint64_t>(lane)));
+      llvm::Value* left = b_.CreateVectorSplat(static_cast<unsigned>(dim.lanes), b_.CreateNSWSub(to, whole));
+      f_.context().lanes = {.width = static_cast<int>(dim.lanes),
+                            .mask = b_.CreateICmpSLT(llvm::ConstantVector::get(ramp), left)};
+      HILO_RETURN_IF_ERROR(at(whole));
+      return Carried();
+    };
+    return codegen::EmitBranches(f_.context(), "tail", b_.CreateICmpSLT(whole, to), tail, NoValues).status();
+  }
+
+  absl::Status Masked(size_t d, const std::vector<Position>& outer, llvm::Value* base, llvm::Value* mask) {
+    const NestDim& dim = nest_[d];
+    f_.context().lanes = {.width = static_cast<int>(dim.lanes), .mask = mask};
+    return Next(d, outer, {IndexAt(dim, base, dim.lanes)});
+  }
+
+  // A mask of the first `count` lanes.
+  llvm::Value* FirstLanes(int64_t count, int64_t width) {
+    std::vector<llvm::Constant*> active;
+    for (int64_t lane = 0; lane < width; ++lane) active.push_back(b_.getInt1(lane < count));
+    return llvm::ConstantVector::get(active);
+  }
+
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const LoopNest& nest_;
+  absl::FunctionRef<absl::Status(absl::Span<const Position>)> body_;
+  std::vector<Range> ranges_;  // of the part being emitted, by dimension
+};
+
+}  // namespace
+
+absl::Status EmitNest(FunctionEmitter& f, const KernelParts& kernel, const LoopNest& nest,
+                      absl::FunctionRef<absl::Status(absl::Span<const Position>)> body) {
+  HILO_RET_CHECK(codegen::PartsOf(nest) == kernel.config.parts) << "a nest of another number of parts";
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(kernel.instruction));
+  return NestEmitter(f, nest, body).Emit(kernel.begin, kernel.end);
+}
+
+}  // namespace hilo::cpu

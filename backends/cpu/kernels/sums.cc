@@ -1,0 +1,312 @@
+#include "backends/cpu/kernels/sums.h"
+
+#include <functional>
+#include <utility>
+
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
+#include "hilo/status_macros.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::LaneIndex;
+using codegen::Terms;
+
+// Several running values as one list of loop-carried values.
+class RunningValues {
+ public:
+  // `like`: one of them.
+  RunningValues(FunctionEmitter& f, Elements like) : f_(f), like_(std::move(like)) {
+    for (const ElementValue& value : like_) stride_ += value.im == nullptr ? 1 : 2;
+  }
+
+  // Returns `count` times the same.
+  Carried All(size_t count, const Elements& values) const {
+    Carried all;
+    for (size_t i = 0; i < count; ++i) Append(values, &all);
+    return all;
+  }
+  Elements Get(const Carried& all, size_t i) const {
+    return UnpackLanes(Carried(all.begin() + i * stride_, all.begin() + (i + 1) * stride_), like_);
+  }
+  void Set(Carried* all, size_t i, const Elements& values) const {
+    const Carried packed = PackLanes(f_, values);
+    std::copy(packed.begin(), packed.end(), all->begin() + i * stride_);
+  }
+  void Append(const Elements& values, Carried* all) const {
+    for (llvm::Value* value : PackLanes(f_, values)) all->push_back(value);
+  }
+
+ private:
+  FunctionEmitter& f_;
+  const Elements like_;
+  size_t stride_ = 0;
+};
+
+class OrderedSum {
+ public:
+  OrderedSum(FunctionEmitter& f, Terms& terms, absl::Span<const int64_t> partial_sums,
+             absl::Span<const std::vector<LaneIndex>> kept, Elements start)
+      : f_(f),
+        b_(f.b()),
+        terms_(terms),
+        units_(partial_sums),
+        kept_(kept),
+        start_(std::move(start)),
+        values_(f, start_),
+        count_(Product(terms.reduced())),
+        row_(terms.reduced().empty() ? 1 : terms.reduced().back()),
+        by_rows_(!units_.empty() && units_[0] == row_) {}
+
+  absl::StatusOr<std::vector<Elements>> Emit() {
+    HILO_ASSIGN_OR_RETURN(const Carried sums,
+                          Sum(units_.size(), Int(0), Int(count_), values_.All(kept_.size(), start_)));
+    std::vector<Elements> results;
+    for (size_t p = 0; p < kept_.size(); ++p) results.push_back(values_.Get(sums, p));
+    return results;
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  // Adds the terms [first, first + count), in loops of as many levels.
+  absl::StatusOr<Carried> Sum(size_t level, llvm::Value* first, llvm::Value* count, const Carried& from) {
+    if (level == 0) return SumTerms(first, count, from);
+    llvm::Value* unit = Int(units_[level - 1]);
+    const int64_t most = (level == units_.size() ? count_ : units_[level]) / units_[level - 1];
+    auto body = [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+      llvm::Value* size = level == 1 && by_rows_
+                              ? unit
+                              : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWSub(count, i), unit);
+      HILO_ASSIGN_OR_RETURN(const Elements zero, terms_.Identity());
+      HILO_ASSIGN_OR_RETURN(const Carried part,
+                            Sum(level - 1, b_.CreateNUWAdd(first, i), size, values_.All(kept_.size(), zero)));
+      Carried next;
+      for (size_t p = 0; p < kept_.size(); ++p) {
+        HILO_ASSIGN_OR_RETURN(const Elements sum, terms_.Merge(values_.Get(totals, p), values_.Get(part, p)));
+        values_.Append(sum, &next);
+      }
+      return next;
+    };
+    return codegen::EmitLoop(f_.context(), "sums", Int(0), count, units_[level - 1], from, body,
+                             /*at_least_once=*/false, most);
+  }
+
+  absl::StatusOr<Carried> SumTerms(llvm::Value* first, llvm::Value* count, const Carried& from) {
+    const absl::Span<const int64_t> sizes = terms_.reduced();
+    std::vector<LaneIndex> row;
+    if (by_rows_) row = f_.Delinearize(b_.CreateUDiv(first, Int(row_)), sizes.first(sizes.size() - 1));
+    auto body = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
+      std::vector<LaneIndex> at = row;
+      if (by_rows_) {
+        at.push_back(LaneIndex::Uniform(i, 1, row_));
+      } else {
+        at = f_.Delinearize(b_.CreateNUWAdd(first, i), sizes);
+      }
+      Carried next;
+      for (size_t p = 0; p < kept_.size(); ++p) {
+        HILO_ASSIGN_OR_RETURN(const Elements sum, terms_.Add(values_.Get(running, p), kept_[p], at));
+        values_.Append(sum, &next);
+      }
+      return next;
+    };
+    return codegen::EmitLoop(f_.context(), "reduce", Int(0), count, 1, from, body, /*at_least_once=*/false,
+                             units_.empty() ? count_ : units_[0]);
+  }
+
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  Terms& terms_;
+  const absl::Span<const int64_t> units_;
+  const absl::Span<const std::vector<LaneIndex>> kept_;
+  const Elements start_;
+  const RunningValues values_;
+  const int64_t count_, row_;  // terms in all, and of a row
+  const bool by_rows_;         // the shortest sums are rows
+};
+
+class LaneSum {
+ public:
+  LaneSum(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
+          const std::vector<LaneIndex>& kept, Elements neutral)
+      : f_(f),
+        b_(f.b()),
+        terms_(terms),
+        width_(width),
+        group_(width * accumulators),
+        accumulators_(static_cast<size_t>(accumulators)),
+        section_(section),
+        kept_(kept),
+        neutral_(std::move(neutral)),
+        values_(f, neutral_),
+        start_(values_.All(accumulators_, neutral_)),
+        row_(terms.reduced().back()),
+        outer_(terms.reduced().begin(), terms.reduced().end() - 1) {}
+
+  absl::StatusOr<Elements> Emit() {
+    Carried sums;
+    if (Product(outer_) == 1) {
+      HILO_ASSIGN_OR_RETURN(sums, AlongRow(std::vector<LaneIndex>(outer_.size(), LaneIndex::Constant(0)), start_));
+    } else {
+      auto row = [&](llvm::Value* i, const Carried& running) { return AlongRow(f_.Delinearize(i, outer_), running); };
+      HILO_ASSIGN_OR_RETURN(sums,
+                            codegen::EmitLoop(f_.context(), "reduce", Int(0), Int(Product(outer_)), 1, start_, row));
+    }
+    Elements total = values_.Get(sums, 0);
+    for (size_t a = 1; a < accumulators_; ++a) {
+      HILO_ASSIGN_OR_RETURN(total, terms_.Merge(total, values_.Get(sums, a)));
+    }
+    return CombineLanes(std::move(total));
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  // Adds the vector of terms at `i` of a row to accumulator `a`.
+  absl::Status Add(const std::vector<LaneIndex>& prefix, const LaneIndex& i, size_t a, Carried* running) {
+    std::vector<LaneIndex> at = prefix;
+    at.push_back(i);
+    const Elements before = values_.Get(*running, a);
+    HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Add(before, kept_, at));
+    if (f_.context().lanes.mask != nullptr) {
+      for (size_t v = 0; v < sum.size(); ++v)
+        sum[v] = codegen::EmitSelect(f_.context(), f_.context().MaskValue(), sum[v], before[v]);
+    }
+    values_.Set(running, a, sum);
+    return absl::OkStatus();
+  }
+
+  // [from, to) of a row, which is not empty, in iterations of `count` vectors.
+  absl::StatusOr<Carried> Loop(const std::vector<LaneIndex>& prefix, llvm::Value* from, llvm::Value* to, size_t count,
+                               const Carried& first) {
+    auto body = [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
+      Carried next = now;
+      for (size_t a = 0; a < count; ++a) {
+        llvm::Value* base = b_.CreateNSWAdd(i, Int(static_cast<int64_t>(a) * width_));
+        HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(base, 1, width_, row_), a, &next));
+      }
+      return next;
+    };
+    return codegen::EmitLoop(f_.context(), "row", from, to, static_cast<int64_t>(count) * width_, first, body,
+                             /*at_least_once=*/true, section_ / group_);
+  }
+
+  absl::StatusOr<Carried> AlongRow(const std::vector<LaneIndex>& prefix, Carried running) {
+    const int64_t grouped = accumulators_ > 1 ? row_ / group_ * group_ : 0, whole = row_ / width_ * width_;
+    const int64_t sections = section_ > 0 ? grouped / section_ * section_ : 0;
+    if (sections > 0) {
+      auto part = [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
+        HILO_ASSIGN_OR_RETURN(const Carried sums,
+                              Loop(prefix, i, b_.CreateNSWAdd(i, Int(section_)), accumulators_, start_));
+        Carried next;
+        for (size_t a = 0; a < accumulators_; ++a) {
+          HILO_ASSIGN_OR_RETURN(const Elements sum, terms_.Merge(values_.Get(totals, a), values_.Get(sums, a)));
+          values_.Append(sum, &next);
+        }
+        return next;
+      };
+      HILO_ASSIGN_OR_RETURN(
+          running, codegen::EmitLoop(f_.context(), "sections", Int(0), Int(sections), section_, running, part));
+    }
+    if (sections < grouped) {
+      HILO_ASSIGN_OR_RETURN(running, Loop(prefix, Int(sections), Int(grouped), accumulators_, running));
+    }
+    if (grouped < whole) {
+      HILO_ASSIGN_OR_RETURN(running, Loop(prefix, Int(grouped), Int(whole), 1, running));
+    }
+    if (whole < row_) {
+      codegen::RegionScope tail(f_.context());
+      std::vector<llvm::Constant*> active;
+      for (int lane = 0; lane < width_; ++lane) active.push_back(b_.getInt1(lane < row_ - whole));
+      f_.context().lanes = {.width = width_, .mask = llvm::ConstantVector::get(active)};
+      HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(Int(whole), 1, width_, row_), 0, &running));
+    }
+    return running;
+  }
+
+  // Combines the lanes by halving.
+  absl::StatusOr<Elements> CombineLanes(Elements values) {
+    codegen::RegionScope region(f_.context());
+    for (int half = width_ / 2; half >= 1; half /= 2) {
+      const Elements low = Lanes(f_, values, 0, half), high = Lanes(f_, values, half, half);
+      f_.context().lanes = {.width = half};
+      HILO_ASSIGN_OR_RETURN(values, terms_.Merge(low, high));
+    }
+    return values;
+  }
+
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  Terms& terms_;
+  const int width_;
+  const int64_t group_;
+  const size_t accumulators_;
+  const int64_t section_;
+  const std::vector<LaneIndex>& kept_;
+  const Elements neutral_;
+  const RunningValues values_;
+  const Carried start_;
+  const int64_t row_;                 // its terms
+  const std::vector<int64_t> outer_;  // the other reduced dimensions
+};
+
+}  // namespace
+
+Carried PackLanes(FunctionEmitter& f, const Elements& values) {
+  Carried carried;
+  for (const ElementValue& value : values) {
+    carried.push_back(f.context().Splat(value.re));
+    if (value.im != nullptr) carried.push_back(f.context().Splat(value.im));
+  }
+  return carried;
+}
+
+Elements UnpackLanes(const Carried& carried, const Elements& like) {
+  Elements values;
+  size_t next = 0;
+  for (const ElementValue& value : like) {
+    ElementValue& out = values.emplace_back();
+    out.re = carried[next++];
+    if (value.im != nullptr) out.im = carried[next++];
+  }
+  return values;
+}
+
+Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count) {
+  std::vector<int> lanes;
+  for (int lane = 0; lane < count; ++lane) lanes.push_back(first + lane);
+  Elements result = values;
+  for (ElementValue& value : result) {
+    for (llvm::Value** part : {&value.re, &value.im}) {
+      if (*part == nullptr) continue;
+      *part = count == 1 ? f.b().CreateExtractElement(*part, static_cast<uint64_t>(first))
+                         : f.b().CreateShuffleVector(*part, lanes);
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, Terms& terms,
+                                                 absl::Span<const int64_t> partial_sums,
+                                                 absl::Span<const std::vector<LaneIndex>> kept) {
+  HILO_ASSIGN_OR_RETURN(Elements start, terms.Start());
+  return OrderedSum(f, terms, partial_sums, kept, std::move(start)).Emit();
+}
+
+absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
+                                    const std::vector<LaneIndex>& kept) {
+  Elements total;
+  {
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    HILO_ASSIGN_OR_RETURN(Elements neutral, terms.Identity());
+    HILO_ASSIGN_OR_RETURN(total, LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+  }
+  HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
+  return terms.Merge(start, total);
+}
+
+}  // namespace hilo::cpu

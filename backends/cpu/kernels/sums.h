@@ -1,0 +1,36 @@
+// Loops over the terms of a sum (elements/terms.h).
+#ifndef HILO_BACKENDS_CPU_KERNELS_SUMS_H_
+#define HILO_BACKENDS_CPU_KERNELS_SUMS_H_
+
+#include <vector>
+
+#include "backends/cpu/compile/function_emitter.h"
+#include "backends/llvm/elements/terms.h"
+
+namespace hilo::cpu {
+
+using Elements = codegen::ElementValues;
+
+// Convert to and from loop-carried values. Values become vectors of the current lanes so that types stay the same.
+codegen::Carried PackLanes(FunctionEmitter& f, const Elements& values);
+Elements UnpackLanes(const codegen::Carried& carried, const Elements& like);
+
+// Returns lanes [first, first + count) of vectors; a scalar when count is 1.
+Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count);
+
+// Return running values with all of the terms.
+//
+// In row-major order of the terms, at several positions of the kept dimensions together, interleaved, under the current
+// lanes. `partial_sums`: lengths of sums that start from the identity and are then added to the next longer ones, from
+// the innermost on; empty: a single loop.
+absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, codegen::Terms& terms,
+                                                 absl::Span<const int64_t> partial_sums,
+                                                 absl::Span<const std::vector<codegen::LaneIndex>> kept);
+// With vectors of `width` terms along the minor-most reduced dimension, in several accumulators that are combined at
+// the end. If `section` is not 0, each `section` terms of a row are a partial sum. Uniform positions only.
+absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, codegen::Terms& terms, int width, int64_t accumulators,
+                                    int64_t section, const std::vector<codegen::LaneIndex>& kept);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_SUMS_H_

@@ -1,0 +1,117 @@
+#include "backends/llvm/elements/terms.h"
+
+#include <utility>
+
+#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/errors.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ops/reduction/sum_type.h"
+
+namespace hilo::codegen {
+namespace {
+
+PrimitiveType SumTypeOf(const HloInstruction& dot) {
+  return SumType(dot.operand(0)->shape().element_type(), dot.operand(1)->shape().element_type(),
+                 dot.shape().element_type());
+}
+
+std::vector<int64_t> DimensionsOf(const Shape& shape) { return {shape.dimensions().begin(), shape.dimensions().end()}; }
+
+}  // namespace
+
+absl::StatusOr<ElementValues> InitsOf(ElementEmitter& emitter, const HloInstruction& reduce) {
+  ElementValues inits;
+  for (int64_t i = reduce.operand_count() / 2; i < reduce.operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(inits.emplace_back(), emitter.Generate(reduce.operand(i), Index()));
+  }
+  return inits;
+}
+
+absl::StatusOr<ElementValues> ElementsOf(ElementEmitter& emitter, const HloInstruction& reduce, const Index& index) {
+  ElementValues elements;
+  for (int64_t i = 0; i < reduce.operand_count() / 2; ++i) {
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), emitter.Generate(reduce.operand(i), index));
+  }
+  return elements;
+}
+
+absl::StatusOr<ElementValues> Combine(EmitterContext& context, const HloComputation& computation,
+                                      const ElementValues& earlier, const ElementValues& later) {
+  ElementValues arguments = earlier;
+  arguments.insert(arguments.end(), later.begin(), later.end());
+  return EmitComputation(context, computation, arguments);
+}
+
+ReduceTerms::ReduceTerms(ElementEmitter& emitter, Reduction reduction)
+    : Terms(emitter, reduction.kept_sizes, reduction.reduced_sizes, reduction.types),
+      reduction_(std::move(reduction)) {}
+
+absl::StatusOr<ElementValues> ReduceTerms::Start() { return InitsOf(emitter_, *reduction_.reduce); }
+
+absl::StatusOr<ElementValues> ReduceTerms::Identity() {
+  const std::optional<HloOpcode> opcode = ReductionOp(reduction_.computation());
+  const std::optional<Literal> identity =
+      opcode.has_value() ? IdentityOf(*opcode, types()[0]) : std::optional<Literal>();
+  HILO_RET_CHECK(identity.has_value()) << "a reduction without an identity";
+  return ElementValues{EmitLiteral(context(), *identity)};
+}
+
+absl::StatusOr<ElementValues> ReduceTerms::Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) {
+  std::vector<LaneIndex> at(reduction_.input.rank());
+  for (size_t i = 0; i < kept.size(); ++i) at[reduction_.kept[i]] = kept[i];
+  for (size_t i = 0; i < reduced.size(); ++i) at[reduction_.reduced[i]] = reduced[i];
+  return ElementsOf(emitter_, *reduction_.reduce, Index(std::move(at)));
+}
+
+absl::StatusOr<ElementValues> ReduceTerms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
+                                               absl::Span<const LaneIndex> reduced) {
+  HILO_ASSIGN_OR_RETURN(const ElementValues term, Term(kept, reduced));
+  return Merge(running, term);
+}
+
+absl::StatusOr<ElementValues> ReduceTerms::Merge(const ElementValues& earlier, const ElementValues& later) {
+  return Combine(context(), reduction_.computation(), earlier, later);
+}
+
+DotTerms::DotTerms(ElementEmitter& emitter, const HloInstruction& dot)
+    : Terms(emitter, DimensionsOf(dot.shape()), LhsOf(dot).contracting_sizes, {SumTypeOf(dot)}),
+      dot_(dot),
+      lhs_(LhsOf(dot)),
+      rhs_(RhsOf(dot)) {}
+
+absl::StatusOr<ElementValues> DotTerms::Identity() { return ElementValues{EmitZero(context(), types()[0])}; }
+
+absl::StatusOr<ElementValue> DotTerms::Factor(const DotSide& side, absl::Span<const LaneIndex> batch,
+                                              absl::Span<const LaneIndex> free, absl::Span<const LaneIndex> reduced) {
+  std::vector<LaneIndex> at(side.operand->shape().rank());
+  for (size_t i = 0; i < batch.size(); ++i) at[side.batch[i]] = batch[i];
+  for (size_t i = 0; i < free.size(); ++i) at[side.free[i]] = free[i];
+  for (size_t i = 0; i < reduced.size(); ++i) at[side.contracting[i]] = reduced[i];
+  HILO_ASSIGN_OR_RETURN(const ElementValue value, emitter_.Generate(side.operand, Index(std::move(at))));
+  return EmitConvert(context(), side.operand->shape().element_type(), types()[0], value);
+}
+
+absl::StatusOr<ElementValues> DotTerms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
+                                            absl::Span<const LaneIndex> reduced) {
+  const auto batch = kept.first(lhs_.batch.size());
+  HILO_ASSIGN_OR_RETURN(const ElementValue x,
+                        Factor(lhs_, batch, kept.subspan(batch.size(), lhs_.free.size()), reduced));
+  HILO_ASSIGN_OR_RETURN(const ElementValue y,
+                        Factor(rhs_, batch, kept.subspan(batch.size() + lhs_.free.size()), reduced));
+  HILO_ASSIGN_OR_RETURN(const ElementValue product, EmitBinaryOp(context(), HloOpcode::kMultiply, types()[0], x, y));
+  return Merge(running, {product});
+}
+
+absl::StatusOr<ElementValues> DotTerms::Merge(const ElementValues& earlier, const ElementValues& later) {
+  HILO_ASSIGN_OR_RETURN(const ElementValue sum,
+                        EmitBinaryOp(context(), HloOpcode::kAdd, types()[0], earlier[0], later[0]));
+  return ElementValues{sum};
+}
+
+ElementValues DotTerms::Finish(const ElementValues& running) {
+  return {EmitConvert(context(), types()[0], dot_.shape().element_type(), running[0])};
+}
+
+}  // namespace hilo::codegen
