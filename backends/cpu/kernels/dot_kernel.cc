@@ -1,10 +1,12 @@
 // Library products: calls on blocks of rows, which threads share. The products in f32 are the library's, those in f64
 // and integers in gemm/; narrower numbers become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All other
 // dots are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of
-// the result.
+// the result; several rows of vectors together, if there are rows.
 #include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/nest_emitter.h"
+#include "backends/cpu/kernels/sums.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "hilo/status_macros.h"
@@ -57,6 +59,31 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
           return absl::OkStatus();
         },
         panel);
+  });
+}
+
+absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
+  f.SetHoldsVectors(kernel.instruction);
+  codegen::DotTerms terms(f.elements(), *kernel.instruction);
+  const DotSide lhs = LhsOf(*kernel.instruction), rhs = RhsOf(*kernel.instruction);
+  const std::vector<int64_t>& tile = kernel.config.tile;
+  const std::vector<int64_t> outer(rhs.free_sizes.begin(), rhs.free_sizes.end() - 1);
+  const int64_t columns = rhs.free_sizes.back();
+  std::vector<int64_t> partial_sums;
+  if (tile[3] > 0) partial_sums.push_back(tile[3]);
+  const codegen::LoopNest nest = {
+      {.sizes = lhs.batch_sizes},
+      {.sizes = lhs.free_sizes, .part = tile[0], .unroll = tile[1]},
+      {.sizes = outer, .part = Product(outer)},
+      {.sizes = {columns}, .part = columns, .unroll = tile[2], .lanes = kernel.config.width}};
+  return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
+    std::vector<std::vector<codegen::LaneIndex>> kept;
+    for (const codegen::Position& position : positions) kept.push_back(Joined(f.context(), position).Dims(f.context()));
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumInOrder(f, terms, partial_sums, kept));
+    for (size_t p = 0; p < kept.size(); ++p) {
+      f.ArrayOf(kernel.instruction).Store(f.context(), codegen::Index(kept[p]), terms.Finish(sums[p])[0]);
+    }
+    return absl::OkStatus();
   });
 }
 

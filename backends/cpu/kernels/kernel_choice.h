@@ -24,6 +24,8 @@
 //   prefix-scan-rows     interleaved rows, {rows}
 //   prefix-scan-lanes    lanes are rows
 //   library-dot          calls of a matrix product, {rows of a call, columns of a call}
+//   tiled-dot            tiles of results in registers, {rows of a part, rows of a tile, vectors of a
+//                        row of a tile, products of a partial sum or 0}
 //   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
 //   copy                 bytes, {bytes of a part}
 //   update               dynamic-update-slice: {rank of the loops, columns, lanes for the copy of the operand}

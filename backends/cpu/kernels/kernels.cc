@@ -37,6 +37,7 @@ constexpr auto kEmitters = [] {
   set(KernelKind::kScatter, &EmitScatter);
   set(KernelKind::kSelectAndScatter, &EmitSelectAndScatter);
   set(KernelKind::kSort, &EmitSort);
+  set(KernelKind::kTiledDot, &EmitTiledDot);
   set(KernelKind::kUnrolled, &EmitUnrolled);
   set(KernelKind::kUpdate, &EmitUpdate);
   return emitters;

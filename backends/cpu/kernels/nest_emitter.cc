@@ -66,8 +66,7 @@ class NestEmitter {
 
   // Returns the index of a dimension whose lane 0 is at `base`, a multiple of `multiple`.
   Index IndexAt(const NestDim& dim, llvm::Value* base, int64_t multiple) {
-    const LaneIndex linear = dim.lanes > 1 || dim.unroll > 1 ? LaneIndex::Strided(base, 1, multiple, dim.size())
-                                                             : LaneIndex::Uniform(base, multiple, dim.size());
+    const LaneIndex linear = LaneIndex::Strided(base, dim.lanes > 1 ? 1 : 0, multiple, dim.size());
     return Index::FromLinear(linear, dim.sizes);
   }
 

@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -35,16 +36,77 @@ KernelConfig ChooseLibraryDot(const Gemm& gemm) {
           .why = "large enough for a call of the library"};
 }
 
+// Vectors of sums that a tile keeps in registers, beside those of the factors.
+int64_t TileVectors(const TargetTraits& target) { return target.has_avx512 ? 16 : 8; }
+// Vectors of a tile that are adjacent in a row of the result.
+constexpr int64_t kTileColumns = 2;
+// Rows of a part, unless there are enough products in the batch to share among threads.
+constexpr int64_t kTiledRows = 64, kManyProducts = 16;
+
+// Multiply-adds of a product above which the library, whose code is compiled already, is as fast as tiles.
+constexpr double kTiledWork = 1 << 21;
+// Products that a sum adds up one after the other; longer sums add up such sums.
+constexpr int64_t kTiledSum = 256;
+
+// Tiles of the result in registers: each vector of the right side is loaded once for all rows of a tile. `row`: the
+// choice of the loop over rows of the result.
+std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const KernelConfig& row,
+                                           const TargetTraits& target, const NumericOptions& numerics) {
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  if (row.kind != KernelKind::kRows || row.width == 1 || rhs.free.empty()) return std::nullopt;
+  const int64_t rows = Product(lhs.free_sizes), columns = rhs.free_sizes.back(), batch = Product(lhs.batch_sizes),
+                depth = Product(lhs.contracting_sizes);
+  if (rows < 2 || depth < 2) return std::nullopt;
+  const int64_t vectors = std::min(kTileColumns, CeilDiv(columns, row.width));
+  const int64_t most = TileVectors(target) / vectors / (IsComplexType(dot.shape().element_type()) ? 2 : 1);
+  int64_t tile = std::min(rows, most);
+  // No rest, if some tile of half the size at least has none.
+  for (int64_t smaller = tile; 2 * smaller > tile; --smaller) {
+    if (rows % smaller == 0) {
+      tile = smaller;
+      break;
+    }
+  }
+  const int64_t part = batch >= kManyProducts ? rows : std::min(rows, CeilDiv(kTiledRows, tile) * tile);
+  return KernelConfig{.kind = KernelKind::kTiledDot,
+                      .width = row.width,
+                      .tile = {part, tile, vectors, depth >= 2 * kTiledSum && !numerics.strict ? kTiledSum : 0},
+                      .parts = batch * CeilDiv(rows, part),
+                      .why = "tiles of the result stay in registers"};
+}
+
+// Returns true if tiles are at least as fast as the library: they fill vectors, and need not be divided for caches.
+bool TilesBeatLibrary(const HloInstruction& dot, const KernelConfig& tiled, const TargetTraits& target) {
+  const int64_t columns = RhsOf(dot).free_sizes.back();
+  const double work = static_cast<double>(Product(LhsOf(dot).free_sizes)) *
+                      static_cast<double>(Product(RhsOf(dot).free_sizes)) *
+                      static_cast<double>(Product(LhsOf(dot).contracting_sizes));
+  const bool fills_vectors = columns % tiled.width == 0 || columns >= 4 * tiled.width;
+  // Libraries have better instructions for narrower factors and for complex numbers.
+  const PrimitiveType type = dot.shape().element_type();
+  const bool is_plain = !IsComplexType(type) && dot.operand(0)->shape().element_type() == type &&
+                        dot.operand(1)->shape().element_type() == type;
+  return work <= kTiledWork && fills_vectors && is_plain &&
+         tiled.width == FullWidth(target, std::vector<PrimitiveType>{type});
+}
+
 }  // namespace
 
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const TargetTraits& target,
                                        const NumericOptions& numerics) {
   const bool is_alone = HeroOf(&instruction) == &instruction;
-  if (is_alone && !numerics.strict && IsLibraryDot(instruction)) return ChooseLibraryDot(*GemmOf(instruction));
   HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseLoop(instruction, target));
-  absl::StrAppend(&config.why, !is_alone         ? "; a fused dot"
-                               : numerics.strict ? "; strict products are added in order"
-                                                 : "; small, or not as the library reads matrices");
+  if (!is_alone) {
+    absl::StrAppend(&config.why, "; a fused dot");
+    return config;
+  }
+  const bool may_call = !numerics.strict && IsLibraryDot(instruction);
+  if (std::optional<KernelConfig> tiled = ChooseTiledDot(instruction, config, target, numerics)) {
+    if (!may_call || TilesBeatLibrary(instruction, *tiled, target)) return *std::move(tiled);
+  }
+  if (may_call) return ChooseLibraryDot(*GemmOf(instruction));
+  absl::StrAppend(&config.why, numerics.strict ? "; strict products are added in order"
+                                               : "; small, or not as the library reads matrices");
   return config;
 }
 
