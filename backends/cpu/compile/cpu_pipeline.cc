@@ -1,12 +1,22 @@
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/row_plan.h"
+#include "backends/llvm/jit/host_features.h"
+#include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::cpu {
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
+  PipelineHooks hooks;
+  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict, [options](const HloInstruction& fusion) {
+    const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
+    return features.ok() &&
+           PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
+  }));
+  hooks.after_fusion = MakePassList(MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
-                          {.after_fusion = MakePassList(MakeKernelChoice(options))});
+                          std::move(hooks));
 }
 
 }  // namespace hilo::cpu

@@ -67,6 +67,7 @@ void FunctionEmitter::EndInstruction() {
   region_.reset();
   current_ = nullptr;
   scopes_.clear();
+  values_.clear();
 }
 
 llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, absl::string_view name,
@@ -149,6 +150,7 @@ bool FunctionEmitter::IsLocal(const HloInstruction* instruction) const {
 absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,
                                                                            int64_t leaf) {
   if (instruction == current_) return std::nullopt;
+  if (const auto value = values_.find(instruction); value != values_.end()) return value->second;
   if (instruction->IsConstant()) {
     if (ShapeUtil::ElementsIn(instruction->shape()) == 1) return std::nullopt;  // an immediate
     BufferSlice slice{.kind = StorageKind::kConstant, .index = program_.ConstantIndex(instruction->shared_literal())};

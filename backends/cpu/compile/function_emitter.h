@@ -50,6 +50,11 @@ class FunctionEmitter : public codegen::KernelFunction {
   bool HoldsVectors(const HloInstruction* instruction) const { return vectors_.contains(instruction); }
   void SetHoldsVectors(const HloInstruction* instruction) { vectors_.insert(instruction); }
 
+  // Sets where later reads, until the current instruction ends, find the value of an instruction fused into it.
+  void SetValue(const HloInstruction* instruction, codegen::Materialized value) {
+    values_.insert_or_assign(instruction, std::move(value));
+  }
+
   // Loads the value of a scalar leaf.
   absl::StatusOr<codegen::ElementValue> LoadScalar(const HloInstruction* instruction, int64_t leaf = 0);
   // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.
@@ -88,6 +93,7 @@ class FunctionEmitter : public codegen::KernelFunction {
   };
   absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
   absl::flat_hash_set<const HloInstruction*> vectors_;
+  absl::flat_hash_map<const HloInstruction*, codegen::Materialized> values_;  // of members of the current instruction
 };
 
 }  // namespace hilo::cpu

@@ -6,6 +6,7 @@
 #define HILO_BACKENDS_CPU_KERNELS_CHOICE_FAMILIES_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -29,6 +30,9 @@ int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape&
 // reduce_choice.cc
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const codegen::TargetTraits& target,
                                           const codegen::NumericOptions& numerics);
+// For a fusion of a row group; nullopt for others.
+std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const codegen::TargetTraits& target,
+                                             const codegen::NumericOptions& numerics);
 // scan_choice.cc
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const codegen::TargetTraits& target,
                                                 const codegen::NumericOptions& numerics);

@@ -81,6 +81,7 @@ absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const
   if (CpuEmission(instruction.opcode()).usual == Emission::kRuntimeCall) {
     return KernelConfig{.kind = KernelKind::kRuntimeCall, .why = "performed by a library or the environment"};
   }
+  if (std::optional<KernelConfig> rows = ChooseCachedRows(instruction, target, numerics)) return *std::move(rows);
   const HloInstruction* hero = HeroOf(&instruction);
   Chooser choose = kOfHeroes[hero->opcode()];
   if (choose == nullptr && hero == &instruction) choose = kUnfused[hero->opcode()];

@@ -17,6 +17,9 @@
 //   reduce-each          result by result, {lengths of partial sums}
 //   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}
 //   reduce-rows          lanes along the reduced row, {accumulators, elements of a partial sum or 0}
+//   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
+//   sum
+//                        or 0}
 //   arg-reduction        argmax and argmin along a row, {accumulators}
 //   prefix-scan-columns  lanes are adjacent columns, {columns of a part, running values on the stack}, or {} for all in
 //                        registers

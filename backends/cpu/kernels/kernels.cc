@@ -18,6 +18,7 @@ constexpr auto kEmitters = [] {
   std::array<Emitter, kKernelKindCount> emitters{};
   const auto set = [&](KernelKind kind, Emitter emitter) { emitters[static_cast<size_t>(kind)] = emitter; };
   set(KernelKind::kArgReduction, &EmitArgReduction);
+  set(KernelKind::kCachedRows, &EmitCachedRows);
   set(KernelKind::kConvolution, &EmitConvolution);
   set(KernelKind::kCopy, &EmitCopy);
   set(KernelKind::kKeySort, &EmitSort);

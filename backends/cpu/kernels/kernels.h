@@ -29,6 +29,7 @@ absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitCachedRows(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel);

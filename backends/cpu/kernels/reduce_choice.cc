@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/math.h"
 #include "hlo/analysis/arg_reduction.h"
@@ -94,13 +95,18 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& 
   return config;
 }
 
+// Returns the accumulators of a row of `row` elements, and the elements of a partial sum.
+std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
+  const int64_t group = width * kAccumulators, grouped = row >= 2 * group ? row / group * group : 0;
+  const int64_t section = kSum * group;
+  const bool has_sections = is_float_sum && grouped > 0 && grouped >= 2 * section;
+  return {grouped > 0 ? kAccumulators : 1, has_sections ? section : 0};
+}
+
 KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
-  const int64_t row = r.reduced_sizes.back(), group = width * kAccumulators;
-  const int64_t grouped = row >= 2 * group ? row / group * group : 0, section = kSum * group;
-  const bool has_sections = IsFloatSum(opcode, r.input.element_type()) && grouped > 0 && grouped >= 2 * section;
   return {.kind = KernelKind::kReduceRows,
           .width = width,
-          .tile = {grouped > 0 ? kAccumulators : 1, has_sections ? section : 0},
+          .tile = RowTile(r.reduced_sizes.back(), width, IsFloatSum(opcode, r.input.element_type())),
           .parts = Product(r.kept_sizes),
           .why = "the minor dimension is reduced by one associative op"};
 }
@@ -120,6 +126,17 @@ bool IsShortReduction(const HloInstruction& reduce) {
     is_row = is_row || dimension == input.rank() - 1;
   }
   return elements > 0 && elements <= (is_row ? kShortRow : kShortColumn);
+}
+
+std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const TargetTraits& target,
+                                             const NumericOptions& numerics) {
+  const std::optional<CachedRowsPlan> plan = PlanCachedRows(fusion, target, numerics.strict);
+  if (!plan.has_value()) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kCachedRows,
+                      .width = plan->width,
+                      .tile = RowTile(plan->group.space.columns, plan->width, /*is_float_sum=*/true),
+                      .parts = plan->group.space.rows,
+                      .why = "reductions and what follows them stay in a row"};
 }
 
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const TargetTraits& target,

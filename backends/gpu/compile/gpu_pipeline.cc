@@ -5,7 +5,8 @@
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
-#include "backends/gpu/match/row_fusion.h"
+#include "backends/gpu/match/row_plan.h"
+#include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::gpu {
@@ -17,7 +18,9 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   // fusions.
   if (kernels.libraries != nullptr)
     hooks.before_fusion = MakePassList(MakeGemmFusion(kernels.libraries), MakeConvolutionFusion(kernels.libraries));
-  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict));
+  hooks.before_fusion.push_back(MakeRowFusion(
+      target, options.strict,
+      [strict = options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); }));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));

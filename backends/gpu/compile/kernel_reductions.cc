@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/kernel_families.h"
 #include "backends/gpu/match/launch_sizes.h"
-#include "backends/gpu/match/row_fusion.h"
+#include "backends/gpu/match/row_plan.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction.h"
 #include "hlo/analysis/reduction_op.h"

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/match/row_fusion.h"
+#include "backends/gpu/match/row_plan.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "hilo/status_macros.h"

@@ -1,10 +1,10 @@
 #include "backends/gpu/match/epilogue_match.h"
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/match/fused_members.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/fused_members.h"
 
 namespace hilo::gpu {
 

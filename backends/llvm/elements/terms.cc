@@ -58,11 +58,15 @@ absl::StatusOr<ElementValues> ReduceTerms::Identity() {
   return ElementValues{EmitLiteral(context(), *identity)};
 }
 
-absl::StatusOr<ElementValues> ReduceTerms::Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) {
+Index ReduceTerms::IndexOf(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) const {
   std::vector<LaneIndex> at(reduction_.input.rank());
   for (size_t i = 0; i < kept.size(); ++i) at[reduction_.kept[i]] = kept[i];
   for (size_t i = 0; i < reduced.size(); ++i) at[reduction_.reduced[i]] = reduced[i];
-  return ElementsOf(emitter_, *reduction_.reduce, Index(std::move(at)));
+  return Index(std::move(at));
+}
+
+absl::StatusOr<ElementValues> ReduceTerms::Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) {
+  return ElementsOf(emitter_, *reduction_.reduce, IndexOf(kept, reduced));
 }
 
 absl::StatusOr<ElementValues> ReduceTerms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,

@@ -68,6 +68,8 @@ class ReduceTerms : public Terms {
                                     absl::Span<const LaneIndex> reduced) override;
   absl::StatusOr<ElementValues> Merge(const ElementValues& earlier, const ElementValues& later) override;
 
+  // Returns the index of a term in the operands.
+  Index IndexOf(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) const;
   // Returns the term itself.
   absl::StatusOr<ElementValues> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced);
 

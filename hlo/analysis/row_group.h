@@ -1,21 +1,19 @@
-// Fuses chains of row reductions and element-wise operations on the same rows into one kernel that keeps rows in
-// registers.
+// Chains of row reductions and element-wise operations on the same rows, which one kernel can compute row by row.
 //
 // Softmax, layer norm, log-sum-exp and variance are of this kind, but none is treated specially. Arrays are viewed as
 // rows x columns of a row-major array: *full* ones have one element per position, *row* ones one element per row. What
 // follows a reduction of a row must stay in that row: element-wise instructions, reshapes, broadcasts of row arrays
 // along their rows, and further reductions of rows.
-#ifndef HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
-#define HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
+#ifndef HILO_HLO_ANALYSIS_ROW_GROUP_H_
+#define HILO_HLO_ANALYSIS_ROW_GROUP_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "hlo/passes/hlo_pass.h"
+#include "hlo/ir/hlo_instruction.h"
 
-namespace hilo::gpu {
+namespace hilo {
 
 struct RowSpace {
   int64_t rows = 0, columns = 0;
@@ -32,25 +30,17 @@ std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce);
 // the same position, or those of row arrays.
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space);
 
-// How a kernel computes an instruction (a reduction, or a fusion with reductions inside) row by row. A row has
-// `threads` threads, a power of two; thread t holds the groups t, t + threads ... of `group` adjacent columns, at most
-// `groups` of them and at least one, all in registers.
-struct RowPlan {
+// A reduction, or a fusion with reductions inside.
+struct RowGroup {
   RowSpace space;
-  int64_t threads = 1, group = 1, groups = 1;
+  std::vector<const HloInstruction*> members;  // operands first
   // Reductions by level: their operands depend on earlier levels only.
   std::vector<std::vector<const HloInstruction*>> levels;
-  std::vector<const HloInstruction*> roots;  // one per output leaf
+  std::vector<const HloInstruction*> roots;  // one per output leaf, full or row arrays
 };
-// Returns nullopt if the instruction has no such kernel, or if its rows do not fit into registers.
-std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
-// Returns the plan of an instruction whose KernelConfig has its numbers: {block, threads, groups}, and the group as
-// width.
-std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction);
+// Returns nullopt if `instruction` cannot be computed row by row.
+std::optional<RowGroup> RowGroupOf(const HloInstruction& instruction, bool strict);
 
-// "fuse-rows": makes fusions for which PlanRows has a plan, with one or several results.
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict);
+}  // namespace hilo
 
-}  // namespace hilo::gpu
-
-#endif  // HILO_BACKENDS_GPU_MATCH_ROW_FUSION_H_
+#endif  // HILO_HLO_ANALYSIS_ROW_GROUP_H_

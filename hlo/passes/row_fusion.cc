@@ -8,27 +8,28 @@
 //   broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
 //
 // Ordinary fusion (hlo/passes/fusion.cc) runs later and does not change these fusions.
-#include "backends/gpu/match/row_fusion.h"
+#include "hlo/passes/row_fusion.h"
 
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/match/fused_members.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/fused_members.h"
 
-namespace hilo::gpu {
+namespace hilo {
 namespace {
 
 constexpr size_t kMostMembers = 128;
 constexpr int64_t kMostOperands = 48;
 // Instructions that are visited on either side of a group without one that joins.
 constexpr int64_t kReach = 400;
-// Smaller arrays are parts of other kernels (sequence_emitter.cc).
+// Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions that are reordered after groups.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
@@ -81,7 +82,8 @@ struct Group {
 
 class RowFusion : public HloPass {
  public:
-  RowFusion(const Target* target, bool strict) : target_(*target), strict_(strict) {}
+  RowFusion(const Target* target, bool strict, RowFusionFilter accepts)
+      : target_(*target), strict_(strict), accepts_(std::move(accepts)) {}
   absl::string_view name() const override { return "fuse-rows"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
@@ -250,7 +252,7 @@ class RowFusion : public HloPass {
         HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
         absl::StrCat(outputs.back()->name(), "_rows"));
     fused->set_fusion_instruction(fusion);
-    if (!PlanRows(fusion, strict_).has_value()) {
+    if (!accepts_(*fusion)) {
       HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
       fused->set_fusion_instruction(nullptr);  // it has no caller; removed with other dead code
       return false;
@@ -276,12 +278,13 @@ class RowFusion : public HloPass {
 
   const Target& target_;
   const bool strict_;
+  const RowFusionFilter accepts_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict) {
-  return std::make_unique<RowFusion>(target, strict);
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, RowFusionFilter accepts) {
+  return std::make_unique<RowFusion>(target, strict, std::move(accepts));
 }
 
-}  // namespace hilo::gpu
+}  // namespace hilo

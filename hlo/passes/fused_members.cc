@@ -1,8 +1,8 @@
-#include "backends/gpu/match/fused_members.h"
+#include "hlo/passes/fused_members.h"
 
 #include "absl/strings/str_cat.h"
 
-namespace hilo::gpu {
+namespace hilo {
 
 void FusedMembers::Add(const HloInstruction& member) {
   std::vector<HloInstruction*> mapped;
@@ -21,4 +21,4 @@ void FusedMembers::Add(const HloInstruction& member) {
   copies_[&member] = fused_->AddInstruction(member.CloneWithNewOperands(member.shape(), mapped));
 }
 
-}  // namespace hilo::gpu
+}  // namespace hilo

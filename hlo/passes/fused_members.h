@@ -1,13 +1,13 @@
 // Builds the fused computation of a fusion's members.
-#ifndef HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
-#define HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
+#ifndef HILO_HLO_PASSES_FUSED_MEMBERS_H_
+#define HILO_HLO_PASSES_FUSED_MEMBERS_H_
 
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/hlo_computation.h"
 
-namespace hilo::gpu {
+namespace hilo {
 
 class FusedMembers {
  public:
@@ -27,6 +27,6 @@ class FusedMembers {
   std::vector<HloInstruction*> operands_;
 };
 
-}  // namespace hilo::gpu
+}  // namespace hilo
 
-#endif  // HILO_BACKENDS_GPU_MATCH_FUSED_MEMBERS_H_
+#endif  // HILO_HLO_PASSES_FUSED_MEMBERS_H_

@@ -1,0 +1,108 @@
+#include "backends/cpu/kernels/row_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Vectors of the shortest rows: those of shorter ones are mostly combined lanes.
+constexpr int64_t kLeastVectors = 4;
+// Elements of the longest rows, of which the arrays of a group fit into the second cache.
+constexpr int64_t kMostColumns = 1 << 15;
+
+// Computes what each phase evaluates: up to reductions, and up to what earlier phases keep.
+void Evaluate(CachedRowsPlan* plan) {
+  absl::flat_hash_set<const HloInstruction*> kept;
+  for (RowPhase& phase : plan->phases) {
+    phase.evaluated.clear();
+    std::vector<const HloInstruction*> work = plan->group.roots;
+    if (phase.reduce != nullptr) work.assign(phase.reduce->operands().begin(), phase.reduce->operands().end());
+    while (!work.empty()) {
+      const HloInstruction* member = work.back();
+      work.pop_back();
+      if (!phase.evaluated.insert(member).second || kept.contains(member) || member->opcode() == HloOpcode::kReduce)
+        continue;
+      work.insert(work.end(), member->operands().begin(), member->operands().end());
+    }
+    for (const KeptRow& keep : phase.keeps) kept.insert(keep.member);
+  }
+}
+
+// Returns a result that can keep `member` and keeps nothing yet.
+std::optional<int64_t> FreeLeaf(const CachedRowsPlan& plan, const HloInstruction& member) {
+  for (size_t leaf = 0; leaf < plan.group.roots.size(); ++leaf) {
+    const auto keeps_leaf = [&](const KeptRow& keep) { return keep.leaf == static_cast<int64_t>(leaf); };
+    const bool taken = std::any_of(plan.phases.begin(), plan.phases.end(), [&](const RowPhase& phase) {
+      return std::any_of(phase.keeps.begin(), phase.keeps.end(), keeps_leaf);
+    });
+    const Shape& shape = plan.group.roots[leaf]->shape();
+    if (!taken && ShapeUtil::SameDimensions(shape, member.shape()) &&
+        shape.element_type() == member.shape().element_type())
+      return static_cast<int64_t>(leaf);
+  }
+  return std::nullopt;
+}
+
+// Keeps what is expensive and evaluated in several phases. Returns false if no memory can.
+bool KeepExpensive(CachedRowsPlan* plan) {
+  Evaluate(plan);
+  // Users first: what they need need not be kept then.
+  for (auto it = plan->group.members.rbegin(); it != plan->group.members.rend(); ++it) {
+    const HloInstruction& member = **it;
+    if (member.IsParameter() || !plan->group.space.IsFull(member.shape()) || member.opcode() == HloOpcode::kReduce ||
+        !IsExpensiveToRepeat(member))
+      continue;
+    RowPhase* first = nullptr;
+    int times = 0;
+    for (RowPhase& phase : plan->phases) {
+      if (!phase.evaluated.contains(&member)) continue;
+      if (times++ == 0) first = &phase;
+    }
+    if (times < 2) continue;
+    const std::optional<int64_t> leaf = FreeLeaf(*plan, member);
+    if (!leaf.has_value() || !ShapeUtil::SameDimensions(member.shape(), first->reduce->operand(0)->shape()))
+      return false;
+    first->keeps.push_back({&member, *leaf});
+    Evaluate(plan);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                             bool strict) {
+  if (instruction.opcode() != HloOpcode::kFusion) return std::nullopt;
+  std::optional<RowGroup> group = RowGroupOf(instruction, strict);
+  if (!group.has_value() || group->space.columns > kMostColumns) return std::nullopt;
+  CachedRowsPlan plan{.group = *std::move(group), .width = 1 << 20};
+  const int64_t columns = plan.group.space.columns;
+  for (const HloInstruction* member : plan.group.members) {
+    if (plan.group.space.IsFull(member->shape()) && member->shape().dimensions().back() != columns) return std::nullopt;
+  }
+  const auto use = [&](const HloInstruction& array) {
+    plan.width = std::min(plan.width, codegen::PreferredWidth(&array, target));
+  };
+  for (const auto& level : plan.group.levels) {
+    for (const HloInstruction* reduce : level) {
+      const PrimitiveType type = reduce->shape().element_type();
+      const std::optional<HloOpcode> opcode = ReductionOp(*reduce->called_computation());
+      if (!opcode.has_value() || !IdentityOf(*opcode, type).has_value() || IsSmallFloatType(type)) return std::nullopt;
+      use(*reduce->operand(0));
+      plan.phases.push_back({.reduce = reduce});
+    }
+  }
+  for (const HloInstruction* root : plan.group.roots) {
+    if (plan.group.space.IsFull(root->shape())) use(*root);
+  }
+  plan.phases.push_back({.reduce = nullptr});
+  if (plan.width == 1 || columns < kLeastVectors * plan.width || !KeepExpensive(&plan)) return std::nullopt;
+  return plan;
+}
+
+}  // namespace hilo::cpu

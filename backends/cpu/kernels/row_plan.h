@@ -1,0 +1,42 @@
+// Row groups (hlo/analysis/row_group.h) that the CPU computes row by row, while the row is in a cache.
+#ifndef HILO_BACKENDS_CPU_KERNELS_ROW_PLAN_H_
+#define HILO_BACKENDS_CPU_KERNELS_ROW_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "backends/llvm/lanes/lane_plan.h"
+#include "hlo/analysis/row_group.h"
+
+namespace hilo::cpu {
+
+// An expensive member that a reduction computes and that is read again after it: the memory of a result keeps it until
+// then, of which the row is written last.
+struct KeptRow {
+  const HloInstruction* member;
+  int64_t leaf;
+};
+
+// A pass over the row.
+struct RowPhase {
+  const HloInstruction* reduce;                          // null: the last phase, which writes the results
+  absl::flat_hash_set<const HloInstruction*> evaluated;  // members that it computes or reads
+  std::vector<KeptRow> keeps;
+};
+
+struct CachedRowsPlan {
+  RowGroup group;
+  std::vector<RowPhase> phases;
+  int width = 1;
+};
+
+// Returns nullopt if `instruction` is no row group whose rows fit into a cache and fill vectors, or if a phase would
+// compute again what is expensive.
+std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, const codegen::TargetTraits& target,
+                                             bool strict);
+
+}  // namespace hilo::cpu
+
+#endif  // HILO_BACKENDS_CPU_KERNELS_ROW_PLAN_H_

@@ -1,0 +1,25 @@
+// Row groups that fit into the registers of a block.
+#ifndef HILO_BACKENDS_GPU_MATCH_ROW_PLAN_H_
+#define HILO_BACKENDS_GPU_MATCH_ROW_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/analysis/row_group.h"
+
+namespace hilo::gpu {
+
+// How a kernel computes a row group. A row has `threads` threads, a power of two; thread t holds the groups t, t +
+// threads ... of `group` adjacent columns, at most `groups` of them and at least one, all in registers.
+struct RowPlan : RowGroup {
+  int64_t threads = 1, group = 1, groups = 1;
+};
+// Returns nullopt if the instruction has no such kernel, or if its rows do not fit into registers.
+std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
+// Returns the plan of an instruction whose KernelConfig has its numbers: {block, threads, groups}, and the group as
+// width.
+std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_ROW_PLAN_H_
