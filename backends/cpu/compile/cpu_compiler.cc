@@ -20,6 +20,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/artifact.h"
 #include "runtime/compile_driver.h"
+#include "runtime/instruction_text.h"
 
 namespace hilo::cpu {
 namespace {
@@ -66,7 +67,7 @@ class CpuCompiler : public Compiler {
       image.runtime_calls.push_back(std::move(placed.facts));
       instructions.push_back(placed.instruction);
     }
-    image.runtime_call_text = RuntimeCallsToText(*lowered.module, instructions);
+    image.runtime_call_text = InstructionsToText(*lowered.module, instructions);
     HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(image.objects, RuntimeSymbols()));

@@ -1,14 +1,12 @@
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/elementwise_function.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
-#include "hlo/text/hlo_parser.h"
-#include "hlo/text/hlo_printer.h"
+#include "runtime/instruction_text.h"
 
 namespace hilo::cpu {
 namespace {
@@ -24,44 +22,11 @@ bool Agrees(const HloInstruction& instruction, const RuntimeCallFacts& facts) {
 
 }  // namespace
 
-std::string RuntimeCallsToText(const HloModule& module, absl::Span<const HloInstruction* const> instructions) {
-  if (instructions.empty()) return "";
-  HloModule ops("runtime_calls");
-  ops.set_replica_count(module.replica_count());
-  ops.set_num_partitions(module.num_partitions());
-  HloComputation* entry = ops.AddComputation("runtime_calls");
-  ops.set_entry_computation(entry);
-  HloInstruction* last = nullptr;
-  absl::flat_hash_map<const HloInstruction*, HloInstruction*>
-      copies;  // a recv-done reads the source of its data from its recv
-  for (const HloInstruction* instruction : instructions) {
-    std::vector<HloInstruction*> operands;
-    for (const HloInstruction* operand : instruction->operands()) {
-      const int64_t number = entry->num_parameters();
-      HloInstruction*& copy = copies[operand];
-      if (copy == nullptr) {
-        copy = entry->AddInstruction(
-            HloInstruction::CreateParameter(number, operand->shape(), absl::StrCat("runtime_call.parameter.", number)));
-      }
-      operands.push_back(copy);
-    }
-    last = copies[instruction] =
-        entry->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
-    for (size_t i = 0; i < instruction->called_computations().size(); ++i) {
-      last->set_called_computation(static_cast<int64_t>(i),
-                                   ops.CloneComputation(*instruction->called_computations()[i], ""));
-    }
-  }
-  entry->set_root_instruction(last, /*allow_shape_change=*/true).IgnoreError();  // it is the entry's own
-  return PrintHloModule(ops, {.metadata = false});
-}
-
 absl::StatusOr<std::vector<std::unique_ptr<RuntimeCall>>> MakeRuntimeCalls(const ProgramImage& image,
                                                                            const CompileOptions& options) {
   std::vector<std::unique_ptr<RuntimeCall>> runtime_calls;
   if (image.runtime_calls.empty()) return runtime_calls;
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module,
-                        ParseHloModule(image.runtime_call_text, {.file_name = "runtime call text"}));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, InstructionsFromText(image.runtime_call_text));
   absl::flat_hash_map<absl::string_view, const HloInstruction*> by_name;
   for (const HloInstruction* instruction : module->entry_computation()->instructions())
     by_name[instruction->name()] = instruction;
