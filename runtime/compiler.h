@@ -88,7 +88,8 @@ class Compiler {
   // The exact machine that Compile generates code for: modules compiled for one target with one set of options are one
   // program. Empty: none, so that caching has no benefit. Errors: InvalidArgument for bad options.
   virtual absl::StatusOr<std::string> TargetOf(const CompileOptions&) const { return std::string(); }
-  // Makes a program from the output of Serialize; only options about running apply (custom_calls, perf_jitdump).
+  // Makes a program from the output of Serialize; only options about running apply (custom_calls, perf_jitdump, and the
+  // counts of replicas and partitions).
   // The artifact may hold anything: inconsistent parts are rejected, but its code is trusted. Errors:
   // FailedPrecondition naming the machine that it was made for, if it cannot run on this one; InvalidArgument; NotFound
   // for custom calls; ResourceExhausted; Unimplemented.

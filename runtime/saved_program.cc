@@ -71,7 +71,10 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCo
       DeviceAssignment assignment,
       AssignDevices(core, saved.replica_count(), saved.partition_count(),
                     options.devices.empty() ? saved.devices() : absl::MakeConstSpan(options.devices)));
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, LoadProgram(core.compiler.get(), artifact, options));
+  CompileOptions as_saved = options;
+  as_saved.replica_count = saved.replica_count();
+  as_saved.num_partitions = saved.partition_count();
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, LoadProgram(core.compiler.get(), artifact, as_saved));
   return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(facts.transfers));
 }
 

@@ -3,7 +3,7 @@
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
 // With --cpu=NAME the code is for that processor (CompileOptions::cpu). With --serialize every executable is
-// serialised, and what is run is what another client has loaded.
+// serialised, and what is run is what another client has loaded, on GPUs one with other settings.
 //
 // X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0,
 // out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say how far each
@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<Client>> MakeClient(std::unique_ptr<Compiler> com
 
 absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   Platform platform;
-  std::function<std::unique_ptr<Compiler>()> compiler;
+  std::function<std::unique_ptr<Compiler>()> compiler, loader;  // no loader: the compiler's
   const std::string device(absl::StripSuffix(absl::StripSuffix(name, kKernels), kLibraries));
   if (name == "cpu" || name == "cpu-strict") {
     compiler = cpu::CreateCpuCompiler;
@@ -130,8 +130,14 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
         name, "'");
   }
   HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
+  if (absl::StartsWith(device, gpu::kCudaPlatform)) {
+    loader = [&] {
+      return gpu::CreateGpuCompiler(
+          device, {.overlap_collectives = false, .libraries = gpu::LibraryThresholds::Never(), .line_info = true});
+    };
+  }
   if (serialize) {
-    HILO_ASSIGN_OR_RETURN(platform.loader, MakeClient(compiler()));
+    HILO_ASSIGN_OR_RETURN(platform.loader, MakeClient(loader == nullptr ? compiler() : loader()));
   }
   return platform;
 }

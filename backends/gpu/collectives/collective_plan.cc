@@ -56,6 +56,27 @@ class CliqueTable {
   std::vector<CliqueSpec> cliques_;
 };
 
+// GroupOf checks the ids of kGroups.
+absl::Status CheckIds(const CollectiveSpec& spec, const Place& place) {
+  const int64_t count = IdCount(spec.mode, place);
+  const auto check = [&](std::set<int64_t>* seen, int64_t id) -> absl::Status {
+    if (id < 0 || id >= count || (!seen->insert(id).second && spec.form != Form::kTransfer))
+      return InvalidArgument(spec.name, ": expected different ids below ", count, ", got ", id);
+    return absl::OkStatus();
+  };
+  std::set<int64_t> members, sources, targets;
+  if (spec.form == Form::kSubset) {
+    for (const std::vector<int64_t>& group : spec.groups.groups) {
+      for (const int64_t id : group) HILO_RETURN_IF_ERROR(check(&members, id));
+    }
+  }
+  for (const auto& [source, target] : spec.pairs) {
+    HILO_RETURN_IF_ERROR(check(&sources, source));
+    HILO_RETURN_IF_ERROR(check(&targets, target));
+  }
+  return absl::OkStatus();
+}
+
 int64_t PlaceIn(const std::vector<int64_t>& group, int64_t rank) {
   return std::find(group.begin(), group.end(), rank) - group.begin();
 }
@@ -154,7 +175,7 @@ absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instructio
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count) {
   const Place place{.replica_count = replica_count, .partition_count = partition_count};
   int64_t ids = IdCount(spec.mode, place);
-  if (!spec.groups.groups.empty()) {
+  if (spec.form != CollectiveSpec::Form::kPairs && !spec.groups.groups.empty()) {
     ids = 0;
     for (const std::vector<int64_t>& group : spec.groups.groups)
       ids = std::max(ids, static_cast<int64_t>(group.size()));
@@ -167,6 +188,7 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
   CollectivePlan plan;
   CliqueTable cliques;
   for (const CollectiveSpec& spec : specs) {
+    HILO_RETURN_IF_ERROR(CheckIds(spec, {.replica_count = replica_count, .partition_count = partition_count}));
     std::vector<CollectiveRole>& roles = plan.roles_.emplace_back();
     for (int64_t rank = 0; rank < replica_count * partition_count; ++rank) {
       const Place place{rank / partition_count, rank % partition_count, replica_count, partition_count};

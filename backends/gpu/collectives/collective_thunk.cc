@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_run.h"
+#include "backends/gpu/thunks/thunk_stream.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {
@@ -57,7 +59,94 @@ bool Conflict(const std::vector<KernelArgument>& first, const std::vector<Kernel
   return false;
 }
 
+using Form = CollectiveSpec::Form;
+
+Form FormOf(CollectiveKind kind) {
+  return kind == CollectiveKind::kPermute     ? Form::kPairs
+         : kind == CollectiveKind::kBroadcast ? Form::kSubset
+                                              : Form::kGroups;
+}
+
+bool Reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
+}
+
+template <typename Stream, typename Program>
+void ProgramFields(Stream& stream, Program& p) {
+  stream.Enum(p.kind, CollectiveKind::kRagged);
+  stream.Collective(p.spec);
+  stream.Text(p.name);
+  stream.Text(p.context);
+  stream.List(p.arrays, [&](auto& array) {
+    stream.Slice(array.operand);
+    stream.Slice(array.result);
+    for (auto* size : {&array.bytes, &array.element_bytes, &array.count}) stream.Size(*size);
+    stream.Type(array.type);
+    stream.Enum(array.reduction, DeviceReduction::kMin);
+    stream.Argument(array.pieces);
+  });
+  stream.List(p.kernels, [&](auto& kernel) {
+    stream.Kernel(kernel.kernel);
+    stream.Text(kernel.name);
+  });
+  stream.Bool(p.along_dimension);
+  for (auto* slice : {&p.initial, &p.input_offsets, &p.send_sizes, &p.output_offsets}) stream.Slice(*slice);
+  stream.Argument(p.exchanged);
+  for (auto* size : {&p.updates, &p.index_bytes, &p.row_bytes}) stream.Size(*size);
+}
+
+// A product of sizes that are at least 0; one that no memory has if it is too large.
+int64_t Times(int64_t a, int64_t b) { return CheckedMul(a, b).value_or(INT64_MAX); }
+
+// The memory of an array in groups of at most `largest` ranks.
+void CheckArray(ThunkReader& in, const CollectiveProgram& p, const CollectiveArray& array, int64_t largest) {
+  const bool gathers = p.kind == CollectiveKind::kAllGather, scatters = p.kind == CollectiveKind::kReduceScatter;
+  in.RequireBytes(array.operand, scatters ? Times(array.bytes, largest) : array.bytes, /*written=*/false);
+  in.RequireBytes(array.result, gathers ? Times(array.bytes, largest) : array.bytes, /*written=*/true);
+  if (!in.Require(array.element_bytes >= 1, "an element of at least one byte") || !Reduces(p.kind)) return;
+  if (p.kernels.empty()) {
+    in.Require(IsCommunicable(array.type) && Times(array.count, PrimitiveTypeByteSize(array.type)) <= array.bytes,
+               "elements that the library reduces");
+  } else {
+    in.Require(array.bytes / array.element_bytes <= INT32_MAX * int64_t{kCombineBlock}, "fewer elements");
+    in.RequireBytes(array.pieces, Times(array.bytes, largest), /*written=*/true);
+  }
+}
+
+void CheckRagged(ThunkReader& in, const CollectiveProgram& p) {
+  if (!in.Require(p.arrays.size() == 1, "one array")) return;
+  in.Require(p.index_bytes == 4 || p.index_bytes == 8, "indices of 4 or 8 bytes");
+  const int64_t bytes = Times(p.updates, p.index_bytes);
+  for (const BufferSlice& slice : {p.input_offsets, p.send_sizes, p.output_offsets})
+    in.RequireBytes(slice, bytes, /*written=*/false);
+  in.RequireBytes(p.exchanged, Times(2, bytes), /*written=*/true);
+  in.RequireBytes(p.initial, p.arrays[0].result.size, /*written=*/false);
+}
+
 }  // namespace
+
+void CollectiveThunk::Write(ThunkWriter& out) const { ProgramFields(out, p_); }
+
+std::unique_ptr<Thunk> CollectiveThunk::Read(ThunkReader& in) {
+  CollectiveProgram p;
+  ProgramFields(in, p);
+  if (!in.ok()) return nullptr;
+  const CollectiveSpec& spec = in.program().collectives[p.spec];
+  in.Require(spec.form == FormOf(p.kind), "a collective with groups of its kind");
+  in.Require(p.name.find('%') != std::string::npos, "the name of a collective");
+  in.Require(p.kernels.empty() || (Reduces(p.kind) && p.kernels.size() == p.arrays.size()), "a kernel for each array");
+  for (const ReductionKernel& one : p.kernels)
+    in.Require(in.program().kernels[one.kernel].arguments == kCombineArguments, "a kernel that combines pieces");
+  const int64_t largest = LargestGroup(spec, in.program().replica_count, in.program().partition_count);
+  if (p.kind == CollectiveKind::kRagged) {
+    CheckRagged(in, p);
+  } else {
+    for (const CollectiveArray& array : p.arrays) CheckArray(in, p, array, largest);
+  }
+  if (p.kind == CollectiveKind::kAllToAll)
+    in.Require(static_cast<int64_t>(p.arrays.size()) >= (p.along_dimension ? 1 : largest), "an array for each rank");
+  return std::make_unique<CollectiveThunk>(std::move(p));
+}
 
 struct CollectiveThunk::Running {
   GpuRun& run;
@@ -269,7 +358,7 @@ std::string CollectiveThunk::ToString(const std::string& indent) const {
                                            "all-to-all",       "collective-permute", "collective-broadcast",
                                            "ragged-all-to-all"};
   std::string text = absl::StrCat(indent, kNames[static_cast<int>(p_.kind)]);
-  const bool reduces = p_.kind == CollectiveKind::kAllReduce || p_.kind == CollectiveKind::kReduceScatter;
+  const bool reduces = Reduces(p_.kind);
   absl::StrAppend(&text, " ", p_.name.substr(p_.name.find('%')), " (");
   for (size_t i = 0; i < p_.arrays.size(); ++i) {
     const CollectiveArray& array = p_.arrays[i];
@@ -298,6 +387,20 @@ std::optional<std::vector<KernelArgument>> CollectiveThunk::Touches() const {
     touches.push_back(p_.exchanged);
   }
   return touches;
+}
+
+void CollectiveAwaitThunk::Write(ThunkWriter& out) const {
+  out.Collective(spec_);
+  out.Text(name_);
+}
+
+std::unique_ptr<Thunk> CollectiveAwaitThunk::Read(ThunkReader& in) {
+  int64_t spec = 0;
+  std::string name;
+  in.Collective(spec);
+  in.Text(name);
+  in.Require(name.find('%') != std::string::npos, "the name of a collective");
+  return std::make_unique<CollectiveAwaitThunk>(spec, std::move(name));
 }
 
 absl::Status CollectiveAwaitThunk::Run(GpuRun& run) const { return run.collectives->Await(spec_, run.stream); }

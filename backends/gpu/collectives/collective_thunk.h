@@ -35,7 +35,7 @@ enum class CollectiveKind : uint8_t {
 };
 
 // A reduction by a kernel: (pieces of all ranks, result, elements, ranks), one thread per element.
-inline constexpr int kCombineBlock = 256;
+inline constexpr int kCombineBlock = 256, kCombineArguments = 4;
 struct ReductionKernel {
   int64_t kernel = -1;
   std::string name;
@@ -71,6 +71,9 @@ struct CollectiveProgram {
 class CollectiveThunk : public Thunk {
  public:
   explicit CollectiveThunk(CollectiveProgram program) : p_(std::move(program)) {}
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kCollective; }
+  void Write(ThunkWriter& out) const override;
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   std::optional<std::vector<KernelArgument>> Touches() const override;
@@ -97,6 +100,9 @@ class CollectiveThunk : public Thunk {
 class CollectiveAwaitThunk : public Thunk {
  public:
   CollectiveAwaitThunk(int64_t spec, std::string name) : spec_(spec), name_(std::move(name)) {}
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kCollectiveAwait; }
+  void Write(ThunkWriter& out) const override;
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   bool IsCapturableTogether() const override { return true; }

@@ -6,14 +6,56 @@
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_TRANSFER_H_
 
-#include "backends/gpu/compile/program_emitter.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/gpu/thunks/thunk.h"
+#include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::gpu {
+
+class ProgramEmitter;
 
 bool IsDeviceTransfer(const HloInstruction& instruction);
 // Adds the thunk of such an instruction; recv and send-done have none. Errors: Unimplemented for transfers that do not
 // specify their source-target pairs.
 absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* instruction);
+
+class TransferThunk : public Thunk {
+ public:
+  // `leaves` are those of the data that is sent or received.
+  TransferThunk(std::string name, std::string context, int64_t spec, int64_t channel, bool sends,
+                std::vector<BufferSlice> leaves)
+      : name_(std::move(name)),
+        context_(std::move(context)),
+        spec_(spec),
+        channel_(channel),
+        sends_(sends),
+        leaves_(std::move(leaves)) {}
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kTransfer; }
+  void Write(ThunkWriter& out) const override;
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+
+ private:
+  TransferThunk() = default;
+  template <typename Stream, typename Self>
+  static void Fields(Stream& stream, Self& self);
+  // Both ends return the same text.
+  std::string Op() const;
+  absl::Status Send(GpuRun& run) const;
+  absl::Status Receive(GpuRun& run) const;
+  absl::Status TakeMail(GpuRun& run, const BufferSlice& leaf) const;
+
+  std::string name_, context_;
+  int64_t spec_ = 0, channel_ = 0;
+  bool sends_ = false;
+  std::vector<BufferSlice> leaves_;
+};
 
 }  // namespace hilo::gpu
 

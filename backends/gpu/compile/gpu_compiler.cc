@@ -1,5 +1,6 @@
 #include "backends/gpu/compile/gpu_compiler.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -9,13 +10,13 @@
 #include "backends/gpu/collectives/overlap_scheduler.h"
 #include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/compile/cubin_cache.h"
-#include "backends/gpu/compile/gpu_arch.h"
-#include "backends/gpu/compile/gpu_artifact.h"
 #include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/compile/kernel_choice.h"
+#include "backends/gpu/compile/program_emitter.h"
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/gpu_program.h"
+#include "backends/gpu/thunks/program_bytes.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -42,11 +43,14 @@ bool Is(const char* variable, absl::string_view wanted) {
   const char* setting = std::getenv(variable);
   return setting != nullptr && setting == wanted;
 }
-bool GraphsAre(absl::string_view wanted) { return Is("HILO_GPU_GRAPHS", wanted); }
+GraphUse UseOfGraphs() {
+  return Is("HILO_GPU_GRAPHS", "off")      ? GraphUse::kNever
+         : Is("HILO_GPU_GRAPHS", "always") ? GraphUse::kAtOnce
+                                           : GraphUse::kLater;
+}
 
 // A module during its lowering by the backend.
 struct Lowered : LoweredModule {
-  ProgramFacts facts;
   std::unique_ptr<Libraries> libraries;
 };
 
@@ -68,30 +72,28 @@ class GpuCompiler : public Compiler {
                                                            const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
-    auto source = std::make_unique<ProgramSource>();
-    source->options = options;
-    source->arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
-    source->format = driver->image_format();
-    // A clone has its instructions in the order of their text, so that a program that is loaded compiles to the same
-    // kernels.
-    source->settings = Settings();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, source->settings, {}, driver, stages));
-    source->module = std::move(module);
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitProgram(lowered, options, source->settings, source->arch, stages));
-    if (lowered.libraries != nullptr) source->libraries = lowered.libraries->decisions().table();
-    GpuCompileOptions code_options{.arch = source->arch, .cubins = cubins_.get()};
+    const std::string arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
+    const GpuImageFormat format = driver->image_format();
+    const KernelSettings settings = Settings();
+    HILO_ASSIGN_OR_RETURN(const Lowered lowered, Lower(std::move(module), options, settings, driver, stages));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, settings, arch, stages));
+    GpuCompileOptions code_options{.arch = arch, .cubins = cubins_.get()};
     code_options.opt_level =
         is_emulated_ && !options_.optimize_for_emulation ? GpuOptLevel::kFast : GpuOptLevel::kThorough;
-    code_options.bitcode = source->format == GpuImageFormat::kBitcode;
-    code_options.ptx = source->format == GpuImageFormat::kPtx;
-    code_options.cubin = source->format == GpuImageFormat::kCubin;
+    code_options.bitcode = format == GpuImageFormat::kBitcode;
+    code_options.ptx = format != GpuImageFormat::kBitcode;
+    code_options.cubin = format == GpuImageFormat::kCubin;
     HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes,
                           CompileAll(&program, code_options, pool, options.cancellation.get()));
-    std::vector<KernelImage> images;
-    for (size_t i = 0; i < codes.size(); ++i)
-      images.push_back({codes[i].image(source->format), std::move(program.modules[i].kernels)});
-    return MakeProgram(std::move(lowered), std::move(program), std::move(images), std::move(source));
+    ProgramImage& image = program.image;
+    image.arch = arch;
+    image.format = format;
+    for (size_t i = 0; i < codes.size(); ++i) {
+      image.images.push_back({.bytes = codes[i].image(format),
+                              .ptx = format == GpuImageFormat::kCubin ? std::move(codes[i].ptx) : std::string(),
+                              .kernels = std::move(program.modules[i].kernels)});
+    }
+    return std::make_unique<GpuProgram>(std::move(image), UseOfGraphs(), devices_);
   }
 
   // GPU code is for the device's architecture; kernels depend on the options and the environment.
@@ -108,29 +110,15 @@ class GpuCompiler : public Compiler {
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
                                                         const CompileOptions& options) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
-    HILO_ASSIGN_OR_RETURN(DecodedGpuProgram saved, DecodeGpuProgram(artifact));
-    if (saved.source.format != driver->image_format())
-      return FailedPrecondition("the serialised executable has kernels in another form than this device takes");
-    HILO_RETURN_IF_ERROR(CheckRunsOn(saved.source.arch, saved.source.format, driver->properties().arch()));
-    auto source = std::make_unique<ProgramSource>(std::move(saved.source));
-    CompileOptions as_compiled = source->options;
-    as_compiled.custom_calls = options.custom_calls;
-    HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(as_compiled));
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(source->module->Clone(), as_compiled, source->settings,
-                                                 LibraryDecisions(source->libraries), driver, stages));
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitProgram(lowered, as_compiled, source->settings, source->arch, stages));
-    if (lowered.libraries != nullptr) {
-      HILO_RETURN_IF_ERROR(lowered.libraries->decisions().status());
-      source->libraries = lowered.libraries->decisions().table();
-    }
-    bool fits = program.kernel_digests == saved.kernel_digests && program.modules.size() == saved.images.size();
-    for (size_t i = 0; fits && i < saved.images.size(); ++i)
-      fits = program.modules[i].kernels == saved.images[i].kernels;
-    // Names may differ: a module's text does not preserve which names were used before.
-    program.kernel_names = std::move(saved.kernel_names);
-    if (!fits) return InvalidArgument("serialised executable: its kernels are not those of its module");
-    return MakeProgram(std::move(lowered), std::move(program), std::move(saved.images), std::move(source));
+    AlgorithmSelector algorithms({is_emulated_, driver}, AlgorithmSelector::TuneFileFromEnvironment());
+    HILO_ASSIGN_OR_RETURN(ProgramImage image,
+                          DecodeProgram(artifact, {.device = {is_emulated_, driver},
+                                                   .algorithms = &algorithms,
+                                                   .custom_calls = options.custom_calls,
+                                                   .replica_count = std::max<int64_t>(options.replica_count, 1),
+                                                   .partition_count = std::max<int64_t>(options.num_partitions, 1)}));
+    HILO_RETURN_IF_ERROR(SelectCode(driver->properties().arch(), driver->image_format(), &image));
+    return std::make_unique<GpuProgram>(std::move(image), UseOfGraphs(), devices_);
   }
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
@@ -138,7 +126,7 @@ class GpuCompiler : public Compiler {
     HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "llvm", "ptx", "sass", "resources"}));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
     const KernelSettings settings = Settings();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, {}, nullptr, stages));
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, nullptr, stages));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
@@ -169,22 +157,9 @@ class GpuCompiler : public Compiler {
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<CompiledProgram>> MakeProgram(Lowered lowered, EmittedProgram program,
-                                                               std::vector<KernelImage> images,
-                                                               std::unique_ptr<const ProgramSource> source) const {
-    program.modules.clear();
-    lowered.facts.scratch_bytes = program.scratch_bytes;
-    lowered.facts.capture_at_once = GraphsAre("always");
-    HILO_ASSIGN_OR_RETURN(
-        lowered.facts.collectives,
-        CollectivePlan::Create(program.collectives, lowered.facts.replica_count, lowered.facts.partition_count));
-    return std::make_unique<GpuProgram>(std::move(lowered.facts), std::move(program), std::move(images),
-                                        std::move(source), devices_);
-  }
-
   static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
     return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->decisions().Missing(),
-                        ThunksToString(*program.scopes.back(), ""));
+                        ThunksToString(program.image.entry().thunks, ""));
   }
 
   // The settings of the options and the environment at this time.
@@ -204,10 +179,18 @@ class GpuCompiler : public Compiler {
     emission.arch = arch;
     emission.platform = devices_->platform();
     emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
-    emission.graph_thunks_from = GraphsAre("off") ? INT64_MAX : options_.graph_thunks_from;
+    emission.graph_thunks_from = options_.graph_thunks_from;
     emission.libraries = lowered.libraries.get();
     ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
+    ProgramImage& image = program.image;
+    image.shape = lowered.shape;
+    image.donations = lowered.assignment.scopes().back().donations;
+    image.replica_count = lowered.module->replica_count();
+    image.partition_count = lowered.module->num_partitions();
+    image.overlap_collectives = settings.overlap_collectives;
+    HILO_ASSIGN_OR_RETURN(image.plan,
+                          CollectivePlan::Create(image.collectives, image.replica_count, image.partition_count));
     constexpr int kDump = CompileDriver::kFirstBackendDump;
     stages.Dump(kDump, "kernels.ll", [&] { return IrOf(program); });
     stages.Dump(kDump + 10, "thunks.txt", [&] { return ThunksOf(lowered, program); });
@@ -245,12 +228,10 @@ class GpuCompiler : public Compiler {
 
   // Without a driver the device is unknown. Libraries may round as they do.
   absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                const KernelSettings& settings, LibraryDecisions decisions, GpuDriver* device,
-                                const CompileDriver& driver) const {
+                                const KernelSettings& settings, GpuDriver* device, const CompileDriver& driver) const {
     Lowered lowered;
     if (!options.strict)
-      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, settings.library_thresholds,
-                                                      std::move(decisions));
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, settings.library_thresholds);
     const std::unique_ptr<Target> target = CreateGpuTarget();
     const KernelFacts kernels{.strict = options.strict,
                               .settings = settings,
@@ -268,15 +249,6 @@ class GpuCompiler : public Compiler {
       return CompleteKernelChoice(aliased, assignment, kernels);
     };
     HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
-    const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());
-    lowered.facts.overlap_collectives = settings.overlap_collectives;
-    lowered.facts.shape = lowered.shape;
-    lowered.facts.donations = entry.donations;
-    lowered.facts.frame_bytes = entry.frame_bytes;
-    lowered.facts.parameter_leaves = entry.parameter_leaves;
-    lowered.facts.output_leaves = entry.output_leaves;
-    lowered.facts.replica_count = lowered.module->replica_count();
-    lowered.facts.partition_count = lowered.module->num_partitions();
     return lowered;
   }
 

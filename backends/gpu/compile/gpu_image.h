@@ -27,6 +27,7 @@ struct KernelResources {
 // The kernels of one image, as indices into the program's kernels.
 struct KernelImage {
   std::string bytes;
+  std::string ptx;  // of a cubin: what it was assembled from, for devices of later generations; else empty
   std::vector<int64_t> kernels;
 };
 

@@ -7,6 +7,7 @@
 #include "backends/gpu/compile/kernel_families.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/thunks/host_call.h"
+#include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/kernel_families.h"
 #include "backends/gpu/thunks/host_call.h"
+#include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"

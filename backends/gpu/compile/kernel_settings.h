@@ -1,12 +1,10 @@
-// Decisions other than compile options that determine a module's kernels: stored in serialized programs, so that thunks
-// can be emitted again for the same kernels.
+// Decisions other than compile options that determine a module's kernels.
 #ifndef HILO_BACKENDS_GPU_COMPILE_KERNEL_SETTINGS_H_
 #define HILO_BACKENDS_GPU_COMPILE_KERNEL_SETTINGS_H_
 
 #include <cstdint>
 
 namespace hilo {
-class ByteReader;
 class ByteWriter;
 }  // namespace hilo
 
@@ -50,8 +48,8 @@ struct KernelSettings {
   LibraryThresholds library_thresholds;
 };
 
+// Writes all of them: what distinguishes two settings.
 void Encode(const KernelSettings& settings, ByteWriter* out);
-KernelSettings DecodeKernelSettings(ByteReader* in);
 
 }  // namespace hilo::gpu
 

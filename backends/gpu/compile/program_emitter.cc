@@ -10,18 +10,17 @@
 #include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
+#include "backends/gpu/thunks/control_thunks.h"
 #include "backends/gpu/thunks/graph_thunk.h"
+#include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
-#include "base/sha256.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace hilo::gpu {
 namespace {
@@ -45,13 +44,6 @@ std::string TextOf(const llvm::Module& module) {
   return stream.str();
 }
 
-// Names of instructions, which are in locations, may change when a module is printed and parsed.
-std::string TextWithoutLines(const llvm::Module& module) {
-  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  llvm::StripDebugInfo(*copy);
-  return TextOf(*copy);
-}
-
 }  // namespace
 
 ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment,
@@ -61,9 +53,10 @@ ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& 
       options_(options),
       emission_(emission),
       numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals} {
-  result_.constants = assignment.constants();
-  for (size_t i = 0; i < result_.constants.size(); ++i)
-    constant_numbers_[result_.constants[i].get()] = static_cast<int64_t>(i);
+  for (const std::shared_ptr<const Literal>& literal : assignment.constants()) {
+    constant_numbers_[literal.get()] = static_cast<int64_t>(result_.image.constants.size());
+    result_.image.constants.push_back({literal, literal->untyped_data()});
+  }
 }
 
 absl::StatusOr<EmittedProgram> ProgramEmitter::Emit() {
@@ -81,9 +74,16 @@ absl::StatusOr<EmittedProgram> ProgramEmitter::Emit() {
 absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   frame_bytes_ = scope.frame_bytes;
   in_entry_ = for_all_ranks_ = scope.computation->IsEntry();
-  HILO_ASSIGN_OR_RETURN(ThunkSequence thunks, EmitComputation(scope.computation));
-  result_.scopes.push_back(std::make_unique<ThunkSequence>(std::move(thunks)));
-  scope_thunks_[scope.computation] = result_.scopes.back().get();
+  auto emitted = std::make_unique<ThunkScope>();
+  emitted->number = static_cast<int64_t>(result_.image.scopes.size());
+  emitted->frame_bytes = scope.frame_bytes;
+  for (const HloInstruction* parameter : scope.computation->parameter_instructions()) {
+    for (const int64_t bytes : LeafBytes(parameter->shape())) emitted->parameter_bytes.push_back(bytes);
+  }
+  emitted->output_bytes = LeafBytes(scope.computation->root_instruction()->shape());
+  HILO_ASSIGN_OR_RETURN(emitted->thunks, EmitComputation(scope.computation));
+  scopes_[scope.computation] = emitted.get();
+  result_.image.scopes.push_back(std::move(emitted));
   return absl::OkStatus();
 }
 
@@ -180,19 +180,22 @@ absl::Status ProgramEmitter::EmitCall(const HloInstruction* call) {
   };
   for (const HloInstruction* operand : call->operands()) HILO_RETURN_IF_ERROR(pass(operand, &parameters));
   HILO_RETURN_IF_ERROR(pass(call, &outputs));
-  Add(std::make_unique<CallThunk>(call->called_computation()->name(), scope_thunks_.at(call->called_computation()),
+  Add(std::make_unique<CallThunk>(call->called_computation()->name(), scopes_.at(call->called_computation()),
                                   assignment_.call_frame_offset(call), std::move(parameters), std::move(outputs)));
   return absl::OkStatus();
 }
 
 int64_t ProgramEmitter::AddCollective(CollectiveSpec spec) {
-  result_.collectives.push_back(std::move(spec));
-  return static_cast<int64_t>(result_.collectives.size()) - 1;
+  result_.image.collectives.push_back(std::move(spec));
+  return static_cast<int64_t>(result_.image.collectives.size()) - 1;
 }
 
 int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
-  auto [it, fresh] = constant_numbers_.try_emplace(literal.get(), result_.constants.size());
-  if (fresh) result_.constants.push_back(std::move(literal));
+  auto [it, fresh] = constant_numbers_.try_emplace(literal.get(), result_.image.constants.size());
+  if (fresh) {
+    const absl::Span<const uint8_t> bytes = literal->untyped_data();
+    result_.image.constants.push_back({std::move(literal), bytes});
+  }
   return it->second;
 }
 
@@ -217,8 +220,12 @@ std::unique_ptr<llvm::Module> ProgramEmitter::NewModule(absl::string_view name, 
 int64_t ProgramEmitter::AllocateScratch(int64_t bytes) {
   const int64_t offset = scratch_used_;
   scratch_used_ += CeilDiv(bytes, kDeviceAlignment) * kDeviceAlignment;
-  result_.scratch_bytes = std::max(result_.scratch_bytes, scratch_used_);
+  result_.image.scratch_bytes = std::max(result_.image.scratch_bytes, scratch_used_);
   return offset;
+}
+
+void ProgramEmitter::NeedWorkspace(int64_t bytes) {
+  result_.image.workspace_bytes = std::max(result_.image.workspace_bytes, bytes);
 }
 
 // Value names are discarded, so the text of a kernel depends on its code alone.
@@ -234,10 +241,8 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   if (llvm::verifyModule(kernel.module(), &errors))
     return Internal("the code of a kernel is not valid: ", errors.str());
   auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size),
-                                          static_cast<int64_t>(result_.kernel_names.size()));
+                                          static_cast<int64_t>(result_.image.kernels.size()));
   if (!fresh) return it->second;
-  result_.kernel_digests.push_back(
-      DigestToHex(Sha256::Of(emission_.line_info ? TextWithoutLines(kernel.module()) : it->first)));
   std::string name = KernelName(kernel.name());
   if (const int64_t used = names_[name]++; used > 0) absl::StrAppend(&name, "__", used);
   kernel.function()->setName(name);
@@ -246,7 +251,7 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   if (llvm::Linker::linkModules(*batch.module, std::move(kernel.module_)))
     return Internal("the kernel ", name, " cannot be linked into its module");
   batch.kernels.push_back(it->second);
-  result_.kernel_names.push_back(std::move(name));
+  result_.image.kernels.push_back({std::move(name), static_cast<int64_t>(kernel.arguments().size())});
   return it->second;
 }
 
@@ -254,10 +259,7 @@ absl::Status ProgramEmitter::Launch(const HloInstruction* instruction, int64_t k
                                     std::vector<KernelArgument> arguments) {
   if (blocks == 0) return absl::OkStatus();
   if (blocks > INT32_MAX) return ResourceExhausted("a kernel of ", blocks, " blocks; the most is ", INT32_MAX);
-  LaunchDimensions dimensions;
-  dimensions.grid.x = static_cast<uint32_t>(blocks);
-  dimensions.block.x = static_cast<uint32_t>(block_size);
-  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, result_.kernel_names[kernel], dimensions,
+  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, kernel_name(kernel), blocks, block_size,
                                     std::move(arguments)));
   return absl::OkStatus();
 }

@@ -9,9 +9,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "backends/gpu/collectives/collective_plan.h"
 #include "backends/gpu/compile/kernel_emitter.h"
 #include "backends/gpu/compile/kernel_settings.h"
+#include "backends/gpu/thunks/program_image.h"
 #include "backends/gpu/thunks/thunk.h"
 #include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
@@ -36,13 +36,8 @@ struct KernelModule {
 };
 
 struct EmittedProgram {
+  ProgramImage image;  // without code
   std::vector<KernelModule> modules;
-  std::vector<std::string> kernel_names;               // by number
-  std::vector<std::string> kernel_digests;             // of their code, by number; independent of names
-  std::vector<std::unique_ptr<ThunkSequence>> scopes;  // callees first; the entry is last
-  std::vector<std::shared_ptr<const Literal>> constants;
-  int64_t scratch_bytes = 0;
-  std::vector<CollectiveSpec> collectives;
 };
 
 class ProgramEmitter {
@@ -63,7 +58,7 @@ class ProgramEmitter {
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
   // Adds a collective and returns its index.
   int64_t AddCollective(CollectiveSpec spec);
-  const std::string& kernel_name(int64_t kernel) const { return result_.kernel_names[kernel]; }
+  const std::string& kernel_name(int64_t kernel) const { return result_.image.kernels[kernel].name; }
   // Returns the memory of a scalar, which may be a constant.
   absl::StatusOr<BufferSlice> SliceOf(const HloInstruction* scalar);
 
@@ -73,6 +68,8 @@ class ProgramEmitter {
 
   // Allocates memory that only the instruction being emitted uses: an offset in the program's scratch memory.
   int64_t AllocateScratch(int64_t bytes);
+  // Makes the workspace of library calls at least this large.
+  void NeedWorkspace(int64_t bytes);
 
   // Ends the kernel, whose blocks have `block_size` threads, and returns its index; equal kernels share one.
   absl::StatusOr<int64_t> Finish(KernelEmitter& kernel, int block_size);
@@ -110,7 +107,7 @@ class ProgramEmitter {
   codegen::NumericOptions numerics_;
   std::string triple_, data_layout_;
   absl::flat_hash_set<const HloComputation*> sequential_;
-  absl::flat_hash_map<const HloComputation*, const ThunkSequence*> scope_thunks_;
+  absl::flat_hash_map<const HloComputation*, const ThunkScope*> scopes_;
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> kernels_;  // by their code
   absl::flat_hash_map<std::string, int64_t> names_;

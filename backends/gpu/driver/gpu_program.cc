@@ -1,10 +1,11 @@
-// A run borrows a stream and an arena (frame and scratch memory) and returns them when it is done, so any number of
-// runs can be concurrent. They are kept for later runs, as graphs hold the arena's address, until an allocation runs
-// out of memory. Kernels are loaded and constants copied for the first run on a device.
+// A run borrows a stream and an arena (frame, scratch memory and workspace) and returns them when it is done, so any
+// number of runs can be concurrent. They are kept for later runs, as graphs hold the arena's address, until an
+// allocation runs out of memory. Kernels are loaded and constants copied for the first run on a device.
 #include "backends/gpu/driver/gpu_program.h"
 
-#include "backends/gpu/compile/gpu_artifact.h"
+#include "backends/gpu/thunks/program_bytes.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {
@@ -19,7 +20,7 @@ int64_t Aligned(int64_t bytes) { return CeilDiv(bytes, kDeviceAlignment) * kDevi
 // The graphs of a run's collectives. NCCL warns of threads that launch graphs of several communicators: there are none
 // for ranks that are in more than one.
 GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
-  if (plan.has_overlapping_cliques()) return {};
+  if (run.graphs == nullptr || plan.has_overlapping_cliques()) return {};
   const GraphCache::Addresses addresses = run.addresses();
   using Members = std::vector<std::shared_ptr<CliqueMember>>;
   return {.offer = [=, graphs = run.graphs](
@@ -31,14 +32,9 @@ GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
 
 }  // namespace
 
-GpuProgram::GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images,
-                       std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices)
-    : facts_(std::move(facts)),
-      program_(std::move(program)),
-      images_(std::move(images)),
-      source_(std::move(source)),
-      devices_(std::move(devices)) {
-  for (const KernelImage& image : images_) code_bytes_ += static_cast<int64_t>(image.bytes.size());
+GpuProgram::GpuProgram(ProgramImage image, GraphUse graphs, std::shared_ptr<GpuDevices> devices)
+    : image_(std::move(image)), graphs_(graphs), devices_(std::move(devices)) {
+  for (const KernelImage& one : image_.images) code_bytes_ += static_cast<int64_t>(one.bytes.size());
 }
 
 GpuProgram::~GpuProgram() {
@@ -70,10 +66,12 @@ int64_t GpuProgram::ReleaseIdle(int device) const {
   return static_cast<int64_t>(idle.size()) * ArenaBytes();
 }
 
-int64_t GpuProgram::ArenaBytes() const { return Aligned(facts_.frame_bytes) + facts_.scratch_bytes; }
+int64_t GpuProgram::ArenaBytes() const {
+  return Aligned(image_.entry().frame_bytes) + Aligned(image_.scratch_bytes) + image_.workspace_bytes;
+}
 
 absl::Status GpuProgram::Serialize(Artifact* artifact) const {
-  EncodeGpuProgram(*source_, program_, images_, artifact);
+  EncodeProgram(image_, artifact);
   return absl::OkStatus();
 }
 
@@ -82,25 +80,25 @@ int64_t GpuProgram::estimated_nanoseconds() const { return kRunNanoseconds; }
 absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
   loaded->number = device;
   HILO_ASSIGN_OR_RETURN(loaded->driver, devices_->Get(device));
-  loaded->kernels.resize(program_.kernel_names.size());
-  for (const KernelImage& image : images_) {
-    HILO_ASSIGN_OR_RETURN(loaded->modules.emplace_back(), loaded->driver->LoadModule(image.bytes));
-    for (int64_t kernel : image.kernels) {
-      HILO_ASSIGN_OR_RETURN(loaded->kernels[kernel], loaded->modules.back()->GetKernel(program_.kernel_names[kernel]));
+  loaded->kernels.resize(image_.kernels.size());
+  for (const KernelImage& one : image_.images) {
+    HILO_ASSIGN_OR_RETURN(loaded->modules.emplace_back(), loaded->driver->LoadModule(one.bytes));
+    for (int64_t kernel : one.kernels) {
+      HILO_ASSIGN_OR_RETURN(loaded->kernels[kernel], loaded->modules.back()->GetKernel(image_.kernels[kernel].name));
     }
   }
   int64_t bytes = 0;
   std::vector<int64_t> offsets;
-  for (const auto& constant : program_.constants) {
+  for (const ProgramConstant& constant : image_.constants) {
     offsets.push_back(bytes);
-    bytes += Aligned(static_cast<int64_t>(constant->untyped_data().size()));
+    bytes += Aligned(static_cast<int64_t>(constant.bytes.size()));
   }
   HILO_ASSIGN_OR_RETURN(loaded->constant_memory,
                         devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
-    const absl::Span<const uint8_t> data = program_.constants[i]->untyped_data();
+    const absl::Span<const uint8_t> data = image_.constants[i].bytes;
     if (!data.empty()) HILO_RETURN_IF_ERROR(stream->Copy(place, data.data(), static_cast<int64_t>(data.size())));
     loaded->constants.push_back(place);
   }
@@ -135,7 +133,7 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
     }
   }
   OnDevice::Lane lane;
-  lane.graphs = GraphCache(facts_.capture_at_once);
+  lane.graphs = GraphCache(graphs_ == GraphUse::kAtOnce);
   HILO_ASSIGN_OR_RETURN(lane.stream, device.driver->CreateStream());
   HILO_ASSIGN_OR_RETURN(void* arena, devices_->Allocate(device.number, [&] {
     return device.driver->Allocate(ArenaBytes(), lane.stream.get());
@@ -147,22 +145,23 @@ absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device
 absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(const GpuRun& run, OnDevice& device,
                                                                             OnDevice::Lane* lane) const {
   const RunContext& context = run.context;
-  if (context.replica_count != facts_.replica_count || context.partition_count != facts_.partition_count) {
-    return InvalidArgument("the program was compiled for ", facts_.replica_count, " replicas and ",
-                           facts_.partition_count, " partitions, but is run on ", context.replica_count, " and ",
+  if (context.replica_count != image_.replica_count || context.partition_count != image_.partition_count) {
+    return InvalidArgument("the program was compiled for ", image_.replica_count, " replicas and ",
+                           image_.partition_count, " partitions, but is run on ", context.replica_count, " and ",
                            context.partition_count);
   }
-  return CollectiveRun::Create(devices_->collectives(), facts_.collectives,
-                               static_cast<int64_t>(program_.collectives.size()), facts_.overlap_collectives, context,
-                               *device.driver, &lane->collectives, GraphsOf(facts_.collectives, run));
+  return CollectiveRun::Create(devices_->collectives(), image_.plan, static_cast<int64_t>(image_.collectives.size()),
+                               image_.overlap_collectives, context, *device.driver, &lane->collectives,
+                               GraphsOf(image_.plan, run));
 }
 
 absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
                              absl::Span<void* const> outputs) const {
-  if (static_cast<int64_t>(parameters.size()) != facts_.parameter_leaves ||
-      static_cast<int64_t>(outputs.size()) != facts_.output_leaves) {
-    return InvalidArgument("the program takes ", facts_.parameter_leaves, " parameter and ", facts_.output_leaves,
-                           " output leaves, but got ", parameters.size(), " and ", outputs.size());
+  const ThunkScope& entry = image_.entry();
+  if (parameters.size() != entry.parameter_bytes.size() || outputs.size() != entry.output_bytes.size()) {
+    return InvalidArgument("the program takes ", entry.parameter_bytes.size(), " parameter and ",
+                           entry.output_bytes.size(), " output leaves, but got ", parameters.size(), " and ",
+                           outputs.size());
   }
   HILO_ASSIGN_OR_RETURN(OnDevice * device, DeviceOf(context.device));
   HILO_ASSIGN_OR_RETURN(OnDevice::Lane lane, TakeLane(*device));
@@ -171,19 +170,22 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
     run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
   for (void* output : outputs) run.outputs.push_back(static_cast<uint8_t*>(output));
   run.frame = lane.arena;
-  run.scratch = lane.arena == nullptr ? nullptr : lane.arena + Aligned(facts_.frame_bytes);
-  run.graphs = &lane.graphs;
+  if (lane.arena != nullptr) {
+    run.scratch = lane.arena + Aligned(entry.frame_bytes);
+    run.workspace = run.scratch + Aligned(image_.scratch_bytes);
+  }
+  run.graphs = graphs_ == GraphUse::kNever ? nullptr : &lane.graphs;
   run.driver = device->driver;
   lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;
-  if (!program_.collectives.empty()) {
+  if (!image_.collectives.empty()) {
     absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();
     if (begun.ok()) collectives = *std::move(begun);
     run.collectives = collectives.get();
   }
-  if (status.ok()) status = RunThunks(*program_.scopes.back(), run);
+  if (status.ok()) status = RunThunks(entry.thunks, run);
   if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
   const absl::Status done = lane.stream->Synchronize();
   lane.stream->EndLoopsWhen(nullptr);

@@ -1,4 +1,4 @@
-// A compiled module: thunks, and each device's own kernels and constants.
+// A program on its devices: each has kernels and constants of its own.
 #ifndef HILO_BACKENDS_GPU_DRIVER_GPU_PROGRAM_H_
 #define HILO_BACKENDS_GPU_DRIVER_GPU_PROGRAM_H_
 
@@ -9,41 +9,31 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/collectives/collective_run.h"
-#include "backends/gpu/compile/program_emitter.h"
-#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/driver/gpu_devices.h"
 #include "backends/gpu/thunks/graph_thunk.h"
+#include "backends/gpu/thunks/program_image.h"
 
 namespace hilo::gpu {
 
-struct ProgramSource;
-
-// Properties of a compiled module other than its thunks.
-struct ProgramFacts {
-  ProgramShape shape;
-  std::vector<std::pair<int64_t, int64_t>> donations;
-  int64_t frame_bytes = 0;
-  int64_t scratch_bytes = 0;
-  int64_t parameter_leaves = 0;
-  int64_t output_leaves = 0;
-  int64_t replica_count = 1, partition_count = 1;
-  CollectivePlan collectives;
-  bool overlap_collectives = true;
-  bool capture_at_once = false;  // capture graphs in the first run
+// How the graph thunks of a program run.
+enum class GraphUse {
+  kNever,   // their thunks are queued one by one
+  kLater,   // captured from the second run on
+  kAtOnce,  // captured in the first run
 };
 
 class GpuProgram : public CompiledProgram, private IdleMemory {
  public:
-  // `source` is the input of Serialize (gpu_artifact.h).
-  GpuProgram(ProgramFacts facts, EmittedProgram program, std::vector<KernelImage> images,
-             std::unique_ptr<const ProgramSource> source, std::shared_ptr<GpuDevices> devices);
+  GpuProgram(ProgramImage image, GraphUse graphs, std::shared_ptr<GpuDevices> devices);
   ~GpuProgram() override;
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override;
-  const ProgramShape& program_shape() const override { return facts_.shape; }
-  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return facts_.donations; }
-  int64_t temp_bytes() const override { return facts_.frame_bytes + facts_.scratch_bytes; }
+  const ProgramShape& program_shape() const override { return image_.shape; }
+  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return image_.donations; }
+  int64_t temp_bytes() const override {
+    return image_.entry().frame_bytes + image_.scratch_bytes + image_.workspace_bytes;
+  }
   int64_t code_bytes() const override { return code_bytes_; }
   int64_t estimated_nanoseconds() const override;
   absl::Status Serialize(Artifact* artifact) const override;
@@ -59,7 +49,7 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
     std::vector<uint8_t*> constants;
     struct Lane {  // the resources of one run
       std::unique_ptr<GpuStream> stream;
-      uint8_t* arena = nullptr;  // allocated in stream order
+      uint8_t* arena = nullptr;  // frame, scratch memory and workspace, allocated in stream order
       GraphCache graphs;
       CollectiveStreams collectives;
     };
@@ -77,11 +67,9 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   absl::StatusOr<std::unique_ptr<CollectiveRun>> BeginCollectives(const GpuRun& run, OnDevice& device,
                                                                   OnDevice::Lane* lane) const;
 
-  ProgramFacts facts_;
-  EmittedProgram program_;
-  std::vector<KernelImage> images_;
-  std::unique_ptr<const ProgramSource> source_;
-  std::shared_ptr<GpuDevices> devices_;
+  const ProgramImage image_;
+  const GraphUse graphs_;
+  const std::shared_ptr<GpuDevices> devices_;
   int64_t code_bytes_ = 0;
   mutable std::mutex mutex_;
   mutable absl::flat_hash_map<int, std::unique_ptr<OnDevice>> loaded_;

@@ -20,25 +20,21 @@ namespace hilo::gpu {
 // For one compilation.
 class Libraries {
  public:
-  // `decisions`: empty, or those of a serialized program, which are reused.
-  Libraries(const LibraryDevice& device, const LibraryThresholds& thresholds, LibraryDecisions decisions = {})
-      : device_(device),
-        thresholds_(thresholds),
-        algorithms_(device, AlgorithmSelector::TuneFileFromEnvironment()),
-        decisions_(std::move(decisions)) {}
+  Libraries(const LibraryDevice& device, const LibraryThresholds& thresholds)
+      : device_(device), thresholds_(thresholds), algorithms_(device, AlgorithmSelector::TuneFileFromEnvironment()) {}
 
   const LibraryThresholds& thresholds() const { return thresholds_; }
   const LibraryDecisions& decisions() const { return decisions_; }
   // Returns nullopt if the library is not available or has no algorithm.
-  std::optional<LibraryAlgorithm> SelectGemm(const GemmDescriptor& gemm);
-  std::optional<LibraryAlgorithm> SelectConvolution(const ConvolutionDescriptor& convolution);
+  std::optional<LibraryChoice> SelectGemm(const GemmDescriptor& gemm);
+  std::optional<LibraryChoice> SelectConvolution(const ConvolutionDescriptor& convolution);
   // Returns the bytes of workspace; nullopt as above, or if the transform is small.
   std::optional<int64_t> SelectFft(const FftDescriptor& fft);
   // Returns true if a batch of square matrices is assigned to the library.
   bool SelectSolver(absl::string_view routine, PrimitiveType type, int64_t rows, int64_t batch);
 
  private:
-  std::optional<LibraryAlgorithm> Select(const char* what, const LibraryWork& work);
+  std::optional<LibraryChoice> Select(const char* what, const LibraryWork& work);
 
   const LibraryDevice device_;
   const LibraryThresholds thresholds_;

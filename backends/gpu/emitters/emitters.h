@@ -48,6 +48,8 @@ absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* 
 absl::Status EmitLibraryTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitLibrarySolver(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
 
 // Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates. A
 // `block` of 0: it is in memory; otherwise it is computed, by a loop.

@@ -7,8 +7,6 @@
 #include "backends/gpu/collectives/device_transfer.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
-#include "backends/gpu/thunks/host_call.h"
-#include "backends/gpu/thunks/stream_call.h"
 #include "base/errors.h"
 
 namespace hilo::gpu {

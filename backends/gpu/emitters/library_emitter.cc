@@ -51,33 +51,31 @@ absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instructio
 
 absl::Status EmitLibraryDot(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<GemmMatch> match = GemmOf(*instruction);
-  std::optional<LibraryAlgorithm> algorithm;
-  if (match.has_value()) algorithm = program.emission().libraries->SelectGemm(match->gemm);
-  if (!algorithm.has_value()) return NotChosen("a product");
-  HILO_ASSIGN_OR_RETURN(const BufferSlice a, SliceOfOperand(program, instruction, match->dot->operand(1)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice b, SliceOfOperand(program, instruction, match->dot->operand(0)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice c, SliceOfOperand(program, instruction, match->residual));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
-  const int64_t bytes = algorithm->workspace_bytes;
-  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<GemmThunk>(instruction->name(), *match, *algorithm, a, b, c,
-                                          program.assignment().slice(instruction), bias, workspace));
+  std::optional<LibraryChoice> choice;
+  if (match.has_value()) choice = program.emission().libraries->SelectGemm(match->gemm);
+  if (!choice.has_value()) return NotChosen("a product");
+  GemmThunk::Arrays arrays{.d = program.assignment().slice(instruction)};
+  HILO_ASSIGN_OR_RETURN(arrays.a, SliceOfOperand(program, instruction, match->dot->operand(1)));
+  HILO_ASSIGN_OR_RETURN(arrays.b, SliceOfOperand(program, instruction, match->dot->operand(0)));
+  HILO_ASSIGN_OR_RETURN(arrays.c, SliceOfOperand(program, instruction, match->residual));
+  HILO_ASSIGN_OR_RETURN(arrays.bias, SliceOfOperand(program, instruction, match->bias));
+  program.NeedWorkspace(choice->algorithm.workspace_bytes);
+  program.Add(std::make_unique<GemmThunk>(instruction->name(), match->gemm, match->loop, *std::move(choice), arrays));
   return absl::OkStatus();
 }
 
 absl::Status EmitLibraryConvolution(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<ConvolutionMatch> match = ConvolutionOf(*instruction);
-  std::optional<LibraryAlgorithm> algorithm;
-  if (match.has_value()) algorithm = program.emission().libraries->SelectConvolution(match->descriptor);
-  if (!algorithm.has_value()) return NotChosen("a convolution");
-  HILO_ASSIGN_OR_RETURN(const BufferSlice lhs, SliceOfOperand(program, instruction, match->convolution->operand(0)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice rhs, SliceOfOperand(program, instruction, match->convolution->operand(1)));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice residual, SliceOfOperand(program, instruction, match->residual));
-  HILO_ASSIGN_OR_RETURN(const BufferSlice bias, SliceOfOperand(program, instruction, match->bias));
-  const int64_t bytes = algorithm->workspace_bytes;
-  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
-  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *algorithm, lhs, rhs,
-                                                 program.assignment().slice(instruction), residual, bias, workspace));
+  std::optional<LibraryChoice> choice;
+  if (match.has_value()) choice = program.emission().libraries->SelectConvolution(match->descriptor);
+  if (!choice.has_value()) return NotChosen("a convolution");
+  ConvolutionThunk::Arrays arrays{.result = program.assignment().slice(instruction)};
+  HILO_ASSIGN_OR_RETURN(arrays.lhs, SliceOfOperand(program, instruction, match->convolution->operand(0)));
+  HILO_ASSIGN_OR_RETURN(arrays.rhs, SliceOfOperand(program, instruction, match->convolution->operand(1)));
+  HILO_ASSIGN_OR_RETURN(arrays.residual, SliceOfOperand(program, instruction, match->residual));
+  HILO_ASSIGN_OR_RETURN(arrays.bias, SliceOfOperand(program, instruction, match->bias));
+  program.NeedWorkspace(choice->algorithm.workspace_bytes);
+  program.Add(std::make_unique<ConvolutionThunk>(instruction->name(), match->descriptor, *std::move(choice), arrays));
   return absl::OkStatus();
 }
 
@@ -89,9 +87,9 @@ absl::Status EmitLibraryFft(ProgramEmitter& program, const HloInstruction* instr
   HILO_ASSIGN_OR_RETURN(const BufferSlice in, program.SliceOf(instruction->operand(0)));
   const int64_t copied = fft->type == FftType::kIrfft ? fft->InputBytes() : 0;
   const KernelArgument copy = KernelArgument::Scratch(program.AllocateScratch(copied), copied, true);
-  const KernelArgument workspace = KernelArgument::Scratch(program.AllocateScratch(*bytes), *bytes, true);
-  program.Add(std::make_unique<FftThunk>(instruction->name(), *fft, in, program.assignment().slice(instruction), copy,
-                                         workspace));
+  program.NeedWorkspace(*bytes);
+  program.Add(
+      std::make_unique<FftThunk>(instruction->name(), *fft, in, program.assignment().slice(instruction), copy, *bytes));
   return fft->IsInverse() ? EmitScale(program, instruction, fft->part, fft->Points()) : absl::OkStatus();
 }
 

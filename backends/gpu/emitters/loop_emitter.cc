@@ -5,6 +5,7 @@
 // all stores, from which LLVM makes one 16-byte access per array. This requires a minor-most dimension of whole groups,
 // or arrays that are all read at the index that is written.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

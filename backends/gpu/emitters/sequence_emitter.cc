@@ -9,6 +9,7 @@
 
 #include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/thunks/control_thunks.h"
 #include "backends/llvm/elements/predication.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

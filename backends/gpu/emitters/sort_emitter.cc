@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"

@@ -119,4 +119,12 @@ absl::StatusOr<LibraryAlgorithm> AlgorithmSelector::Select(const LibraryWork& wo
   return chosen;
 }
 
+absl::StatusOr<LibraryChoice> AlgorithmSelector::Choose(const LibraryWork& work, const LibraryChoice* earlier) {
+  HILO_ASSIGN_OR_RETURN(const std::string library, work.version());
+  std::string version = absl::StrCat(device_.driver == nullptr ? "" : device_.driver->properties().name, " ", library);
+  if (earlier != nullptr && earlier->version == version) return *earlier;
+  HILO_ASSIGN_OR_RETURN(LibraryAlgorithm algorithm, Select(work));
+  return LibraryChoice{std::move(algorithm), std::move(version)};
+}
+
 }  // namespace hilo::gpu

@@ -45,6 +45,8 @@ class AlgorithmSelector {
 
   // Errors: those of `work`.
   absl::StatusOr<LibraryAlgorithm> Select(const LibraryWork& work);
+  // The same, with what the algorithm is for; returns `earlier`, if it is for this device and library.
+  absl::StatusOr<LibraryChoice> Choose(const LibraryWork& work, const LibraryChoice* earlier = nullptr);
 
  private:
   absl::StatusOr<LibraryAlgorithm> SelectTuned(const LibraryWork& work);

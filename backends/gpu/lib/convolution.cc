@@ -7,6 +7,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -147,6 +148,15 @@ absl::StatusOr<std::string> LibraryVersion(const LibraryDevice& device) {
 #endif
 }
 
+// Returns true if the elements, of at most 16 bytes, can be counted.
+bool FitsMemory(int64_t images, int64_t features, const std::vector<int64_t>& sizes) {
+  int64_t bytes = 16;
+  for (const int64_t size : {images, features}) {
+    if (__builtin_mul_overflow(bytes, size, &bytes)) return false;
+  }
+  return absl::c_none_of(sizes, [&](int64_t size) { return __builtin_mul_overflow(bytes, size, &bytes); });
+}
+
 // Of spatial dimension d.
 absl::Status CheckDimension(const ConvolutionDescriptor& c, size_t d) {
   const auto invalid = [&](const auto&... what) {
@@ -220,6 +230,9 @@ absl::Status CheckConvolution(const ConvolutionDescriptor& c) {
   if (c.in_features % c.groups != 0 || c.out_features % c.groups != 0)
     return invalid("the groups do not divide the features");
   for (size_t d = 0; d < rank; ++d) HILO_RETURN_IF_ERROR(CheckDimension(c, d));
+  if (!FitsMemory(c.images, c.in_features, c.in) || !FitsMemory(c.images, c.out_features, c.out) ||
+      !FitsMemory(c.out_features, c.in_features, c.taps))
+    return invalid("the arrays fit into no memory");
   if (!c.HasEpilogue()) return absl::OkStatus();
   if (c.kind != ConvolutionKind::kForward) return unimplemented("the library fuses nothing with gradients");
   if (c.type == F64 || c.result_type != c.type)

@@ -1,16 +1,19 @@
 #include "backends/gpu/lib/gemm.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/primitive_type.h"
 #include "hilo/status_macros.h"
 
@@ -33,24 +36,17 @@ bool TypesGoTogether(const GemmDescriptor& gemm) {
   return (a == F32 || a == F64 || a == C64 || a == C128) && d == a;
 }
 
-// Bytes from the first to the last element of a batch of matrices.
-int64_t Extent(int64_t columns, int64_t rows, int64_t leading, int64_t batch, int64_t stride, PrimitiveType type) {
+// Bytes from the first to the last element of a loop's batches of matrices.
+int64_t Extent(int64_t columns, int64_t rows, int64_t leading, int64_t batch, int64_t stride, int64_t count,
+               int64_t step, PrimitiveType type) {
   if (columns == 0 || rows == 0) return 0;
-  return ((columns - 1) * leading + rows + (batch - 1) * stride) * PrimitiveTypeByteSize(type);
-}
-int64_t BytesOfA(const GemmDescriptor& gemm) {
-  return Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch,
-                gemm.stride_a, gemm.a_type);
-}
-int64_t BytesOfB(const GemmDescriptor& gemm) {
-  return Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch,
-                gemm.stride_b, gemm.b_type);
-}
-int64_t BytesOfD(const GemmDescriptor& gemm) {
-  return Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, gemm.d_type);
-}
-int64_t BytesOfBias(const GemmDescriptor& gemm) {
-  return gemm.has_bias ? gemm.m * PrimitiveTypeByteSize(gemm.d_type) : 0;
+  std::optional<int64_t> elements = rows;
+  for (const auto& [steps, width] : {std::pair(columns - 1, leading), {batch - 1, stride}, {count - 1, step}}) {
+    const std::optional<int64_t> more = CheckedMul(steps, width);
+    if (!more.has_value() || !elements.has_value()) return INT64_MAX;
+    elements = CheckedAdd(*elements, *more);
+  }
+  return elements.has_value() ? CheckedMul(*elements, PrimitiveTypeByteSize(type)).value_or(INT64_MAX) : INT64_MAX;
 }
 
 template <typename T>
@@ -133,6 +129,15 @@ absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
 
 }  // namespace
 
+GemmBytes BytesOfGemm(const GemmDescriptor& gemm, const GemmLoop& loop) {
+  return {.a = Extent(gemm.transpose_a ? gemm.m : gemm.k, gemm.transpose_a ? gemm.k : gemm.m, gemm.lda, gemm.batch,
+                      gemm.stride_a, loop.count, loop.step_a, gemm.a_type),
+          .b = Extent(gemm.transpose_b ? gemm.k : gemm.n, gemm.transpose_b ? gemm.n : gemm.k, gemm.ldb, gemm.batch,
+                      gemm.stride_b, loop.count, loop.step_b, gemm.b_type),
+          .d = Extent(gemm.n, gemm.m, gemm.ldd, gemm.batch, gemm.stride_d, loop.count, loop.step_d, gemm.d_type),
+          .bias = gemm.has_bias ? CheckedMul(gemm.m, PrimitiveTypeByteSize(gemm.d_type)).value_or(INT64_MAX) : 0};
+}
+
 bool WantsTransposedA(PrimitiveType type) { return type == S8 || IsF8(type); }
 
 std::string GemmDescriptor::ToString() const {
@@ -164,7 +169,14 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   if (gemm.ldb < rows_b) return invalid("expected ldb of at least ", rows_b);
   if (gemm.ldd < gemm.m) return invalid("expected ldd of at least ", gemm.m);
   if (gemm.stride_a < 0 || gemm.stride_b < 0 || gemm.stride_d < 0) return invalid("expected strides of at least 0");
-  if (gemm.batch > 1 && gemm.stride_d < gemm.ldd * gemm.n) return invalid("the results of a batch overlap");
+  for (const int64_t alignment : {gemm.alignment_a, gemm.alignment_b, gemm.alignment_d}) {
+    if (alignment < 1 || kDeviceAlignment % alignment != 0)
+      return invalid("expected alignments that divide ", kDeviceAlignment);
+  }
+  const GemmBytes bytes = BytesOfGemm(gemm);
+  if (std::max({bytes.a, bytes.b, bytes.d, bytes.bias}) == INT64_MAX) return invalid("the arrays fit into no memory");
+  if (gemm.batch > 1 && gemm.stride_d < CheckedMul(gemm.ldd, gemm.n).value_or(INT64_MAX))
+    return invalid("the results of a batch overlap");
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
   const auto check_pointer = [&](const char* name, const void* pointer, PrimitiveType type,
                                  bool wanted) -> absl::Status {
@@ -198,6 +210,14 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   return absl::OkStatus();
 }
 
+absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmLoop& loop) {
+  void* aligned = reinterpret_cast<void*>(kDeviceAlignment);
+  HILO_RETURN_IF_ERROR(CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = aligned, .bias = aligned}));
+  if (loop.count < 1 || loop.step_a < 0 || loop.step_b < 0 || loop.step_d < (loop.count > 1 ? 1 : 0))
+    return InvalidArgument("gemm ", gemm.ToString(), ": expected iterations one after the other");
+  return absl::OkStatus();
+}
+
 absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands) {
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, operands));
   switch (gemm.a_type) {
@@ -217,9 +237,7 @@ absl::Status GemmOnHost(const GemmDescriptor& gemm, const GemmOperands& operands
 
 absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice& device, const GemmDescriptor& gemm,
                                                              int most) {
-  const void* aligned = reinterpret_cast<const void*>(kDeviceAlignment);
-  HILO_RETURN_IF_ERROR(
-      CheckGemm(gemm, {.a = aligned, .b = aligned, .c = aligned, .d = const_cast<void*>(aligned), .bias = aligned}));
+  HILO_RETURN_IF_ERROR(CheckGemm(gemm, GemmLoop()));
   if (device.is_emulated) {
     std::vector<LibraryAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
     if (most < static_cast<int>(all.size())) all.resize(most);
@@ -235,11 +253,12 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice
 }
 
 LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm) {
+  const GemmBytes bytes = BytesOfGemm(gemm);
   return {.text = gemm.ToString(),
           .most_workspace_bytes = kGemmWorkspaceBytes,
           .version = [device] { return GemmLibraryVersion(device); },
           .algorithms = [device, gemm](int most) { return GemmAlgorithms(device, gemm, most); },
-          .array_bytes = {BytesOfA(gemm), BytesOfB(gemm), BytesOfD(gemm), BytesOfBias(gemm)},
+          .array_bytes = {bytes.a, bytes.b, bytes.d, bytes.bias},
           .run =
               [gemm](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
                      const LibraryAlgorithm& algorithm) {
@@ -263,12 +282,13 @@ absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOp
     if (reinterpret_cast<uintptr_t>(array) % alignment != 0)
       return InvalidArgument("gemm ", gemm.ToString(), ": an array is not aligned to ", alignment, " bytes");
   }
+  const GemmBytes bytes = BytesOfGemm(gemm);
   std::vector<GpuSlice> slices;
-  slices.push_back(GpuSlice::Read(operands.a, BytesOfA(gemm)));
-  slices.push_back(GpuSlice::Read(operands.b, BytesOfB(gemm)));
-  if (gemm.beta != 0) slices.push_back(GpuSlice::Read(operands.c, BytesOfD(gemm)));
-  if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, BytesOfBias(gemm)));
-  slices.push_back(GpuSlice::Write(operands.d, BytesOfD(gemm)));
+  slices.push_back(GpuSlice::Read(operands.a, bytes.a));
+  slices.push_back(GpuSlice::Read(operands.b, bytes.b));
+  if (gemm.beta != 0) slices.push_back(GpuSlice::Read(operands.c, bytes.d));
+  if (gemm.has_bias) slices.push_back(GpuSlice::Read(operands.bias, bytes.bias));
+  slices.push_back(GpuSlice::Write(operands.d, bytes.d));
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
   auto call = [gemm, operands, workspace, algorithm](void* native) -> absl::Status {
     if (native == nullptr) return EmulatedGemm(gemm, operands, workspace, algorithm);

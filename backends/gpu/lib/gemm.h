@@ -44,6 +44,19 @@ struct GemmDescriptor {
   std::string ToString() const;
 };
 
+// A loop around a product: its trip count, and the elements between the arrays of two iterations.
+struct GemmLoop {
+  int64_t count = 1;
+  int64_t step_a = 0, step_b = 0, step_d = 0;  // C's is D's
+};
+
+// Bytes from the first to the last element of each array; C's are D's. INT64_MAX: more than memory can have.
+struct GemmBytes {
+  int64_t a = 0, b = 0, d = 0, bias = 0;
+};
+// Of all iterations. Sizes are at least 0.
+GemmBytes BytesOfGemm(const GemmDescriptor& gemm, const GemmLoop& loop = {});
+
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -58,9 +71,12 @@ inline constexpr int64_t kGemmWorkspaceBytes = int64_t{32} << 20;
 // Returns true if the library's kernels for this type require A transposed and B not: those of 8-bit types.
 bool WantsTransposedA(PrimitiveType type);
 
-// Checks the rules of cuBLASLt. Errors: InvalidArgument for sizes, leading dimensions, null and misaligned pointers;
-// Unimplemented for unsupported type combinations and for arrays that lack the alignment that 8-bit kernels require.
+// Checks the rules of cuBLASLt, for any numbers. Errors: InvalidArgument for sizes, leading dimensions, null and
+// misaligned pointers; Unimplemented for unsupported type combinations and for arrays that lack the alignment that
+// 8-bit kernels require.
 absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands);
+// Checks all but the operands, and that the iterations of a loop write different results.
+absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmLoop& loop);
 
 // Returns at most `most` (at least 1) algorithms for a product, the library's first choice first. Without a driver
 // there is one: the library chooses when it runs. The emulated device has three with different workspaces, of which the

@@ -26,6 +26,12 @@ struct LibraryAlgorithm {
   int64_t workspace_bytes = 0;  // required
 };
 
+// An algorithm, and the device and library that its code is for.
+struct LibraryChoice {
+  LibraryAlgorithm algorithm;
+  std::string version;
+};
+
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_LIB_LIBRARY_DEVICE_H_

@@ -42,31 +42,6 @@ absl::Status CheckRoutine(absl::string_view routine, PrimitiveType type) {
   return absl::OkStatus();
 }
 
-// Checks that every implementation of the call makes before it reads the data.
-absl::Status CheckCall(const SolverCall& call) {
-  if (call.operands.empty()) return InvalidArgument(call.routine, ": expected operands");
-  HILO_RETURN_IF_ERROR(CheckRoutine(call.routine, call.type()));
-  const RoutineInfo& info = *InfoOf(call.routine);
-  if (call.operands.size() != info.operands || call.results.size() != info.results) {
-    return InvalidArgument(call.routine, ": expected ", info.operands, " operands and ", info.results, " results, got ",
-                           call.operands.size(), " and ", call.results.size());
-  }
-  if (call.operands[0].dimensions.size() < 2) return InvalidArgument(call.routine, ": expected matrices");
-  const size_t batch = call.operands[0].dimensions.size() - 2;
-  for (const std::vector<SolverArray>* arrays : {&call.operands, &call.results}) {
-    for (const SolverArray& array : *arrays) {
-      if (array.dimensions.size() < batch || !std::equal(array.dimensions.begin(), array.dimensions.begin() + batch,
-                                                         call.operands[0].dimensions.begin())) {
-        return InvalidArgument(call.routine, ": expected the same batch for all arrays");
-      }
-      if (absl::c_any_of(array.dimensions, [](int64_t size) { return size < 0 || size > INT32_MAX; }))
-        return InvalidArgument(call.routine, ": expected sizes of at most 2147483647");
-      if (array.data == nullptr && array.bytes() > 0) return InvalidArgument(call.routine, ": an array is null");
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status SolveOnHost(const SolverCall& call) {
   const RoutineInfo& info = *InfoOf(call.routine);
   const std::string name = absl::StrCat("lapack_", std::string(1, LetterOf(call.type())),
@@ -135,8 +110,39 @@ absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine,
 #endif
 }
 
+absl::Status CheckSolverCall(const SolverCall& call) {
+  if (call.operands.empty()) return InvalidArgument(call.routine, ": expected operands");
+  HILO_RETURN_IF_ERROR(CheckRoutine(call.routine, call.type()));
+  const RoutineInfo& info = *InfoOf(call.routine);
+  if (call.operands.size() != info.operands || call.results.size() != info.results) {
+    return InvalidArgument(call.routine, ": expected ", info.operands, " operands and ", info.results, " results, got ",
+                           call.operands.size(), " and ", call.results.size());
+  }
+  if (call.operands[0].dimensions.size() < 2) return InvalidArgument(call.routine, ": expected matrices");
+  const size_t batch = call.operands[0].dimensions.size() - 2;
+  for (const std::vector<SolverArray>* arrays : {&call.operands, &call.results}) {
+    for (const SolverArray& array : *arrays) {
+      if (array.dimensions.size() < batch || !std::equal(array.dimensions.begin(), array.dimensions.begin() + batch,
+                                                         call.operands[0].dimensions.begin())) {
+        return InvalidArgument(call.routine, ": expected the same batch for all arrays");
+      }
+      if (absl::c_any_of(array.dimensions, [](int64_t size) { return size < 0 || size > INT32_MAX; }))
+        return InvalidArgument(call.routine, ": expected sizes of at most 2147483647");
+      int64_t bytes = PrimitiveTypeByteSize(array.type);
+      if (absl::c_any_of(array.dimensions, [&](int64_t size) { return __builtin_mul_overflow(bytes, size, &bytes); }))
+        return InvalidArgument(call.routine, ": an array fits into no memory");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunSolver(GpuStream* stream, const SolverCall& call) {
-  HILO_RETURN_IF_ERROR(CheckCall(call));
+  HILO_RETURN_IF_ERROR(CheckSolverCall(call));
+  for (const std::vector<SolverArray>* arrays : {&call.operands, &call.results}) {
+    for (const SolverArray& array : *arrays) {
+      if (array.data == nullptr && array.bytes() > 0) return InvalidArgument(call.routine, ": an array is null");
+    }
+  }
   std::vector<GpuSlice> slices;
   for (const SolverArray& array : call.operands) slices.push_back(GpuSlice::Read(array.data, array.bytes()));
   for (const SolverArray& array : call.results) slices.push_back(GpuSlice::Write(array.data, array.bytes()));

@@ -54,6 +54,10 @@ struct SolverCall {
 // loaded; Unimplemented for other routines and types.
 absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine, PrimitiveType type);
 
+// Checks all but the addresses and the contents of the attributes, for any numbers. Errors: Unimplemented for other
+// routines and types; InvalidArgument for arrays that the routine does not accept.
+absl::Status CheckSolverCall(const SolverCall& call);
+
 // Queues the call. On CUDA it may wait for the device, so it must not be captured. Errors: as CheckSolver;
 // InvalidArgument for arrays and attributes that the routine does not accept.
 absl::Status RunSolver(GpuStream* stream, const SolverCall& call);

@@ -286,8 +286,8 @@ class EpilogueMatcher {
       return;
     if (gemm.has_bias || match_.residual != nullptr) return;  // these are f32
     gemm.d_type = gemm.a_type;
-    if (match_.turns > 1)
-      gemm.alignment_d = std::gcd(kDeviceAlignment, match_.turn_d * PrimitiveTypeByteSize(gemm.d_type));
+    if (match_.loop.count > 1)
+      gemm.alignment_d = std::gcd(kDeviceAlignment, match_.loop.step_d * PrimitiveTypeByteSize(gemm.d_type));
     Take(user);
     match_.root = user;
   }
@@ -353,24 +353,21 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   if (axes.batch.size() == 2) {
     const Axis& outer = axes.batch[0];
     if (outer.size > kMaxSteps) return std::nullopt;
-    match.turns = outer.size;
-    match.turn_a = outer.rhs;
-    match.turn_b = outer.lhs;
-    match.turn_d = outer.out;
-    const auto alignment = [](int64_t turn, PrimitiveType type) {
-      return std::gcd(kDeviceAlignment, turn * PrimitiveTypeByteSize(type));
+    match.loop = {.count = outer.size, .step_a = outer.rhs, .step_b = outer.lhs, .step_d = outer.out};
+    const auto alignment = [](int64_t step, PrimitiveType type) {
+      return std::gcd(kDeviceAlignment, step * PrimitiveTypeByteSize(type));
     };
-    gemm.alignment_a = alignment(match.turn_a, gemm.a_type);
-    gemm.alignment_b = alignment(match.turn_b, gemm.b_type);
-    gemm.alignment_d = alignment(match.turn_d, gemm.d_type);
+    gemm.alignment_a = alignment(match.loop.step_a, gemm.a_type);
+    gemm.alignment_b = alignment(match.loop.step_b, gemm.b_type);
+    gemm.alignment_d = alignment(match.loop.step_d, gemm.d_type);
   }
   gemm.allow_tf32 = gemm.a_type == F32 && AllowsTf32(attrs);
   // The rules that are independent of addresses; strides of iterations and batches keep the alignment of matrices.
   char* aligned = reinterpret_cast<char*>(kDeviceAlignment);
-  for (int64_t turn : {int64_t{0}, match.turns - 1}) {
-    const GemmOperands operands{.a = aligned + turn * match.turn_a * PrimitiveTypeByteSize(gemm.a_type),
-                                .b = aligned + turn * match.turn_b * PrimitiveTypeByteSize(gemm.b_type),
-                                .d = aligned + turn * match.turn_d * PrimitiveTypeByteSize(gemm.d_type)};
+  for (int64_t i : {int64_t{0}, match.loop.count - 1}) {
+    const GemmOperands operands{.a = aligned + i * match.loop.step_a * PrimitiveTypeByteSize(gemm.a_type),
+                                .b = aligned + i * match.loop.step_b * PrimitiveTypeByteSize(gemm.b_type),
+                                .d = aligned + i * match.loop.step_d * PrimitiveTypeByteSize(gemm.d_type)};
     if (!CheckGemm(gemm, operands).ok()) return std::nullopt;
   }
   return match;

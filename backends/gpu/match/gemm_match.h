@@ -21,8 +21,7 @@ namespace hilo::gpu {
 //   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias))
 struct GemmMatch {
   GemmDescriptor gemm;  // A is rhs, B is lhs: row-major arrays are transposed matrices
-  // An outermost loop: its trip count, and its strides in A, B and D (and C), in elements.
-  int64_t turns = 1, turn_a = 0, turn_b = 0, turn_d = 0;
+  GemmLoop loop;        // an outermost loop
   const HloInstruction* dot = nullptr;
   const HloInstruction* root = nullptr;
   const HloInstruction* residual = nullptr;  // null: none; of the root's shape

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/collectives/collective_thunk.h"
+#include "backends/gpu/thunks/thunk_stream.h"
 #include "base/log_sink.h"
 #include "hilo/status_macros.h"
 
@@ -155,6 +156,16 @@ GraphThunk::GraphThunk(ThunkSequence body) : body_(std::move(body)), has_control
     if (thunk->starts() >= 0)
       collectives_.push_back({thunk->starts(), static_cast<const CollectiveThunk&>(*thunk).name()});
   }
+}
+
+void GraphThunk::Write(ThunkWriter& out) const { out.Thunks(body_); }
+
+std::unique_ptr<Thunk> GraphThunk::Read(ThunkReader& in) {
+  ThunkSequence body;
+  in.Thunks(body);
+  in.Require(absl::c_all_of(body, [](const auto& thunk) { return thunk->IsCapturableTogether(); }),
+             "thunks that a graph can capture");
+  return std::make_unique<GraphThunk>(std::move(body));
 }
 
 absl::Status GraphThunk::Run(GpuRun& run) const {

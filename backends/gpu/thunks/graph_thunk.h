@@ -86,6 +86,9 @@ class GraphCache {
 class GraphThunk : public Thunk {
  public:
   explicit GraphThunk(ThunkSequence body);
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kGraph; }
+  void Write(ThunkWriter& out) const override;
   absl::Status Run(GpuRun& run) const override;
   std::string ToString(const std::string& indent) const override;
   bool IsCapturable() const override { return collectives_.empty(); }

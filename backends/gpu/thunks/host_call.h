@@ -3,8 +3,17 @@
 #ifndef HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_HOST_CALL_H_
 
-#include "absl/status/status.h"
-#include "backends/gpu/compile/program_emitter.h"
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/gpu/thunks/thunk.h"
+#include "hilo/ffi.h"
+#include "hlo/ir/hlo_instruction.h"
+#include "hlo/ir/hlo_module.h"
 
 namespace hilo::gpu {
 
@@ -14,14 +23,43 @@ constexpr bool HasHostCall(HloOpcode opcode) {
 }
 // False for the custom calls that are ops of XLA's own.
 bool IsHostCall(const HloInstruction& instruction);
-// Adds the thunk. Errors: Unimplemented, for example for custom calls whose function is unknown on this platform.
-absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
 
-// The memory of a call's leaves, depth first over all operands and over the result.
-struct CallLeaves {
+// An instruction without its module: its text, from which a call is made again, and the memory of its leaves, depth
+// first over all operands and over the result.
+struct CallInstruction {
+  std::string name, context;  // for dumps and errors
+  std::string text;           // runtime/instruction_text.h
   std::vector<BufferSlice> operands, results;
+
+  // "(&results, operands)"
+  std::string SlicesToString() const;
 };
-absl::StatusOr<CallLeaves> LeavesOf(ProgramEmitter& program, const HloInstruction* instruction);
+void WriteCall(const CallInstruction& call, ThunkWriter& out);
+// Returns the module whose root is the instruction; null after an error.
+std::unique_ptr<HloModule> ReadCall(ThunkReader& in, CallInstruction* call);
+
+class HostThunk : public Thunk {
+ public:
+  // `call` is the memory of `instruction`, for which IsHostCall is true. Errors: Unimplemented, and NotFound for custom
+  // calls whose function is not registered for this platform.
+  static absl::StatusOr<std::unique_ptr<HostThunk>> Create(const HloInstruction& instruction, CallInstruction call,
+                                                           const CustomCallRegistry* custom_calls);
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kHost; }
+  void Write(ThunkWriter& out) const override { WriteCall(call_, out); }
+  absl::Status Run(GpuRun& run) const override;
+  std::string ToString(const std::string& indent) const override;
+
+  // One pointer per leaf; null for tokens and empty arrays. Results overlap no operand.
+  using Function = std::function<absl::Status(const RunContext& run, absl::Span<const uint8_t* const> operands,
+                                              absl::Span<uint8_t* const> results)>;
+
+ private:
+  HostThunk(CallInstruction call, Function function) : call_(std::move(call)), function_(std::move(function)) {}
+
+  CallInstruction call_;
+  Function function_;
+};
 
 }  // namespace hilo::gpu
 

@@ -3,13 +3,38 @@
 #ifndef HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 #define HILO_BACKENDS_GPU_THUNKS_STREAM_CALL_H_
 
-#include "absl/status/status.h"
-#include "backends/gpu/compile/program_emitter.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/gpu/thunks/host_call.h"
+#include "runtime/ffi/custom_call.h"
 
 namespace hilo::gpu {
 
-// Adds the thunk of a custom call whose function is registered for kStreamPlatform. Errors: as ffi::CustomCall::Create.
-absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
+// Not captured into graphs: what a function queues may differ from call to call.
+class StreamCallThunk : public Thunk {
+ public:
+  // Errors: as ffi::CustomCall::Create, for functions that are not registered for kStreamPlatform.
+  static absl::StatusOr<std::unique_ptr<StreamCallThunk>> Create(const HloInstruction& instruction,
+                                                                 CallInstruction call,
+                                                                 const CustomCallRegistry* custom_calls);
+  static std::unique_ptr<Thunk> Read(ThunkReader& in);
+  ThunkKind kind() const override { return ThunkKind::kStreamCall; }
+  void Write(ThunkWriter& out) const override { WriteCall(call_, out); }
+  absl::Status Run(GpuRun& run) const override;
+  std::optional<std::vector<KernelArgument>> Touches() const override;
+  std::string ToString(const std::string& indent) const override;
+
+ private:
+  StreamCallThunk(CallInstruction call, std::unique_ptr<ffi::CustomCall> function)
+      : call_(std::move(call)), function_(std::move(function)) {}
+
+  CallInstruction call_;
+  std::unique_ptr<ffi::CustomCall> function_;
+};
 
 }  // namespace hilo::gpu
 

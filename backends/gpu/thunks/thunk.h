@@ -2,7 +2,8 @@
 // sequences.
 //
 // A thunk refers to the memory that it reads and writes by slices of buffer assignment; addresses are resolved when it
-// runs. All work is queued on one stream, in order.
+// runs. All work is queued on one stream, in order. Thunks are what a serialized executable holds: each kind writes its
+// fields, and reads them with everything checked that a run relies on (thunk_stream.h).
 #ifndef HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 #define HILO_BACKENDS_GPU_THUNKS_THUNK_H_
 
@@ -41,6 +42,8 @@ struct KernelArgument {
 
 class CollectiveRun;
 class GraphCache;
+class ThunkReader;
+class ThunkWriter;
 
 // One run of the program, in the scope that is running.
 struct GpuRun {
@@ -49,6 +52,7 @@ struct GpuRun {
   absl::Span<GpuKernel* const> kernels;
   absl::Span<uint8_t* const> constants;
   uint8_t* scratch = nullptr;
+  uint8_t* workspace = nullptr;  // of library calls: ProgramImage::workspace_bytes
   std::vector<uint8_t*> parameters, outputs;
   uint8_t* frame = nullptr;
   CollectiveRun* collectives = nullptr;  // null: the program has none
@@ -65,9 +69,19 @@ struct GpuRun {
   std::vector<const void*> addresses() const;
 };
 
+enum class ThunkKind : uint8_t {
+#define HILO_THUNK(kind, reader) kind,
+#include "backends/gpu/thunks/thunk_kinds.def"
+#undef HILO_THUNK
+  kLast = kTransfer
+};
+
 class Thunk {
  public:
   virtual ~Thunk() = default;
+  virtual ThunkKind kind() const = 0;
+  // Writes what the kind's reader in thunk_kinds.def reads.
+  virtual void Write(ThunkWriter& out) const = 0;
   // Queues the work; waits for it if the host needs a result. Errors: the device's; Cancelled and DeadlineExceeded from
   // loops; those of host calls.
   virtual absl::Status Run(GpuRun& run) const = 0;
@@ -93,124 +107,12 @@ std::string SliceToString(const BufferSlice& slice);
 bool AreCapturable(const ThunkSequence& thunks);
 bool HaveControlFlow(const ThunkSequence& thunks);
 
-class KernelThunk : public Thunk {
- public:
-  // `kernel` is an index into GpuRun::kernels, `name` the instruction's name.
-  KernelThunk(std::string name, int64_t kernel, std::string kernel_name, LaunchDimensions dimensions,
-              std::vector<KernelArgument> arguments)
-      : name_(std::move(name)),
-        kernel_(kernel),
-        kernel_name_(std::move(kernel_name)),
-        dimensions_(dimensions),
-        arguments_(std::move(arguments)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  std::optional<std::vector<KernelArgument>> Touches() const override { return arguments_; }
-  bool IsCapturable() const override { return true; }
-
- private:
-  std::string name_;
-  int64_t kernel_;
-  std::string kernel_name_;
-  LaunchDimensions dimensions_;
-  std::vector<KernelArgument> arguments_;
-};
-
-class CopyThunk : public Thunk {
- public:
-  CopyThunk(BufferSlice to, BufferSlice from, int64_t bytes) : to_(to), from_(from), bytes_(bytes) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  std::optional<std::vector<KernelArgument>> Touches() const override {
-    return std::vector<KernelArgument>{KernelArgument::Slice(to_, true), KernelArgument::Slice(from_, false)};
-  }
-  bool IsCapturable() const override { return true; }
-
- private:
-  BufferSlice to_, from_;
-  int64_t bytes_;
-};
-
-// The host reads the predicate in each iteration; in a graph, the device does.
-class WhileThunk : public Thunk {
- public:
-  WhileThunk(BufferSlice predicate, ThunkSequence condition, ThunkSequence body)
-      : predicate_(predicate), condition_(std::move(condition)), body_(std::move(body)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  bool IsCapturable() const override { return AreCapturable(condition_) && AreCapturable(body_); }
-  bool HasControlFlow() const override { return true; }
-
- private:
-  BufferSlice predicate_;
-  ThunkSequence condition_, body_;
-};
-
-// A loop with trip count `turns`: no predicate is read, and iterations are queued ahead of the device.
-class CountedLoopThunk : public Thunk {
- public:
-  CountedLoopThunk(int64_t turns, ThunkSequence body) : turns_(turns), body_(std::move(body)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  // True for short loops.
-  bool IsCapturable() const override;
-  bool HasControlFlow() const override { return HaveControlFlow(body_); }
-
- private:
-  int64_t turns_;
-  ThunkSequence body_;
-};
-
-// Runs the sequence until it sets the byte at `flag` to 0.
-class RepeatThunk : public Thunk {
- public:
-  RepeatThunk(KernelArgument flag, ThunkSequence body) : flag_(flag), body_(std::move(body)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  bool IsCapturable() const override { return AreCapturable(body_); }
-  bool HasControlFlow() const override { return true; }
-
- private:
-  KernelArgument flag_;
-  ThunkSequence body_;
-};
-
-// The selector is pred (false selects branch 1) or s32 (out of range selects the last branch).
-class ConditionalThunk : public Thunk {
- public:
-  ConditionalThunk(BufferSlice selector, bool is_pred, std::vector<ThunkSequence> branches)
-      : selector_(selector), is_pred_(is_pred), branches_(std::move(branches)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  bool IsCapturable() const override;
-  bool HasControlFlow() const override { return true; }
-
- private:
-  BufferSlice selector_;
-  bool is_pred_;
-  std::vector<ThunkSequence> branches_;
-};
-
-// Runs the sequence of another scope, which must outlive this thunk, in a part of the caller's frame.
-class CallThunk : public Thunk {
- public:
-  CallThunk(std::string name, const ThunkSequence* callee, int64_t frame_offset, std::vector<BufferSlice> parameters,
-            std::vector<BufferSlice> outputs)
-      : name_(std::move(name)),
-        callee_(callee),
-        frame_offset_(frame_offset),
-        parameters_(std::move(parameters)),
-        outputs_(std::move(outputs)) {}
-  absl::Status Run(GpuRun& run) const override;
-  std::string ToString(const std::string& indent) const override;
-  bool IsCapturable() const override;
-  bool HasControlFlow() const override { return HaveControlFlow(*callee_); }
-
- private:
-  std::string name_;
-  const ThunkSequence* callee_;
-  int64_t frame_offset_;
-  std::vector<BufferSlice> parameters_, outputs_;
+// The entry or the target of calls, with its memory.
+struct ThunkScope {
+  int64_t number = 0;  // index in ProgramImage::scopes
+  ThunkSequence thunks;
+  int64_t frame_bytes = 0;
+  std::vector<int64_t> parameter_bytes, output_bytes;  // by leaf
 };
 
 }  // namespace hilo::gpu
