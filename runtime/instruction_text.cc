@@ -2,6 +2,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
 
@@ -40,7 +42,9 @@ std::string InstructionsToText(const HloModule& module, absl::Span<const HloInst
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> InstructionsFromText(absl::string_view text) {
-  return ParseHloModule(text, {.file_name = "text of calls"});
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.file_name = "text of calls"}));
+  HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
+  return module;
 }
 
 }  // namespace hilo

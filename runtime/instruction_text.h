@@ -17,7 +17,7 @@ namespace hilo {
 // their operands' shapes; the last one is its root. Empty if there are none.
 std::string InstructionsToText(const HloModule& module, absl::Span<const HloInstruction* const> instructions);
 
-// Errors: the parser's.
+// Takes any text. Errors: those of the parser and the verifier.
 absl::StatusOr<std::unique_ptr<HloModule>> InstructionsFromText(absl::string_view text);
 
 }  // namespace hilo

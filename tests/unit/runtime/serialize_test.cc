@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hilo/version.h"
+#include "runtime/instruction_text.h"
 #include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
 
@@ -195,6 +196,18 @@ std::string WithHeaderText(std::string bytes, const std::string& from, const std
   const size_t digest = reader.U32() - 32;
   bytes.replace(digest, 32, std::string(DigestBytes(Sha256::Of(absl::string_view(bytes).substr(0, digest)))));
   return bytes;
+}
+
+// What the verifier refuses would be taken at its word.
+TEST(SerializeTest, TextsOfInstructionsAreVerified) {
+  const auto read = [](const char* alias) {
+    return InstructionsFromText(absl::StrCat(
+        "HloModule m\nENTRY main { x = f32[4] parameter(0)  ROOT c = f32[4] custom-call(x), custom_call_target=\"t\", "
+        "output_to_operand_aliasing={",
+        alias, "} }"));
+  };
+  EXPECT_TRUE(read("{}: (0, {})").ok());
+  EXPECT_EQ(read("{5}: (3, {})").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(SerializeTest, OtherPlatformsVersionsAndMachinesAreRefusedByName) {
