@@ -155,6 +155,36 @@ TEST_F(StreamCallTest, TypedHandlers) {
   }
 }
 
+// In a computation that is called, and too large to be inlined; also when the program is loaded.
+TEST_F(StreamCallTest, InACalledComputation) {
+  std::string text =
+      "HloModule m\ncalled { x = f32[3] parameter(0)  r.0 = f32[3] custom-call(x), custom_call_target=\"add_one\", "
+      "api_version=API_VERSION_TYPED_FFI\n";
+  for (int i = 1; i <= 30; ++i)
+    absl::StrAppend(&text, i == 30 ? "ROOT " : "", "r.", i, " = f32[3] add(r.", i - 1, ", r.", i - 1, ")\n");
+  absl::StrAppend(&text,
+                  "}\nENTRY main { x = f32[3] parameter(0)  y = f32[3] parameter(1)  c = f32[3] call(x), "
+                  "to_apply=called  d = f32[3] call(y), to_apply=called  ROOT s = f32[3] subtract(d, c) }");
+  auto module = ParseHloModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto thunks = CreateGpuCompiler(kEmulatedPlatform, {})
+                          ->Emit(*std::move(module), {.custom_calls = client_->custom_call_registry()}, "thunks");
+  ASSERT_TRUE(thunks.ok() && absl::StrContains(*thunks, "call called frame")) << *thunks;
+  const auto executable = client_->CompileHloText(text);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto bytes = (*executable)->Serialize();
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const auto loaded = client_->Load(*bytes);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3}), y = LiteralUtil::CreateR1<float>({10, 20, 30});
+  const float scale = 1 << 30;
+  for (const auto* one : {&*executable, &*loaded}) {
+    const auto result = (*one)->ExecuteLiterals({&x, &y});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(*result, LiteralUtil::CreateR1<float>({9 * scale, 18 * scale, 27 * scale}));
+  }
+}
+
 TEST_F(StreamCallTest, UntypedFunctions) {
   const auto sum = Run("d, y", "sum", ", backend_config=\"ten\"");
   ASSERT_TRUE(sum.ok()) << sum.status();
