@@ -11,13 +11,13 @@
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/llvm/elements/elemental_emitter.h"
+#include "backends/llvm/jit/module_text.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 #include "runtime/artifact.h"
 #include "runtime/compile_driver.h"
 #include "runtime/instruction_text.h"
@@ -44,7 +44,7 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
-    driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return IrOf(modules); });
+    driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return codegen::ModulesText(modules); });
     codegen::ParallelRunner parallel;
     if (pool != nullptr) {
       parallel = [pool](size_t count, const std::function<void(size_t)>& body) {
@@ -108,7 +108,7 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
     HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
-    if (kind == "llvm") return IrOf(modules);
+    if (kind == "llvm") return codegen::ModulesText(modules);
     std::string text;
     if (kind == "obj") {
       HILO_RET_CHECK(!modules.empty()) << "the program has no code";
@@ -130,13 +130,6 @@ class CpuCompiler : public Compiler {
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
     return codegen::HostJit::Create(
         {.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
-  }
-
-  static std::string IrOf(const std::vector<codegen::HostModule>& modules) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    for (const codegen::HostModule& one : modules) one.module->print(stream, nullptr);
-    return stream.str();
   }
 
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,

@@ -17,11 +17,11 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/gpu_program.h"
 #include "backends/gpu/thunks/program_bytes.h"
+#include "backends/llvm/jit/module_text.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 #include "runtime/compile_driver.h"
 #include "runtime/disk_cache.h"
 
@@ -31,13 +31,6 @@ namespace {
 // The emulated device compiles large modules quickly, but starting one is slow; an assembler is the opposite, and
 // modules are compiled on all threads.
 constexpr int64_t kEmulatedKernelsPerModule = 64;
-
-std::string IrOf(const EmittedProgram& program) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  for (const KernelModule& one : program.modules) one.module->print(stream, nullptr);
-  return stream.str();
-}
 
 bool Is(const char* variable, absl::string_view wanted) {
   const char* setting = std::getenv(variable);
@@ -131,7 +124,7 @@ class GpuCompiler : public Compiler {
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, settings, arch, stages));
-    if (kind == "llvm") return IrOf(program);
+    if (kind == "llvm") return codegen::ModulesText(program.modules);
     if (kind == "thunks") return ThunksOf(lowered, program);
     HILO_ASSIGN_OR_RETURN(const std::vector<GpuCode> codes, CompileAll(&program,
                                                                        {.arch = arch,
@@ -192,7 +185,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(image.plan,
                           CollectivePlan::Create(image.collectives, image.replica_count, image.partition_count));
     constexpr int kDump = CompileDriver::kFirstBackendDump;
-    stages.Dump(kDump, "kernels.ll", [&] { return IrOf(program); });
+    stages.Dump(kDump, "kernels.ll", [&] { return codegen::ModulesText(program.modules); });
     stages.Dump(kDump + 10, "thunks.txt", [&] { return ThunksOf(lowered, program); });
     return program;
   }

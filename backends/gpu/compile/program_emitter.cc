@@ -13,6 +13,7 @@
 #include "backends/gpu/thunks/control_thunks.h"
 #include "backends/gpu/thunks/graph_thunk.h"
 #include "backends/gpu/thunks/kernel_thunks.h"
+#include "backends/llvm/jit/module_text.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -35,13 +36,6 @@ std::string KernelName(absl::string_view name) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
   }
   return clean;
-}
-
-std::string TextOf(const llvm::Module& module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream, nullptr);
-  return stream.str();
 }
 
 }  // namespace
@@ -240,7 +234,7 @@ absl::StatusOr<int64_t> ProgramEmitter::Finish(KernelEmitter& kernel, int block_
   llvm::raw_string_ostream errors(error);
   if (llvm::verifyModule(kernel.module(), &errors))
     return Internal("the code of a kernel is not valid: ", errors.str());
-  auto [it, fresh] = kernels_.try_emplace(absl::StrCat(TextOf(kernel.module()), block_size),
+  auto [it, fresh] = kernels_.try_emplace(absl::StrCat(codegen::ModuleText(kernel.module()), block_size),
                                           static_cast<int64_t>(result_.image.kernels.size()));
   if (!fresh) return it->second;
   std::string name = KernelName(kernel.name());
