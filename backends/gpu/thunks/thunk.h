@@ -73,8 +73,12 @@ enum class ThunkKind : uint8_t {
 #define HILO_THUNK(kind, reader) kind,
 #include "backends/gpu/thunks/thunk_kinds.def"
 #undef HILO_THUNK
-  kLast = kTransfer
 };
+inline constexpr uint32_t kThunkKinds = 0
+#define HILO_THUNK(kind, reader) +1
+#include "backends/gpu/thunks/thunk_kinds.def"
+#undef HILO_THUNK
+    ;
 
 class Thunk {
  public:

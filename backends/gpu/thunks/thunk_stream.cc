@@ -155,7 +155,7 @@ void ThunkReader::Thunks(ThunkSequence& thunks) {
   Require(depth_ <= kMaxDepth, "sequences of thunks that are nested less");
   for (uint64_t count = in_.Count(4); count > 0 && ok(); --count) {
     const uint32_t kind = in_.U32();
-    if (!Require(kind <= static_cast<uint32_t>(ThunkKind::kLast), "a kind of thunks")) break;
+    if (!Require(kind < kThunkKinds, "a kind of thunks")) break;
     std::unique_ptr<Thunk> thunk = ReadThunk(static_cast<ThunkKind>(kind), *this);
     // A thunk with an error may lack what its functions need.
     if (ok()) thunks.push_back(std::move(thunk));
