@@ -14,11 +14,12 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
+#include "collectives/connect_processes.h"
 #include "collectives/meeting_communicator.h"
-#include "collectives/mesh.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
 #include "collectives/sockets.h"
+#include "collectives/tcp_transport.h"
 #include "hilo/status_macros.h"
 
 namespace hilo {
@@ -35,7 +36,7 @@ uint64_t Digest64(absl::string_view text) {
 }  // namespace
 
 // Runs hold it by a plain pointer, their communicators by a shared one.
-class ProcessGroup::Core : public MeshListener {
+class ProcessGroup::Core : public FrameListener {
  public:
   // Runs of one program are numbered from 0.
   using RunKey = std::pair<uint64_t, uint64_t>;
@@ -45,16 +46,21 @@ class ProcessGroup::Core : public MeshListener {
     core->timeout_ = options.timeout;
     core->process_ = options.process_id;
     core->gone_.resize(options.process_count);
-    MeshOptions mesh{.process_id = options.process_id,
-                     .process_count = options.process_count,
-                     .store = options.store.get(),
-                     .name = options.name,
-                     .host = options.host.empty() ? "127.0.0.1" : options.host,
-                     .announcement = options.device_count,
-                     .deadline = absl::Now() + options.timeout};
-    HILO_ASSIGN_OR_RETURN(core->mesh_, Mesh::Connect(mesh));
-    core->device_counts_ = core->mesh_->announcements();
-    HILO_RETURN_IF_ERROR(core->mesh_->Start(core.get()));
+    HILO_ASSIGN_OR_RETURN(std::vector<ProcessConnection> connections,
+                          ConnectProcesses({.process_id = options.process_id,
+                                            .process_count = options.process_count,
+                                            .store = options.store.get(),
+                                            .name = options.name,
+                                            .host = options.host.empty() ? "127.0.0.1" : options.host,
+                                            .announcement = options.device_count,
+                                            .deadline = absl::Now() + options.timeout}));
+    std::vector<FileDescriptor> sockets;
+    for (ProcessConnection& connection : connections) {
+      core->device_counts_.push_back(connection.announcement);
+      sockets.push_back(std::move(connection.socket));
+    }
+    HILO_ASSIGN_OR_RETURN(core->transport_, TcpTransport::Create(std::move(sockets)));
+    HILO_RETURN_IF_ERROR(core->transport_->Start(core.get()));
     return core;
   }
 
@@ -62,7 +68,7 @@ class ProcessGroup::Core : public MeshListener {
     std::shared_ptr<ProcessRun> run;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      run = FindLocked({frame.header.program, frame.header.run});
+      run = FindLocked({frame.header().program, frame.header().run});
     }
     if (run != nullptr) run->OnFrame(process, std::move(frame));
   }
@@ -116,7 +122,7 @@ class ProcessGroup::Core : public MeshListener {
     const auto found = runs_.find(key);
     if (found != runs_.end()) return found->second;
     if (key.second < next_[key.first]) return nullptr;
-    return runs_[key] = std::make_shared<ProcessRun>(mesh_.get(), process_, key.first, key.second);
+    return runs_[key] = std::make_shared<ProcessRun>(transport_.get(), process_, key.first, key.second);
   }
 
   absl::Duration timeout_;
@@ -124,9 +130,9 @@ class ProcessGroup::Core : public MeshListener {
   std::vector<int64_t> device_counts_;
   std::mutex mutex_;
   std::map<RunKey, std::shared_ptr<ProcessRun>> runs_;
-  std::map<uint64_t, uint64_t> next_;  // number of the next run, by program
-  std::vector<absl::Status> gone_;     // by process
-  std::unique_ptr<Mesh> mesh_;         // destroyed first, as its thread uses the rest
+  std::map<uint64_t, uint64_t> next_;     // number of the next run, by program
+  std::vector<absl::Status> gone_;        // by process
+  std::unique_ptr<Transport> transport_;  // destroyed first, as its thread uses the rest
 };
 
 namespace {
@@ -151,18 +157,14 @@ class CrossProcessCommunicator : public MeetingCommunicator {
   absl::Status Send(const CollectiveCall& given, const void* data, int64_t bytes, int64_t target) override {
     const CollectiveCall call = Limited(given);
     const absl::string_view text(static_cast<const char*>(data), bytes);
-    if (target < 0 || target >= size() || run_.process_of(target) == run_.process())
-      return Ended(call, run_.local().Send(rank_, call, target, std::string(text)));
-    ByteWriter head;
-    for (int64_t number : {call.key, rank_, target}) head.I64(number);
-    head.Text(call.name);
-    head.U64(text.size());
-    return Ended(call, run_.Send(run_.process_of(target), FrameKind::kMessage, 0, {head.bytes(), text}, call));
+    return Ended(call, IsElsewhere(target) ? run_.SendMessage(rank_, call, text, target)
+                                           : run_.local().Send(rank_, call, target, std::string(text)));
   }
 
   absl::Status Receive(const CollectiveCall& given, void* data, int64_t bytes, int64_t source) override {
     const CollectiveCall call = Limited(given);
-    return Ended(call, run_.local().ReceiveInto(rank_, call, source, data, bytes));
+    return Ended(call, IsElsewhere(source) ? run_.ReceiveMessage(rank_, call, data, bytes, source)
+                                           : run_.local().ReceiveInto(rank_, call, source, data, bytes));
   }
 
   absl::Status failure() const override { return run_.failure(); }
@@ -210,6 +212,8 @@ class CrossProcessCommunicator : public MeetingCommunicator {
   }
 
  private:
+  bool IsElsewhere(int64_t rank) const { return rank >= 0 && rank < size() && run_.process_of(rank) != run_.process(); }
+
   CollectiveCall Limited(const CollectiveCall& given) const {
     CollectiveCall call = given;
     call.deadline = std::min(call.deadline, absl::Now() + handle_->core->timeout());

@@ -1,6 +1,9 @@
 // Frames of a run are kept by group and sender until the ranks of this process request them. The
 // first frame of a collective identifies it, so that the reader can check whether the other
-// side runs the same one; as frames keep their order, only the group has to be matched.
+// side runs the same one; as frames keep their order, only the group has to be matched. A rank that waits for frames
+// of a transport that has them in memory takes them itself, and leaves those of others in the inbox: it is the others'
+// thread then. Frames that no rank waits for yet own their bytes, so that what a rank has not asked for never keeps the
+// sender from going on.
 //
 // A run fails once. Every process whose run fails sends the reason to all others, even a reason that it has
 // received: so a process that leaves after a failure is not mistaken for its cause, as the reason
@@ -8,7 +11,6 @@
 #include "collectives/process_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -22,10 +24,10 @@ namespace hilo {
 namespace {
 
 // The interval at which a waiting rank polls its cancellation token.
-constexpr std::chrono::milliseconds kPoll(10);
+constexpr absl::Duration kPoll = absl::Milliseconds(10);
 
 absl::string_view Text(const Frame& frame) {
-  return {reinterpret_cast<const char*>(frame.bytes.data()), static_cast<size_t>(frame.bytes.size())};
+  return {reinterpret_cast<const char*>(frame.data()), static_cast<size_t>(frame.size())};
 }
 
 // OK while the call may go on.
@@ -61,9 +63,14 @@ std::string EncodeAnnouncement(const Announcement& announcement) {
 }
 
 absl::StatusOr<Announcement> DecodeAnnouncement(const Frame& frame, int64_t* data_begin) {
-  ByteReader in(Text(frame), "announcement of a collective");
-  const uint64_t begin = in.U64();
-  if (begin > Text(frame).size()) in.Fail("an announcement that ends within its frame");
+  const uint64_t begin = ByteReader(Text(frame), "announcement of a collective").U64();
+  if (begin > Text(frame).size())
+    return InvalidArgument("expected an announcement of a collective that ends within its frame of ", frame.size(),
+                           " bytes, got one of ", begin);
+  // The sender may still be changing the frame.
+  const std::string copy(Text(frame).substr(0, begin));
+  ByteReader in(copy, "announcement of a collective");
+  in.U64();
   Announcement announcement;
   announcement.name = std::string(in.Text());
   announcement.signature = std::string(in.Text());
@@ -101,6 +108,7 @@ void ProcessRun::OnFrame(int64_t process, Frame frame) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!started_) {
+      if (absl::Status status = frame.Own(); !status.ok() && failure_.ok()) failure_ = status;
       early_.emplace_back(process, std::move(frame));
       return;
     }
@@ -109,49 +117,52 @@ void ProcessRun::OnFrame(int64_t process, Frame frame) {
 }
 
 void ProcessRun::Take(int64_t process, Frame frame) {
-  switch (frame.header.kind) {
+  absl::Status status;
+  switch (frame.header().kind) {
     case FrameKind::kCollective:
     case FrameKind::kResult: {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return;
-      inbox_[{frame.header.group, process}].push_back(std::move(frame));
-      changed_.notify_all();
-      return;
+      const std::pair<uint64_t, int64_t> key = {frame.header().group, process};
+      std::deque<Frame>& frames = inbox_[key];
+      const bool is_awaited = frames.empty() && std::find(awaited_.begin(), awaited_.end(), key) != awaited_.end();
+      if (!is_awaited) status = frame.Own();
+      if (status.ok()) frames.push_back(std::move(frame));
+      break;
     }
-    case FrameKind::kMessage: TakeMessage(process, frame); return;
+    case FrameKind::kMessage: status = TakeMessage(process, frame); break;
     case FrameKind::kFinish: {
       const int64_t rank = ByteReader(Text(frame), "end of a run").I64();
       if (rank < 0 || rank >= size() || process_of(rank) != process) return;
-      local_->Finish(rank, absl::OkStatus());
       std::lock_guard<std::mutex> lock(mutex_);
       ended_[rank] = true;
-      changed_.notify_all();
-      return;
+      break;
     }
     case FrameKind::kFail: {
       ByteReader in(Text(frame), "failure");
       const auto code = static_cast<absl::StatusCode>(in.U32());
       const std::string text(in.Text());
-      Fail(absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code, text));
-      return;
+      status = absl::Status(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code, text);
+      break;
     }
-    case FrameKind::kLeave: return;
+    default: return;
   }
+  if (!status.ok()) Fail(status);
+  transport_->bell().Ring();
 }
 
-void ProcessRun::TakeMessage(int64_t process, const Frame& frame) {
+absl::Status ProcessRun::TakeMessage(int64_t process, const Frame& frame) {
   ByteReader in(Text(frame), "message");
   const int64_t key = in.I64(), source = in.I64(), target = in.I64();
-  const absl::string_view name = in.Text();
   const absl::string_view data = in.Text();
   if (!in.Finish().ok() || source < 0 || source >= size() || process_of(source) != process || target < 0 ||
       target >= size() || process_of(target) != process_) {
-    Fail(InvalidArgument("process ", process, " has sent a message from rank ", source, " to rank ", target, " of the ",
-                         size(), " ranks to process ", process_));
-    return;
+    return InvalidArgument("process ", process, " has sent a message from rank ", source, " to rank ", target,
+                           " of the ", size(), " ranks to process ", process_);
   }
-  const absl::Status status = local_->Send(source, {.name = name, .key = key}, target, std::string(data));
-  if (!status.ok()) Fail(status);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_.ok()) messages_[{key, source, target}].emplace_back(data);
+  return absl::OkStatus();
 }
 
 std::vector<int64_t> ProcessRun::RanksAt(int64_t process) const {
@@ -177,7 +188,7 @@ void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
   std::sort(processes.begin(), processes.end());
   processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
   for (int64_t process : processes) {
-    if (process != process_) mesh_->Post(process, Header(kind), bytes);
+    if (process != process_) transport_->Post(process, Header(kind), bytes);
   }
 }
 
@@ -187,8 +198,9 @@ void ProcessRun::Fail(const absl::Status& status) {
     if (!failure_.ok()) return;
     failure_ = status;
     inbox_.clear();
-    changed_.notify_all();
+    messages_.clear();
   }
+  transport_->bell().Ring();
   ByteWriter out;
   out.U32(static_cast<uint32_t>(status.code()));
   out.Text(status.message());
@@ -211,7 +223,7 @@ void ProcessRun::Finish(int64_t rank) {
 absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
                               absl::Span<const absl::string_view> pieces, const CollectiveCall& call) {
   bool given_up = false;
-  const absl::Status sent = mesh_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
+  const absl::Status sent = transport_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
     absl::Status status;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -233,14 +245,18 @@ absl::Status ProcessRun::GoneStatus(int64_t process, const absl::Status& why) co
   return Unavailable(RankList(RanksAt(process)), " cannot be reached any more: ", why.message());
 }
 
-absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t hash, absl::Span<const int64_t> group,
-                                  const CollectiveCall& call) const {
+absl::Status ProcessRun::CheckNotEnded(absl::Span<const int64_t> missing, const CollectiveCall& call) const {
   for (int64_t rank : missing) {
     if (ended_[rank]) return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
   }
-  // A rank that waits at a collective of another group for a rank which waits here for it.
+  return absl::OkStatus();
+}
+
+// A rank that waits at a collective of another group for a rank which waits here for it.
+absl::Status ProcessRun::CheckOtherGroups(absl::Span<const int64_t> missing, uint64_t hash,
+                                          absl::Span<const int64_t> group, const CollectiveCall& call) const {
   for (const auto& [place, frames] : inbox_) {
-    if (place.first == hash || frames.empty() || frames.front().header.kind != FrameKind::kCollective) continue;
+    if (place.first == hash || frames.empty() || frames.front().header().kind != FrameKind::kCollective) continue;
     int64_t begin;
     const auto other = DecodeAnnouncement(frames.front(), &begin);
     if (!other.ok()) return other.status();
@@ -260,36 +276,110 @@ absl::Status ProcessRun::Hopeless(absl::Span<const int64_t> missing, uint64_t ha
   return absl::OkStatus();
 }
 
+absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom take, Check check) {
+  Bell& bell = transport_->bell();
+  size_t taken = 0;  // of the first of `processes`
+  std::vector<bool> is_taken(processes.size(), false);
+  while (true) {
+    const uint32_t rings = bell.rings();
+    for (size_t i = taken; i < processes.size(); ++i) {
+      while (!is_taken[i]) {
+        {
+          std::lock_guard<std::mutex> lock(mutex_);
+          if (!failure_.ok()) return failure_;
+          is_taken[i] = take(i);
+        }
+        if (is_taken[i] || !transport_->Poll(processes[i])) break;
+      }
+      if (i == taken && is_taken[i]) ++taken;
+    }
+    if (std::find(is_taken.begin() + taken, is_taken.end(), false) == is_taken.end()) return absl::OkStatus();
+    if (bell.SpinWhile(rings, transport_->spins())) continue;
+    std::vector<int64_t> missing;
+    for (size_t i = 0; i < processes.size(); ++i) {
+      if (!is_taken[i]) missing.push_back(processes[i]);
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!failure_.ok()) return failure_;
+      HILO_RETURN_IF_ERROR(check(missing));
+    }
+    bell.Sleep(rings, kPoll);
+  }
+}
+
 absl::StatusOr<std::vector<Frame>> ProcessRun::Receive(absl::Span<const int64_t> processes, FrameKind kind,
                                                        uint64_t hash, absl::Span<const int64_t> group,
                                                        const CollectiveCall& call) {
   std::vector<Frame> frames(processes.size());
-  std::vector<bool> is_here(processes.size(), false);
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    if (!failure_.ok()) return failure_;
-    std::vector<int64_t> missing;
-    for (size_t i = 0; i < processes.size(); ++i) {
-      if (is_here[i]) continue;
-      const auto found = inbox_.find({hash, processes[i]});
-      if (found != inbox_.end()) {
-        frames[i] = std::move(found->second.front());
-        found->second.pop_front();
-        if (found->second.empty()) inbox_.erase(found);
-        is_here[i] = true;
-        if (frames[i].header.kind == kind) continue;
-        return Internal(call.name, ": process ", processes[i], " is at another step");
-      }
-      for (int64_t rank : group) {
-        if (process_of(rank) == processes[i]) missing.push_back(rank);
-      }
-    }
-    if (missing.empty()) return frames;
-    HILO_RETURN_IF_ERROR(Hopeless(missing, hash, group, call));
-    if (absl::Status status = CheckLimits(call); !status.ok())
-      return Waiting(call, status, missing, absl::StrCat(" of the group ", GroupText(group)));
-    changed_.wait_for(lock, kPoll);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int64_t process : processes) awaited_.emplace_back(hash, process);
   }
+  absl::Status wrong;
+  const auto take = [&](size_t i) {
+    const auto found = inbox_.find({hash, processes[i]});
+    if (found == inbox_.end() || found->second.empty()) return false;
+    frames[i] = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty()) inbox_.erase(found);
+    if (frames[i].header().kind != kind) wrong = Internal(call.name, ": process ", processes[i], " is at another step");
+    return true;
+  };
+  const auto check = [&](absl::Span<const int64_t> missing) -> absl::Status {
+    HILO_RETURN_IF_ERROR(wrong);
+    std::vector<int64_t> ranks;
+    for (int64_t rank : group) {
+      if (std::find(missing.begin(), missing.end(), process_of(rank)) != missing.end()) ranks.push_back(rank);
+    }
+    HILO_RETURN_IF_ERROR(CheckNotEnded(ranks, call));
+    HILO_RETURN_IF_ERROR(CheckOtherGroups(ranks, hash, group, call));
+    // The processes that have sent theirs need not wait for the others.
+    for (Frame& frame : frames) HILO_RETURN_IF_ERROR(frame.Own());
+    const absl::Status status = CheckLimits(call);
+    return status.ok() ? status : Waiting(call, status, ranks, absl::StrCat(" of the group ", GroupText(group)));
+  };
+  absl::Status status = Await(processes, take, check);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int64_t process : processes)
+      awaited_.erase(std::find(awaited_.begin(), awaited_.end(), std::pair<uint64_t, int64_t>(hash, process)));
+  }
+  if (status.ok()) status = wrong;
+  if (!status.ok()) return status;
+  return frames;
+}
+
+absl::Status ProcessRun::SendMessage(int64_t rank, const CollectiveCall& call, absl::string_view data, int64_t target) {
+  ByteWriter head;
+  for (int64_t number : {call.key, rank, target}) head.I64(number);
+  head.U64(data.size());
+  return Send(process_of(target), FrameKind::kMessage, 0, {head.bytes(), data}, call);
+}
+
+absl::Status ProcessRun::ReceiveMessage(int64_t rank, const CollectiveCall& call, void* data, int64_t bytes,
+                                        int64_t source) {
+  std::string message;
+  const auto take = [&](size_t) {
+    const auto found = messages_.find({call.key, source, rank});
+    if (found == messages_.end()) return false;
+    message = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty()) messages_.erase(found);
+    return true;
+  };
+  const auto check = [&](absl::Span<const int64_t>) -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotEnded({source}, call));
+    const absl::Status status = CheckLimits(call);
+    return status.ok() ? status : Waiting(call, status, {source}, "");
+  };
+  HILO_RETURN_IF_ERROR(Await({process_of(source)}, take, check));
+  if (static_cast<int64_t>(message.size()) != bytes) {
+    return FailedPrecondition(call.name, ": rank ", source, " has sent ", message.size(), " bytes to rank ", rank,
+                              ", which expects ", bytes);
+  }
+  std::copy(message.begin(), message.end(), static_cast<char*>(data));
+  return absl::OkStatus();
 }
 
 }  // namespace hilo

@@ -7,14 +7,17 @@
 //
 // A big all-reduce is split into as many pieces as there are processes: each combines one of all ranks,
 // and sends the result to the others in a second message. A rank's array then goes through the
-// network about twice, instead of once for each other process. A very big one is done in sections,
-// of which one is on its way while another is combined and the results of a third come back.
+// network about twice, instead of once for each other process.
+//
+// A collective of large blocks is done in sections: the same bytes of every block, of which some are on their way
+// while others are combined or copied and the results of others come back. Sections have the same size whatever
+// carries them, and neither they nor the pieces change the order in which an element is combined: that of the group.
 #include "collectives/remote_work.h"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
+#include "collectives/streamed_copy.h"
 #include "hilo/status_macros.h"
 
 namespace hilo {
@@ -29,8 +33,10 @@ namespace {
 
 // All-reduces of more bytes are cut in pieces.
 constexpr int64_t kSmallAllReduce = 1 << 16;
-// Bytes of each array in a section.
-constexpr int64_t kSection = 1 << 21;
+// Bytes of the blocks of a frame in a section, if they are large.
+constexpr int64_t kSection = 1 << 19;
+// A collective that writes as many bytes here does so past the cache.
+constexpr int64_t kStreamed = 32 << 20;
 constexpr char kZeros[kFrameAlignment] = {};
 
 int64_t Padding(int64_t bytes) { return (kFrameAlignment - bytes % kFrameAlignment) % kFrameAlignment; }
@@ -41,11 +47,15 @@ struct Range {
 
 class RemoteWork {
  public:
-  RemoteWork(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals, const Contribution& worker)
+  // For `section` of each block.
+  RemoteWork(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals, const Contribution& worker,
+             Range section)
       : run_(run),
         group_(group),
         arrivals_(arrivals),
         worker_(worker),
+        section_(section),
+        streamed_(BytesHere() >= kStreamed),
         hash_(GroupHash(group)),
         members_(group.size()) {
     for (size_t place = 0, local = 0; place < group.size(); ++place) {
@@ -65,14 +75,8 @@ class RemoteWork {
     // Not all to the same one first.
     std::rotate(others_.begin(), std::lower_bound(others_.begin(), others_.end(), run.process()), others_.end());
     int64_t bytes = 0;
-    for (const CollectiveBuffer& buffer : worker.buffers) bytes += buffer.bytes;
+    for (const CollectiveBuffer& buffer : worker.buffers) bytes += InSection(buffer.bytes).bytes;
     in_pieces_ = worker.kind == CollectiveKind::kAllReduce && bytes > kSmallAllReduce;
-  }
-
-  absl::Status Run() {
-    HILO_RETURN_IF_ERROR(Announce());
-    HILO_RETURN_IF_ERROR(Exchange());
-    return Complete();
   }
 
   // The three steps of a run, in which all processes send what they send.
@@ -95,10 +99,12 @@ class RemoteWork {
     }
     for (size_t i = 0; i < others_.size(); ++i) HILO_RETURN_IF_ERROR(ReadBlocks(others_[i], frames_[i]));
     switch (worker_.kind) {
-      case CollectiveKind::kAllReduce: return in_pieces_ ? CombineOwnPiece() : AllReduce();
-      case CollectiveKind::kReduceScatter: return ReduceScatter();
-      default: Deliver(); return absl::OkStatus();
+      case CollectiveKind::kAllReduce: HILO_RETURN_IF_ERROR(in_pieces_ ? CombineOwnPiece() : AllReduce()); break;
+      case CollectiveKind::kReduceScatter: HILO_RETURN_IF_ERROR(ReduceScatter()); break;
+      default: Deliver();
     }
+    frames_.clear();
+    return absl::OkStatus();
   }
 
   absl::Status Complete() { return in_pieces_ ? TakeOtherPieces() : absl::OkStatus(); }
@@ -115,50 +121,71 @@ class RemoteWork {
   };
 
   int64_t size() const { return static_cast<int64_t>(members_.size()); }
+  // What the whole collective writes in this process, at least.
+  int64_t BytesHere() const {
+    int64_t bytes = worker_.bytes;
+    for (const CollectiveBuffer& buffer : worker_.buffers) bytes += buffer.bytes;
+    return bytes * static_cast<int64_t>(arrivals_.size()) *
+           (worker_.kind == CollectiveKind::kAllGather || worker_.kind == CollectiveKind::kAllToAll
+                ? static_cast<int64_t>(group_.size())
+                : 1);
+  }
   size_t PlaceOf(int64_t rank) const { return std::find(group_.begin(), group_.end(), rank) - group_.begin(); }
   int64_t UpdatesEach() const { return static_cast<int64_t>(worker_.updates.size()) / size(); }
 
-  // The piece of an array of `bytes` bytes that the process combines.
-  Range PieceOf(int64_t process, int64_t bytes) const {
+  // The part of a block of `bytes` bytes that is in the section.
+  Range InSection(int64_t bytes) const {
+    const int64_t from = std::min(section_.from, bytes);
+    return {from, std::min(section_.bytes, bytes - from)};
+  }
+  // The piece of such a part that the process combines.
+  Range PieceOf(int64_t process, int64_t block_bytes) const {
+    const auto [from, bytes] = InSection(block_bytes);
     const int64_t count = static_cast<int64_t>(processes_.size());
     const int64_t number = std::lower_bound(processes_.begin(), processes_.end(), process) - processes_.begin();
-    auto cut = [&](int64_t i) { return i == count ? bytes : bytes / count * i / kFrameAlignment * kFrameAlignment; };
-    return {cut(number), cut(number + 1) - cut(number)};
+    auto cut = [count, bytes = bytes](int64_t i) {
+      return i == count ? bytes : bytes / count * i / kFrameAlignment * kFrameAlignment;
+    };
+    return {from + cut(number), cut(number + 1) - cut(number)};
   }
 
-  // Calls f(address, bytes) for each block that `member` has for `process`; the address means
-  // something only for members that are here.
+  // Calls f(address, bytes) for each block that `member` has for `process`, or rather its part in the section; the
+  // address means something only for members that are here.
   template <typename F>
   void ForEachBlock(const Member& member, int64_t process, F f) const {
+    const auto part = [&](const void* block, int64_t offset, int64_t bytes) {
+      const Range range = InSection(bytes);
+      f(At(block, offset + range.from), range.bytes);
+    };
     const Contribution& c = member.local != nullptr ? *member.local : worker_;
     switch (c.kind) {
       case CollectiveKind::kAllReduce:
         for (const CollectiveBuffer& buffer : c.buffers) {
-          const Range range = in_pieces_ ? PieceOf(process, buffer.bytes) : Range{0, buffer.bytes};
+          const Range range = in_pieces_ ? PieceOf(process, buffer.bytes) : InSection(buffer.bytes);
           f(At(buffer.send, range.from), range.bytes);
         }
         return;
       case CollectiveKind::kAllGather:
-        for (const CollectiveBuffer& buffer : c.buffers) f(At(buffer.send, 0), buffer.bytes);
+        for (const CollectiveBuffer& buffer : c.buffers) part(buffer.send, 0, buffer.bytes);
         return;
       case CollectiveKind::kReduceScatter:
         for (int64_t to = 0; to < size(); ++to) {
           if (members_[to].process != process) continue;
-          for (const CollectiveBuffer& buffer : c.buffers) f(At(buffer.send, to * buffer.bytes), buffer.bytes);
+          for (const CollectiveBuffer& buffer : c.buffers) part(buffer.send, to * buffer.bytes, buffer.bytes);
         }
         return;
       case CollectiveKind::kAllToAll:
         for (int64_t to = 0; to < size(); ++to) {
-          if (members_[to].process == process) f(At(c.sends[to], 0), c.bytes);
+          if (members_[to].process == process) part(c.sends[to], 0, c.bytes);
         }
         return;
       case CollectiveKind::kPermute:
         if (member.target < 0 || members_[PlaceOf(member.target)].process != process) return;
-        for (const CollectiveBuffer& buffer : c.buffers) f(At(buffer.send, 0), buffer.bytes);
+        for (const CollectiveBuffer& buffer : c.buffers) part(buffer.send, 0, buffer.bytes);
         return;
       case CollectiveKind::kBroadcast:
         if (&member != &members_[0]) return;
-        for (const CollectiveBuffer& buffer : c.buffers) f(At(buffer.send, 0), buffer.bytes);
+        for (const CollectiveBuffer& buffer : c.buffers) part(buffer.send, 0, buffer.bytes);
         return;
       case CollectiveKind::kRagged:
         if (member.local == nullptr) {
@@ -273,18 +300,17 @@ class RemoteWork {
       if (member.process != process) continue;
       if (at < 0) at = member.data_begin;
       ForEachBlock(member, run_.process(), [&](const uint8_t*, int64_t bytes) {
-        fits = fits && Inside(at, bytes, frame.bytes.size());
-        member.blocks.push_back(fits ? frame.bytes.data() + at : nullptr);
+        fits = fits && Inside(at, bytes, frame.size());
+        member.blocks.push_back(fits ? frame.data() + at : nullptr);
         if (fits) at += bytes + Padding(bytes);
       });
     }
-    if (fits && at == frame.bytes.size()) return absl::OkStatus();
-    return InvalidArgument(worker_.call->name, ": process ", process, " has sent ", frame.bytes.size(),
+    if (fits && at == frame.size()) return absl::OkStatus();
+    return InvalidArgument(worker_.call->name, ": process ", process, " has sent ", frame.size(),
                            " bytes, which are not those that fit");
   }
 
-  // Combines `range` of the blocks number `block` of all members, and writes it after each of
-  // `targets`.
+  // Combines the blocks number `block` of all members, of `bytes` bytes, and writes the result to each of `targets`.
   absl::Status Combine(int64_t block, int64_t bytes, absl::Span<uint8_t* const> targets) const {
     const Reduction& reduction = *worker_.reduction;
     alignas(64) uint8_t sum[kReductionPiece];
@@ -308,8 +334,10 @@ class RemoteWork {
   }
 
   absl::Status AllReduce() const {
-    for (size_t b = 0; b < worker_.buffers.size(); ++b)
-      HILO_RETURN_IF_ERROR(Combine(b, worker_.buffers[b].bytes, Receivers(b, 0)));
+    for (size_t b = 0; b < worker_.buffers.size(); ++b) {
+      const Range range = InSection(worker_.buffers[b].bytes);
+      HILO_RETURN_IF_ERROR(Combine(b, range.bytes, Receivers(b, range.from)));
+    }
     return absl::OkStatus();
   }
 
@@ -318,7 +346,8 @@ class RemoteWork {
     for (size_t i = 0; i < arrivals_.size(); ++i) {
       for (size_t b = 0; b < count; ++b) {
         const CollectiveBuffer& buffer = Of(arrivals_, i).buffers[b];
-        HILO_RETURN_IF_ERROR(Combine(i * count + b, buffer.bytes, {At(buffer.receive, 0)}));
+        const Range range = InSection(buffer.bytes);
+        HILO_RETURN_IF_ERROR(Combine(i * count + b, range.bytes, {At(buffer.receive, range.from)}));
       }
     }
     return absl::OkStatus();
@@ -344,19 +373,22 @@ class RemoteWork {
       int64_t at = 0;
       for (size_t b = 0; b < worker_.buffers.size(); ++b) {
         const Range theirs = PieceOf(others_[i], worker_.buffers[b].bytes);
-        if (!Inside(at, theirs.bytes, frames_[i].bytes.size()))
+        if (!Inside(at, theirs.bytes, frames_[i].size()))
           return InvalidArgument(worker_.call->name, ": process ", others_[i], " has sent too little of the result");
         if (theirs.bytes == 0) continue;
         for (uint8_t* receiver : Receivers(b, theirs.from))
-          std::memcpy(receiver, frames_[i].bytes.data() + at, theirs.bytes);
+          CopyBytes(receiver, frames_[i].data() + at, theirs.bytes, streamed_);
         at += theirs.bytes + Padding(theirs.bytes);
       }
     }
+    frames_.clear();
     return absl::OkStatus();
   }
 
-  static void Copy(void* to, int64_t offset, const uint8_t* from, int64_t bytes) {
-    if (bytes > 0) std::memcpy(At(to, offset), from, bytes);
+  // `block` is the part in the section of one of `bytes` bytes, which goes to `offset`.
+  void CopyPart(void* to, int64_t offset, const uint8_t* block, int64_t bytes) const {
+    const Range range = InSection(bytes);
+    if (range.bytes > 0) CopyBytes(At(to, offset + range.from), block, range.bytes, streamed_);
   }
 
   // Copies blocks to where the members that are here receive them.
@@ -365,34 +397,40 @@ class RemoteWork {
       const Contribution& receiver = Of(arrivals_, i);
       for (int64_t place = 0; place < size(); ++place) {
         const std::vector<const uint8_t*>& blocks = members_[place].blocks;
-        if (worker_.kind == CollectiveKind::kAllToAll) Copy(receiver.receives[place], 0, blocks[i], receiver.bytes);
+        if (worker_.kind == CollectiveKind::kAllToAll) CopyPart(receiver.receives[place], 0, blocks[i], receiver.bytes);
         if (worker_.kind == CollectiveKind::kRagged) Update(receiver, static_cast<int64_t>(i), members_[place]);
         for (size_t b = 0; b < receiver.buffers.size(); ++b) {
           const CollectiveBuffer& buffer = receiver.buffers[b];
           if (worker_.kind == CollectiveKind::kAllGather)
-            Copy(buffer.receive, place * buffer.bytes, blocks[b], buffer.bytes);
+            CopyPart(buffer.receive, place * buffer.bytes, blocks[b], buffer.bytes);
           const bool is_source =
               worker_.kind == CollectiveKind::kPermute ? receiver.source == group_[place] : place == 0;
-          if (worker_.kind != CollectiveKind::kAllGather && is_source) Copy(buffer.receive, 0, blocks[b], buffer.bytes);
+          if (worker_.kind != CollectiveKind::kAllGather && is_source)
+            CopyPart(buffer.receive, 0, blocks[b], buffer.bytes);
         }
       }
       if (worker_.kind != CollectiveKind::kPermute || receiver.source >= 0) continue;
       for (const CollectiveBuffer& buffer : receiver.buffers) {
-        if (buffer.bytes > 0) std::memset(buffer.receive, 0, buffer.bytes);
+        const Range range = InSection(buffer.bytes);
+        if (range.bytes > 0) std::memset(At(buffer.receive, range.from), 0, range.bytes);
       }
     }
   }
 
   // The sender's updates of the receiver number `i` of those that are here.
   void Update(const Contribution& receiver, int64_t i, const Member& sender) const {
-    for (int64_t u = i * UpdatesEach(); u < (i + 1) * UpdatesEach(); ++u)
-      Copy(receiver.receive, sender.updates[u].to, sender.blocks[u], sender.updates[u].bytes);
+    for (int64_t u = i * UpdatesEach(); u < (i + 1) * UpdatesEach(); ++u) {
+      const RaggedUpdate& update = sender.updates[u];
+      if (update.bytes > 0) std::memcpy(At(receiver.receive, update.to), sender.blocks[u], update.bytes);
+    }
   }
 
   ProcessRun& run_;
   const absl::Span<const int64_t> group_;
   const Arrivals arrivals_;
   const Contribution& worker_;
+  const Range section_;
+  const bool streamed_;
   const uint64_t hash_;
   std::vector<Member> members_;
   std::vector<int64_t> processes_, others_;  // all of the group, and those but this one
@@ -400,60 +438,24 @@ class RemoteWork {
   std::vector<Frame> frames_;  // by `others_`
 };
 
-// A section of an all-reduce: the same collective on bytes [from, from + kSection) of each array.
-class Section {
- public:
-  Section(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals, const Contribution& worker, int64_t from)
-      : parts_(arrivals.size()) {
-    for (size_t i = 0; i < arrivals.size(); ++i) {
-      Part& part = parts_[i];
-      part.contribution = Of(arrivals, i);
-      for (const CollectiveBuffer& buffer : part.contribution.buffers) {
-        const int64_t begin = std::min(from, buffer.bytes);
-        part.buffers.push_back(
-            {At(buffer.send, begin), At(buffer.receive, begin), std::min(kSection, buffer.bytes - begin)});
-      }
-      part.contribution.buffers = part.buffers;
-      arrivals_.push_back(&part.contribution);
-    }
-    const size_t place = std::find(arrivals.begin(), arrivals.end(), &worker) - arrivals.begin();
-    work_.emplace(run, group, arrivals_, parts_[place].contribution);
-  }
-  RemoteWork& work() { return *work_; }
+// The largest block that is divided into sections.
+int64_t LongestBlock(const Contribution& contribution) {
+  if (contribution.kind == CollectiveKind::kRagged) return 0;  // updates differ, and are known to two processes only
+  int64_t longest = contribution.bytes;
+  for (const CollectiveBuffer& buffer : contribution.buffers) longest = std::max(longest, buffer.bytes);
+  return longest;
+}
 
- private:
-  struct Part {
-    Contribution contribution;
-    std::vector<CollectiveBuffer> buffers;
-  };
-  std::vector<Part> parts_;
-  std::vector<const Arrival*> arrivals_;
-  std::optional<RemoteWork> work_;
-};
-
-absl::Status AllReduceInSections(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
-                                 const Contribution& worker, int64_t bytes) {
-  // Two are under way before the first is combined, and each process sends and expects the steps of
-  // the sections in the same order.
-  std::deque<Section> sections;  // of which the first is the oldest
-  int64_t begun = 0;
-  auto announce = [&]() -> absl::Status {
-    if (begun >= bytes) return absl::OkStatus();
-    sections.emplace_back(run, group, arrivals, worker, begun);
-    begun += kSection;
-    return sections.back().work().Announce();
-  };
-  HILO_RETURN_IF_ERROR(announce());
-  HILO_RETURN_IF_ERROR(announce());
-  bool first = true;
-  for (int64_t at = 0; at < bytes; at += kSection, first = false) {
-    HILO_RETURN_IF_ERROR(sections[first ? 0 : 1].work().Exchange());
-    HILO_RETURN_IF_ERROR(announce());
-    if (first) continue;
-    HILO_RETURN_IF_ERROR(sections.front().work().Complete());
-    sections.pop_front();
-  }
-  return sections.front().work().Complete();
+// Bytes of each block in a section: the same for all processes of the group.
+int64_t SectionBytes(const ProcessRun& run, absl::Span<const int64_t> group, const Contribution& contribution) {
+  std::map<int64_t, int64_t> ranks;  // by process
+  int64_t most = 0;
+  for (int64_t rank : group) most = std::max(most, ++ranks[run.process_of(rank)]);
+  const bool for_each_rank =
+      contribution.kind == CollectiveKind::kReduceScatter || contribution.kind == CollectiveKind::kAllToAll;
+  const int64_t blocks =
+      most * (for_each_rank ? most : 1) * std::max<int64_t>(static_cast<int64_t>(contribution.buffers.size()), 1);
+  return std::max<int64_t>(kSection / blocks / kReductionPiece, 1) * kReductionPiece;
 }
 
 }  // namespace
@@ -466,12 +468,34 @@ uint64_t GroupHash(absl::Span<const int64_t> group) {
 
 absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
                                       const Contribution& worker) {
-  if (worker.kind == CollectiveKind::kAllReduce) {
-    int64_t longest = 0;
-    for (const CollectiveBuffer& buffer : worker.buffers) longest = std::max(longest, buffer.bytes);
-    if (longest > kSection) return AllReduceInSections(run, group, arrivals, worker, longest);
+  const int64_t longest = LongestBlock(worker), step = SectionBytes(run, group, worker);
+  if (longest <= step) {
+    RemoteWork work(run, group, arrivals, worker, {0, step});
+    HILO_RETURN_IF_ERROR(work.Announce());
+    HILO_RETURN_IF_ERROR(work.Exchange());
+    return work.Complete();
   }
-  return RemoteWork(run, group, arrivals, worker).Run();
+  // Two are under way before the first is combined, and each process sends and expects the steps of
+  // the sections in the same order.
+  std::deque<RemoteWork> sections;  // of which the first is the oldest
+  int64_t begun = 0;
+  auto announce = [&]() -> absl::Status {
+    if (begun >= longest) return absl::OkStatus();
+    sections.emplace_back(run, group, arrivals, worker, Range{begun, step});
+    begun += step;
+    return sections.back().Announce();
+  };
+  HILO_RETURN_IF_ERROR(announce());
+  HILO_RETURN_IF_ERROR(announce());
+  bool first = true;
+  for (int64_t at = 0; at < longest; at += step, first = false) {
+    HILO_RETURN_IF_ERROR(sections[first ? 0 : 1].Exchange());
+    HILO_RETURN_IF_ERROR(announce());
+    if (first) continue;
+    HILO_RETURN_IF_ERROR(sections.front().Complete());
+    sections.pop_front();
+  }
+  return sections.front().Complete();
 }
 
 }  // namespace hilo

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "collectives/mesh.h"
 #include "collectives/sockets.h"
 #include "gtest/gtest.h"
 #include "tests/unit/collectives/communicator_cases.h"

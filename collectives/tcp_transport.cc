@@ -1,13 +1,9 @@
-// Every process listens on its own port, publishes the address in the store, and connects to
-// those of lower numbers. A connecting process proves that it has the token that process 0 has put into
-// the store for this group; others are rejected.
-//
 // Frames are written by the thread that sends, straight from the caller's memory. One thread of the
-// mesh reads all connections and passes complete frames to the listener, so that a process always
+// transport reads all connections and passes complete frames to the listener, so that a process always
 // receives what is sent to it, and two that send to each other cannot block each other. A frame whose
 // sender has given up halfway, and small ones that must not wait, go into a backlog that the same
 // thread writes out: the stream between two processes is never cut in the middle of a frame.
-#include "collectives/mesh.h"
+#include "collectives/tcp_transport.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -18,20 +14,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
-#include <list>
-#include <new>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "base/byte_stream.h"
 #include "base/errors.h"
-#include "base/sha256.h"
 #include "base/signals_blocked.h"
 #include "hilo/status_macros.h"
 
@@ -66,33 +57,19 @@ WireHeader ToWire(const FrameHeader& header, uint64_t bytes) {
 
 absl::string_view BytesOf(const WireHeader& wire) { return {reinterpret_cast<const char*>(&wire), sizeof(wire)}; }
 
-// The first message of process `from` to process `to`.
-std::string Hello(absl::string_view token, int64_t from, int64_t to, int64_t announcement) {
-  ByteWriter out;
-  out.I64(from);
-  out.I64(announcement);
-  out.Raw(DigestBytes(Sha256::Of(absl::StrCat("hilo mesh ", token, " ", from, " ", to, " ", announcement))));
-  return out.Take();
-}
-constexpr int64_t kHelloBytes = 8 + 8 + 32;
-constexpr absl::string_view kWelcome = "hilo\n";
-
-std::string ProcessList(absl::Span<const int64_t> processes) {
-  return absl::StrCat(processes.size() == 1 ? "process " : "processes ", absl::StrJoin(processes, ", "));
-}
-
 }  // namespace
 
-struct Mesh::Peer {
+struct TcpTransport::Peer {
   FileDescriptor socket;
 
-  // Of the mesh's thread.
+  // Of the transport's thread.
   bool open = true;
   bool leaving = false;
   std::vector<char> staging;  // received, not parsed yet: from begin to end
   size_t begin = 0, end = 0;
   bool in_frame = false;
-  Frame frame;
+  FrameHeader header;
+  AlignedBuffer bytes;
   int64_t filled = 0;
 
   std::mutex mutex;
@@ -100,20 +77,23 @@ struct Mesh::Peer {
   bool writing = false;  // a thread writes its frame
   std::string backlog;   // what comes after that
   absl::Status gone;
+  absl::Status ended;  // why this side has ended the connection
 };
 
-absl::StatusOr<std::unique_ptr<Mesh>> Mesh::Connect(const MeshOptions& options) {
-  auto mesh = std::unique_ptr<Mesh>(new Mesh);
-  mesh->process_id_ = options.process_id;
-  mesh->peers_.resize(options.process_count);
-  mesh->announcements_.resize(options.process_count);
-  HILO_RETURN_IF_ERROR(mesh->ConnectAll(options));
-  mesh->wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!mesh->wake_.is_open()) return Unavailable("eventfd: ", ErrnoText(errno));
-  return mesh;
+absl::StatusOr<std::unique_ptr<TcpTransport>> TcpTransport::Create(std::vector<FileDescriptor> sockets) {
+  auto transport = std::unique_ptr<TcpTransport>(new TcpTransport);
+  for (FileDescriptor& socket : sockets) {
+    transport->peers_.push_back(socket.is_open() ? std::make_unique<Peer>() : nullptr);
+    if (!socket.is_open()) continue;
+    transport->peers_.back()->socket = std::move(socket);
+    transport->peers_.back()->staging.resize(kStagingBytes);
+  }
+  transport->wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!transport->wake_.is_open()) return Unavailable("eventfd: ", ErrnoText(errno));
+  return transport;
 }
 
-absl::Status Mesh::Start(MeshListener* listener) {
+absl::Status TcpTransport::Start(FrameListener* listener) {
   listener_ = listener;
   try {
     const SignalsBlocked signals_blocked;
@@ -124,122 +104,21 @@ absl::Status Mesh::Start(MeshListener* listener) {
   return absl::OkStatus();
 }
 
-absl::Status Mesh::ConnectAll(const MeshOptions& options) {
-  const int64_t own = options.process_id;
-  KeyValueStore& store = *options.store;
-  auto key = [&](int64_t process) { return absl::StrCat("hilo/", options.name, "/process/", process); };
-  const std::string token_key = absl::StrCat("hilo/", options.name, "/token");
-  if (store.TryGet(key(own)).ok()) {
-    return FailedPrecondition("process ", own, " has joined the group '", options.name,
-                              "' of this store before: every group that is made over a store needs a name of its own");
-  }
-  HILO_ASSIGN_OR_RETURN(const FileDescriptor listener, Listen({options.host, 0}));
-  HILO_ASSIGN_OR_RETURN(const int port, LocalPort(listener));
-  if (own == 0) HILO_RETURN_IF_ERROR(store.Set(token_key, RandomToken()));
-  HILO_RETURN_IF_ERROR(
-      store.Set(key(own), absl::StrCat(Endpoint{options.host, port}.ToString(), "\n", options.announcement)));
-  auto missing = [&](const absl::Status& status, int64_t process) {
-    if (!absl::IsDeadlineExceeded(status)) return status;
-    return DeadlineExceeded("process ", process, " of the group '", options.name,
-                            "' has not come in time: ", status.message());
-  };
-  auto token = store.Get(token_key, options.deadline);
-  if (!token.ok()) return missing(token.status(), 0);
-  // All addresses are read before any process connects: once a process is connected to all others, it no
-  // longer needs the store, which may end with its process.
-  std::vector<Endpoint> endpoints;
-  for (int64_t process = 0; process < own; ++process) {
-    auto record = store.Get(key(process), options.deadline);
-    if (!record.ok()) return missing(record.status(), process);
-    const std::pair<std::string, std::string> parts = absl::StrSplit(*record, absl::MaxSplits('\n', 1));
-    HILO_ASSIGN_OR_RETURN(endpoints.emplace_back(), ParseEndpoint(parts.first));
-    if (!absl::SimpleAtoi(parts.second, &announcements_[process]))
-      return InvalidArgument("process ", process, " announces '", parts.second, "', which is no number");
-  }
-  for (int64_t process = 0; process < own; ++process) {
-    peers_[process] = std::make_unique<Peer>();
-    HILO_ASSIGN_OR_RETURN(peers_[process]->socket, hilo::Connect(endpoints[process], options.deadline));
-    HILO_RETURN_IF_ERROR(
-        SendAll(peers_[process]->socket, Hello(*token, own, process, options.announcement), options.deadline));
-  }
-  HILO_RETURN_IF_ERROR(AcceptAll(options, listener, *token));
-  for (int64_t process = 0; process < own; ++process) {
-    auto welcome = ReceiveExactly(peers_[process]->socket, kWelcome.size(), options.deadline);
-    if (!welcome.ok())
-      return AddContext(missing(welcome.status(), process), absl::StrCat("; connecting to process ", process));
-  }
-  announcements_[own] = options.announcement;
-  for (const std::unique_ptr<Peer>& peer : peers_) {
-    if (peer != nullptr) peer->staging.resize(kStagingBytes);
-  }
-  return absl::OkStatus();
-}
-
-// Accepts processes of higher numbers. Other clients may connect as well, and send anything, or nothing.
-absl::Status Mesh::AcceptAll(const MeshOptions& options, const FileDescriptor& listener, absl::string_view token) {
-  struct Guest {
-    FileDescriptor socket;
-    std::string hello;
-    bool done = false;
-  };
-  std::list<Guest> guests;
-  int64_t missing = options.process_count - 1 - options.process_id;
-  while (missing > 0) {
-    std::vector<pollfd> polled = {{.fd = listener.number(), .events = POLLIN, .revents = 0}};
-    for (const Guest& guest : guests) polled.push_back({.fd = guest.socket.number(), .events = POLLIN, .revents = 0});
-    if (poll(polled.data(), polled.size(), PollTimeout(options.deadline, 1000)) < 0 && errno != EINTR)
-      return Unavailable("poll: ", ErrnoText(errno));
-    size_t i = 1;
-    for (Guest& guest : guests) {
-      if (polled[i++].revents == 0) continue;
-      char bytes[kHelloBytes];
-      const ssize_t got = recv(guest.socket.number(), bytes, kHelloBytes - guest.hello.size(), 0);
-      if (got > 0) guest.hello.append(bytes, got);
-      guest.done = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
-      if (guest.hello.size() != kHelloBytes) continue;
-      guest.done = true;
-      ByteReader in(guest.hello, "hello");
-      const int64_t from = in.I64(), announcement = in.I64();
-      if (from <= options.process_id || from >= options.process_count || peers_[from] != nullptr ||
-          !SameSecret(guest.hello, Hello(token, from, options.process_id, announcement)))
-        continue;
-      HILO_RETURN_IF_ERROR(SendAll(guest.socket, kWelcome, options.deadline));
-      peers_[from] = std::make_unique<Peer>();
-      peers_[from]->socket = std::move(guest.socket);
-      announcements_[from] = announcement;
-      --missing;
-    }
-    guests.remove_if([](const Guest& guest) { return guest.done; });
-    if (polled[0].revents != 0) {
-      if (FileDescriptor socket = Accept(listener); socket.is_open()) guests.push_back({.socket = std::move(socket)});
-    }
-    if (missing > 0 && absl::Now() >= options.deadline) {
-      std::vector<int64_t> absent;
-      for (int64_t process = options.process_id + 1; process < options.process_count; ++process) {
-        if (peers_[process] == nullptr) absent.push_back(process);
-      }
-      return DeadlineExceeded("the deadline has passed while process ", options.process_id, " of the group '",
-                              options.name, "' waits for ", ProcessList(absent), " of ", options.process_count);
-    }
-  }
-  return absl::OkStatus();
-}
-
-void Mesh::WakeWorker() {
+void TcpTransport::WakeWorker() {
   const uint64_t one = 1;
   // It fails only if the thread has been woken 2^64 times already.
   if (write(wake_.number(), &one, sizeof(one)) < 0) return;
 }
 
-Mesh::~Mesh() {
+TcpTransport::~TcpTransport() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   WakeWorker();
   thread_.join();
 }
 
-absl::Status Mesh::Send(int64_t process, const FrameHeader& header, absl::Span<const absl::string_view> pieces,
-                        const std::function<absl::Status()>& give_up) {
+absl::Status TcpTransport::Send(int64_t process, const FrameHeader& header, absl::Span<const absl::string_view> pieces,
+                                const std::function<absl::Status()>& give_up) {
   Peer& peer = *peers_[process];
   {
     std::unique_lock<std::mutex> lock(peer.mutex);
@@ -294,14 +173,14 @@ absl::Status Mesh::Send(int64_t process, const FrameHeader& header, absl::Span<c
   if (!peer.backlog.empty()) WakeWorker();
   peer.changed.notify_all();
   if (lost) {
-    // The other side may have sent the reason why it leaves; the mesh's thread delivers that first.
+    // The other side may have sent the reason why it leaves; the transport's thread delivers that first.
     if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords), [&] { return !peer.gone.ok(); }))
       shutdown(peer.socket.number(), SHUT_RDWR);
   }
   return status;
 }
 
-void Mesh::Post(int64_t process, const FrameHeader& header, absl::string_view bytes) {
+void TcpTransport::Post(int64_t process, const FrameHeader& header, absl::string_view bytes) {
   if (peers_[process] == nullptr) return;
   Peer& peer = *peers_[process];
   std::lock_guard<std::mutex> lock(peer.mutex);
@@ -313,8 +192,15 @@ void Mesh::Post(int64_t process, const FrameHeader& header, absl::string_view by
   if (!peer.backlog.empty()) WakeWorker();
 }
 
+void TcpTransport::Disconnect(int64_t process, const absl::Status& why) {
+  Peer& peer = *peers_[process];
+  std::lock_guard<std::mutex> lock(peer.mutex);
+  peer.ended = why;
+  shutdown(peer.socket.number(), SHUT_RDWR);
+}
+
 // With peer.mutex held, and no writer active.
-void Mesh::Flush(Peer& peer) {
+void TcpTransport::Flush(Peer& peer) {
   size_t done = 0;
   while (done < peer.backlog.size()) {
     const ssize_t sent =
@@ -329,7 +215,7 @@ void Mesh::Flush(Peer& peer) {
   if (peer.backlog.empty()) peer.changed.notify_all();
 }
 
-void Mesh::Work() {
+void TcpTransport::Work() {
   while (!stopping_) Serve(-1);
   for (size_t process = 0; process < peers_.size(); ++process) {
     Post(static_cast<int64_t>(process), {.kind = FrameKind::kLeave}, "");
@@ -346,7 +232,7 @@ void Mesh::Work() {
 }
 
 // Reads and writes what can be, once there is something.
-void Mesh::Serve(int milliseconds) {
+void TcpTransport::Serve(int milliseconds) {
   std::vector<pollfd> polled = {{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
   for (const auto& peer : peers_) {
     pollfd one = {.fd = -1, .events = POLLIN, .revents = 0};
@@ -373,19 +259,18 @@ void Mesh::Serve(int milliseconds) {
 }
 
 // Reads the available bytes. False: end of the connection.
-bool Mesh::Read(Peer& peer, int64_t process) {
+bool TcpTransport::Read(Peer& peer, int64_t process) {
   absl::Status why;
   for (int round = 0; why.ok(); ++round) {
     if (round == kRoundsAtOnce) return true;  // the others have waited long enough
     // Large payloads are read directly into their destination.
-    const int64_t wanted = peer.in_frame ? peer.frame.bytes.size() - peer.filled : 0;
+    const int64_t wanted = peer.in_frame ? peer.bytes.size() - peer.filled : 0;
     const bool direct = wanted >= static_cast<int64_t>(kStagingBytes);
     if (!direct && peer.begin > 0) {
       std::memmove(peer.staging.data(), peer.staging.data() + peer.begin, peer.end - peer.begin);
       peer.end -= std::exchange(peer.begin, 0);
     }
-    char* const to =
-        direct ? reinterpret_cast<char*>(peer.frame.bytes.data()) + peer.filled : peer.staging.data() + peer.end;
+    char* const to = direct ? reinterpret_cast<char*>(peer.bytes.data()) + peer.filled : peer.staging.data() + peer.end;
     const ssize_t got = recv(peer.socket.number(), to, direct ? wanted : kStagingBytes - peer.end, 0);
     if (got < 0 && errno == EAGAIN) return true;
     if (got < 0 && errno == EINTR) continue;
@@ -404,6 +289,7 @@ bool Mesh::Read(Peer& peer, int64_t process) {
   }
   {
     std::lock_guard<std::mutex> lock(peer.mutex);
+    if (!peer.ended.ok()) why = peer.ended;
     peer.gone = why;
     peer.backlog.clear();
     peer.changed.notify_all();
@@ -413,7 +299,7 @@ bool Mesh::Read(Peer& peer, int64_t process) {
 }
 
 // Hands over the frames that are complete.
-absl::Status Mesh::TakeFrames(Peer& peer, int64_t process) {
+absl::Status TcpTransport::TakeFrames(Peer& peer, int64_t process) {
   while (true) {
     if (!peer.in_frame) {
       WireHeader wire;
@@ -422,25 +308,25 @@ absl::Status Mesh::TakeFrames(Peer& peer, int64_t process) {
       if (std::memcmp(wire.magic, kMagic, sizeof(kMagic)) != 0 || wire.bytes > kMaxFrameBytes)
         return Unavailable("process ", process, " sends what is no frame");
       peer.begin += sizeof(wire);
-      peer.frame.header = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};
+      peer.header = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};
       auto bytes = AlignedBuffer::Create(static_cast<int64_t>(wire.bytes));
       if (!bytes.ok()) return AddContext(bytes.status(), absl::StrCat("; for a frame of process ", process));
-      peer.frame.bytes = *std::move(bytes);
+      peer.bytes = *std::move(bytes);
       peer.filled = 0;
       peer.in_frame = true;
     }
-    const int64_t taken = std::min<int64_t>(peer.end - peer.begin, peer.frame.bytes.size() - peer.filled);
-    if (taken > 0) std::memcpy(peer.frame.bytes.data() + peer.filled, peer.staging.data() + peer.begin, taken);
+    const int64_t taken = std::min<int64_t>(peer.end - peer.begin, peer.bytes.size() - peer.filled);
+    if (taken > 0) std::memcpy(peer.bytes.data() + peer.filled, peer.staging.data() + peer.begin, taken);
     peer.begin += taken;
     peer.filled += taken;
-    if (peer.filled < peer.frame.bytes.size()) return absl::OkStatus();
+    if (peer.filled < peer.bytes.size()) return absl::OkStatus();
     peer.in_frame = false;
-    if (peer.frame.header.kind == FrameKind::kLeave) {
+    if (peer.header.kind == FrameKind::kLeave) {
       peer.leaving = true;
     } else {
-      listener_->OnFrame(process, std::move(peer.frame));
+      listener_->OnFrame(process, Frame(peer.header, std::move(peer.bytes)));
     }
-    peer.frame = {};
+    peer.bytes = AlignedBuffer();
   }
 }
 

@@ -1,0 +1,45 @@
+// Connects every two processes of a group by a stream socket. Private to collectives.
+#ifndef HILO_COLLECTIVES_CONNECT_PROCESSES_H_
+#define HILO_COLLECTIVES_CONNECT_PROCESSES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "collectives/sockets.h"
+#include "hilo/collectives.h"
+
+namespace hilo {
+
+constexpr size_t kMaxOfferBytes = 160;
+
+struct ConnectOptions {
+  int64_t process_id = 0, process_count = 1;
+  KeyValueStore* store = nullptr;  // needed until ConnectProcesses returns
+  std::string name;                // of the group, in the store
+  std::string host;                // where this process listens
+  int64_t announcement = 0;        // for the other processes
+  // What the process offers to all others besides a socket, and whether it can use the offer of another: text of at
+  // most kMaxOfferBytes, without zeros. Nothing may be offered (an empty text), which is not accepted.
+  std::string offer;
+  std::function<bool(int64_t process, absl::string_view offer)> accept;
+  absl::Time deadline;
+};
+
+struct ProcessConnection {
+  FileDescriptor socket;  // not open: this process
+  int64_t announcement = 0;
+  bool accepted = false;  // both processes have accepted the other's offer
+};
+
+// Returns when all processes are connected, the connections by process. Errors: DeadlineExceeded, naming the processes
+// that are missing; FailedPrecondition if the name is already used; those of the store; Unavailable.
+absl::StatusOr<std::vector<ProcessConnection>> ConnectProcesses(const ConnectOptions& options);
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_CONNECT_PROCESSES_H_
