@@ -14,12 +14,12 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
-#include "collectives/connect_processes.h"
+#include "collectives/join_processes.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
 #include "collectives/sockets.h"
-#include "collectives/tcp_transport.h"
+#include "collectives/transport.h"
 #include "hilo/status_macros.h"
 
 namespace hilo {
@@ -46,20 +46,9 @@ class ProcessGroup::Core : public FrameListener {
     core->timeout_ = options.timeout;
     core->process_ = options.process_id;
     core->gone_.resize(options.process_count);
-    HILO_ASSIGN_OR_RETURN(std::vector<ProcessConnection> connections,
-                          ConnectProcesses({.process_id = options.process_id,
-                                            .process_count = options.process_count,
-                                            .store = options.store.get(),
-                                            .name = options.name,
-                                            .host = options.host.empty() ? "127.0.0.1" : options.host,
-                                            .announcement = options.device_count,
-                                            .deadline = absl::Now() + options.timeout}));
-    std::vector<FileDescriptor> sockets;
-    for (ProcessConnection& connection : connections) {
-      core->device_counts_.push_back(connection.announcement);
-      sockets.push_back(std::move(connection.socket));
-    }
-    HILO_ASSIGN_OR_RETURN(core->transport_, TcpTransport::Create(std::move(sockets)));
+    HILO_ASSIGN_OR_RETURN(JoinedProcesses joined, JoinProcesses(options));
+    core->device_counts_ = std::move(joined.device_counts);
+    core->transport_ = std::move(joined.transport);
     HILO_RETURN_IF_ERROR(core->transport_->Start(core.get()));
     return core;
   }
@@ -115,6 +104,7 @@ class ProcessGroup::Core : public FrameListener {
   int64_t process() const { return process_; }
   absl::Duration timeout() const { return timeout_; }
   const std::vector<int64_t>& device_counts() const { return device_counts_; }
+  std::string transport_name() const { return transport_->name(); }
 
  private:
   // The run, one that is still to start included; null if it is over.
@@ -256,6 +246,7 @@ ProcessGroup::~ProcessGroup() = default;
 int64_t ProcessGroup::process_id() const { return core_->process(); }
 int64_t ProcessGroup::process_count() const { return static_cast<int64_t>(core_->device_counts().size()); }
 absl::Span<const int64_t> ProcessGroup::device_counts() const { return core_->device_counts(); }
+std::string ProcessGroup::transport_name() const { return core_->transport_name(); }
 
 ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank) {
   const uint64_t program =

@@ -15,7 +15,7 @@
 
 namespace hilo {
 
-// Every pair of processes has a connection. A process that dies, leaves or becomes
+// Every pair of processes has a connection, and those of one host share memory. A process that dies, leaves or becomes
 // unreachable ends the runs that it participates in, with an error in all others; the group remains usable
 // for runs of the remaining processes. Thread-safe.
 class ProcessGroup {
@@ -30,6 +30,8 @@ class ProcessGroup {
   int64_t process_count() const;
   // By process.
   absl::Span<const int64_t> device_counts() const;
+  // What carries data between the processes, for messages: "shared memory", "TCP", or how many use which.
+  std::string transport_name() const;
 
   struct Run {
     int64_t id = 0;  // the same in all processes

@@ -302,6 +302,8 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;
+      // What has come since is looked at before the news that nothing more comes.
+      if (bell.rings() != rings) continue;
       HILO_RETURN_IF_ERROR(check(missing));
     }
     bell.Sleep(rings, kPoll);
@@ -342,8 +344,11 @@ absl::StatusOr<std::vector<Frame>> ProcessRun::Receive(absl::Span<const int64_t>
   absl::Status status = Await(processes, take, check);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (int64_t process : processes)
-      awaited_.erase(std::find(awaited_.begin(), awaited_.end(), std::pair<uint64_t, int64_t>(hash, process)));
+    for (int64_t process : processes) {
+      const std::pair<uint64_t, int64_t> key = {hash, process};
+      awaited_.erase(std::find(awaited_.begin(), awaited_.end(), key));
+      if (!status.ok()) inbox_.erase(key);  // the run ends, and no frame may go on borrowing
+    }
   }
   if (status.ok()) status = wrong;
   if (!status.ok()) return status;

@@ -113,6 +113,10 @@ struct ProcessGroupOptions {
   absl::Duration timeout = absl::Minutes(5);
   // Devices of this process.
   int64_t device_count = 1;
+  // What carries data between processes: "auto" (shared memory between processes of one host that can share it, else
+  // TCP), "shm" (all must share memory), or "tcp"; empty: HILO_TRANSPORT, else auto. Processes may differ. Results are
+  // the same bits.
+  std::string transport;
 };
 
 // The options of a process that a launcher has started, with the store at the coordinator, which rank 0

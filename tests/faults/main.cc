@@ -1,6 +1,6 @@
 // What one process of four does to the others: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT].
 //
-// For every collective and every fault, four processes run that collective over and over until the one that is the
+// For every transport, collective and fault, four processes run that collective over and over until the one that is the
 // victim is killed, stopped, does something else than the others, or fails. The others must all hear of it, in time,
 // with an error that names the op, its number and ranks; they live, and go on as a group of three. Nothing may be left
 // behind.
@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -39,6 +40,8 @@ constexpr absl::Duration kGrace = absl::Seconds(2);
 constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "reduce-scatter",
                                 "all-gather",           "all-to-all",         "collective-permute",
                                 "collective-broadcast", "ragged-all-to-all",  "send"};
+// What carries data between the processes; mixed: the last of them is as if on another host.
+constexpr const char* kTransports[] = {"shm", "tcp", "mixed"};
 constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
 
 const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
@@ -83,10 +86,15 @@ absl::Status Call(const std::string& op, Communicator& c, int64_t key, int64_t c
 }
 
 struct Case {
-  std::string op, fault;
+  std::string transport, op, fault;
   int victim = 0;
   uint32_t seed = 0;
 };
+
+std::string TransportOf(const Case& one, int rank) {
+  if (one.transport != "mixed") return one.transport;
+  return rank == kRanks - 1 ? "tcp" : "auto";
+}
 
 absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<KeyValueStore>& store) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
@@ -94,7 +102,8 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
                                             .process_count = kRanks - 1,
                                             .store = store,
                                             .name = "rest",
-                                            .timeout = absl::Seconds(20)}));
+                                            .timeout = absl::Seconds(20),
+                                            .transport = TransportOf(one, rank)}));
   const std::vector<int> devices = {0, 1, 2};
   ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2});
   int64_t send = rank, receive[3] = {};
@@ -112,9 +121,11 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
   std::shared_ptr<ProcessGroup> group;
-  HILO_ASSIGN_OR_RETURN(
-      group,
-      ProcessGroup::Join({.process_id = rank, .process_count = kRanks, .store = store, .timeout = absl::Seconds(20)}));
+  HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank,
+                                                   .process_count = kRanks,
+                                                   .store = store,
+                                                   .timeout = absl::Seconds(20),
+                                                   .transport = TransportOf(one, rank)}));
   HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
   const std::vector<int> devices = {0, 1, 2, 3};
   ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2, 3});
@@ -240,10 +251,10 @@ bool RunCase(const std::string& program, const Case& one) {
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
   for (int rank = 0; rank < kRanks; ++rank)
-    children.push_back(Spawn(program, {"--rank", one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed),
-                                       absl::StrCat(rank), folder}));
+    children.push_back(Spawn(program, {"--rank", one.transport, one.op, one.fault, absl::StrCat(one.victim),
+                                       absl::StrCat(one.seed), absl::StrCat(rank), folder}));
   const bool victim_stays = one.fault == "stopped";
-  bool well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
+  const bool well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
   for (Child& child : children) {
     if (!child.ended) {
       kill(child.pid, SIGKILL);
@@ -252,23 +263,43 @@ bool RunCase(const std::string& program, const Case& one) {
     if (child.output >= 0) close(child.output);
   }
   std::filesystem::remove_all(folder);
-  if (!well) std::printf("%s, %s: not all have ended in time\n", one.op.c_str(), one.fault.c_str());
+  std::string complaints;
+  if (!well) complaints = "not all have ended in time\n";
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::string complaint = rank == one.victim ? "" : Complaint(one, children[rank]);
-    if (complaint.empty()) continue;
-    well = false;
-    std::printf("%s, rank %d %s: rank %d: %s; it says:\n%s", one.op.c_str(), one.victim, one.fault.c_str(), rank,
-                complaint.c_str(), children[rank].text.c_str());
+    if (!complaint.empty())
+      absl::StrAppend(&complaints, "rank ", rank, ": ", complaint, "; it says:\n", children[rank].text);
   }
+  if (complaints.empty()) return true;
+  std::printf("%s, %s, rank %d %s: %s", one.transport.c_str(), one.op.c_str(), one.victim, one.fault.c_str(),
+              complaints.c_str());
   std::fflush(stdout);
-  return well;
+  return false;
+}
+
+// Returns the number of cases that fail. Most of their time they wait, so several run at once.
+int RunCases(const std::vector<Case>& cases) {
+  constexpr int kAtOnce = 3;
+  std::atomic<size_t> next{0};
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kAtOnce; ++i) {
+    threads.emplace_back([&] {
+      for (size_t number; (number = next++) < cases.size();) {
+        if (!RunCase("/proc/self/exe", cases[number])) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return failures;
 }
 
 int Main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 7 && arguments[0] == "--rank") {
-    const Case one = {arguments[1], arguments[2], std::atoi(argv[4]), static_cast<uint32_t>(std::atoi(argv[5]))};
-    const absl::Status status = RunRank(one, std::atoi(argv[6]), arguments[6]);
+  if (arguments.size() == 8 && arguments[0] == "--rank") {
+    const Case one = {arguments[1], arguments[2], arguments[3], std::atoi(argv[5]),
+                      static_cast<uint32_t>(std::atoi(argv[6]))};
+    const absl::Status status = RunRank(one, std::atoi(argv[7]), arguments[7]);
     if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
     return status.ok() ? 0 : 1;
   }
@@ -285,19 +316,21 @@ int Main(int argc, char** argv) {
     }
   }
   std::mt19937 random(seed);
-  int cases = 0, failures = 0;
+  std::vector<Case> cases;
   for (int round = 0; round < rounds; ++round) {
-    for (const char* op : kOps) {
-      for (const char* fault : kFaults) {
-        const Case one = {op, fault, static_cast<int>(random() % kRanks), static_cast<uint32_t>(random() % 1'000'000)};
-        if (!absl::StrContains(absl::StrCat(op, " ", fault), only)) continue;
-        ++cases;
-        if (!RunCase("/proc/self/exe", one)) ++failures;
+    for (const char* transport : kTransports) {
+      for (const char* op : kOps) {
+        for (const char* fault : kFaults) {
+          const Case one = {transport, op, fault, static_cast<int>(random() % kRanks),
+                            static_cast<uint32_t>(random() % 1'000'000)};
+          if (absl::StrContains(absl::StrCat(transport, " ", op, " ", fault), only)) cases.push_back(one);
+        }
       }
     }
   }
-  std::printf("%d cases, %d failures\n", cases, failures);
-  return failures == 0 && cases > 0 ? 0 : 1;
+  const int failures = RunCases(cases);
+  std::printf("%zu cases, %d failures\n", cases.size(), failures);
+  return failures == 0 && !cases.empty() ? 0 : 1;
 }
 
 }  // namespace

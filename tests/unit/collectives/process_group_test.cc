@@ -1,5 +1,6 @@
 #include "collectives/process_group.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -14,10 +15,17 @@
 namespace hilo {
 namespace {
 
+// Of a process; "mixed": the last one is as if on another host.
+std::string TransportOf(const std::string& transport, int64_t process, int64_t count) {
+  if (transport != "mixed") return transport;
+  return process + 1 == count ? "tcp" : "auto";
+}
+
 // Groups of processes, all of them threads of this one: what is between them is the same.
 std::vector<std::shared_ptr<ProcessGroup>> MakeGroups(int64_t count, absl::Duration timeout = absl::Seconds(30),
                                                       std::shared_ptr<KeyValueStore> store = MakeInProcessStore(),
-                                                      const std::string& name = "test") {
+                                                      const std::string& name = "test",
+                                                      const std::string& transport = "auto") {
   std::vector<std::shared_ptr<ProcessGroup>> groups(count);
   std::vector<std::thread> threads;
   for (int64_t process = 0; process < count; ++process) {
@@ -27,7 +35,8 @@ std::vector<std::shared_ptr<ProcessGroup>> MakeGroups(int64_t count, absl::Durat
                                        .store = store,
                                        .name = name,
                                        .timeout = timeout,
-                                       .device_count = process + 1});
+                                       .device_count = process + 1,
+                                       .transport = TransportOf(transport, process, count)});
       EXPECT_TRUE(group.ok()) << group.status();
       if (group.ok()) groups[process] = *std::move(group);
     });
@@ -66,18 +75,25 @@ std::vector<absl::Status> RunRanks(const std::vector<std::shared_ptr<ProcessGrou
 struct Sizes {
   int64_t processes, ranks;
   bool in_turn;
+  std::string transport = "shm";
 };
-class ProcessRoundsTest : public testing::TestWithParam<Sizes> {};
+class ProcessRoundsTest : public testing::TestWithParam<Sizes> {
+ protected:
+  std::vector<std::shared_ptr<ProcessGroup>> Groups() const {
+    return MakeGroups(GetParam().processes, absl::Seconds(30), MakeInProcessStore(), "test", GetParam().transport);
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Sizes, ProcessRoundsTest,
                          testing::Values(Sizes{2, 2, false}, Sizes{4, 4, false}, Sizes{2, 4, true}, Sizes{3, 7, false},
-                                         Sizes{3, 6, true}),
+                                         Sizes{3, 6, true}, Sizes{2, 4, true, "tcp"}, Sizes{4, 4, false, "tcp"},
+                                         Sizes{3, 6, true, "mixed"}),
                          [](const auto& info) {
                            return absl::StrCat(info.param.ranks, "on", info.param.processes,
-                                               info.param.in_turn ? "inTurn" : "");
+                                               info.param.in_turn ? "inTurn" : "", info.param.transport);
                          });
 
 TEST_P(ProcessRoundsTest, ManyCollectives) {
-  const auto groups = MakeGroups(GetParam().processes);
+  const auto groups = Groups();
   for (int run = 0; run < 2; ++run) {
     ExpectAllOk(RunRanks(
         groups, GetParam().ranks, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
@@ -94,7 +110,7 @@ TEST_P(ProcessRoundsTest, ManyCollectives) {
 
 // Floats whose sum depends on the order; in one piece, in pieces, and in one that no number of processes divides.
 TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
-  const auto groups = MakeGroups(GetParam().processes);
+  const auto groups = Groups();
   const int64_t size = GetParam().ranks;
   auto value = [](int64_t rank, int64_t i) {
     return std::ldexp(1.0f + static_cast<float>(i % 97), static_cast<int>(rank * 7 % 23));
@@ -119,7 +135,7 @@ TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
 }
 
 TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
-  const auto groups = MakeGroups(GetParam().processes);
+  const auto groups = Groups();
   const int64_t size = GetParam().ranks;
   ExpectAllOk(RunRanks(groups, size, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
     for (int64_t round = 0; round < 50; ++round) {
@@ -135,6 +151,55 @@ TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
     }
     return absl::OkStatus();
   }));
+}
+
+// Sends return although nobody receives yet, whatever memory there is between the processes.
+TEST_P(ProcessRoundsTest, MessagesThatAreLongAndEarly) {
+  const auto groups = Groups();
+  const int64_t size = GetParam().ranks;
+  ExpectAllOk(RunRanks(groups, size, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
+    std::vector<int64_t> data(1'000'000);
+    for (int64_t key = 0; key < 3; ++key) {
+      for (size_t i = 0; i < data.size(); ++i) data[i] = Value(rank, key, static_cast<int64_t>(i));
+      absl::Status status = communicator.Send({.name = "send", .key = key}, data.data(), 8'000'000, (rank + 1) % size);
+      if (!status.ok()) return status;
+    }
+    const int64_t source = (rank + size - 1) % size;
+    for (int64_t key = 2; key >= 0; --key) {
+      absl::Status status = communicator.Receive({.name = "receive", .key = key}, data.data(), 8'000'000, source);
+      if (!status.ok()) return status;
+      for (size_t i = 0; i < data.size(); ++i) {
+        if (data[i] != Value(source, key, static_cast<int64_t>(i))) return absl::DataLossError("wrong data");
+      }
+    }
+    return absl::OkStatus();
+  }));
+}
+
+TEST(ProcessGroupTest, NamesTheTransport) {
+  for (const auto& [transport, first, last] :
+       std::vector<std::array<std::string, 3>>{{"auto", "shared memory", "shared memory"},
+                                               {"shm", "shared memory", "shared memory"},
+                                               {"tcp", "TCP", "TCP"},
+                                               {"mixed", "shared memory with 1, TCP with 1", "TCP"}}) {
+    const auto groups = MakeGroups(3, absl::Seconds(30), MakeInProcessStore(), "test", transport);
+    EXPECT_EQ(groups[0]->transport_name(), first);
+    EXPECT_EQ(groups[2]->transport_name(), last);
+  }
+}
+
+TEST(ProcessGroupTest, SharedMemoryThatOneDoesNotShare) {
+  const auto store = MakeInProcessStore();
+  absl::Status status;
+  std::thread other([&] {
+    ProcessGroup::Join({.process_id = 1, .process_count = 2, .store = store, .transport = "tcp"})
+        .status()
+        .IgnoreError();
+  });
+  status = ProcessGroup::Join({.process_count = 2, .store = store, .transport = "shm"}).status();
+  other.join();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(status.message(), "process 0 shares no memory with process 1")) << status;
 }
 
 TEST(ProcessGroupTest, ListsTheDevicesOfAllProcesses) {
@@ -154,7 +219,8 @@ TEST(ProcessGroupTest, RefusesOptionsOutOfRange) {
                                         {.process_count = 0, .store = store},
                                         {.process_count = 1},
                                         {.store = store, .name = ""},
-                                        {.store = store, .timeout = absl::ZeroDuration()}}) {
+                                        {.store = store, .timeout = absl::ZeroDuration()},
+                                        {.store = store, .transport = "carrier pigeon"}}) {
     EXPECT_EQ(ProcessGroup::Join(options).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }
@@ -213,7 +279,7 @@ TEST(ProcessGroupTest, UnknownPeers_AreIgnored) {
 }
 
 // What goes wrong, on two processes of two ranks each.
-class ProcessErrorTest : public testing::Test {
+class ProcessErrorTest : public testing::TestWithParam<const char*> {
  protected:
   std::vector<absl::Status> Run(const RankFunction& f) { return RunRanks(groups_, 4, false, f); }
   // All ranks get the error, and the next run is well.
@@ -221,16 +287,19 @@ class ProcessErrorTest : public testing::Test {
     ExpectAll(Run(f), code, part);
     ExpectAllOk(Run([](int64_t, Communicator& c) { return Gather(c, "all-gather %next", 1, {0, 1, 2, 3}); }));
   }
-  std::vector<std::shared_ptr<ProcessGroup>> groups_ = MakeGroups(2, absl::Milliseconds(400));
+  std::vector<std::shared_ptr<ProcessGroup>> groups_ =
+      MakeGroups(2, absl::Milliseconds(400), MakeInProcessStore(), "test", GetParam());
 };
+INSTANTIATE_TEST_SUITE_P(Transports, ProcessErrorTest, testing::Values("shm", "tcp"),
+                         [](const auto& info) { return info.param; });
 
-TEST_F(ProcessErrorTest, DisagreementOnTheSize) {
+TEST_P(ProcessErrorTest, DisagreementOnTheSize) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
     return Gather(c, "all-gather %g", 1, {0, 1, 2, 3}, rank >= 2 ? 8 : 4);
   });
 }
 
-TEST_F(ProcessErrorTest, DisagreementOnTheOpNamesBoth) {
+TEST_P(ProcessErrorTest, DisagreementOnTheOpNamesBoth) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     if (rank < 2) return Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
     std::vector<int32_t> a(1), b(1);
@@ -242,7 +311,7 @@ TEST_F(ProcessErrorTest, DisagreementOnTheOpNamesBoth) {
     ExpectAll(results, absl::StatusCode::kFailedPrecondition, part);
 }
 
-TEST_F(ProcessErrorTest, DisagreementOnTheOrder) {
+TEST_P(ProcessErrorTest, DisagreementOnTheOrder) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
     for (int64_t key : {1, 2}) {
       const int64_t op = rank < 2 ? key : 3 - key;
@@ -253,14 +322,14 @@ TEST_F(ProcessErrorTest, DisagreementOnTheOrder) {
   });
 }
 
-TEST_F(ProcessErrorTest, DisagreementOnTheGroup) {
+TEST_P(ProcessErrorTest, DisagreementOnTheGroup) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "disagree", [](int64_t rank, Communicator& c) {
     return Gather(c, "all-gather %g", 1,
                   rank < 2 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{1, 0, 2, 3});
   });
 }
 
-TEST_F(ProcessErrorTest, PairsThatDoNotMatch) {
+TEST_P(ProcessErrorTest, PairsThatDoNotMatch) {
   ExpectFailure(absl::StatusCode::kFailedPrecondition, "which do not agree", [](int64_t rank, Communicator& c) {
     std::vector<int32_t> a(1), b(1);
     const std::vector<int64_t> group = {0, 1, 2, 3};
@@ -269,19 +338,19 @@ TEST_F(ProcessErrorTest, PairsThatDoNotMatch) {
   });
 }
 
-TEST_F(ProcessErrorTest, ImpossibleGroups) {
+TEST_P(ProcessErrorTest, ImpossibleGroups) {
   ExpectFailure(absl::StatusCode::kInvalidArgument, "must hold ranks below 4",
                 [](int64_t, Communicator& c) { return Gather(c, "g", 1, {0, 1, 2, 4}); });
 }
 
-TEST_F(ProcessErrorTest, FailedRank_EndsAllRanks) {
+TEST_P(ProcessErrorTest, FailedRank_EndsAllRanks) {
   ExpectFailure(absl::StatusCode::kDataLoss, "rank 3 lost it", [](int64_t rank, Communicator& c) {
     if (rank == 3) return absl::DataLossError("rank 3 lost it");
     return Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
   });
 }
 
-TEST_F(ProcessErrorTest, FailingReduction) {
+TEST_P(ProcessErrorTest, FailingReduction) {
   ExpectFailure(absl::StatusCode::kAborted, "no sum", [](int64_t rank, Communicator& c) {
     std::vector<int32_t> a(1), b(1);
     const std::vector<int64_t> group = {0, 1, 2, 3};
@@ -294,7 +363,7 @@ TEST_F(ProcessErrorTest, FailingReduction) {
   });
 }
 
-TEST_F(ProcessErrorTest, RankEndsEarly) {
+TEST_P(ProcessErrorTest, RankEndsEarly) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     return rank == 2 ? absl::OkStatus() : Gather(c, "all-gather %g", 1, {0, 1, 2, 3});
   });
@@ -305,7 +374,7 @@ TEST_F(ProcessErrorTest, RankEndsEarly) {
   }
 }
 
-TEST_F(ProcessErrorTest, SenderEndsEarly) {
+TEST_P(ProcessErrorTest, SenderEndsEarly) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     int32_t data;
     return rank == 0 ? c.Receive({.name = "receive", .key = 1}, &data, 4, 3) : absl::OkStatus();
@@ -313,7 +382,7 @@ TEST_F(ProcessErrorTest, SenderEndsEarly) {
   EXPECT_TRUE(absl::StrContains(results[0].message(), "rank 3 has ended its run without it")) << results[0];
 }
 
-TEST_F(ProcessErrorTest, MessagesOfTheWrongSize) {
+TEST_P(ProcessErrorTest, MessagesOfTheWrongSize) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     const int64_t data[2] = {};
     int64_t got;
@@ -324,7 +393,7 @@ TEST_F(ProcessErrorTest, MessagesOfTheWrongSize) {
       << results[3];
 }
 
-TEST_F(ProcessErrorTest, StuckRank) {
+TEST_P(ProcessErrorTest, StuckRank) {
   const absl::Time start = absl::Now();
   const auto results = Run([&](int64_t rank, Communicator& c) {
     if (rank == 3) absl::SleepFor(absl::Milliseconds(1000));
@@ -335,7 +404,7 @@ TEST_F(ProcessErrorTest, StuckRank) {
   ExpectAll(results, absl::StatusCode::kDeadlineExceeded, "waiting for rank");
 }
 
-TEST_F(ProcessErrorTest, Cancellation) {
+TEST_P(ProcessErrorTest, Cancellation) {
   CancellationToken token;
   token.Cancel();
   ExpectFailure(absl::StatusCode::kCancelled, "was cancelled while waiting for rank",
@@ -346,7 +415,7 @@ TEST_F(ProcessErrorTest, Cancellation) {
 }
 
 // A rank waits at a collective of one group for a rank that waits for it at one of another.
-TEST_F(ProcessErrorTest, GroupsInDifferentOrders) {
+TEST_P(ProcessErrorTest, GroupsInDifferentOrders) {
   const absl::Time start = absl::Now();
   const auto results = Run([](int64_t rank, Communicator& c) -> absl::Status {
     if (rank == 1 || rank == 3) return absl::OkStatus();

@@ -1,0 +1,81 @@
+#include "collectives/join_processes.h"
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "base/errors.h"
+#include "base/log_sink.h"
+#include "collectives/connect_processes.h"
+#include "collectives/shared_memory_transport.h"
+#include "collectives/tcp_transport.h"
+#include "hilo/status_macros.h"
+
+namespace hilo {
+
+absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name) {
+  if (name.empty() || name == "auto") return TransportChoice::kAuto;
+  if (name == "shm") return TransportChoice::kSharedMemory;
+  if (name == "tcp") return TransportChoice::kTcp;
+  return InvalidArgument("the transport between processes: expected auto, shm or tcp, got '", name, "'");
+}
+
+absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options) {
+  const char* const variable = options.transport.empty() ? std::getenv("HILO_TRANSPORT") : nullptr;
+  HILO_ASSIGN_OR_RETURN(const TransportChoice choice,
+                        TransportChoiceOf(variable == nullptr ? options.transport : variable));
+  std::unique_ptr<SharedInboxes> inboxes;
+  absl::Status why_not = Unavailable("the other processes offer none");  // why no memory is shared
+  if (choice != TransportChoice::kTcp && options.process_count > 1) {
+    auto made = SharedInboxes::Create(options.process_id, options.process_count);
+    if (made.ok()) {
+      inboxes = *std::move(made);
+    } else {
+      why_not = made.status();
+    }
+  }
+  ConnectOptions connect{.process_id = options.process_id,
+                         .process_count = options.process_count,
+                         .store = options.store.get(),
+                         .name = options.name,
+                         .host = options.host.empty() ? "127.0.0.1" : options.host,
+                         .announcement = options.device_count,
+                         .offer = inboxes == nullptr ? "" : inboxes->offer(),
+                         .accept =
+                             [&](int64_t process, absl::string_view offer) {
+                               const absl::Status opened = inboxes->Open(process, offer);
+                               if (!opened.ok()) why_not = opened;
+                               return opened.ok();
+                             },
+                         .deadline = absl::Now() + options.timeout};
+  HILO_ASSIGN_OR_RETURN(std::vector<ProcessConnection> connections, ConnectProcesses(connect));
+  JoinedProcesses joined;
+  std::vector<FileDescriptor> sockets;
+  std::vector<bool> shares;
+  std::vector<int64_t> apart;
+  for (int64_t process = 0; process < options.process_count; ++process) {
+    ProcessConnection& connection = connections[process];
+    joined.device_counts.push_back(connection.announcement);
+    sockets.push_back(std::move(connection.socket));
+    shares.push_back(connection.accepted);
+    if (!connection.accepted && process != options.process_id) apart.push_back(process);
+  }
+  if (choice == TransportChoice::kSharedMemory && !apart.empty())
+    return FailedPrecondition("process ", options.process_id, " shares no memory with process",
+                              apart.size() == 1 ? " " : "es ", absl::StrJoin(apart, ", "),
+                              ", but the transport is shm: ", why_not.message());
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<TcpTransport> tcp, TcpTransport::Create(std::move(sockets)));
+  if (static_cast<int64_t>(apart.size()) + 1 == options.process_count) {
+    joined.transport = std::move(tcp);
+  } else {
+    joined.transport = std::make_unique<SharedMemoryTransport>(std::move(inboxes), shares, std::move(tcp));
+  }
+  LogInfo("process ", options.process_id, " of ", options.process_count, " of the group '", options.name,
+          "': the transport is ", joined.transport->name());
+  return joined;
+}
+
+}  // namespace hilo

@@ -1,0 +1,31 @@
+// Makes the transport between the processes of a group. Private to collectives.
+#ifndef HILO_COLLECTIVES_JOIN_PROCESSES_H_
+#define HILO_COLLECTIVES_JOIN_PROCESSES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "collectives/transport.h"
+#include "hilo/collectives.h"
+
+namespace hilo {
+
+enum class TransportChoice { kAuto, kSharedMemory, kTcp };
+// Of ProcessGroupOptions::transport; empty is kAuto. Errors: InvalidArgument, listing the names.
+absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name);
+
+struct JoinedProcesses {
+  std::unique_ptr<Transport> transport;
+  std::vector<int64_t> device_counts;  // by process
+};
+
+// Returns when all processes are connected. Errors: InvalidArgument for an unknown transport; FailedPrecondition if
+// processes that must share memory do not, naming them; those of ConnectProcesses.
+absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options);
+
+}  // namespace hilo
+
+#endif  // HILO_COLLECTIVES_JOIN_PROCESSES_H_

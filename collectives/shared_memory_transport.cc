@@ -1,0 +1,320 @@
+// Every process has a segment with its bell and a ring for each other process, into which that one writes. A frame is
+// copied once, from the sender's arrays into the ring; a rank that waits for it combines or copies it from there.
+//
+// There is no thread that reads rings. A rank that waits polls its bell, and takes frames itself, those of other ranks
+// included; so two ranks that wait for each other exchange small frames without the system's help. What must be noticed
+// although no rank waits goes over TCP: failures, farewells, and word of a sender who lacks space, which makes the
+// TCP transport's thread empty the ring. That thread also takes all that is in a process's ring before it passes on
+// what it has read from the process, so that a process's last frames are not lost.
+//
+// Memory that another process writes is not trusted: see shared_ring.h. One that writes what is no record is
+// disconnected.
+#include "collectives/shared_memory_transport.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/cpu_count.h"
+#include "base/errors.h"
+#include "base/spin.h"
+#include "collectives/shared_ring.h"
+#include "collectives/streamed_copy.h"
+#include "hilo/status_macros.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t kPage = 4096;
+// Of a ring; less if there are many.
+constexpr int64_t kMostRingBytes = 4 << 20, kLeastRingBytes = 64 << 10, kInboxBytes = 16 << 20;
+constexpr int64_t kMostFrameBytes = int64_t{1} << 44;
+// Frames of as many bytes are written past the cache: between processors that do not share one, a line that is in the
+// other's is slower to get than one in memory (copies of 1 MiB through a ring: 0.1 rather than 0.45 ms).
+constexpr int64_t kStreamedFrame = 2 << 10;
+constexpr size_t kTokenBytes = 32;
+constexpr std::chrono::milliseconds kPoll(5);
+// After which a process that waits for space says so.
+constexpr absl::Duration kPatience = absl::Milliseconds(1);
+// How long a rank watches for the others before it sleeps: some 50 us.
+constexpr int kWaitSpins = 5 * kSpins;
+
+struct InboxHead {
+  char token[kTokenBytes];
+  alignas(64) Bell bell;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedInboxes>> SharedInboxes::Create(int64_t process, int64_t process_count) {
+  if (kPage % sysconf(_SC_PAGESIZE) != 0) return Unavailable("pages of ", sysconf(_SC_PAGESIZE), " bytes are not used");
+  auto inboxes = std::unique_ptr<SharedInboxes>(new SharedInboxes);
+  inboxes->process_ = process;
+  inboxes->outboxes_.resize(process_count);
+  inboxes->ring_bytes_ = kMostRingBytes;
+  while (inboxes->ring_bytes_ > kLeastRingBytes && inboxes->ring_bytes_ * (process_count - 1) > kInboxBytes)
+    inboxes->ring_bytes_ /= 2;
+  inboxes->segment_bytes_ = inboxes->SlotOffset(process_count, process_count - 1);
+  HILO_ASSIGN_OR_RETURN(SharedSegment segment, SharedSegment::Create(inboxes->segment_bytes_));
+  HILO_RETURN_IF_ERROR(segment.Allocate(0, kPage));
+  HILO_ASSIGN_OR_RETURN(inboxes->own_, segment.Map(0, inboxes->segment_bytes_));
+  const std::string token = RandomToken();
+  auto* const head = new (inboxes->own_.data()) InboxHead{};
+  token.copy(head->token, kTokenBytes);
+  HILO_ASSIGN_OR_RETURN(const std::string offer, segment.Offer());
+  inboxes->offer_ = absl::StrCat(token, " ", offer);
+  inboxes->segment_ = std::make_unique<SharedSegment>(std::move(segment));
+  return inboxes;
+}
+
+int64_t SharedInboxes::SlotOffset(int64_t owner, int64_t sender) const {
+  return kPage + (sender - (sender > owner ? 1 : 0)) * (kPage + ring_bytes_);
+}
+
+absl::Status SharedInboxes::Open(int64_t process, absl::string_view offer) {
+  const absl::string_view token = offer.substr(0, kTokenBytes);
+  if (offer.size() <= kTokenBytes + 1) return InvalidArgument("'", offer, "' offers no shared memory");
+  HILO_ASSIGN_OR_RETURN(const SharedSegment segment,
+                        SharedSegment::Open(offer.substr(kTokenBytes + 1), segment_bytes_));
+  HILO_ASSIGN_OR_RETURN(Mapping head, segment.Map(0, kPage));
+  if (!SameSecret(token, absl::string_view(reinterpret_cast<const InboxHead*>(head.data())->token, kTokenBytes)))
+    return Unavailable("the shared memory at '", offer, "' is that of another process");
+  const int64_t slot_bytes = kPage + ring_bytes_;
+  HILO_ASSIGN_OR_RETURN(Mapping slot, segment.Map(SlotOffset(process, process_), slot_bytes));
+  HILO_RETURN_IF_ERROR(segment_->Allocate(SlotOffset(process_, process), slot_bytes));
+  outboxes_[process] = {std::move(head), std::move(slot)};
+  return absl::OkStatus();
+}
+
+// The other end of two rings.
+class SharedMemoryTransport::Peer : public Frame::Lender {
+ public:
+  Peer(SharedInboxes::Outbox& outbox, uint8_t* inbox, int64_t ring_bytes)
+      : bell(reinterpret_cast<InboxHead*>(outbox.head.data())->bell),
+        writer(reinterpret_cast<RingControl*>(outbox.slot.data()), outbox.slot.data() + kPage, ring_bytes),
+        reader(reinterpret_cast<RingControl*>(inbox), inbox + kPage, ring_bytes) {}
+
+  void Return(const uint8_t* data) override {
+    if (reader.Return(data)) bell.Ring();
+  }
+
+  Bell& bell;  // the peer's
+
+  std::timed_mutex send_mutex;  // guards the writer
+  RingWriter writer;
+
+  std::mutex receive_mutex;  // guards the rest; the listener is called with it held
+  RingReader reader;
+  bool broken = false;
+  bool in_frame = false;  // which comes in several records
+  FrameHeader header;
+  AlignedBuffer bytes;
+  int64_t filled = 0;
+
+  std::atomic<bool> is_gone{false};
+  absl::Status gone;  // set before is_gone
+};
+
+SharedMemoryTransport::SharedMemoryTransport(std::unique_ptr<SharedInboxes> inboxes, const std::vector<bool>& shares,
+                                             std::unique_ptr<TcpTransport> tcp)
+    : inboxes_(std::move(inboxes)),
+      bell_(&reinterpret_cast<InboxHead*>(inboxes_->own_.data())->bell),
+      tcp_(std::move(tcp)) {
+  inboxes_->segment_.reset();  // all have opened it
+  int64_t sharing = 1;
+  for (size_t process = 0; process < shares.size(); ++process) {
+    peers_.emplace_back();
+    if (!shares[process]) continue;
+    ++sharing;
+    uint8_t* const inbox =
+        inboxes_->own_.data() + inboxes_->SlotOffset(inboxes_->process_, static_cast<int64_t>(process));
+    peers_.back() = std::make_unique<Peer>(inboxes_->outboxes_[process], inbox, inboxes_->ring_bytes_);
+  }
+  spins_ = sharing <= UsableCpuCount() ? kWaitSpins : 0;
+}
+
+SharedMemoryTransport::~SharedMemoryTransport() = default;
+
+std::string SharedMemoryTransport::name() const {
+  const auto sharing = peers_.size() - std::count(peers_.begin(), peers_.end(), nullptr);
+  return sharing + 1 == peers_.size()
+             ? "shared memory"
+             : absl::StrCat("shared memory with ", sharing, ", TCP with ", peers_.size() - 1 - sharing);
+}
+
+absl::Status SharedMemoryTransport::Start(FrameListener* listener) {
+  listener_ = listener;
+  return tcp_->Start(this);
+}
+
+absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int64_t bytes,
+                                               const std::function<absl::Status()>& give_up, uint8_t** space) {
+  if ((*space = peer.writer.Reserve(bytes)) != nullptr) return absl::OkStatus();
+  absl::Status status;
+  absl::Time patient_until = absl::Now() + kPatience;
+  peer.writer.SetStarved(true);
+  while (true) {
+    const uint32_t rings = bell_->rings();
+    if ((*space = peer.writer.Reserve(bytes)) != nullptr) break;
+    // The peer may be waiting for space as well, or for one that does.
+    if (PollAll() || bell_->SpinWhile(rings, spins_)) continue;
+    status = peer.is_gone ? peer.gone : give_up();
+    if (!status.ok()) break;
+    if (absl::Now() >= patient_until) {
+      tcp_->Post(process, {.kind = FrameKind::kAttend}, "");
+      patient_until = absl::Now() + kPatience;
+    }
+    bell_->Sleep(rings, kPatience);
+  }
+  peer.writer.SetStarved(false);
+  return status;
+}
+
+absl::Status SharedMemoryTransport::Send(int64_t process, const FrameHeader& header,
+                                         absl::Span<const absl::string_view> pieces,
+                                         const std::function<absl::Status()>& give_up) {
+  if (peers_[process] == nullptr) return tcp_->Send(process, header, pieces, give_up);
+  Peer& peer = *peers_[process];
+  std::unique_lock<std::timed_mutex> lock(peer.send_mutex, std::try_to_lock);
+  while (!lock.owns_lock() && !lock.try_lock_for(kPoll)) HILO_RETURN_IF_ERROR(give_up());
+  if (peer.is_gone) return peer.gone;
+  RecordHeader record{.frame = header};
+  for (absl::string_view piece : pieces) record.frame_bytes += static_cast<int64_t>(piece.size());
+  // What does not fit as a whole goes in records of which some are read while others are written.
+  const int64_t most = record.frame_bytes <= peer.writer.most() ? record.frame_bytes : peer.writer.most() / 2;
+  const bool streamed = record.frame_bytes >= kStreamedFrame;
+  size_t next = 0, done = 0;  // in `pieces`, and in the next of them
+  do {
+    record.bytes = std::min(most, record.frame_bytes - record.begin);
+    uint8_t* space;
+    HILO_RETURN_IF_ERROR(AwaitSpace(process, peer, record.bytes, give_up, &space));
+    for (int64_t copied = 0; copied < record.bytes;) {
+      const size_t count = std::min<size_t>(pieces[next].size() - done, record.bytes - copied);
+      const auto* const from = reinterpret_cast<const uint8_t*>(pieces[next].data()) + done;
+      if (count > 0) CopyBytes(space + copied, from, static_cast<int64_t>(count), streamed);
+      copied += static_cast<int64_t>(count);
+      done += count;
+      if (done == pieces[next].size()) ++next, done = 0;
+    }
+    peer.writer.Publish(record);
+    peer.bell.Ring();
+    record.begin += record.bytes;
+  } while (record.begin < record.frame_bytes);
+  return absl::OkStatus();
+}
+
+void SharedMemoryTransport::Post(int64_t process, const FrameHeader& header, absl::string_view bytes) {
+  if (process < static_cast<int64_t>(peers_.size()) && peers_[process] != nullptr &&
+      header.kind == FrameKind::kFinish) {
+    Peer& peer = *peers_[process];
+    const auto size = static_cast<int64_t>(bytes.size());
+    std::unique_lock<std::timed_mutex> lock(peer.send_mutex, std::try_to_lock);
+    uint8_t* const space = lock.owns_lock() && !peer.is_gone ? peer.writer.Reserve(size) : nullptr;
+    if (space != nullptr) {
+      std::memcpy(space, bytes.data(), bytes.size());
+      peer.writer.Publish({.frame = header, .frame_bytes = size, .bytes = size});
+      peer.bell.Ring();
+      return;
+    }
+  }
+  tcp_->Post(process, header, bytes);
+}
+
+bool SharedMemoryTransport::TakeRecord(int64_t process, Peer& peer) {
+  if (peer.broken || !peer.reader.HasNext()) return false;
+  absl::StatusOr<std::optional<RingReader::Record>> next = peer.reader.Next();
+  absl::Status status = next.status();
+  if (status.ok()) {
+    if (!next->has_value()) return false;
+    const RecordHeader& record = (*next)->header;
+    Frame part(record.frame, absl::MakeConstSpan((*next)->data, record.bytes), &peer);
+    if (record.begin == 0) peer.in_frame = false;  // the sender has given up the one before
+    if (record.bytes == record.frame_bytes) {
+      listener_->OnFrame(process, std::move(part));
+      return true;
+    }
+    if (record.begin == 0 && record.frame_bytes <= kMostFrameBytes) {
+      auto bytes = AlignedBuffer::Create(record.frame_bytes);
+      status = bytes.status();
+      if (status.ok()) peer.bytes = *std::move(bytes);
+      peer.in_frame = status.ok();
+      peer.header = record.frame;
+      peer.filled = 0;
+    }
+    if (status.ok() && (!peer.in_frame || record.begin != peer.filled || record.frame_bytes != peer.bytes.size()))
+      status = InvalidArgument("expected a part of a frame at ", peer.filled, ", got one at ", record.begin, " of ",
+                               record.frame_bytes, " bytes");
+    if (status.ok()) {
+      std::memcpy(peer.bytes.data() + peer.filled, part.data(), part.size());
+      peer.filled += part.size();
+      if (peer.filled == peer.bytes.size()) {
+        peer.in_frame = false;
+        part = Frame();
+        listener_->OnFrame(process, Frame(peer.header, std::move(peer.bytes)));
+      }
+      return true;
+    }
+  }
+  peer.broken = true;
+  tcp_->Disconnect(process, Unavailable("process ", process, " is gone: in shared memory, ", status.message()));
+  return false;
+}
+
+bool SharedMemoryTransport::Poll(int64_t process) {
+  if (peers_[process] == nullptr) return false;
+  Peer& peer = *peers_[process];
+  if (!peer.reader.HasNext()) return false;
+  std::lock_guard<std::mutex> lock(peer.receive_mutex);
+  return TakeRecord(process, peer);
+}
+
+bool SharedMemoryTransport::PollAll() {
+  bool any = false;
+  for (size_t process = 0; process < peers_.size(); ++process) any = Poll(static_cast<int64_t>(process)) || any;
+  return any;
+}
+
+void SharedMemoryTransport::OnFrame(int64_t process, Frame frame) {
+  if (peers_[process] == nullptr) {
+    listener_->OnFrame(process, std::move(frame));
+    return;
+  }
+  Peer& peer = *peers_[process];
+  std::lock_guard<std::mutex> lock(peer.receive_mutex);
+  while (TakeRecord(process, peer)) {
+  }
+  if (frame.header().kind != FrameKind::kAttend) {
+    listener_->OnFrame(process, std::move(frame));
+    return;
+  }
+  // The rest of a long frame.
+  while (peer.in_frame && SpinUntil([&] { return peer.reader.HasNext(); }, kWaitSpins) && TakeRecord(process, peer)) {
+  }
+}
+
+void SharedMemoryTransport::OnGone(int64_t process, const absl::Status& why) {
+  if (peers_[process] == nullptr) {
+    listener_->OnGone(process, why);
+    return;
+  }
+  Peer& peer = *peers_[process];
+  {
+    std::lock_guard<std::mutex> lock(peer.receive_mutex);
+    while (TakeRecord(process, peer)) {
+    }
+    peer.broken = true;  // nothing comes after this
+    listener_->OnGone(process, why);
+  }
+  peer.gone = why;
+  peer.is_gone = true;
+  bell_->Ring();
+}
+
+}  // namespace hilo
