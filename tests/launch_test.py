@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import zipfile
 
 HILO = os.path.abspath(sys.argv.pop(1))
@@ -101,6 +102,24 @@ class LaunchTest(unittest.TestCase):
         without = subprocess.run([HILO, "launch", "-n", "2", *map(str, command)], capture_output=True, text=True, timeout=60, env=environment)
         self.assertNotEqual(without.returncode, 0)
         self.assertIn("HILO_JOB_TOKEN", without.stderr)
+
+    def test_transports(self):
+        for flags, expected in (((), "shared memory"), (("--transport=shm",), "shared memory"), (("--transport=tcp",), "TCP")):
+            result = subprocess.run([HILO, "launch", "-n", "2", *flags, HILO, "devices", "--platform=cuda-emulated"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for rank in (0, 1):
+                self.assertIn(f"[{rank}] process {rank} of 2: {expected}\n", result.stdout)
+        unknown = subprocess.run([HILO, "launch", "-n", "2", "--transport=udp", "true"], capture_output=True, text=True)
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("expected auto, shm or tcp, got 'udp'", unknown.stderr)
+        # One of two cannot insist on what the other does not want.
+        result = launch(2, "sh", "-c", f'if [ "$HILO_RANK" = 1 ]; then export HILO_TRANSPORT=tcp; fi; exec "{HILO}" run "{self.sum}" "--input={{1,2,3,4}}" --deadline=20', environment={"HILO_TRANSPORT": "shm"})
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("process 0 shares no memory with process 1, but the transport is shm", result.stderr)
+
+    def test_programs_give_the_same_bits_over_tcp(self):
+        with unittest.mock.patch.dict(os.environ, HILO_TRANSPORT="tcp"):
+            self.check_same_bits([PROGRAMS / "collectives.npz"], (2, 4))
 
     def test_devices_that_cannot_be_shared(self):
         result = launch(3, HILO, "run", self.sum, "--input={1,2,3,4}")

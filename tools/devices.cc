@@ -10,6 +10,8 @@
 #include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/driver/library_report.h"
 #include "base/errors.h"
+#include "collectives/process_group.h"
+#include "hilo/collectives.h"
 #include "hilo/status_macros.h"
 #include "tools/command.h"
 
@@ -35,12 +37,24 @@ absl::Status WriteFixtures(const std::string& platform, const std::string& folde
   return absl::OkStatus();
 }
 
+// As one of the processes of a job: what connects them.
+absl::Status ListProcesses() {
+  HILO_ASSIGN_OR_RETURN(const LaunchEnvironment launch, DetectLaunch());
+  if (launch.world_size == 1) return absl::OkStatus();
+  HILO_ASSIGN_OR_RETURN(const ProcessGroupOptions options, ProcessGroupOptionsFrom(launch));
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group, ProcessGroup::Join(options));
+  std::printf("process %lld of %lld: %s\n", static_cast<long long>(launch.rank),
+              static_cast<long long>(launch.world_size), group->transport_name().c_str());
+  return absl::OkStatus();
+}
+
 absl::Status Devices(const Flags& flags) {
   const std::string platform = flags.Get("platform", gpu::kCudaPlatform);
   if (platform != gpu::kCudaPlatform && platform != gpu::kEmulatedPlatform) {
     return InvalidArgument("expected --platform=", gpu::kCudaPlatform, " or ", gpu::kEmulatedPlatform, ", got '",
                            platform, "'");
   }
+  HILO_RETURN_IF_ERROR(ListProcesses());
   const std::string fixtures = flags.Get("fixtures", "");
   for (const gpu::LibraryFinding& library : gpu::FindLibraries())
     std::printf("%s: %s\n", library.name.c_str(), library.found.c_str());
@@ -61,6 +75,7 @@ Command DevicesCommand() {
           .arguments = "",
           .summary = "list the GPUs, and which of NVIDIA's libraries are found and where",
           .details =
+              "In each of several processes (hilo launch) it also says what carries data between them.\n"
               "Libraries are looked for in HILO_CUDA_PATH, by the system, in a CUDA toolkit and among Python's nvidia "
               "packages.\n"
               "\n"

@@ -22,6 +22,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
+#include "collectives/join_processes.h"
 #include "hilo/status_macros.h"
 #include "tools/command.h"
 
@@ -219,7 +220,8 @@ class MeetingFolder {
   std::string path_;
 };
 
-absl::StatusOr<int> RunJob(const std::vector<std::string>& program, int64_t size) {
+// `transport` may be empty: the processes decide.
+absl::StatusOr<int> RunJob(const std::vector<std::string>& program, int64_t size, const std::string& transport) {
   MeetingFolder folder;
   HILO_RETURN_IF_ERROR(folder.Make());
   struct sigaction action = {};
@@ -227,11 +229,11 @@ absl::StatusOr<int> RunJob(const std::vector<std::string>& program, int64_t size
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   Job job(size);
   for (int64_t i = 0; i < size; ++i) {
-    HILO_RETURN_IF_ERROR(
-        Start(program,
-              {absl::StrCat("HILO_RANK=", i), absl::StrCat("HILO_LOCAL_RANK=", i),
-               absl::StrCat("HILO_WORLD_SIZE=", size), absl::StrCat("HILO_COORDINATOR=file://", folder.path())},
-              &job.rank(i)));
+    std::vector<std::string> variables = {absl::StrCat("HILO_RANK=", i), absl::StrCat("HILO_LOCAL_RANK=", i),
+                                          absl::StrCat("HILO_WORLD_SIZE=", size),
+                                          absl::StrCat("HILO_COORDINATOR=file://", folder.path())};
+    if (!transport.empty()) variables.push_back(absl::StrCat("HILO_TRANSPORT=", transport));
+    HILO_RETURN_IF_ERROR(Start(program, variables, &job.rank(i)));
   }
   return job.Await();
 }
@@ -242,7 +244,9 @@ absl::Status Launch(const Flags& flags) {
   if (size > kMaxProcesses)
     return InvalidArgument("-n ", size, ": at most ", kMaxProcesses, " processes can be started");
   if (flags.positional().empty()) return InvalidArgument("give the program to run, and its arguments");
-  HILO_ASSIGN_OR_RETURN(const int status, RunJob(flags.positional(), size));
+  const std::string transport = flags.Get("transport", "");
+  HILO_RETURN_IF_ERROR(AddContext(TransportChoiceOf(transport).status(), "; --transport"));
+  HILO_ASSIGN_OR_RETURN(const int status, RunJob(flags.positional(), size, transport));
   if (status != 0) std::exit(status);  // that of the program
   return absl::OkStatus();
 }
@@ -262,7 +266,9 @@ Command LaunchCommand() {
               "\n"
               "Examples:\n"
               "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
-          .flags = {{"n", "N", "how many processes"}},
+          .flags = {{"n", "N", "how many processes"},
+                    {"transport", "NAME",
+                     "what carries data between them: auto (default: shared memory, else TCP), shm or tcp"}},
           .run = &Launch,
           .program_follows = true};
 }
