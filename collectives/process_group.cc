@@ -1,6 +1,7 @@
 #include "collectives/process_group.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
+#include "base/spin.h"
 #include "collectives/join_processes.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/process_run.h"
@@ -101,6 +103,13 @@ class ProcessGroup::Core : public FrameListener {
     runs_.erase(found);
   }
 
+  // The others are waited for as long as that has been of use.
+  bool Begin(ProcessRun& run) {
+    const bool begun = run.Begin(waits_to_begin_ ? kSpins : 1);
+    waits_to_begin_ = begun;
+    return begun;
+  }
+
   int64_t process() const { return process_; }
   absl::Duration timeout() const { return timeout_; }
   const std::vector<int64_t>& device_counts() const { return device_counts_; }
@@ -120,8 +129,9 @@ class ProcessGroup::Core : public FrameListener {
   std::vector<int64_t> device_counts_;
   std::mutex mutex_;
   std::map<RunKey, std::shared_ptr<ProcessRun>> runs_;
-  std::map<uint64_t, uint64_t> next_;     // number of the next run, by program
-  std::vector<absl::Status> gone_;        // by process
+  std::map<uint64_t, uint64_t> next_;  // number of the next run, by program
+  std::vector<absl::Status> gone_;     // by process
+  std::atomic<bool> waits_to_begin_{true};
   std::unique_ptr<Transport> transport_;  // destroyed first, as its thread uses the rest
 };
 
@@ -255,6 +265,7 @@ ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices, std::vec
   handle->core = core_;
   handle->run = core_->StartRun(program, process_of_rank, &handle->key);
   Run run;
+  run.begin = [core = core_.get(), run = handle->run.get()] { return core->Begin(*run); };
   run.id = static_cast<int64_t>(Digest64(absl::StrCat(program, " ", handle->key.second)) >> 1);
   for (size_t rank = 0; rank < process_of_rank.size(); ++rank) {
     if (process_of_rank[rank] == core_->process())

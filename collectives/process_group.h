@@ -3,6 +3,7 @@
 #define HILO_COLLECTIVES_PROCESS_GROUP_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ class ProcessGroup {
     // One per rank of this process, in order. They work as those of one process do
     // (collectives/communicator.h), and give the same bits. One that is destroyed without Finish fails.
     std::vector<std::unique_ptr<Communicator>> communicators;
+    // Tells the other processes that this one begins the run now, and returns whether all of them have begun it, too:
+    // a collective of the run need not wait for a process that may come much later. Waits some 10 us at most, and
+    // returns false where it cannot be known as soon. While a communicator lives.
+    std::function<bool()> begin;
   };
   // The next run on `devices`, one device per rank; `process_of_rank` has the process of each.
   // Processes count their runs on the same devices: runs of equal number belong together. A rank that

@@ -87,6 +87,11 @@ void ProcessRun::Start(std::vector<int64_t> process_of_rank) {
   process_of_rank_ = std::move(process_of_rank);
   local_.emplace(size());
   ended_.resize(process_of_rank_.size());
+  others_ = process_of_rank_;
+  std::sort(others_.begin(), others_.end());
+  others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
+  others_.erase(std::remove(others_.begin(), others_.end(), process_), others_.end());
+  to_begin_ = others_;
   absl::Status failure;
   while (true) {
     std::deque<std::pair<int64_t, Frame>> frames;
@@ -138,6 +143,11 @@ void ProcessRun::Take(int64_t process, Frame frame) {
       ended_[rank] = true;
       break;
     }
+    case FrameKind::kBegin: {
+      std::lock_guard<std::mutex> lock(mutex_);
+      to_begin_.erase(std::remove(to_begin_.begin(), to_begin_.end(), process), to_begin_.end());
+      break;
+    }
     case FrameKind::kFail: {
       ByteReader in(Text(frame), "failure");
       const auto code = static_cast<absl::StatusCode>(in.U32());
@@ -184,11 +194,26 @@ void ProcessRun::OnGone(int64_t process, const absl::Status& why) {
 }
 
 void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
-  std::vector<int64_t> processes = process_of_rank_;
-  std::sort(processes.begin(), processes.end());
-  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
-  for (int64_t process : processes) {
-    if (process != process_) transport_->Post(process, Header(kind), bytes);
+  for (int64_t process : others_) transport_->Post(process, Header(kind), bytes);
+}
+
+bool ProcessRun::Begin(int spins) {
+  if (transport_->spins() == 0) return false;
+  if (!std::all_of(others_.begin(), others_.end(), [&](int64_t process) { return transport_->IsPolled(process); }))
+    return false;
+  Tell(FrameKind::kBegin, "");
+  Bell& bell = transport_->bell();
+  while (true) {
+    const uint32_t rings = bell.rings();
+    for (int64_t process : others_) {
+      while (transport_->Poll(process)) {
+      }
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (to_begin_.empty()) return true;
+    }
+    if (!bell.SpinWhile(rings, std::exchange(spins, 0))) return false;
   }
 }
 

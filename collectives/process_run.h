@@ -48,6 +48,9 @@ class ProcessRun {
   // Communicator's Send and Receive for ranks of this process, to and from those of others.
   absl::Status SendMessage(int64_t rank, const CollectiveCall& call, absl::string_view data, int64_t target);
   absl::Status ReceiveMessage(int64_t rank, const CollectiveCall& call, void* data, int64_t bytes, int64_t source);
+  // Tells the other processes that this one begins the run, and returns whether all of them have, for which it waits
+  // at most `spins` polls. Always false where that would take longer.
+  bool Begin(int spins);
   // Ends the run, in this and in the other processes.
   void Fail(const absl::Status& status);
   absl::Status failure() const;
@@ -78,6 +81,7 @@ class ProcessRun {
   const int64_t process_;
   const uint64_t program_, number_;
   std::vector<int64_t> process_of_rank_;
+  std::vector<int64_t> others_;  // the other processes, in order
   std::optional<RunState> local_;
 
   struct Channel {
@@ -89,7 +93,8 @@ class ProcessRun {
   bool started_ = false;
   std::deque<std::pair<int64_t, Frame>> early_;
   absl::Status failure_;
-  std::vector<bool> ended_;  // by rank
+  std::vector<bool> ended_;        // by rank
+  std::vector<int64_t> to_begin_;  // those of others_ that have not begun yet, as far as is known
   // By group and sender; those that a thread waits for need not own their bytes.
   std::map<std::pair<uint64_t, int64_t>, std::deque<Frame>> inbox_;
   std::vector<std::pair<uint64_t, int64_t>> awaited_;  // keys of inbox_

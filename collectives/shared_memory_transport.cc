@@ -211,8 +211,7 @@ absl::Status SharedMemoryTransport::Send(int64_t process, const FrameHeader& hea
 }
 
 void SharedMemoryTransport::Post(int64_t process, const FrameHeader& header, absl::string_view bytes) {
-  if (process < static_cast<int64_t>(peers_.size()) && peers_[process] != nullptr &&
-      header.kind == FrameKind::kFinish) {
+  if (peers_[process] != nullptr && (header.kind == FrameKind::kFinish || header.kind == FrameKind::kBegin)) {
     Peer& peer = *peers_[process];
     const auto size = static_cast<int64_t>(bytes.size());
     std::unique_lock<std::timed_mutex> lock(peer.send_mutex, std::try_to_lock);

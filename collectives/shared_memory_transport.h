@@ -54,6 +54,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
                     const std::function<absl::Status()>& give_up) override;
   void Post(int64_t process, const FrameHeader& header, absl::string_view bytes) override;
   bool Poll(int64_t process) override;
+  bool IsPolled(int64_t process) const override { return peers_[process] != nullptr; }
   Bell& bell() override { return *bell_; }
   int spins() const override { return spins_; }
 

@@ -27,6 +27,7 @@ class TcpTransport : public Transport {
                     const std::function<absl::Status()>& give_up) override;
   void Post(int64_t process, const FrameHeader& header, absl::string_view bytes) override;
   bool Poll(int64_t) override { return false; }  // a thread of the transport reads
+  bool IsPolled(int64_t) const override { return false; }
   Bell& bell() override { return bell_; }
   int spins() const override { return 0; }
 

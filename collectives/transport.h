@@ -22,8 +22,9 @@ enum class FrameKind : uint32_t {
   kMessage = 3,     // from rank to rank
   kFinish = 4,      // a rank has ended its run
   kFail = 5,        // the run has failed
-  kLeave = 6,       // the process leaves; for transports only
-  kAttend = 7,      // the process waits for space in shared memory; for transports only
+  kBegin = 6,       // the process begins the run
+  kLeave = 7,       // the process leaves; for transports only
+  kAttend = 8,      // the process waits for space in shared memory; for transports only
 };
 
 struct FrameHeader {
@@ -112,6 +113,8 @@ class Transport {
   // Hands a frame of the process, if one waits to be taken by a thread of this process, to the listener. Returns
   // whether one did.
   virtual bool Poll(int64_t process) = 0;
+  // Whether frames of the process come that way, and small ones within a few microseconds.
+  virtual bool IsPolled(int64_t process) const = 0;
   // Rung when frames have come that Poll takes. Whoever waits for a frame should ring it when the listener has got one.
   virtual Bell& bell() = 0;
   // How often to poll the bell before sleeping.

@@ -39,8 +39,12 @@ class Launch {
     for (int device : assignment.devices()) processes.push_back(core.ProcessOf(device));
     ProcessGroup::Run run = core.processes->StartRun(assignment.devices(), std::move(processes));
     communicators_ = std::move(run.communicators);
+    begin_ = std::move(run.begin);
     run_id_ = run.id;
   }
+
+  // Whether the other processes, if there are any, run their parts now.
+  bool OthersHaveBegun() const { return begin_ == nullptr || begin_(); }
 
   CancellationToken* token() const { return limits_.token().get(); }
   int64_t run_id() const { return run_id_; }
@@ -77,6 +81,7 @@ class Launch {
  private:
   RunLimits limits_;
   std::vector<std::unique_ptr<Communicator>> communicators_;
+  std::function<bool()> begin_;  // null: there are no other processes
   int64_t run_id_ = 0;
   std::mutex mutex_;
   absl::Status first_error_;
@@ -87,9 +92,10 @@ class Launch {
 constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
 // Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it
-// waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later.
-bool RunsHere(const LoadedProgram& program, const ClientCore& core, size_t devices, const ExecuteOptions& options) {
-  if (program.transfers.any || static_cast<int64_t>(devices) != program.assignment.device_count()) return false;
+// waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later: it
+// waits for those that have begun only.
+bool RunsHere(const LoadedProgram& program, const ClientCore& core, const ExecuteOptions& options) {
+  if (program.transfers.any) return false;
   for (const auto& queue : core.queues) {
     if (queue->IsCurrent()) return false;
   }
@@ -140,7 +146,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
       if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
-    bool here = RunsHere(*program_, *core_, prepared.size(), options);
+    bool here = RunsHere(*program_, *core_, options);
     for (const Prepared& one : prepared)
       here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
     std::function<void()> own;
@@ -169,7 +175,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
           launch.reset();
           done->Set(std::move(status));
         };
-        if (i == 0 && here && core_->queues[device]->IsIdle()) {
+        if (i == 0 && here && core_->queues[device]->IsIdle() && launch->OthersHaveBegun()) {
           own = std::move(work);
         } else {
           here = core_->queues[device]->Enqueue(std::move(work)) && here;

@@ -86,6 +86,35 @@ TEST_F(ProcessesTest, EachRunsItsOwnDevices) {
   });
 }
 
+// The call of one process returns before the other one makes its own, though a program as short may run in the call.
+TEST_F(ProcessesTest, LaunchesDoNotWaitForTheOtherProcess) {
+  MakeClients({1, 1});
+  std::string text = kSum;
+  text.replace(text.find("=4"), 2, "=2");
+  std::unique_ptr<Executable> executables[2];
+  std::unique_ptr<Buffer> arguments[2];
+  for (int process : {0, 1}) {
+    auto executable = clients_[process]->CompileHloText(text);
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    executables[process] = *std::move(executable);
+    arguments[process] = *clients_[process]->BufferFromLiteral(LiteralUtil::CreateR0<float>(1.0f), 0);
+  }
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Executable::ReplicatedResults> results;
+    for (int process : {round % 2, 1 - round % 2}) {  // one after the other, on one thread
+      const std::vector<std::vector<Buffer*>> lists = {{arguments[process].get()}};
+      auto launched = executables[process]->ExecuteReplicated(lists, {});
+      ASSERT_TRUE(launched.ok()) << launched.status();
+      results.push_back(*std::move(launched));
+    }
+    for (const Executable::ReplicatedResults& result : results) {
+      const auto literal = result[0][0]->ToLiteral();
+      ASSERT_TRUE(literal.ok()) << literal.status();
+      EXPECT_EQ(literal->GetFirstElement<float>(), 2.0f);
+    }
+  }
+}
+
 TEST_F(ProcessesTest, SingleDeviceProgram_RunsWhereItIsCompiled) {
   MakeClients({1, 1});
   const Literal one = LiteralUtil::CreateR0<float>(1);
