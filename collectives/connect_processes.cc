@@ -1,7 +1,8 @@
 // Every process listens on its own port, publishes the address and its offer in the store, and connects to
 // those of lower numbers. A connecting process proves that it has the token that process 0 has put into
 // the store for this group; others are rejected. Its greeting says whether it has accepted the offer of the process
-// that it connects to, and holds its own; the welcome says whether that has been accepted, too.
+// that it connects to, and holds its own; the welcome says whether that has been accepted, too. Last, every process
+// says to all others whether it has accepted all offers, and all its own have been accepted.
 #include "collectives/connect_processes.h"
 
 #include <poll.h>
@@ -56,7 +57,7 @@ class Connecting {
   explicit Connecting(const ConnectOptions& options)
       : options_(options), own_(options.process_id), connections_(options.process_count) {}
 
-  absl::StatusOr<std::vector<ProcessConnection>> Run() {
+  absl::StatusOr<ConnectedProcesses> Run() {
     KeyValueStore& store = *options_.store;
     auto key = [&](int64_t process) { return absl::StrCat("hilo/", options_.name, "/process/", process); };
     const std::string token_key = absl::StrCat("hilo/", options_.name, "/token");
@@ -103,7 +104,8 @@ class Connecting {
       connections_[process].accepted = *welcome == Welcome(true);
     }
     connections_[own_].announcement = options_.announcement;
-    return std::move(connections_);
+    HILO_ASSIGN_OR_RETURN(const bool all_accepted, AgreeOnOffers());
+    return ConnectedProcesses{std::move(connections_), all_accepted};
   }
 
  private:
@@ -121,6 +123,24 @@ class Connecting {
 
   bool Accepts(int64_t process, absl::string_view offer) const {
     return !options_.offer.empty() && !offer.empty() && options_.accept(process, offer);
+  }
+
+  absl::StatusOr<bool> AgreeOnOffers() {
+    bool all_accepted = true;
+    for (int64_t process = 0; process < options_.process_count; ++process)
+      all_accepted = all_accepted && (process == own_ || connections_[process].accepted);
+    for (int64_t process = 0; process < options_.process_count; ++process) {
+      if (process != own_)
+        HILO_RETURN_IF_ERROR(SendAll(connections_[process].socket, all_accepted ? "+" : "-", options_.deadline));
+    }
+    for (int64_t process = 0; process < options_.process_count; ++process) {
+      if (process == own_) continue;
+      auto theirs = ReceiveExactly(connections_[process].socket, 1, options_.deadline);
+      if (!theirs.ok())
+        return AddContext(Missing(theirs.status(), process), absl::StrCat("; connecting to process ", process));
+      all_accepted = all_accepted && *theirs == "+";
+    }
+    return all_accepted;
   }
 
   // Accepts processes of higher numbers. Other clients may connect as well, and send anything, or nothing.
@@ -187,8 +207,6 @@ class Connecting {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ProcessConnection>> ConnectProcesses(const ConnectOptions& options) {
-  return Connecting(options).Run();
-}
+absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options) { return Connecting(options).Run(); }
 
 }  // namespace hilo

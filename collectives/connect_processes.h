@@ -36,9 +36,14 @@ struct ProcessConnection {
   bool accepted = false;  // both processes have accepted the other's offer
 };
 
-// Returns when all processes are connected, the connections by process. Errors: DeadlineExceeded, naming the processes
+struct ConnectedProcesses {
+  std::vector<ProcessConnection> connections;  // by process
+  bool all_accepted = false;  // every two processes of the group have accepted each other's offers; the same in all
+};
+
+// Returns when all processes are connected. Errors: DeadlineExceeded, naming the processes
 // that are missing; FailedPrecondition if the name is already used; those of the store; Unavailable.
-absl::StatusOr<std::vector<ProcessConnection>> ConnectProcesses(const ConnectOptions& options);
+absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options);
 
 }  // namespace hilo
 

@@ -51,13 +51,13 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
                                return opened.ok();
                              },
                          .deadline = absl::Now() + options.timeout};
-  HILO_ASSIGN_OR_RETURN(std::vector<ProcessConnection> connections, ConnectProcesses(connect));
+  HILO_ASSIGN_OR_RETURN(ConnectedProcesses connected, ConnectProcesses(connect));
   JoinedProcesses joined;
   std::vector<FileDescriptor> sockets;
   std::vector<bool> shares;
   std::vector<int64_t> apart;
   for (int64_t process = 0; process < options.process_count; ++process) {
-    ProcessConnection& connection = connections[process];
+    ProcessConnection& connection = connected.connections[process];
     joined.device_counts.push_back(connection.announcement);
     sockets.push_back(std::move(connection.socket));
     shares.push_back(connection.accepted);
@@ -71,7 +71,8 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
   if (static_cast<int64_t>(apart.size()) + 1 == options.process_count) {
     joined.transport = std::move(tcp);
   } else {
-    joined.transport = std::make_unique<SharedMemoryTransport>(std::move(inboxes), shares, std::move(tcp));
+    joined.transport =
+        std::make_unique<SharedMemoryTransport>(std::move(inboxes), shares, connected.all_accepted, std::move(tcp));
   }
   LogInfo("process ", options.process_id, " of ", options.process_count, " of the group '", options.name,
           "': the transport is ", joined.transport->name());

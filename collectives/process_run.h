@@ -33,6 +33,7 @@ class ProcessRun {
   void OnGone(int64_t process, const absl::Status& why);
 
   int64_t process() const { return process_; }
+  int64_t section_bytes() const { return transport_->section_bytes(); }
   int64_t size() const { return static_cast<int64_t>(process_of_rank_.size()); }
   int64_t process_of(int64_t rank) const { return process_of_rank_[rank]; }
   // The rendezvous state of this process's ranks, by their ranks in the run.

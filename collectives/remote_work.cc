@@ -10,8 +10,8 @@
 // network about twice, instead of once for each other process.
 //
 // A collective of large blocks is done in sections: the same bytes of every block, of which some are on their way
-// while others are combined or copied and the results of others come back. Sections have the same size whatever
-// carries them, and neither they nor the pieces change the order in which an element is combined: that of the group.
+// while others are combined or copied and the results of others come back. Neither sections nor pieces change the order
+// in which an element is combined: that of the group.
 #include "collectives/remote_work.h"
 
 #include <algorithm>
@@ -33,8 +33,6 @@ namespace {
 
 // All-reduces of more bytes are cut in pieces.
 constexpr int64_t kSmallAllReduce = 1 << 16;
-// Bytes of the blocks of a frame in a section, if they are large.
-constexpr int64_t kSection = 1 << 19;
 // A collective that writes as many bytes here does so past the cache.
 constexpr int64_t kStreamed = 32 << 20;
 constexpr char kZeros[kFrameAlignment] = {};
@@ -455,7 +453,7 @@ int64_t SectionBytes(const ProcessRun& run, absl::Span<const int64_t> group, con
       contribution.kind == CollectiveKind::kReduceScatter || contribution.kind == CollectiveKind::kAllToAll;
   const int64_t blocks =
       most * (for_each_rank ? most : 1) * std::max<int64_t>(static_cast<int64_t>(contribution.buffers.size()), 1);
-  return std::max<int64_t>(kSection / blocks / kReductionPiece, 1) * kReductionPiece;
+  return std::max<int64_t>(run.section_bytes() / blocks / kReductionPiece, 1) * kReductionPiece;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 // disconnected.
 #include "collectives/shared_memory_transport.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,8 @@ namespace {
 constexpr int64_t kPage = 4096;
 // Of a ring; less if there are many.
 constexpr int64_t kMostRingBytes = 4 << 20, kLeastRingBytes = 64 << 10, kInboxBytes = 16 << 20;
+// Several of them fit in a ring.
+constexpr int64_t kSectionBytes = 512 << 10;
 constexpr int64_t kMostFrameBytes = int64_t{1} << 44;
 // Frames of as many bytes are written past the cache: between processors that do not share one, a line that is in the
 // other's is slower to get than one in memory (copies of 1 MiB through a ring: 0.1 rather than 0.45 ms).
@@ -48,8 +51,17 @@ constexpr int kWaitSpins = 5 * kSpins;
 
 struct InboxHead {
   char token[kTokenBytes];
+  cpu_set_t processors;  // on which the process may run
   alignas(64) Bell bell;
 };
+static_assert(sizeof(InboxHead) <= kPage);
+
+// How often a rank polls before it sleeps, where `processes` processes share the processors: polling pays if each has
+// one of them to itself.
+int SpinsFor(int64_t processes, const cpu_set_t& processors) {
+  const int quota = CgroupCpuQuota("");
+  return processes <= CPU_COUNT(&processors) && (quota == 0 || processes <= quota) ? kWaitSpins : 0;
+}
 
 }  // namespace
 
@@ -68,6 +80,8 @@ absl::StatusOr<std::unique_ptr<SharedInboxes>> SharedInboxes::Create(int64_t pro
   const std::string token = RandomToken();
   auto* const head = new (inboxes->own_.data()) InboxHead{};
   token.copy(head->token, kTokenBytes);
+  // One that cannot be told counts for nothing: there are more processors than a set holds.
+  if (sched_getaffinity(0, sizeof(head->processors), &head->processors) != 0) CPU_ZERO(&head->processors);
   HILO_ASSIGN_OR_RETURN(const std::string offer, segment.Offer());
   inboxes->offer_ = absl::StrCat(token, " ", offer);
   inboxes->segment_ = std::make_unique<SharedSegment>(std::move(segment));
@@ -123,21 +137,25 @@ class SharedMemoryTransport::Peer : public Frame::Lender {
 };
 
 SharedMemoryTransport::SharedMemoryTransport(std::unique_ptr<SharedInboxes> inboxes, const std::vector<bool>& shares,
-                                             std::unique_ptr<TcpTransport> tcp)
+                                             bool all_share, std::unique_ptr<TcpTransport> tcp)
     : inboxes_(std::move(inboxes)),
       bell_(&reinterpret_cast<InboxHead*>(inboxes_->own_.data())->bell),
+      section_bytes_(all_share ? kSectionBytes : TcpTransport::kSectionBytes),
       tcp_(std::move(tcp)) {
   inboxes_->segment_.reset();  // all have opened it
   int64_t sharing = 1;
+  cpu_set_t processors = reinterpret_cast<InboxHead*>(inboxes_->own_.data())->processors;
   for (size_t process = 0; process < shares.size(); ++process) {
     peers_.emplace_back();
     if (!shares[process]) continue;
     ++sharing;
+    const cpu_set_t others = reinterpret_cast<InboxHead*>(inboxes_->outboxes_[process].head.data())->processors;
+    CPU_OR(&processors, &processors, &others);
     uint8_t* const inbox =
         inboxes_->own_.data() + inboxes_->SlotOffset(inboxes_->process_, static_cast<int64_t>(process));
     peers_.back() = std::make_unique<Peer>(inboxes_->outboxes_[process], inbox, inboxes_->ring_bytes_);
   }
-  spins_ = sharing <= UsableCpuCount() ? kWaitSpins : 0;
+  spins_ = SpinsFor(sharing, processors);
 }
 
 SharedMemoryTransport::~SharedMemoryTransport() = default;

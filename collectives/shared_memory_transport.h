@@ -43,8 +43,8 @@ class SharedInboxes {
 class SharedMemoryTransport : public Transport, private FrameListener {
  public:
   // Frames of processes that do not share memory go through `tcp`, as does what must arrive while no thread waits. Its
-  // connections tell when a process is gone.
-  SharedMemoryTransport(std::unique_ptr<SharedInboxes> inboxes, const std::vector<bool>& shares,
+  // connections tell when a process is gone. `all_share`: so do every two processes of the group.
+  SharedMemoryTransport(std::unique_ptr<SharedInboxes> inboxes, const std::vector<bool>& shares, bool all_share,
                         std::unique_ptr<TcpTransport> tcp);
   ~SharedMemoryTransport() override;
 
@@ -57,6 +57,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   bool IsPolled(int64_t process) const override { return peers_[process] != nullptr; }
   Bell& bell() override { return *bell_; }
   int spins() const override { return spins_; }
+  int64_t section_bytes() const override { return section_bytes_; }
 
  private:
   class Peer;
@@ -73,6 +74,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   std::vector<std::unique_ptr<Peer>> peers_;  // null: shares no memory
   Bell* bell_;                                // in the own segment
   int spins_ = 0;
+  const int64_t section_bytes_;
   FrameListener* listener_ = nullptr;
   std::unique_ptr<TcpTransport> tcp_;  // destroyed first, as its thread uses the rest
 };

@@ -30,6 +30,9 @@ class TcpTransport : public Transport {
   bool IsPolled(int64_t) const override { return false; }
   Bell& bell() override { return bell_; }
   int spins() const override { return 0; }
+  int64_t section_bytes() const override { return kSectionBytes; }
+  // Smaller ones cost more in waking threads than the others' being on their way meanwhile is worth.
+  static constexpr int64_t kSectionBytes = 2 << 20;
 
   // Ends the connection: the process will be gone for this reason.
   void Disconnect(int64_t process, const absl::Status& why);

@@ -119,6 +119,8 @@ class Transport {
   virtual Bell& bell() = 0;
   // How often to poll the bell before sleeping.
   virtual int spins() const = 0;
+  // About how many bytes of a large transfer a frame should hold; the same in all processes of the group.
+  virtual int64_t section_bytes() const = 0;
 };
 
 }  // namespace hilo

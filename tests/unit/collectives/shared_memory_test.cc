@@ -183,8 +183,9 @@ class SharedMemoryTransportTest : public testing::Test {
       sockets[1 - process] = FileDescriptor(ends[process]);
       auto tcp = TcpTransport::Create(std::move(sockets));
       ASSERT_TRUE(tcp.ok()) << tcp.status();
-      transports_[process] = std::make_unique<SharedMemoryTransport>(
-          std::move(inboxes[process]), std::vector<bool>{process == 1, process == 0}, *std::move(tcp));
+      transports_[process] = std::make_unique<SharedMemoryTransport>(std::move(inboxes[process]),
+                                                                     std::vector<bool>{process == 1, process == 0},
+                                                                     /*all_share=*/true, *std::move(tcp));
       ASSERT_TRUE(transports_[process]->Start(&listeners_[process]).ok());
     }
   }
