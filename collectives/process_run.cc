@@ -30,6 +30,9 @@ absl::string_view Text(const Frame& frame) {
   return {reinterpret_cast<const char*>(frame.data()), static_cast<size_t>(frame.size())};
 }
 
+// Frames that a waiting rank takes before it looks at its limits.
+constexpr int kPollsAtOnce = 256;
+
 // OK while the call may go on.
 absl::Status CheckLimits(const CollectiveCall& call) {
   if (call.cancellation != nullptr) HILO_RETURN_IF_ERROR(call.cancellation->status());
@@ -205,9 +208,9 @@ bool ProcessRun::Begin(int spins) {
   Bell& bell = transport_->bell();
   while (true) {
     const uint32_t rings = bell.rings();
+    int polls = 0;
     for (int64_t process : others_) {
-      while (transport_->Poll(process)) {
-      }
+      while (polls < kPollsAtOnce && transport_->Poll(process)) ++polls;
     }
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -307,6 +310,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
   std::vector<bool> is_taken(processes.size(), false);
   while (true) {
     const uint32_t rings = bell.rings();
+    int polls = 0;
     for (size_t i = taken; i < processes.size(); ++i) {
       while (!is_taken[i]) {
         {
@@ -314,21 +318,26 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
           if (!failure_.ok()) return failure_;
           is_taken[i] = take(i);
         }
-        if (is_taken[i] || !transport_->Poll(processes[i])) break;
+        if (is_taken[i] || polls == kPollsAtOnce || !transport_->Poll(processes[i])) break;
+        ++polls;
       }
       if (i == taken && is_taken[i]) ++taken;
     }
     if (std::find(is_taken.begin() + taken, is_taken.end(), false) == is_taken.end()) return absl::OkStatus();
-    if (bell.SpinWhile(rings, transport_->spins())) continue;
-    std::vector<int64_t> missing;
-    for (size_t i = 0; i < processes.size(); ++i) {
-      if (!is_taken[i]) missing.push_back(processes[i]);
-    }
+    if (polls < kPollsAtOnce && bell.SpinWhile(rings, transport_->spins())) continue;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;
-      // What has come since is looked at before the news that nothing more comes.
-      if (bell.rings() != rings) continue;
+      // What has come since is taken before the news that nothing more comes are believed.
+      std::vector<int64_t> missing;
+      bool any = false;
+      for (size_t i = 0; i < processes.size(); ++i) {
+        if (is_taken[i]) continue;
+        is_taken[i] = take(i);
+        any = any || is_taken[i];
+        if (!is_taken[i]) missing.push_back(processes[i]);
+      }
+      if (any) continue;
       HILO_RETURN_IF_ERROR(check(missing));
     }
     bell.Sleep(rings, kPoll);

@@ -44,8 +44,12 @@ constexpr int64_t kMostFrameBytes = int64_t{1} << 44;
 constexpr int64_t kStreamedFrame = 2 << 10;
 constexpr size_t kTokenBytes = 32;
 constexpr std::chrono::milliseconds kPoll(5);
+// After as many attempts a thread looks at its limits, though frames keep coming.
+constexpr int kAttempts = 256;
 // After which a process that waits for space says so.
 constexpr absl::Duration kPatience = absl::Milliseconds(1);
+// How long the TCP transport's thread reads for a process that says so.
+constexpr absl::Duration kAttention = absl::Milliseconds(20);
 // How long a rank watches for the others before it sleeps: some 50 us.
 constexpr int kWaitSpins = 5 * kSpins;
 
@@ -178,11 +182,11 @@ absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int6
   absl::Status status;
   absl::Time patient_until = absl::Now() + kPatience;
   peer.writer.SetStarved(true);
-  while (true) {
+  for (int attempt = 1;; ++attempt) {
     const uint32_t rings = bell_->rings();
     if ((*space = peer.writer.Reserve(bytes)) != nullptr) break;
     // The peer may be waiting for space as well, or for one that does.
-    if (PollAll() || bell_->SpinWhile(rings, spins_)) continue;
+    if ((PollAll() || bell_->SpinWhile(rings, spins_)) && attempt % kAttempts != 0) continue;
     status = peer.is_gone ? peer.gone : give_up();
     if (!status.ok()) break;
     if (absl::Now() >= patient_until) {
@@ -284,6 +288,11 @@ bool SharedMemoryTransport::TakeRecord(int64_t process, Peer& peer) {
   return false;
 }
 
+void SharedMemoryTransport::TakeRecords(int64_t process, Peer& peer) {
+  for (int64_t i = 0; i < inboxes_->ring_bytes_ / kFrameAlignment && TakeRecord(process, peer); ++i) {
+  }
+}
+
 bool SharedMemoryTransport::Poll(int64_t process) {
   if (peers_[process] == nullptr) return false;
   Peer& peer = *peers_[process];
@@ -305,14 +314,15 @@ void SharedMemoryTransport::OnFrame(int64_t process, Frame frame) {
   }
   Peer& peer = *peers_[process];
   std::lock_guard<std::mutex> lock(peer.receive_mutex);
-  while (TakeRecord(process, peer)) {
-  }
+  TakeRecords(process, peer);
   if (frame.header().kind != FrameKind::kAttend) {
     listener_->OnFrame(process, std::move(frame));
     return;
   }
-  // The rest of a long frame.
-  while (peer.in_frame && SpinUntil([&] { return peer.reader.HasNext(); }, kWaitSpins) && TakeRecord(process, peer)) {
+  // The rest of a long frame, but the other connections need attention, too.
+  const absl::Time latest = absl::Now() + kAttention;
+  while (peer.in_frame && absl::Now() < latest && SpinUntil([&] { return peer.reader.HasNext(); }, kWaitSpins) &&
+         TakeRecord(process, peer)) {
   }
 }
 
@@ -324,8 +334,7 @@ void SharedMemoryTransport::OnGone(int64_t process, const absl::Status& why) {
   Peer& peer = *peers_[process];
   {
     std::lock_guard<std::mutex> lock(peer.receive_mutex);
-    while (TakeRecord(process, peer)) {
-    }
+    TakeRecords(process, peer);
     peer.broken = true;  // nothing comes after this
     listener_->OnGone(process, why);
   }

@@ -66,6 +66,8 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   void OnGone(int64_t process, const absl::Status& why) override;
   // With the peer's receive_mutex held: takes a record.
   bool TakeRecord(int64_t process, Peer& peer);
+  // The same: takes all records that the ring can hold, so all that were published before.
+  void TakeRecords(int64_t process, Peer& peer);
   bool PollAll();
   absl::Status AwaitSpace(int64_t process, Peer& peer, int64_t bytes, const std::function<absl::Status()>& give_up,
                           uint8_t** space);
