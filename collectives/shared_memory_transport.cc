@@ -16,11 +16,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/cpu_count.h"
@@ -123,10 +124,32 @@ class SharedMemoryTransport::Peer : public Frame::Lender {
     if (reader.Return(data)) bell.Ring();
   }
 
-  Bell& bell;  // the peer's
+  // A thread that sends to the peer has its turn, from AwaitTurn or TryTurn on.
+  absl::Status AwaitTurn(const std::function<absl::Status()>& give_up) {
+    std::unique_lock<std::mutex> lock(turn_mutex);
+    while (sending) {
+      turn_ended.wait_for(lock, kPoll);
+      HILO_RETURN_IF_ERROR(give_up());
+    }
+    sending = true;
+    return absl::OkStatus();
+  }
+  bool TryTurn() {
+    std::lock_guard<std::mutex> lock(turn_mutex);
+    return !std::exchange(sending, true);
+  }
+  void EndTurn() {
+    std::lock_guard<std::mutex> lock(turn_mutex);
+    sending = false;
+    turn_ended.notify_one();
+  }
 
-  std::timed_mutex send_mutex;  // guards the writer
-  RingWriter writer;
+  Bell& bell;         // the peer's
+  RingWriter writer;  // of the thread whose turn it is
+
+  std::mutex turn_mutex;
+  std::condition_variable turn_ended;
+  bool sending = false;
 
   std::mutex receive_mutex;  // guards the rest; the listener is called with it held
   RingReader reader;
@@ -204,8 +227,8 @@ absl::Status SharedMemoryTransport::Send(int64_t process, const FrameHeader& hea
                                          const std::function<absl::Status()>& give_up) {
   if (peers_[process] == nullptr) return tcp_->Send(process, header, pieces, give_up);
   Peer& peer = *peers_[process];
-  std::unique_lock<std::timed_mutex> lock(peer.send_mutex, std::try_to_lock);
-  while (!lock.owns_lock() && !lock.try_lock_for(kPoll)) HILO_RETURN_IF_ERROR(give_up());
+  HILO_RETURN_IF_ERROR(peer.AwaitTurn(give_up));
+  const auto end_turn = absl::MakeCleanup([&] { peer.EndTurn(); });
   if (peer.is_gone) return peer.gone;
   RecordHeader record{.frame = header};
   for (absl::string_view piece : pieces) record.frame_bytes += static_cast<int64_t>(piece.size());
@@ -236,13 +259,14 @@ void SharedMemoryTransport::Post(int64_t process, const FrameHeader& header, abs
   if (peers_[process] != nullptr && (header.kind == FrameKind::kFinish || header.kind == FrameKind::kBegin)) {
     Peer& peer = *peers_[process];
     const auto size = static_cast<int64_t>(bytes.size());
-    std::unique_lock<std::timed_mutex> lock(peer.send_mutex, std::try_to_lock);
-    uint8_t* const space = lock.owns_lock() && !peer.is_gone ? peer.writer.Reserve(size) : nullptr;
-    if (space != nullptr) {
-      std::memcpy(space, bytes.data(), bytes.size());
-      peer.writer.Publish({.frame = header, .frame_bytes = size, .bytes = size});
-      peer.bell.Ring();
-      return;
+    if (peer.TryTurn()) {
+      const auto end_turn = absl::MakeCleanup([&] { peer.EndTurn(); });
+      if (uint8_t* const space = peer.is_gone ? nullptr : peer.writer.Reserve(size); space != nullptr) {
+        bytes.copy(reinterpret_cast<char*>(space), bytes.size());
+        peer.writer.Publish({.frame = header, .frame_bytes = size, .bytes = size});
+        peer.bell.Ring();
+        return;
+      }
     }
   }
   tcp_->Post(process, header, bytes);
