@@ -1,6 +1,7 @@
 #include "collectives/bell.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,8 +17,10 @@ void Bell::Ring() {
   if (sleepers_.load() != 0) syscall(SYS_futex, &rings_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool Bell::SpinWhile(uint32_t seen, int spins) const {
-  return SpinUntil([&] { return rings() != seen; }, spins);
+bool Bell::WatchWhile(uint32_t seen, const Watch& watch) const {
+  if (!watch.yields) return SpinUntil([&] { return rings() != seen; }, watch.polls);
+  for (int poll = 0; poll < watch.polls && rings() == seen; ++poll) sched_yield();
+  return rings() != seen;
 }
 
 void Bell::Sleep(uint32_t seen, absl::Duration most) {

@@ -10,6 +10,13 @@
 
 namespace hilo {
 
+// How a thread polls before it sleeps.
+struct Watch {
+  int polls = 0;
+  bool yields =
+      false;  // in between, to other threads: there are fewer processors than threads that wait for each other
+};
+
 // A waiting thread reads rings(), looks for the event, and if there is none waits with what it has read: an event that
 // is followed by Ring() is never missed. All zeros is a valid state, so that a bell may lie in memory that is shared
 // between processes; whatever another process writes there, a wait ends in time. Thread-safe.
@@ -17,9 +24,9 @@ class Bell {
  public:
   uint32_t rings() const { return rings_.load(std::memory_order_acquire); }
   void Ring();
-  // Both return when the bell has been rung since rings() was `seen`. SpinWhile returns whether it has been, within
-  // `spins` polls; Sleep also returns after `most`, and now and then without reason.
-  bool SpinWhile(uint32_t seen, int spins) const;
+  // Both return when the bell has been rung since rings() was `seen`. WatchWhile returns whether it has been;
+  // Sleep also returns after `most`, and now and then without reason.
+  bool WatchWhile(uint32_t seen, const Watch& watch) const;
   void Sleep(uint32_t seen, absl::Duration most);
 
  private:

@@ -15,7 +15,6 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/sha256.h"
-#include "base/spin.h"
 #include "collectives/join_processes.h"
 #include "collectives/meeting_communicator.h"
 #include "collectives/process_run.h"
@@ -105,7 +104,7 @@ class ProcessGroup::Core : public FrameListener {
 
   // The others are waited for as long as that has been of use.
   bool Begin(ProcessRun& run) {
-    const bool begun = run.Begin(waits_to_begin_ ? kSpins : 1);
+    const bool begun = run.Begin(waits_to_begin_);
     waits_to_begin_ = begun;
     return begun;
   }

@@ -40,7 +40,7 @@ class ProcessGroup {
     // (collectives/communicator.h), and give the same bits. One that is destroyed without Finish fails.
     std::vector<std::unique_ptr<Communicator>> communicators;
     // Tells the other processes that this one begins the run now, and returns whether all of them have begun it, too:
-    // a collective of the run need not wait for a process that may come much later. Waits some 10 us at most, and
+    // a collective of the run need not wait for a process that may come much later. Waits 0.1 ms at most, and
     // returns false where it cannot be known as soon. While a communicator lives.
     std::function<bool()> begin;
   };

@@ -33,6 +33,8 @@ absl::string_view Text(const Frame& frame) {
 // Frames that a waiting rank takes before it looks at its limits.
 constexpr int kPollsAtOnce = 256;
 
+constexpr absl::Duration kLongestToBegin = absl::Microseconds(100);
+
 // OK while the call may go on.
 absl::Status CheckLimits(const CollectiveCall& call) {
   if (call.cancellation != nullptr) HILO_RETURN_IF_ERROR(call.cancellation->status());
@@ -200,13 +202,15 @@ void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
   for (int64_t process : others_) transport_->Post(process, Header(kind), bytes);
 }
 
-bool ProcessRun::Begin(int spins) {
-  if (transport_->spins() == 0) return false;
+bool ProcessRun::Begin(bool waits) {
+  if (transport_->watch().polls == 0) return false;
   if (!std::all_of(others_.begin(), others_.end(), [&](int64_t process) { return transport_->IsPolled(process); }))
     return false;
   Tell(FrameKind::kBegin, "");
   Bell& bell = transport_->bell();
-  while (true) {
+  const Watch watch = waits ? transport_->watch() : Watch();
+  const absl::Time latest = absl::Now() + kLongestToBegin;
+  do {
     const uint32_t rings = bell.rings();
     int polls = 0;
     for (int64_t process : others_) {
@@ -216,8 +220,9 @@ bool ProcessRun::Begin(int spins) {
       std::lock_guard<std::mutex> lock(mutex_);
       if (to_begin_.empty()) return true;
     }
-    if (!bell.SpinWhile(rings, std::exchange(spins, 0))) return false;
-  }
+    if (!bell.WatchWhile(rings, watch)) return false;
+  } while (absl::Now() < latest);
+  return false;
 }
 
 void ProcessRun::Fail(const absl::Status& status) {
@@ -324,7 +329,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
       if (i == taken && is_taken[i]) ++taken;
     }
     if (std::find(is_taken.begin() + taken, is_taken.end(), false) == is_taken.end()) return absl::OkStatus();
-    if (polls < kPollsAtOnce && bell.SpinWhile(rings, transport_->spins())) continue;
+    if (polls < kPollsAtOnce && bell.WatchWhile(rings, transport_->watch())) continue;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;

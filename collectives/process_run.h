@@ -50,8 +50,8 @@ class ProcessRun {
   absl::Status SendMessage(int64_t rank, const CollectiveCall& call, absl::string_view data, int64_t target);
   absl::Status ReceiveMessage(int64_t rank, const CollectiveCall& call, void* data, int64_t bytes, int64_t source);
   // Tells the other processes that this one begins the run, and returns whether all of them have, for which it waits
-  // at most `spins` polls. Always false where that would take longer.
-  bool Begin(int spins);
+  // as long as before it sleeps, and no longer than 0.1 ms, if it `waits`. Always false without shared memory.
+  bool Begin(bool waits);
   // Ends the run, in this and in the other processes.
   void Fail(const absl::Status& status);
   absl::Status failure() const;

@@ -53,6 +53,8 @@ constexpr absl::Duration kPatience = absl::Milliseconds(1);
 constexpr absl::Duration kAttention = absl::Milliseconds(20);
 // How long a rank watches for the others before it sleeps: some 50 us.
 constexpr int kWaitSpins = 5 * kSpins;
+// The same if processes share processors: as often it lets others run, which costs less than to sleep and be woken.
+constexpr int kWaitYields = 10;
 
 struct InboxHead {
   char token[kTokenBytes];
@@ -61,11 +63,11 @@ struct InboxHead {
 };
 static_assert(sizeof(InboxHead) <= kPage);
 
-// How often a rank polls before it sleeps, where `processes` processes share the processors: polling pays if each has
-// one of them to itself.
-int SpinsFor(int64_t processes, const cpu_set_t& processors) {
+// How a rank watches where `processes` processes share the processors.
+Watch WatchFor(int64_t processes, const cpu_set_t& processors) {
   const int quota = CgroupCpuQuota("");
-  return processes <= CPU_COUNT(&processors) && (quota == 0 || processes <= quota) ? kWaitSpins : 0;
+  const bool has_own = processes <= CPU_COUNT(&processors) && (quota == 0 || processes <= quota);
+  return has_own ? Watch{.polls = kWaitSpins} : Watch{.polls = kWaitYields, .yields = true};
 }
 
 }  // namespace
@@ -182,7 +184,7 @@ SharedMemoryTransport::SharedMemoryTransport(std::unique_ptr<SharedInboxes> inbo
         inboxes_->own_.data() + inboxes_->SlotOffset(inboxes_->process_, static_cast<int64_t>(process));
     peers_.back() = std::make_unique<Peer>(inboxes_->outboxes_[process], inbox, inboxes_->ring_bytes_);
   }
-  spins_ = SpinsFor(sharing, processors);
+  watch_ = WatchFor(sharing, processors);
 }
 
 SharedMemoryTransport::~SharedMemoryTransport() = default;
@@ -209,7 +211,7 @@ absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int6
     const uint32_t rings = bell_->rings();
     if ((*space = peer.writer.Reserve(bytes)) != nullptr) break;
     // The peer may be waiting for space as well, or for one that does.
-    if ((PollAll() || bell_->SpinWhile(rings, spins_)) && attempt % kAttempts != 0) continue;
+    if ((PollAll() || bell_->WatchWhile(rings, watch_)) && attempt % kAttempts != 0) continue;
     status = peer.is_gone ? peer.gone : give_up();
     if (!status.ok()) break;
     if (absl::Now() >= patient_until) {

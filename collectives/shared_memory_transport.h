@@ -56,7 +56,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   bool Poll(int64_t process) override;
   bool IsPolled(int64_t process) const override { return peers_[process] != nullptr; }
   Bell& bell() override { return *bell_; }
-  int spins() const override { return spins_; }
+  Watch watch() const override { return watch_; }
   int64_t section_bytes() const override { return section_bytes_; }
 
  private:
@@ -75,7 +75,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   std::unique_ptr<SharedInboxes> inboxes_;
   std::vector<std::unique_ptr<Peer>> peers_;  // null: shares no memory
   Bell* bell_;                                // in the own segment
-  int spins_ = 0;
+  Watch watch_;
   const int64_t section_bytes_;
   FrameListener* listener_ = nullptr;
   std::unique_ptr<TcpTransport> tcp_;  // destroyed first, as its thread uses the rest

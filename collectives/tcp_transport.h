@@ -29,7 +29,7 @@ class TcpTransport : public Transport {
   bool Poll(int64_t) override { return false; }  // a thread of the transport reads
   bool IsPolled(int64_t) const override { return false; }
   Bell& bell() override { return bell_; }
-  int spins() const override { return 0; }
+  Watch watch() const override { return {}; }
   int64_t section_bytes() const override { return kSectionBytes; }
   // Smaller ones cost more in waking threads than the others' being on their way meanwhile is worth.
   static constexpr int64_t kSectionBytes = 2 << 20;

@@ -117,8 +117,8 @@ class Transport {
   virtual bool IsPolled(int64_t process) const = 0;
   // Rung when frames have come that Poll takes. Whoever waits for a frame should ring it when the listener has got one.
   virtual Bell& bell() = 0;
-  // How often to poll the bell before sleeping.
-  virtual int spins() const = 0;
+  // How to watch the bell before sleeping.
+  virtual Watch watch() const = 0;
   // About how many bytes of a large transfer a frame should hold; the same in all processes of the group.
   virtual int64_t section_bytes() const = 0;
 };
