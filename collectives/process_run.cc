@@ -1,9 +1,8 @@
 // Frames of a run are kept by group and sender until the ranks of this process request them. The
 // first frame of a collective identifies it, so that the reader can check whether the other
-// side runs the same one; as frames keep their order, only the group has to be matched. A rank that waits for frames
-// of a transport that has them in memory takes them itself, and leaves those of others in the inbox: it is the others'
-// thread then. Frames that no rank waits for yet own their bytes, so that what a rank has not asked for never keeps the
-// sender from going on.
+// side runs the same one; as frames keep their order, only the group has to be matched. A rank that waits polls
+// the transport, and puts frames for other ranks into the inbox. Frames that no rank waits for yet own their bytes, so
+// that they never occupy memory that their sender needs in order to go on.
 //
 // A run fails once. Every process whose run fails sends the reason to all others, even a reason that it has
 // received: so a process that leaves after a failure is not mistaken for its cause, as the reason
@@ -333,7 +332,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;
-      // What has come since is taken before the news that nothing more comes are believed.
+      // A frame that has arrived in the meantime precedes the notice that its sender has ended.
       std::vector<int64_t> missing;
       bool any = false;
       for (size_t i = 0; i < processes.size(); ++i) {

@@ -1,13 +1,13 @@
 // Every process has a segment with its bell and a ring for each other process, into which that one writes. A frame is
 // copied once, from the sender's arrays into the ring; a rank that waits for it combines or copies it from there.
 //
-// There is no thread that reads rings. A rank that waits polls its bell, and takes frames itself, those of other ranks
-// included; so two ranks that wait for each other exchange small frames without the system's help. What must be noticed
-// although no rank waits goes over TCP: failures, farewells, and word of a sender who lacks space, which makes the
-// TCP transport's thread empty the ring. That thread also takes all that is in a process's ring before it passes on
-// what it has read from the process, so that a process's last frames are not lost.
+// There is no thread that reads rings. A rank that waits polls its bell and takes frames itself, including those of
+// other ranks, so two ranks that wait for each other exchange small frames without system calls. What must be noticed
+// although no rank waits goes over TCP: failures, the end of a process, and the request of a sender that lacks space,
+// for which the TCP transport's thread empties the ring. Before that thread delivers a frame of a process, it takes all
+// that is in the process's ring, so that the last frames of a process are not lost.
 //
-// Memory that another process writes is not trusted: see shared_ring.h. One that writes what is no record is
+// Memory that another process writes is not trusted (see shared_ring.h). A process that writes anything but records is
 // disconnected.
 #include "collectives/shared_memory_transport.h"
 

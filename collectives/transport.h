@@ -115,7 +115,7 @@ class Transport {
   virtual bool Poll(int64_t process) = 0;
   // Whether frames of the process come that way, and small ones within a few microseconds.
   virtual bool IsPolled(int64_t process) const = 0;
-  // Rung when frames have come that Poll takes. Whoever waits for a frame should ring it when the listener has got one.
+  // Rung when frames have arrived that Poll takes. A listener for which threads wait at the bell rings it, too.
   virtual Bell& bell() = 0;
   // How to watch the bell before sleeping.
   virtual Watch watch() const = 0;

@@ -153,7 +153,7 @@ TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
   }));
 }
 
-// Sends return although nobody receives yet, whatever memory there is between the processes.
+// Sends return although no rank receives yet, and although the messages are longer than a ring.
 TEST_P(ProcessRoundsTest, MessagesThatAreLongAndEarly) {
   const auto groups = Groups();
   const int64_t size = GetParam().ranks;
