@@ -254,6 +254,8 @@ void ProcessRun::Finish(int64_t rank) {
 
 absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
                               absl::Span<const absl::string_view> pieces, const CollectiveCall& call) {
+  // A transport asks only while it cannot send.
+  HILO_RETURN_IF_ERROR(failure());
   bool given_up = false;
   const absl::Status sent = transport_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {
     absl::Status status;
@@ -312,7 +314,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
   Bell& bell = transport_->bell();
   size_t taken = 0;  // of the first of `processes`
   std::vector<bool> is_taken(processes.size(), false);
-  while (true) {
+  for (int64_t iteration = 1;; ++iteration) {
     const uint32_t rings = bell.rings();
     int polls = 0;
     for (size_t i = taken; i < processes.size(); ++i) {
@@ -328,7 +330,9 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
       if (i == taken && is_taken[i]) ++taken;
     }
     if (std::find(is_taken.begin() + taken, is_taken.end(), false) == is_taken.end()) return absl::OkStatus();
-    if (polls < kPollsAtOnce && bell.WatchWhile(rings, transport_->watch())) continue;
+    // Frames for other ranks may ring without end.
+    const bool checks_limits = polls == kPollsAtOnce || iteration % kPollsAtOnce == 0;
+    if (!checks_limits && bell.WatchWhile(rings, transport_->watch())) continue;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;

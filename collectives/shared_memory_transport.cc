@@ -207,7 +207,7 @@ absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int6
   absl::Status status;
   absl::Time patient_until = absl::Now() + kPatience;
   peer.writer.SetStarved(true);
-  for (int attempt = 1;; ++attempt) {
+  for (int64_t attempt = 1;; ++attempt) {
     const uint32_t rings = bell_->rings();
     if ((*space = peer.writer.Reserve(bytes)) != nullptr) break;
     // The peer may be waiting for space as well, or for one that does.

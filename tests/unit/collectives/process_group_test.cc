@@ -382,6 +382,21 @@ TEST_P(ProcessErrorTest, SenderEndsEarly) {
   EXPECT_TRUE(absl::StrContains(results[0].message(), "rank 3 has ended its run without it")) << results[0];
 }
 
+// Frames that arrive without end do not keep a rank that waits for another one from its deadline.
+TEST_P(ProcessErrorTest, FloodOfMessages) {
+  const absl::Time start = absl::Now();
+  const auto results = Run([](int64_t rank, Communicator& c) {
+    int64_t data = 0;
+    absl::Status status;
+    if (rank == 0) return c.Receive({.name = "receive", .key = 2}, &data, 8, 3);
+    while (rank == 3 && status.ok()) status = c.Send({.name = "send", .key = 1}, &data, 8, 0);
+    return status;
+  });
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_EQ(results[0].code(), absl::StatusCode::kDeadlineExceeded) << results[0];
+  EXPECT_TRUE(absl::StrContains(results[0].message(), "waiting for rank 3")) << results[0];
+}
+
 TEST_P(ProcessErrorTest, MessagesOfTheWrongSize) {
   const auto results = Run([](int64_t rank, Communicator& c) {
     const int64_t data[2] = {};
