@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <mutex>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -63,6 +65,44 @@ absl::Status Verify(const llvm::Module& module) {
   if (!llvm::verifyModule(module, &stream)) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("module ", module.getModuleIdentifier(), " is not valid: ", stream.str()));
 }
+
+llvm::CodeGenOptLevel CodeGenLevel(OptLevel level) {
+  return level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
+}
+
+// The process's code generators that no compilation uses. Thread-safe.
+class IdleMachines {
+ public:
+  static IdleMachines& Get() {
+    static IdleMachines* const machines = new IdleMachines;
+    return *machines;
+  }
+
+  // Returns null if there is none for this processor and level.
+  std::unique_ptr<llvm::TargetMachine> Take(const CpuFeatures& cpu, OptLevel level) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(machines_.rbegin(), machines_.rend(), [&](const auto& machine) {
+      return machine->getOptLevel() == CodeGenLevel(level) && machine->getTargetCPU() == cpu.cpu &&
+             machine->getTargetFeatureString() == cpu.features && machine->getTargetTriple().str() == cpu.triple;
+    });
+    if (found == machines_.rend()) return nullptr;
+    std::unique_ptr<llvm::TargetMachine> machine = std::move(*found);
+    machines_.erase(std::next(found).base());
+    return machine;
+  }
+
+  // Keeps the machines that were returned last.
+  void Return(std::unique_ptr<llvm::TargetMachine> machine) {
+    constexpr size_t kMost = 16;
+    std::lock_guard<std::mutex> lock(mutex_);
+    machines_.push_back(std::move(machine));
+    if (machines_.size() > kMost) machines_.erase(machines_.begin());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
+};
 
 absl::Status Emit(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type,
                   llvm::SmallVectorImpl<char>* out) {
@@ -280,29 +320,19 @@ absl::StatusOr<std::unique_ptr<HostJit>> HostJit::Create(JitOptions options) {
 }
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> HostJit::TakeMachine() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!idle_machines_.empty()) {
-      std::unique_ptr<llvm::TargetMachine> machine = std::move(idle_machines_.back());
-      idle_machines_.pop_back();
-      return machine;
-    }
-  }
+  if (std::unique_ptr<llvm::TargetMachine> idle = IdleMachines::Get().Take(cpu_, options_.opt_level)) return idle;
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu_.triple, error);
   if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.triple, ": ", error));
-  const auto level =
-      options_.opt_level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(cpu_.triple, cpu_.cpu, cpu_.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, level, /*JIT=*/true));
+                                  llvm::CodeModel::Small, CodeGenLevel(options_.opt_level), /*JIT=*/true));
   if (machine == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.cpu));
   return machine;
 }
 
 void HostJit::ReturnMachine(std::unique_ptr<llvm::TargetMachine> machine) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  idle_machines_.push_back(std::move(machine));
+  IdleMachines::Get().Return(std::move(machine));
 }
 
 absl::Status HostJit::PrepareModule(llvm::Module* module) {

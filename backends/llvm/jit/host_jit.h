@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,8 +73,8 @@ class CompiledCode {
   absl::flat_hash_map<std::string, void*> symbols_;
 };
 
-// Compiles for one processor with one set of options. Thread-safe. Reuses its code generators, which take 0.25 ms to
-// create.
+// Compiles for one processor with one set of options. Thread-safe. The process keeps code generators for reuse, as they
+// and what they compute of a processor's features take half a millisecond to create.
 class HostJit {
  public:
   // Errors: InvalidArgument for an unknown cpu.
@@ -119,8 +118,6 @@ class HostJit {
 
   JitOptions options_;
   CpuFeatures cpu_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_machines_;
 };
 
 }  // namespace hilo::codegen
