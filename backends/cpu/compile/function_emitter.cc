@@ -147,6 +147,21 @@ bool FunctionEmitter::IsLocal(const HloInstruction* instruction) const {
   return !instruction->IsConstant() && program_.assignment().slice(instruction, 0).kind == StorageKind::kStack;
 }
 
+bool FunctionEmitter::HoldsVectors(const HloInstruction* instruction) const {
+  return vectors_.contains(program_.assignment().slice(instruction, 0).buffer);
+}
+
+void FunctionEmitter::SetHoldsVectors(const HloInstruction* instruction, bool holds_vectors) {
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
+    const int64_t buffer = program_.assignment().slice(instruction, leaf).buffer;
+    if (holds_vectors) {
+      vectors_.insert(buffer);
+    } else {
+      vectors_.erase(buffer);
+    }
+  }
+}
+
 absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,
                                                                            int64_t leaf) {
   if (instruction == current_) return std::nullopt;

@@ -46,9 +46,10 @@ class FunctionEmitter : public codegen::KernelFunction {
 
   // Returns true if the first leaf is in a local variable of this function, which LLVM may keep in registers.
   bool IsLocal(const HloInstruction* instruction) const;
-  // Locals that were written as vectors: reading them as vectors too keeps them in registers.
-  bool HoldsVectors(const HloInstruction* instruction) const { return vectors_.contains(instruction); }
-  void SetHoldsVectors(const HloInstruction* instruction) { vectors_.insert(instruction); }
+  // Returns true if the memory of the first leaf was last written as vectors: reading locals as they were written keeps
+  // them in registers.
+  bool HoldsVectors(const HloInstruction* instruction) const;
+  void SetHoldsVectors(const HloInstruction* instruction, bool holds_vectors);
 
   // Sets where later reads, until the current instruction ends, find the value of an instruction fused into it.
   void SetValue(const HloInstruction* instruction, codegen::Materialized value) {
@@ -92,7 +93,7 @@ class FunctionEmitter : public codegen::KernelFunction {
     llvm::MDNode* noalias;
   };
   absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
-  absl::flat_hash_set<const HloInstruction*> vectors_;
+  absl::flat_hash_set<int64_t> vectors_;         // buffers
   absl::flat_hash_map<const HloInstruction*, codegen::Materialized> values_;  // of members of the current instruction
 };
 

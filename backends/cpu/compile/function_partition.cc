@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
@@ -50,16 +51,21 @@ bool RunsInParallel(const HloInstruction& instruction) {
 
 }  // namespace
 
-int64_t CodeSize(const HloInstruction& instruction) {
+int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
   if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
   const int64_t elements = LargestLeaf(instruction);
   const int64_t body = BodyCodeSize(instruction);
   if (elements <= 1) return body + 2;
-  if (instruction.opcode() == HloOpcode::kDot && elements <= kUnrolledElements) {
-    return 4 + static_cast<int64_t>(std::min(DotFlops(instruction), 1000.0));
-  }
   if (instruction.opcode() == HloOpcode::kConvolution) return 300;
-  if (elements <= kUnrolledElements) return (body + 2) * elements;
+  const KernelConfig* kernel = KernelOf(instruction);
+  if (kernel != nullptr && kernel->kind == KernelKind::kUnrolled) {
+    if (!by_elements) return 2 * (body + 2);
+    if (instruction.opcode() == HloOpcode::kDot) {
+      return 4 + static_cast<int64_t>(std::min(DotFlops(instruction), 1000.0));
+    }
+    return (body + 2) * elements;
+  }
+  if (kernel != nullptr && kernel->kind == KernelKind::kReduceUnrolled) return (body + 2) * elements;
   // A loop: its frame, a vector body and a tail.
   return 40 + 3 * body;
 }
@@ -73,8 +79,9 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
   for (const HloComputation* computation : computations) {
     int64_t code_size = 0;
     double cost = 0;
-    for (const HloInstruction* instruction : computation->instructions()) {
-      code_size += CodeSize(*instruction);
+    for (const HloInstruction* instruction : module.OrderOf(*computation)) {
+      plan.NoteElements(*instruction);
+      code_size += plan.CodeSizeOf(*instruction);
       const double own = RunNanoseconds(*instruction, target);
       plan.instruction_costs_[instruction] = own;
       cost += own;
@@ -112,6 +119,19 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
   return plan;
 }
 
+// An unrolled kernel computes one vector, unless elements are all that it can compute or the memory that it reads was
+// written as elements.
+void FunctionPartition::NoteElements(const HloInstruction& instruction) {
+  const KernelConfig* kernel = KernelOf(instruction);
+  const bool unrolled = kernel != nullptr && kernel->kind == KernelKind::kUnrolled;
+  const bool reads_elements = absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) {
+    return !operand->shape().IsScalar() && by_elements_.contains(operand);
+  });
+  if (unrolled ? kernel->width == 1 || reads_elements : IsForwarding(instruction) && reads_elements) {
+    by_elements_.insert(&instruction);
+  }
+}
+
 // Assigns everything that is emitted inline with `computation` to `function`; parallel instructions are functions of
 // their own.
 void FunctionPartition::MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function) {
@@ -138,7 +158,7 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
       continue;
     }
     const bool nested = instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional;
-    int64_t code_size = CodeSize(*instruction);
+    int64_t code_size = CodeSizeOf(*instruction);
     if (nested) {
       for (const HloComputation* called : instruction->called_computations()) code_size += code_sizes_.at(called) + 10;
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/ir/hlo_module.h"
@@ -18,8 +19,10 @@
 
 namespace hilo::cpu {
 
-// Estimates the number of LLVM operations that an instruction becomes.
-int64_t CodeSize(const HloInstruction& instruction);
+// Estimates the number of LLVM operations that an instruction becomes. `by_elements`: an unrolled kernel computes each
+// element on its own rather than one vector.
+int64_t CodeSize(const HloInstruction& instruction, bool by_elements);
+
 class FunctionPartition {
  public:
   // Reads the kernels of the instructions: those that run in parallel become functions of their own, which the runtime
@@ -37,6 +40,9 @@ class FunctionPartition {
   const std::vector<Segment>* SegmentsOf(const HloComputation* computation) const;
   bool IsSplit(const HloComputation* computation) const { return segments_.contains(computation); }
   int64_t CodeSizeOf(const HloComputation* computation) const { return code_sizes_.at(computation); }
+  int64_t CodeSizeOf(const HloInstruction& instruction) const {
+    return CodeSize(instruction, by_elements_.contains(&instruction));
+  }
 
   // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
   double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
@@ -48,6 +54,7 @@ class FunctionPartition {
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 
  private:
+  void NoteElements(const HloInstruction& instruction);
   void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
   void PlanSegments(const HloModule& module, const HloComputation& computation);
 
@@ -56,6 +63,7 @@ class FunctionPartition {
   absl::flat_hash_map<const HloInstruction*, double> instruction_costs_;
   absl::flat_hash_map<const HloComputation*, std::vector<Segment>> segments_;
   absl::flat_hash_map<const HloInstruction*, int64_t> function_of_;
+  absl::flat_hash_set<const HloInstruction*> by_elements_;  // tiny arrays that are not written as vectors
   int64_t next_function_ = 0;
   double estimated_nanoseconds_ = 0;
 };

@@ -189,7 +189,7 @@ absl::StatusOr<llvm::Function*> ProgramEmitter::ChunkFunctionOf(const KernelTabl
                                                                 const HloInstruction* instruction) {
   const std::string key = KernelKey(*this, table, instruction);
   if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
-  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), CodeSize(*instruction), true));
+  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), plan_.CodeSizeOf(*instruction), true));
   FunctionEmitter inner(this, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), instruction, chunk->getArg(3), chunk->getArg(4)));

@@ -63,7 +63,7 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
 }
 
 absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
-  f.SetHoldsVectors(kernel.instruction);
+  f.SetHoldsVectors(kernel.instruction, true);
   codegen::DotTerms terms(f.elements(), *kernel.instruction);
   const DotSide lhs = LhsOf(*kernel.instruction), rhs = RhsOf(*kernel.instruction);
   const std::vector<int64_t>& tile = kernel.config.tile;

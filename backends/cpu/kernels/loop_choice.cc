@@ -111,7 +111,11 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   if (count <= kUnrolledElements && (width < kFewElements - 1 || !HasLongSums(loop))) {
     // A single vector, if the arrays are in memory anyway: LLVM would eventually merge loads and stores of single
     // elements, at ten times the compile time.
-    const bool is_vector = flat && count >= kFewElements && width >= count && (width == count || target.has_avx512);
+    const auto is_one_row = [&] {
+      return loop.shape().dimensions().back() == count && RowSegments(loop.roots, count).size() <= 2;
+    };
+    const bool is_vector =
+        count >= kFewElements && (width == count ? flat || is_one_row() : flat && width > count && target.has_avx512);
     return KernelConfig{.kind = KernelKind::kUnrolled,
                         .width = is_vector ? width : 1,
                         .why = absl::StrCat(kUnrolledElements, " elements at most",

@@ -1,5 +1,6 @@
 // Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
 // several. Which of them: loop_choice.cc.
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -21,23 +22,23 @@ std::vector<int64_t> Outer(const Shape& shape, int64_t inner) {
 }
 
 // Returns true if the arrays of a tiny loop are in memory anyway or are locals that were written as vectors: then it is
-// one vector.
-bool UsesVector(FunctionEmitter& f, const HloInstruction* instruction) {
+// one vector. Other results in locals are vectors if they are one row that fills the vector: elements of small matrices
+// are mostly read one by one.
+bool UsesVector(FunctionEmitter& f, const HloInstruction* instruction, const Shape& shape, int64_t width) {
   bool has_vectors = false;
   for (const HloInstruction* operand : instruction->operands()) {
     if (operand->shape().IsScalar() || !f.IsLocal(operand)) continue;
     if (!f.HoldsVectors(operand)) return false;
     has_vectors = true;
   }
-  return has_vectors || !f.IsLocal(instruction);
+  return has_vectors || !f.IsLocal(instruction) || shape.dimensions().back() == width;
 }
 
 // Emits the elements of a nest that covers the dimensions of the results.
 absl::Status EmitLoopNest(FunctionEmitter& f, const KernelParts& kernel, const LoopNest& nest) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
-  for (const NestDim& dim : nest) {
-    if (dim.lanes > 1) f.SetHoldsVectors(kernel.instruction);
-  }
+  const bool has_vectors = absl::c_any_of(nest, [](const NestDim& dim) { return dim.lanes > 1; });
+  f.SetHoldsVectors(kernel.instruction, has_vectors);
   return EmitNest(f, kernel, nest, [&](absl::Span<const Position> positions) {
     std::vector<Index> indices;
     for (const Position& position : positions) indices.push_back(Joined(f.context(), position));
@@ -52,7 +53,7 @@ absl::Status EmitUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
   NestDim all{.sizes = Outer(loop.shape(), 0)};
   all.part = std::max<int64_t>(1, all.size());
-  if (kernel.config.width > 1 && UsesVector(f, kernel.instruction)) {
+  if (kernel.config.width > 1 && UsesVector(f, kernel.instruction, loop.shape(), kernel.config.width)) {
     all.lanes = kernel.config.width;
   } else {
     all.unroll = all.part;

@@ -61,7 +61,7 @@ class NestEmitter {
   }
   // Returns the end of a part, which may be a short one.
   llvm::Value* AtMost(const NestDim& dim, llvm::Value* end) {
-    return dim.size() % dim.part == 0 ? end : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, Int(dim.size()));
+    return dim.size() % dim.part == 0 ? end : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end, Int(dim.size()));
   }
 
   // Returns the index of a dimension whose lane 0 is at `base`, a multiple of `multiple`.
@@ -129,7 +129,7 @@ class NestEmitter {
     };
     llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));
     llvm::Value* to = range.to;
-    if (grouped < size) to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, Int(grouped));
+    if (grouped < size) to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, to, Int(grouped));
     if (grouped > 0) HILO_RETURN_IF_ERROR(groups(range.from, to, dim.unroll));
     if (grouped == size) return absl::OkStatus();
     if (llvm::isa<llvm::Constant>(is_last)) return rest().status();
@@ -139,9 +139,9 @@ class NestEmitter {
   // The part of the range in [low, high), by single vectors.
   absl::Status Segment(size_t d, const std::vector<Position>& outer, int64_t low, int64_t high) {
     const NestDim& dim = nest_[d];
-    llvm::Value* from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ranges_[d].from, Int(low));
-    llvm::Value* to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ranges_[d].to, Int(high));
-    to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, to);
+    llvm::Value* from = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, ranges_[d].from, Int(low));
+    llvm::Value* to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, ranges_[d].to, Int(high));
+    to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, from, to);
     const int64_t most = std::min(high - low, ranges_[d].most);
     codegen::RegionScope region(f_.context());
     auto at = [&](llvm::Value* i) {

@@ -35,6 +35,7 @@ absl::Status EmitResults(
 }  // namespace
 
 absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
+  f.SetHoldsVectors(kernel.instruction, false);
   ReduceTerms terms(f.elements(), ReductionOf(*kernel.instruction));
   std::vector<int64_t> kept(terms.kept().size(), 0);
   do {
@@ -56,7 +57,7 @@ absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
 
 // Computes results along rows of them; a few long rows are several parts each.
 absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel) {
-  f.SetHoldsVectors(kernel.instruction);
+  f.SetHoldsVectors(kernel.instruction, true);
   ReduceTerms terms(f.elements(), ReductionOf(*kernel.instruction));
   const std::vector<int64_t>& tile = kernel.config.tile;
   const std::vector<int64_t> outer(terms.kept().begin(), terms.kept().end() - 1);

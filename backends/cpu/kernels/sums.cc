@@ -80,7 +80,7 @@ class OrderedSum {
     auto body = [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
       llvm::Value* size = level == 1 && by_rows_
                               ? unit
-                              : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWSub(count, i), unit);
+                              : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, b_.CreateNSWSub(count, i), unit);
       HILO_ASSIGN_OR_RETURN(const Elements zero, terms_.Identity());
       HILO_ASSIGN_OR_RETURN(const Carried part,
                             Sum(level - 1, b_.CreateNUWAdd(first, i), size, values_.All(kept_.size(), zero)));

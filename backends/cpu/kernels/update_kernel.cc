@@ -66,10 +66,10 @@ absl::StatusOr<LaneIndex> ClampedStart(FunctionEmitter& f, const HloInstruction*
   const bool is_signed = IsSignedIntegralType(start->shape().element_type());
   llvm::Value* wide = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
   if (is_signed) {
-    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, wide, b.getInt64(0));
-    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, wide, b.getInt64(highest));
+    wide = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, wide, b.getInt64(0));
+    wide = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, wide, b.getInt64(highest));
   } else {
-    wide = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wide, b.getInt64(highest));
+    wide = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::umin, wide, b.getInt64(highest));
   }
   return LaneIndex::Uniform(wide, 1, highest + 1);
 }

@@ -95,8 +95,8 @@ LaneIndex ClampedIndex(EmitterContext& context, PrimitiveType type, ElementValue
   auto widen = [&] { return is_signed ? b.CreateSExtOrTrunc(x, wide) : b.CreateZExtOrTrunc(x, wide); };
   // Comparisons in the index's own type are cheaper; one that cannot hold `high` is widened first.
   if ((high >> digits) != 0) x = widen();
-  if (is_signed) x = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, IntLike(x, 0));
-  x = b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, IntLike(x, high));
+  if (is_signed) x = EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, x, IntLike(x, 0));
+  x = EmitBinaryIntrinsic(b, is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, IntLike(x, high));
   return LaneIndex::Arbitrary(widen(), high + 1);
 }
 

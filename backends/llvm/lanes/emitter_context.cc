@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/llvm/llvm_compat.h"
 #include "hilo/status_macros.h"
+#include "llvm/Analysis/ConstantFolding.h"
 
 namespace hilo::codegen {
 
@@ -141,6 +142,16 @@ absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view n
 }
 
 }  // namespace
+
+llvm::Value* EmitBinaryIntrinsic(llvm::IRBuilder<>& b, llvm::Intrinsic::ID intrinsic, llvm::Value* x, llvm::Value* y) {
+  auto *known_x = llvm::dyn_cast<llvm::Constant>(x), *known_y = llvm::dyn_cast<llvm::Constant>(y);
+  if (known_x != nullptr && known_y != nullptr) {
+    if (llvm::Constant* known = llvm::ConstantFoldBinaryIntrinsic(intrinsic, known_x, known_y, x->getType(), nullptr)) {
+      return known;
+    }
+  }
+  return b.CreateBinaryIntrinsic(intrinsic, x, y);
+}
 
 absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name, llvm::Value* lower,
                                  llvm::Value* upper, int64_t step, Carried initial,

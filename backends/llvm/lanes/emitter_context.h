@@ -112,6 +112,10 @@ class RegionScope {
   Lanes lanes_;
 };
 
+// Emits a binary intrinsic, folded if both operands are constants, which IRBuilder does not do: loops whose bounds are
+// known are recognised when they are emitted.
+llvm::Value* EmitBinaryIntrinsic(llvm::IRBuilder<>& b, llvm::Intrinsic::ID intrinsic, llvm::Value* x, llvm::Value* y);
+
 using Carried = std::vector<llvm::Value*>;
 
 // Emits `for (i = lower; i < upper; i += step)` with loop-carried values of fixed types, and returns their values after

@@ -315,8 +315,8 @@ LaneIndex LaneIndex::Clamp(EmitterContext& context, int64_t low, int64_t high) c
   llvm::IRBuilder<>& b = context.b();
   llvm::Value* value = Value(context);
   auto constant = [&](int64_t c) { return llvm::ConstantInt::get(value->getType(), static_cast<uint64_t>(c), true); };
-  value = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, constant(low));
-  value = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, constant(high));
+  value = EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, value, constant(low));
+  value = EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, value, constant(high));
   LaneIndex clamped = Arbitrary(value);
   clamped.range_ = {low, high};
   return clamped;
