@@ -29,6 +29,7 @@ class FunctionEmitter : public codegen::KernelFunction {
   codegen::EmitterContext& context() override { return *context_; }
   codegen::ElementEmitter& elements() override { return *elements_; }
   llvm::Function* function() { return function_; }
+  const KernelTable* table() const { return table_; }
 
   llvm::Value* run_context() { return function_->getArg(0); }
   llvm::Value* frame() { return function_->getArg(1); }

@@ -81,7 +81,8 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
     double cost = 0;
     for (const HloInstruction* instruction : module.OrderOf(*computation)) {
       plan.NoteElements(*instruction);
-      code_size += plan.CodeSizeOf(*instruction);
+      plan.total_code_size_ += plan.CodeSizeOf(*instruction);
+      code_size += plan.InlineCodeSize(*instruction);
       const double own = RunNanoseconds(*instruction, target);
       plan.instruction_costs_[instruction] = own;
       cost += own;
@@ -132,6 +133,11 @@ void FunctionPartition::NoteElements(const HloInstruction& instruction) {
   }
 }
 
+int64_t FunctionPartition::InlineCodeSize(const HloInstruction& instruction) const {
+  constexpr int64_t kParallelCall = 20;
+  return RunsInParallel(instruction) ? kParallelCall : CodeSizeOf(instruction);
+}
+
 // Assigns everything that is emitted inline with `computation` to `function`; parallel instructions are functions of
 // their own.
 void FunctionPartition::MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function) {
@@ -158,7 +164,7 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
       continue;
     }
     const bool nested = instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional;
-    int64_t code_size = CodeSizeOf(*instruction);
+    int64_t code_size = InlineCodeSize(*instruction);
     if (nested) {
       for (const HloComputation* called : instruction->called_computations()) code_size += code_sizes_.at(called) + 10;
     }

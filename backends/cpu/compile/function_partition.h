@@ -44,6 +44,9 @@ class FunctionPartition {
     return CodeSize(instruction, by_elements_.contains(&instruction));
   }
 
+  // Returns the size of all functions together.
+  int64_t total_code_size() const { return total_code_size_; }
+
   // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
   double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
 
@@ -54,6 +57,8 @@ class FunctionPartition {
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 
  private:
+  // Returns the operations of the function that an instruction belongs to; parallel ones have a function of their own.
+  int64_t InlineCodeSize(const HloInstruction& instruction) const;
   void NoteElements(const HloInstruction& instruction);
   void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
   void PlanSegments(const HloModule& module, const HloComputation& computation);
@@ -65,6 +70,7 @@ class FunctionPartition {
   absl::flat_hash_map<const HloInstruction*, int64_t> function_of_;
   absl::flat_hash_set<const HloInstruction*> by_elements_;  // tiny arrays that are not written as vectors
   int64_t next_function_ = 0;
+  int64_t total_code_size_ = 0;
   double estimated_nanoseconds_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "backends/cpu/compile/program_emitter.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -16,9 +18,10 @@
 namespace hilo::cpu {
 namespace {
 
-// Operations after which a new LLVM module is started: large enough to amortize the cost of a module, small enough to
-// give all threads something to compile.
-constexpr int64_t kModuleCodeSize = 1500;
+// Operations after which a new LLVM module is started, so that all threads have something to compile: a program has at
+// least kModules modules if they are large enough to amortize the cost of a module, 0.7 ms. The number of threads plays
+// no part: the same program is the same code everywhere.
+constexpr int64_t kModules = 3, kMinModuleCodeSize = 150, kMaxModuleCodeSize = 1500;
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(context);
@@ -50,10 +53,12 @@ int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
 }
 
 absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t code_size, bool chunks) {
-  if (modules_.empty() || room_ < code_size) {
+  // A module that is less than half full takes functions of any size.
+  const int64_t capacity = std::clamp(plan_.total_code_size() / kModules, kMinModuleCodeSize, kMaxModuleCodeSize);
+  if (modules_.empty() || (room_ < code_size && room_ <= capacity / 2)) {
     modules_.emplace_back(absl::StrCat("hilo.", modules_.size()));
     HILO_RETURN_IF_ERROR(jit_.PrepareModule(modules_.back().module.get()));
-    room_ = kModuleCodeSize;
+    room_ = capacity;
   }
   room_ -= code_size;
   int64_t& count = function_names_[name];
@@ -178,7 +183,7 @@ absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const HloInstruc
         f.PollCancellation();
         return EmitKernel(
             f, instruction, first,
-            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
+            codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, b.CreateNSWAdd(first, b.getInt64(slice)), end));
       },
       slice, /*most=*/1);
 }

@@ -13,6 +13,9 @@
 // lanes differ.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/function_partition.h"
+#include "backends/cpu/compile/program_emitter.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -397,27 +400,57 @@ class PhaseEmitter {
   std::vector<ElementValue> kept_x_;  // of the previous row
 };
 
+ConvolutionPlan PlanOf(const KernelParts& kernel, size_t phase) {
+  return ConvolutionPlan::FromTile(
+      absl::MakeConstSpan(kernel.config.tile).subspan(phase * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
+}
+
+// Emits the units of phases [from, to) that are among [begin, end), of which those of phase `from` are the first.
+absl::Status EmitPhases(FunctionEmitter& f, const KernelParts& kernel, absl::Span<const ConvolutionPhase> phases,
+                        size_t from, size_t to, llvm::Value* begin, llvm::Value* end) {
+  llvm::IRBuilder<>& b = f.b();
+  int64_t first = 0;
+  for (size_t p = from; p < to; ++p) {
+    PhaseEmitter emitter(kernel.instruction, phases[p], PlanOf(kernel, p));
+    // The part of [begin, end) that belongs to the phase.
+    const auto mine = [&](llvm::Value* unit) {
+      llvm::Value* from = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax,
+                                                       b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
+      return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
+    };
+    llvm::Value *last = mine(end), *start = mine(begin);
+    HILO_RETURN_IF_ERROR(emitter.Emit(f, start, last));
+    first += emitter.units();
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel) {
   const auto phases = PhasesOf(*kernel.instruction, f.context().numerics().strict);
-  const absl::Span<const int64_t> tiles = kernel.config.tile;
+  const bool is_split = f.table() != nullptr && phases->size() > 1;
+  const size_t half = is_split ? phases->size() / 2 : phases->size();
+  HILO_RETURN_IF_ERROR(EmitPhases(f, kernel, *phases, 0, half, kernel.begin, kernel.end));
+  if (!is_split) return absl::OkStatus();
+  // The other half is a function of its own, which is compiled in parallel.
+  ProgramEmitter& program = f.program();
+  HILO_ASSIGN_OR_RETURN(llvm::Function * function,
+                        program.NewFunction(absl::StrCat(kernel.instruction->name(), ".phases"),
+                                            CodeSize(*kernel.instruction, /*by_elements=*/false), /*chunks=*/true));
+  FunctionEmitter inner(&program, function, f.table());
+  inner.BeginInstruction(kernel.instruction);
+  HILO_RETURN_IF_ERROR(
+      EmitPhases(inner, kernel, *phases, half, phases->size(), function->getArg(3), function->getArg(4)));
+  inner.EndInstruction();
+  inner.Return(0);
   llvm::IRBuilder<>& b = f.b();
-  int64_t first = 0;
-  for (size_t p = 0; p < phases->size(); ++p) {
-    const ConvolutionPlan plan =
-        ConvolutionPlan::FromTile(tiles.subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
-    PhaseEmitter emitter(kernel.instruction, (*phases)[p], plan);
-    // The part of [begin, end) that belongs to the phase.
-    const auto mine = [&](llvm::Value* unit) {
-      llvm::Value* from =
-          b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, b.getInt64(emitter.units()));
-    };
-    llvm::Value *end = mine(kernel.end), *begin = mine(kernel.begin);
-    HILO_RETURN_IF_ERROR(emitter.Emit(f, begin, end));
-    first += emitter.units();
-  }
+  int64_t before = 0;
+  for (size_t p = 0; p < half; ++p) before += UnitsOf((*phases)[p], PlanOf(kernel, p)).count;
+  f.ReturnIfStopped(
+      b.CreateCall(program.DeclareIn(f.function()->getParent(), function),
+                   {f.run_context(), f.frame(), f.buffers(), b.CreateNSWSub(kernel.begin, b.getInt64(before)),
+                    b.CreateNSWSub(kernel.end, b.getInt64(before))}));
   return absl::OkStatus();
 }
 
