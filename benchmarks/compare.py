@@ -6,7 +6,8 @@
 Suites: "hlo", modules of HLO text that each side compiles as they are (Hilo by `hilo bench`); "calls" and "workloads", programs of JAX
 (benchmarks/suites), where Hilo runs through its plugin in --hilo-python. Machines are noisy and drift, so each program is loaded on all sides,
 which then run alternately, --rounds times for --seconds each, every side in a process of its own. A time is that of one call with inputs in place;
-the ratios are of the least times, a rival's over Hilo's: above 1 Hilo is faster. Compilations have no cache.
+the ratios are of the least times, a rival's over Hilo's: above 1 Hilo is faster. Compilations have no cache, and are never the
+first of their process.
 
 --page writes the table and a chart into a page of docs; --gate ends with 1 if a row is below 1 that benchmarks/behind.txt does not explain.
 """
@@ -74,28 +75,28 @@ class ToolSide:
     def __init__(self, options):
         self._options = options
 
-    def _call(self, subcommand, *flags):
-        command = [self._options.hilo, subcommand, str(self._module), f"--inputs={self._inputs}", *flags]
+    def _call(self, *arguments):
+        command = [self._options.hilo, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, preexec_fn=self._options.bind)
         if done.returncode != 0:
             raise Failed(done.stderr.strip()[-300:])
         return done.stdout
 
-    def _bench(self, iterations):
-        return json.loads(self._call("bench", f"--iterations={iterations}", "--json"))
+    def _run_ms(self, iterations):
+        return json.loads(self._call("bench", self._module, f"--inputs={self._inputs}", f"--iterations={iterations}", "--no-roofs", "--json"))["run_ms"]
 
     def load(self, name, module, inputs):
-        self._module, self._inputs = module, inputs
-        first = self._bench(3)
-        self._us = max(1e3 * first["run_ms"]["median"], 0.1)
-        return first["compile_ms"]
+        self._module, self._inputs = str(module), inputs
+        self._us = max(1e3 * self._run_ms(3)["median"], 0.1)
+        twice = self._call("bench", self._module, self._module, "--iterations=1", "--no-roofs", "--json")
+        return json.loads(twice.splitlines()[-1])["compile_ms"]
 
     def run(self, seconds):
-        times = self._bench(int(min(max(seconds * 1e6 / self._us, 3), 100000)))["run_ms"]
+        times = self._run_ms(int(min(max(seconds * 1e6 / self._us, 3), 100000)))
         return {"min": 1e3 * times["min"], "median": 1e3 * times["median"]}
 
     def save(self, path):
-        self._call("run", f"--outputs={path}")
+        self._call("run", self._module, f"--inputs={self._inputs}", f"--outputs={path}")
 
     def close(self):
         pass

@@ -76,6 +76,7 @@ class Worker:
         if suite != "hlo":
             importlib.import_module(suite)
         self.program, self.scope = None, contextlib.nullcontext
+        jax.block_until_ready(jax.jit(lambda x: x + 1)(0.0))  # what a process compiles first takes longer
 
     def load(self, command):
         self.program = None
