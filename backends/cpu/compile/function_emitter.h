@@ -93,8 +93,8 @@ class FunctionEmitter : public codegen::KernelFunction {
     llvm::MDNode* alias_scope;
     llvm::MDNode* noalias;
   };
-  absl::flat_hash_map<int64_t, Scopes> scopes_;  // by buffer, of the current instruction
-  absl::flat_hash_set<int64_t> vectors_;         // buffers
+  absl::flat_hash_map<int64_t, Scopes> scopes_;                               // by buffer, of the current instruction
+  absl::flat_hash_set<int64_t> vectors_;                                      // buffers
   absl::flat_hash_map<const HloInstruction*, codegen::Materialized> values_;  // of members of the current instruction
 };
 

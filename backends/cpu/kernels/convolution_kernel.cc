@@ -113,8 +113,7 @@ class PhaseEmitter {
     if (first >= last) return tiles(true);
     llvm::Value* whole =
         b.CreateAnd(b.CreateICmpSGE(block, b.getInt64(first)), b.CreateICmpSLT(block, b.getInt64(last)));
-    return Either(
-        f, "inside", whole, [&] { return tiles(false); }, [&] { return tiles(true); });
+    return Either(f, "inside", whole, [&] { return tiles(false); }, [&] { return tiles(true); });
   }
 
   template <typename True, typename False>

@@ -61,7 +61,8 @@ class NestEmitter {
   }
   // Returns the end of a part, which may be a short one.
   llvm::Value* AtMost(const NestDim& dim, llvm::Value* end) {
-    return dim.size() % dim.part == 0 ? end : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end, Int(dim.size()));
+    return dim.size() % dim.part == 0 ? end
+                                      : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end, Int(dim.size()));
   }
 
   // Returns the index of a dimension whose lane 0 is at `base`, a multiple of `multiple`.

@@ -78,9 +78,9 @@ class OrderedSum {
     llvm::Value* unit = Int(units_[level - 1]);
     const int64_t most = (level == units_.size() ? count_ : units_[level]) / units_[level - 1];
     auto body = [&](llvm::Value* i, const Carried& totals) -> absl::StatusOr<Carried> {
-      llvm::Value* size = level == 1 && by_rows_
-                              ? unit
-                              : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, b_.CreateNSWSub(count, i), unit);
+      llvm::Value* size = level == 1 && by_rows_ ? unit
+                                                 : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin,
+                                                                                b_.CreateNSWSub(count, i), unit);
       HILO_ASSIGN_OR_RETURN(const Elements zero, terms_.Identity());
       HILO_ASSIGN_OR_RETURN(const Carried part,
                             Sum(level - 1, b_.CreateNUWAdd(first, i), size, values_.All(kept_.size(), zero)));
