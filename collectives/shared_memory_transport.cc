@@ -115,7 +115,7 @@ absl::Status SharedInboxes::Open(int64_t process, absl::string_view offer) {
 }
 
 // The other end of two rings.
-class SharedMemoryTransport::Peer : public Frame::Lender {
+class SharedMemoryTransport::Peer final : public Frame::Lender {
  public:
   Peer(SharedInboxes::Outbox& outbox, uint8_t* inbox, int64_t ring_bytes)
       : bell(reinterpret_cast<InboxHead*>(outbox.head.data())->bell),
