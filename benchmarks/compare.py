@@ -187,7 +187,10 @@ def parse_options():
     options = parser.parse_args()
     if not options.rivals:
         parser.error("no --rival")
-    existing = programs_of(options)
+    try:
+        existing = programs_of(options)
+    except ModuleNotFoundError as error:
+        parser.error(f"the suite {options.suite} needs {error.name}, which {sys.executable} lacks: start this with a Python that has it")
     unknown = [name for name in options.programs if name not in existing]
     if unknown:
         parser.error(f"no program {', '.join(unknown)} in {options.suite}; there are {', '.join(existing)}")

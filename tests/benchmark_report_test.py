@@ -1,6 +1,7 @@
 """The tables, the chart and the gate of benchmarks/report.py: benchmark_report_test.py ROOT."""
 
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -57,6 +58,12 @@ class ReportTest(unittest.TestCase):
             report.write_section(page, "calls", "other")
             report.write_section(page, "hlo", "second \\1")
             self.assertEqual(page.read_text(), "# Title\n\n<!-- begin hlo -->\nsecond \\1\n<!-- end hlo -->\n\n<!-- begin calls -->\nother\n<!-- end calls -->\n")
+
+    def test_a_missing_module_is_named(self):
+        compare = [sys.executable, "-S", ROOT / "benchmarks/compare.py", "hlo", "--rival", "other=python3"]  # -S: without packages
+        done = subprocess.run(compare, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the suite hlo needs numpy", done.stderr)
 
 
 if __name__ == "__main__":
