@@ -84,16 +84,8 @@ class FusionPass : public HloPass {
   absl::string_view name() const override { return "fuse"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    absl::flat_hash_set<const HloComputation*> embedded;
-    for (const HloComputation* computation : module->computations()) {
-      for (const HloInstruction* instruction : computation->instructions()) {
-        if (HasTrait(instruction->opcode(), kControlFlow)) continue;
-        for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
-      }
-    }
     bool changed = false;
-    for (HloComputation* computation : module->computations()) {
-      if (embedded.contains(computation)) continue;
+    for (HloComputation* computation : UnembeddedComputations(*module)) {
       HILO_ASSIGN_OR_RETURN(bool here, FuseComputation(computation, context));
       changed |= here;
     }

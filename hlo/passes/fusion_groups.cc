@@ -348,4 +348,19 @@ bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGro
   return GroupGraph(computation, groups, membership).Order();
 }
 
+std::vector<HloComputation*> UnembeddedComputations(const HloModule& module) {
+  absl::flat_hash_set<const HloComputation*> embedded;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (HasTrait(instruction->opcode(), kControlFlow)) continue;
+      for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
+    }
+  }
+  std::vector<HloComputation*> rest;
+  for (HloComputation* computation : module.computations()) {
+    if (!embedded.contains(computation)) rest.push_back(computation);
+  }
+  return rest;
+}
+
 }  // namespace hilo

@@ -43,6 +43,10 @@ absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
                   const FusionMembership& membership);
 
+// Returns the computations that are not part of an instruction, as reducers and the bodies of fusions are: those whose
+// instructions may be fused.
+std::vector<HloComputation*> UnembeddedComputations(const HloModule& module);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_PASSES_FUSION_GROUPS_H_
