@@ -21,6 +21,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fused_members.h"
+#include "hlo/passes/fusion_groups.h"
 
 namespace hilo {
 namespace {
@@ -31,7 +32,7 @@ constexpr int64_t kMostOperands = 48;
 constexpr int64_t kReach = 400;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
-// Limit of the total number of instructions that are reordered after groups.
+// Limit of the total number of instructions in the orders that groups are found in.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
 
 bool HasControl(const HloInstruction* instruction) {
@@ -82,46 +83,44 @@ struct Group {
 
 class RowFusion : public HloPass {
  public:
-  RowFusion(const Target* target, bool strict, RowFusionFilter accepts)
-      : target_(*target), strict_(strict), accepts_(std::move(accepts)) {}
+  RowFusion(const Target* target, bool strict, int64_t most_reductions, RowFusionFilter accepts)
+      : target_(*target), strict_(strict), most_reductions_(most_reductions), accepts_(std::move(accepts)) {}
   absl::string_view name() const override { return "fuse-rows"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
-    absl::flat_hash_set<const HloComputation*> embedded;
-    for (const HloComputation* computation : module->computations()) {
-      for (const HloInstruction* instruction : computation->instructions()) {
-        if (HasTrait(instruction->opcode(), kControlFlow)) continue;
-        for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
-      }
-    }
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
-    for (HloComputation* computation : module->computations()) {
-      if (embedded.contains(computation)) continue;
-      HILO_ASSIGN_OR_RETURN(const bool here, FuseComputation(computation));
+    for (HloComputation* computation : UnembeddedComputations(*module)) {
+      HILO_ASSIGN_OR_RETURN(const bool here, FuseComputation(computation, context));
       changed |= here;
     }
     return changed;
   }
 
  private:
-  // The order is recomputed after each group, because two groups may form a cycle where neither does alone.
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation) {
-    bool changed = false;
+  // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
+  // alone; those are found in the next order.
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
+    bool changed = false, again = true;
     absl::flat_hash_set<int64_t> tried;
-    std::vector<HloInstruction*> order = computation->MakePostOrder();
     int64_t ordered = 0;
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (!Begins(order[i]) || !tried.insert(order[i]->unique_id()).second) continue;
-      Group group{.space = *RowSpaceOf(*order[i])};
-      Grow(order, static_cast<int64_t>(i), &group);
-      if (group.followers == 0 && group.reductions < 2) continue;
-      HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, group));
-      if (!built) continue;
-      changed = true;
-      ordered += static_cast<int64_t>(order.size());
-      if (ordered > kMostOrdered) break;
-      order = computation->MakePostOrder();
-      i = static_cast<size_t>(-1);
+    while (again && ordered <= kMostOrdered) {
+      again = false;
+      const std::vector<HloInstruction*> order = computation->MakePostOrder();
+      const auto count = static_cast<int64_t>(order.size());
+      ordered += count;
+      int64_t floor = 0;  // everything from here on is untouched
+      for (int64_t i = 0; i < count; ++i) {
+        if (!Begins(order[i]) || !tried.insert(order[i]->unique_id()).second) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        Group group{.space = *RowSpaceOf(*order[i])};
+        const int64_t last = Grow(order, i, floor, &group);
+        if (group.followers == 0 && group.reductions < 2) continue;
+        HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, floor, last, group));
+        if (!built) continue;
+        changed = again = true;
+        i = last;
+        floor = last + 1;
+      }
     }
     return changed;
   }
@@ -136,7 +135,9 @@ class RowFusion : public HloPass {
            IsReduction(instruction, *space);
   }
 
-  void Grow(const std::vector<HloInstruction*>& order, int64_t first, Group* group) const {
+  // Adds what belongs to the group of order[first], all of it from order[floor] on. Returns the index of its last
+  // member.
+  int64_t Grow(const std::vector<HloInstruction*>& order, int64_t first, int64_t floor, Group* group) const {
     group->Add(order[first], true);
     group->reductions = 1;
     const auto count = static_cast<int64_t>(order.size());
@@ -163,7 +164,7 @@ class RowFusion : public HloPass {
     // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
     int64_t lowest = first;
-    for (int64_t i = last; i >= 0 && lowest - i <= kReach; --i) {
+    for (int64_t i = last; i >= floor && lowest - i <= kReach; --i) {
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || below.contains(instruction)) continue;
       const auto users = instruction->users();
@@ -178,6 +179,7 @@ class RowFusion : public HloPass {
         above.insert(instruction);
       }
     }
+    return last;
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {
@@ -185,7 +187,8 @@ class RowFusion : public HloPass {
         instruction->IsDead())
       return false;
     if (instruction->opcode() == HloOpcode::kReduce)
-      return IsReduction(instruction, group.space) && !group.Has(instruction->operand(1));
+      return group.reductions < most_reductions_ && IsReduction(instruction, group.space) &&
+             !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space);
   }
 
@@ -206,7 +209,9 @@ class RowFusion : public HloPass {
       in_row = in_row && member->second && (user->opcode() == HloOpcode::kReduce || StaysInRow(*user, group->space));
     }
     const bool reduces = instruction->opcode() == HloOpcode::kReduce;
-    if (reduces ? !IsReduction(instruction, group->space) : !target_.IsFusible(*instruction)) return false;
+    const bool may_join = reduces ? group->reductions < most_reductions_ && IsReduction(instruction, group->space)
+                                  : target_.IsFusible(*instruction);
+    if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
     if (!in_row && !kMovesAlongLines.contains(instruction->opcode())) return false;
     if (!all_inside && IsFree(instruction)) {
@@ -219,13 +224,15 @@ class RowFusion : public HloPass {
     return true;
   }
 
-  absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order,
-                             const Group& group) const {
+  // Makes the fusion of a group, whose members are order[floor] to order[last].
+  absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
+                             int64_t last, const Group& group) const {
     HloModule* module = computation->parent();
     std::vector<HloInstruction*> outputs;
     HloComputation* fused = module->AddComputation("fused_rows");
     FusedMembers inside(fused);
-    for (HloInstruction* member : order) {
+    for (int64_t i = floor; i <= last; ++i) {
+      HloInstruction* member = order[i];
       if (!group.Has(member)) continue;
       inside.Add(*member);
       const auto users = member->users();
@@ -278,13 +285,15 @@ class RowFusion : public HloPass {
 
   const Target& target_;
   const bool strict_;
+  const int64_t most_reductions_;
   const RowFusionFilter accepts_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, RowFusionFilter accepts) {
-  return std::make_unique<RowFusion>(target, strict, std::move(accepts));
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, int64_t most_reductions,
+                                       RowFusionFilter accepts) {
+  return std::make_unique<RowFusion>(target, strict, most_reductions, std::move(accepts));
 }
 
 }  // namespace hilo

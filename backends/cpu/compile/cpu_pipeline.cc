@@ -6,14 +6,21 @@
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::cpu {
+namespace {
+
+// Those of a softmax, a layer norm, a variance. Longer chains have more expensive values than results to keep them.
+constexpr int64_t kMostRowReductions = 2;
+
+}  // namespace
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
-  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict, [options](const HloInstruction& fusion) {
-    const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
-    return features.ok() &&
-           PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
-  }));
+  hooks.before_fusion.push_back(
+      MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
+        const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
+        return features.ok() &&
+               PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
+      }));
   hooks.after_fusion = MakePassList(MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));

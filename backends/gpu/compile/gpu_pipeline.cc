@@ -10,6 +10,13 @@
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::gpu {
+namespace {
+
+// Any number whose rows fit into registers.
+constexpr int64_t kMostRowReductions = 128;
+
+}  // namespace
+
 PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, const KernelFacts& kernels) {
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
@@ -19,7 +26,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   if (kernels.libraries != nullptr)
     hooks.before_fusion = MakePassList(MakeGemmFusion(kernels.libraries), MakeConvolutionFusion(kernels.libraries));
   hooks.before_fusion.push_back(MakeRowFusion(
-      target, options.strict,
+      target, options.strict, kMostRowReductions,
       [strict = options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); }));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
