@@ -150,6 +150,40 @@ int32_t OnOneThread(const Call& call) {
   omp_set_num_threads(threads);
   return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only possible cause: the arguments are ours
 }
+
+int32_t LibraryGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool transpose_a, const float* b,
+                    int64_t ldb, bool transpose_b, float* c, int64_t ldc) {
+  return OnOneThread([&] {
+    return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
+  });
+}
+
+// The library is slow where it reads both matrices by columns: 6.5 GFlop/s for 16 x 2048 x 2048, where it has 84 by
+// rows. The product of the exchanged matrices is by rows, and its transpose pays if sums are long.
+constexpr int64_t kExchangedDepth = 256;
+constexpr int64_t kExchangedColumns = 512;  // of the result, per call of the library
+constexpr int64_t kTransposedTile = 16;
+
+// c = transpose(b a), for a of k x m and b of n x k elements.
+int32_t ExchangedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb,
+                      float* c, int64_t ldc) {
+  const Memory<float> product = Allocate<float>(std::min(n, kExchangedColumns) * m);
+  if (product == nullptr) return HILO_OUT_OF_MEMORY;
+  for (int64_t first = 0; first < n; first += kExchangedColumns) {
+    const int64_t columns = std::min(kExchangedColumns, n - first);
+    const int32_t status = LibraryGemm(columns, m, k, b + first * ldb, ldb, false, a, lda, false, product.get(), m);
+    if (status != HILO_OK) return status;
+    for (int64_t i = 0; i < m; i += kTransposedTile) {
+      for (int64_t j = 0; j < columns; j += kTransposedTile) {
+        for (int64_t row = i; row < std::min(m, i + kTransposedTile); ++row) {
+          for (int64_t column = j; column < std::min(columns, j + kTransposedTile); ++column)
+            c[row * ldc + first + column] = product[column * m + row];
+        }
+      }
+    }
+  }
+  return HILO_OK;
+}
 #endif
 
 }  // namespace
@@ -159,10 +193,9 @@ extern "C" {
 int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
                           const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
 #ifdef HILO_HAVE_ONEDNN
-  return OnOneThread([&] {
-    return dnnl_sgemm(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f,
-                      c, ldc);
-  });
+  if (transpose_a != 0 && transpose_b != 0 && k >= kExchangedDepth)
+    return ExchangedGemm(m, n, k, a, lda, b, ldb, c, ldc);
+  return LibraryGemm(m, n, k, a, lda, transpose_a != 0, b, ldb, transpose_b != 0, c, ldc);
 #else
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 #endif

@@ -212,24 +212,46 @@ Result DotOfTranspose(HloInstruction* i) {
   return nullptr;
 }
 
-// transpose(dot(x, y)) that exchanges the free dimensions of x and y, which have their order.
+// The last dimension with more than one index; -1 if there is none.
+int64_t MinorDimension(const Shape& shape) {
+  int64_t minor = shape.rank() - 1;
+  while (minor >= 0 && shape.dimensions(minor) == 1) --minor;
+  return minor;
+}
+
+// transpose(dot(x, y)) where dot(y, x) has the dimensions in the order of the result, or at least its rows: the order
+// of dimensions that is left to the transpose moves whole rows. Rows of a few elements do not fill vectors, and so
+// remain columns.
 Result TransposeOfDot(HloInstruction* i) {
+  constexpr int64_t kShortRow = 16;
   HloInstruction* dot = i->operand(0);
   if (dot->opcode() != HloOpcode::kDot || dot->user_count() > 1) return nullptr;
+  const std::vector<int64_t>& permutation = i->attrs<TransposeAttrs>().dimensions;
   auto attributes = std::make_unique<DotAttrs>(dot->attrs<DotAttrs>());
-  const int64_t batch = static_cast<int64_t>(attributes->lhs_batch_dims.size());
+  const int64_t rank = dot->shape().rank(), batch = static_cast<int64_t>(attributes->lhs_batch_dims.size());
   const int64_t lhs_end =
       dot->operand(0)->shape().rank() - static_cast<int64_t>(attributes->lhs_contracting_dims.size());
+  // The positions in dot(y, x) of the dimensions of the result.
   std::vector<int64_t> exchanged;
-  for (int64_t d = 0; d < batch; ++d) exchanged.push_back(d);
-  for (int64_t d = lhs_end; d < dot->shape().rank(); ++d) exchanged.push_back(d);
-  for (int64_t d = batch; d < lhs_end; ++d) exchanged.push_back(d);
-  if (i->attrs<TransposeAttrs>().dimensions != exchanged) return nullptr;
+  for (int64_t d : permutation) {
+    exchanged.push_back(d < batch ? d : d < lhs_end ? d + rank - lhs_end : d - lhs_end + batch);
+  }
+  std::vector<int64_t> dimensions(rank);
+  for (int64_t d = 0; d < rank; ++d) dimensions[exchanged[d]] = i->shape().dimensions(d);
+  const Shape shape = ShapeUtil::MakeShape(dot->shape().element_type(), dimensions);
+  const bool in_order = std::is_sorted(exchanged.begin(), exchanged.end());
+  if (!in_order) {
+    const int64_t minor = MinorDimension(i->shape()), dot_minor = MinorDimension(dot->shape());
+    if (minor < 0 || permutation[minor] == dot_minor || exchanged[minor] != MinorDimension(shape)) return nullptr;
+    if (i->shape().dimensions(minor) < std::min(kShortRow, dot->shape().dimensions(dot_minor))) return nullptr;
+  }
   std::swap(attributes->lhs_batch_dims, attributes->rhs_batch_dims);
   std::swap(attributes->lhs_contracting_dims, attributes->rhs_contracting_dims);
   std::reverse(attributes->operand_precision.begin(), attributes->operand_precision.end());
-  return i->parent()->AddOp(HloOpcode::kDot, {dot->operand(1), dot->operand(0)}, std::move(attributes), {},
-                            &i->shape());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * product,
+                        i->parent()->AddOp(HloOpcode::kDot, {dot->operand(1), dot->operand(0)}, std::move(attributes),
+                                           {}, in_order ? &i->shape() : &shape));
+  return in_order ? product : MakeTranspose(product, exchanged);
 }
 
 Result ConcatenateWithoutEmpty(HloInstruction* i) {
