@@ -4,6 +4,7 @@
 //   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts
 //   for threads
 #include <algorithm>
+#include <numeric>
 
 #include "hlo/passes/simplify/rules.h"
 
@@ -56,23 +57,23 @@ struct Side {
   bool IsFree(int64_t d) const { return !Contains(*batch, d) && !Contains(*contracting, d); }
 };
 
-// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has, or if the order of
-// dimensions is not that of the result.
+// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has. The sums have the order
+// of the matrix's dimensions, and are transposed to that of the result.
 Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector) {
   const Shape& shape = vector.operand->shape();
   const Shape& whole = matrix.operand->shape();
-  // The matrix's dimensions: batch ones in order, then free ones, contracting ones anywhere.
-  size_t next_batch = 0;
-  bool free_seen = false;
+  // The positions of the matrix's dimensions in the dot's result, leaving out the vector's: batch ones, then free ones.
+  std::vector<int64_t> in_result;
+  int64_t next_free = static_cast<int64_t>(matrix.batch->size());
   for (int64_t d = 0; d < whole.rank(); ++d) {
     if (Contains(*matrix.contracting, d)) continue;
-    if (matrix.IsFree(d)) {
-      free_seen = true;
-    } else if (free_seen || (*matrix.batch)[next_batch++] != d) {
-      return nullptr;
-    }
+    const auto batch = std::find(matrix.batch->begin(), matrix.batch->end(), d);
+    in_result.push_back(batch != matrix.batch->end() ? batch - matrix.batch->begin() : next_free++);
   }
-  std::vector<int64_t> kept, places;
+  std::vector<int64_t> order(in_result.size());  // of the result's dimensions in the sums
+  for (size_t i = 0; i < in_result.size(); ++i) order[in_result[i]] = static_cast<int64_t>(i);
+  // The vector's dimensions: sizes, and positions in the matrix.
+  std::vector<int64_t> kept, positions;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (vector.IsFree(d)) {
       if (shape.dimensions(d) != 1) return nullptr;
@@ -80,10 +81,13 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
     }
     const std::vector<int64_t>& own = Contains(*vector.batch, d) ? *vector.batch : *vector.contracting;
     const std::vector<int64_t>& theirs = Contains(*vector.batch, d) ? *matrix.batch : *matrix.contracting;
-    places.push_back(theirs[std::find(own.begin(), own.end(), d) - own.begin()]);
+    positions.push_back(theirs[std::find(own.begin(), own.end(), d) - own.begin()]);
     kept.push_back(shape.dimensions(d));
   }
-  if (!std::is_sorted(places.begin(), places.end())) return nullptr;
+  std::vector<int64_t> ascending(positions.size());
+  std::iota(ascending.begin(), ascending.end(), 0);
+  std::sort(ascending.begin(), ascending.end(), [&](int64_t a, int64_t b) { return positions[a] < positions[b]; });
+  std::sort(positions.begin(), positions.end());
   // Narrow numbers are added up as wider ones, as the dot adds them up.
   const PrimitiveType type = dot->shape().element_type();
   const PrimitiveType sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
@@ -94,8 +98,9 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
     Result wide = MakeConvert(matrix.operand, sum_type);
     if (!wide.ok()) return wide.status();
     Result narrow = MakeReshape(vector.operand, ShapeUtil::MakeShape(shape.element_type(), kept));
+    if (narrow.ok()) narrow = MakeTranspose(*narrow, ascending);
     if (narrow.ok()) narrow = MakeConvert(*narrow, sum_type);
-    if (narrow.ok()) narrow = MakeBroadcast(*narrow, product_shape, places);
+    if (narrow.ok()) narrow = MakeBroadcast(*narrow, product_shape, positions);
     if (narrow.ok()) narrow = MakeBinary(HloOpcode::kMultiply, *wide, *narrow);
     if (!narrow.ok()) return narrow.status();
     HloInstruction* zero = dot->parent()->AddConstant(LiteralUtil::Zero(sum_type));
@@ -104,6 +109,7 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
     Result sum = MakeReduce(*narrow, zero, std::move(reduced),
                             MakeScalarComputation(dot->parent()->parent(), HloOpcode::kAdd, sum_type));
     if (sum.ok()) sum = MakeConvert(*sum, type);
+    if (sum.ok()) sum = MakeTranspose(*sum, order);
     if (sum.ok()) sum = MakeReshape(*sum, dot->shape());
     if (!sum.ok()) return sum.status();
     result = *sum;
