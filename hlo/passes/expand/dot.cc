@@ -55,6 +55,25 @@ std::vector<int64_t> Count(int64_t first, size_t count) {
   return numbers;
 }
 
+// An order of an operand's dimensions: batch ones, then the free and the contracting ones. The minor-most dimension
+// stays so: then the transpose copies rows.
+struct Arranged {
+  std::vector<int64_t> order;
+  int64_t first_contracting;  // position in `order`
+};
+Arranged Arrange(const Shape& shape, const std::vector<int64_t>& batch, const std::vector<int64_t>& contracting) {
+  int64_t minor = shape.rank() - 1;
+  while (minor > 0 && shape.dimensions(minor) == 1) --minor;
+  std::vector<int64_t> first = Free(shape, batch, contracting), last = contracting;
+  const bool by_rows = std::find(last.begin(), last.end(), minor) != last.end();
+  Arranged arranged{.order = batch,
+                    .first_contracting = static_cast<int64_t>(batch.size() + (by_rows ? first.size() : 0))};
+  if (!by_rows) std::swap(first, last);
+  arranged.order.insert(arranged.order.end(), first.begin(), first.end());
+  arranged.order.insert(arranged.order.end(), last.begin(), last.end());
+  return arranged;
+}
+
 absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* builder,
                               absl::Span<const XlaOp> operands) {
   const DotAttrs& attrs = instruction.attrs<DotAttrs>();
@@ -63,23 +82,19 @@ absl::StatusOr<XlaOp> InOrder(const HloInstruction& instruction, XlaBuilder* bui
   std::vector<int64_t> order = Count(0, contracting);
   std::sort(order.begin(), order.end(),
             [&](int64_t a, int64_t b) { return attrs.rhs_contracting_dims[a] < attrs.rhs_contracting_dims[b]; });
-  std::vector<int64_t> lhs = attrs.lhs_batch_dims, rhs = attrs.rhs_batch_dims;
-  const std::vector<int64_t> lhs_free =
-      Free(instruction.operand(0)->shape(), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const std::vector<int64_t> rhs_free =
-      Free(instruction.operand(1)->shape(), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
-  lhs.insert(lhs.end(), lhs_free.begin(), lhs_free.end());
+  std::vector<int64_t> lhs_contracting, rhs_contracting;
   for (int64_t i : order) {
-    lhs.push_back(attrs.lhs_contracting_dims[i]);
-    rhs.push_back(attrs.rhs_contracting_dims[i]);
+    lhs_contracting.push_back(attrs.lhs_contracting_dims[i]);
+    rhs_contracting.push_back(attrs.rhs_contracting_dims[i]);
   }
-  rhs.insert(rhs.end(), rhs_free.begin(), rhs_free.end());
+  const Arranged lhs = Arrange(instruction.operand(0)->shape(), attrs.lhs_batch_dims, lhs_contracting);
+  const Arranged rhs = Arrange(instruction.operand(1)->shape(), attrs.rhs_batch_dims, rhs_contracting);
   auto ordered = std::make_unique<DotAttrs>(attrs);
   ordered->lhs_batch_dims = ordered->rhs_batch_dims = Count(0, batch);
-  ordered->lhs_contracting_dims = Count(static_cast<int64_t>(batch + lhs_free.size()), contracting);
-  ordered->rhs_contracting_dims = Count(static_cast<int64_t>(batch), contracting);
-  return AddOp(builder, HloOpcode::kDot, {Transpose(operands[0], lhs), Transpose(operands[1], rhs)}, std::move(ordered),
-               {}, &instruction.shape());
+  ordered->lhs_contracting_dims = Count(lhs.first_contracting, contracting);
+  ordered->rhs_contracting_dims = Count(rhs.first_contracting, contracting);
+  return AddOp(builder, HloOpcode::kDot, {Transpose(operands[0], lhs.order), Transpose(operands[1], rhs.order)},
+               std::move(ordered), {}, &instruction.shape());
 }
 
 }  // namespace
