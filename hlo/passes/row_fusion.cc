@@ -45,9 +45,13 @@ bool IsFree(const HloInstruction* instruction) {
          (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
 }
 
-// Producers that read their operands at other positions of the same order.
-constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape,
-                                        HloOpcode::kSlice};
+// Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself.
+bool KeepsRows(const HloInstruction& instruction) {
+  constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape,
+                                          HloOpcode::kSlice};
+  if (instruction.opcode() != HloOpcode::kTranspose) return kMovesAlongLines.contains(instruction.opcode());
+  return instruction.attrs<TransposeAttrs>().dimensions.back() == instruction.shape().rank() - 1;
+}
 
 struct Group {
   RowSpace space;
@@ -213,7 +217,7 @@ class RowFusion : public HloPass {
                                   : target_.IsFusible(*instruction);
     if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
-    if (!in_row && !kMovesAlongLines.contains(instruction->opcode())) return false;
+    if (!in_row && !KeepsRows(*instruction)) return false;
     if (!all_inside && IsFree(instruction)) {
       group->copies.insert(instruction);
     } else if (!all_inside && (!in_row || in_the_way)) {
@@ -224,6 +228,25 @@ class RowFusion : public HloPass {
     return true;
   }
 
+  // Returns the members that are results of the fusion. Broadcasts and reshapes are not: other users have their own,
+  // of a smaller result.
+  static absl::flat_hash_set<const HloInstruction*> ReadOutside(const std::vector<HloInstruction*>& order,
+                                                                int64_t floor, int64_t last, const Group& group) {
+    constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kReshape};
+    absl::flat_hash_set<const HloInstruction*> read, views;
+    for (int64_t i = last; i >= floor; --i) {
+      const HloInstruction* member = order[i];
+      if (!group.Has(member) || group.copies.contains(member)) continue;
+      const auto users = member->users();
+      if (!member->IsRoot() && std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) {
+            return group.Has(user) && !views.contains(user);
+          }))
+        continue;
+      (kViews.contains(member->opcode()) ? views : read).insert(member);
+    }
+    return read;
+  }
+
   // Makes the fusion of a group, whose members are order[floor] to order[last].
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
                              int64_t last, const Group& group) const {
@@ -231,14 +254,12 @@ class RowFusion : public HloPass {
     std::vector<HloInstruction*> outputs;
     HloComputation* fused = module->AddComputation("fused_rows");
     FusedMembers inside(fused);
+    const absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];
       if (!group.Has(member)) continue;
       inside.Add(*member);
-      const auto users = member->users();
-      const bool read = member->IsRoot() || std::any_of(users.begin(), users.end(),
-                                                        [&](const HloInstruction* user) { return !group.Has(user); });
-      if (read && !group.copies.contains(member)) outputs.push_back(member);
+      if (read.contains(member)) outputs.push_back(member);
     }
     Shape shape = outputs[0]->shape();
     HloInstruction* root = inside.at(outputs[0]);
