@@ -284,6 +284,35 @@ Result ReverseTwice(HloInstruction* i) {
   return If(outer_dimensions == inner_dimensions, inner->operand(0));
 }
 
+// Returns the first index of the one window that `indices` state, in every dimension of `array`: scalars.
+absl::StatusOr<std::vector<HloInstruction*>> StartsOf(HloInstruction* array, HloInstruction* indices,
+                                                      const std::vector<int64_t>& index_map) {
+  const PrimitiveType type = indices->shape().element_type();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * flat,
+                        MakeReshape(indices, ShapeUtil::MakeShape(type, {static_cast<int64_t>(index_map.size())})));
+  std::vector<HloInstruction*> starts;
+  HloInstruction* zero = nullptr;
+  for (int64_t d = 0; d < array->shape().rank(); ++d) {
+    const auto at = std::find(index_map.begin(), index_map.end(), d);
+    if (at == index_map.end()) {
+      if (zero == nullptr) zero = array->parent()->AddConstant(LiteralUtil::Zero(type));
+      starts.push_back(zero);
+      continue;
+    }
+    const int64_t k = at - index_map.begin();
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeSlice(flat, {{k, k + 1, 1}}));
+    HILO_ASSIGN_OR_RETURN(starts.emplace_back(), MakeReshape(element, ShapeUtil::MakeShape(type, {})));
+  }
+  return starts;
+}
+
+Result MakeDynamicSlice(HloInstruction* array, std::vector<HloInstruction*> starts, std::vector<int64_t> sizes) {
+  auto attributes = std::make_unique<DynamicSliceAttrs>();
+  attributes->dynamic_slice_sizes = std::move(sizes);
+  starts.insert(starts.begin(), array);
+  return array->parent()->AddOp(HloOpcode::kDynamicSlice, starts, std::move(attributes));
+}
+
 // A gather of one slice. Both clamp the start so that the slice is within the array.
 Result GatherToDynamicSlice(HloInstruction* i) {
   HloInstruction* array = i->operand(0);
@@ -293,31 +322,69 @@ Result GatherToDynamicSlice(HloInstruction* i) {
   if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count)
     return nullptr;
   if (ShapeUtil::IsZeroElementArray(i->shape())) return nullptr;
-  HloComputation* computation = i->parent();
-  const PrimitiveType type = indices->shape().element_type();
-  auto flat = MakeReshape(indices, ShapeUtil::MakeShape(type, {count}));
-  if (!flat.ok()) return flat.status();
-  std::vector<HloInstruction*> operands = {array};
-  HloInstruction* zero = nullptr;
+  HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> starts, StartsOf(array, indices, gather.start_index_map));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * slice, MakeDynamicSlice(array, std::move(starts), gather.slice_sizes));
+  return MakeReshape(slice, i->shape());
+}
+
+// Returns combine(old, update), if the computation is an operation on its parameters, or the update itself.
+Result Combined(const HloComputation& combine, HloInstruction* old, HloInstruction* update) {
+  const HloInstruction* root = combine.root_instruction();
+  if (root == combine.parameter_instruction(1)) return update;
+  if (OpcodeInfo(root->opcode()).family != HloFamily::kBinary || !root->operand(0)->IsParameter() ||
+      !root->operand(1)->IsParameter() || !ShapeUtil::SameElementType(root->shape(), old->shape()))
+    return nullptr;
+  const auto value = [&](int64_t side) { return root->operand(side)->parameter_number() == 0 ? old : update; };
+  return MakeBinary(root->opcode(), value(0), value(1));
+}
+
+// A scatter of one window, which a dynamic-update-slice writes in place. Scatters leave out windows that are not within
+// the array: the window's elements stay as they are then.
+Result ScatterToDynamicUpdateSlice(HloInstruction* i) {
+  const ScatterAttrs& scatter = i->attrs<ScatterAttrs>();
+  const int64_t count = static_cast<int64_t>(scatter.scatter_dims_to_operand_dims.size());
+  if (i->operand_count() != 3 || !scatter.input_batching_dims.empty() || count == 0) return nullptr;
+  HloInstruction *array = i->operand(0), *indices = i->operand(1), *updates = i->operand(2);
+  if (ShapeUtil::ElementsIn(indices->shape()) != count || ShapeUtil::IsZeroElementArray(updates->shape()) ||
+      !ShapeUtil::SameElementType(array->shape(), updates->shape()))
+    return nullptr;
+  std::vector<int64_t> sizes;
+  auto window_dim = scatter.update_window_dims.begin();
   for (int64_t d = 0; d < array->shape().rank(); ++d) {
-    const auto at = std::find(gather.start_index_map.begin(), gather.start_index_map.end(), d);
-    if (at == gather.start_index_map.end()) {
-      if (zero == nullptr) zero = computation->AddConstant(LiteralUtil::Zero(type));
-      operands.push_back(zero);
-      continue;
-    }
-    const int64_t k = at - gather.start_index_map.begin();
-    auto element = MakeSlice(*flat, {{k, k + 1, 1}});
-    if (!element.ok()) return element.status();
-    auto start = MakeReshape(*element, ShapeUtil::MakeShape(type, {}));
-    if (!start.ok()) return start.status();
-    operands.push_back(*start);
+    const auto& inserted = scatter.inserted_window_dims;
+    const bool is_inserted = std::find(inserted.begin(), inserted.end(), d) != inserted.end();
+    sizes.push_back(is_inserted ? 1 : updates->shape().dimensions(*window_dim++));
   }
-  auto attributes = std::make_unique<DynamicSliceAttrs>();
-  attributes->dynamic_slice_sizes = gather.slice_sizes;
-  auto slice = computation->AddOp(HloOpcode::kDynamicSlice, operands, std::move(attributes));
-  if (!slice.ok()) return slice.status();
-  return MakeReshape(*slice, i->shape());
+  HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> starts,
+                        StartsOf(array, indices, scatter.scatter_dims_to_operand_dims));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeDynamicSlice(array, starts, sizes));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * update, MakeReshape(updates, old->shape()));
+  HILO_ASSIGN_OR_RETURN(update, Combined(*i->called_computation(), old, update));
+  if (update == nullptr) return nullptr;
+  HloComputation* computation = i->parent();
+  const Shape index = ShapeUtil::MakeShape(S64, {});
+  HloInstruction* is_inside = nullptr;
+  for (const int64_t d : scatter.scatter_dims_to_operand_dims) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * start,
+                          computation->AddOp(HloOpcode::kConvert, {starts[d]}, nullptr, {}, &index));
+    HloInstruction* first = computation->AddConstant(LiteralUtil::CreateR0<int64_t>(0));
+    HloInstruction* last =
+        computation->AddConstant(LiteralUtil::CreateR0<int64_t>(array->shape().dimensions(d) - sizes[d]));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * nearest, computation->AddOp(HloOpcode::kClamp, {first, start, last}));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * is_here,
+                          computation->AddOp(HloOpcode::kCompare, {start, nearest}, std::make_unique<CompareAttrs>()));
+    if (is_inside == nullptr) {
+      is_inside = is_here;
+    } else {
+      HILO_ASSIGN_OR_RETURN(is_inside, MakeBinary(HloOpcode::kAnd, is_inside, is_here));
+    }
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction * everywhere,
+                        MakeBroadcast(is_inside, ShapeUtil::MakeShape(PRED, old->shape().dimensions()), {}));
+  HILO_ASSIGN_OR_RETURN(update, computation->AddOp(HloOpcode::kSelect, {everywhere, update, old}));
+  std::vector<HloInstruction*> operands = {array, update};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return computation->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
 // A reduction of dimensions of size 1, or of none: one step from the initial value.
@@ -390,6 +457,7 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
      }},
+    {HloOpcode::kScatter, "scatter(x, one index, y) => dynamic-update-slice(x, y)", ScatterToDynamicUpdateSlice},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
     {HloOpcode::kTranspose, "transpose(dot(x, y)) => dot(y, x)", TransposeOfDot},
 };
