@@ -52,17 +52,6 @@ bool SameBytes(const Shape& a, const Shape& b) {
          PrimitiveTypeByteSize(a.element_type()) == PrimitiveTypeByteSize(b.element_type());
 }
 
-// True if `slice` reads of the array just what `update` (a dynamic-update-slice of it) writes.
-bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& update) {
-  if (slice.opcode() != HloOpcode::kDynamicSlice || slice.operand(0) != update.operand(0)) return false;
-  if (!ShapeUtil::SameDimensions(slice.shape(), update.operand(1)->shape())) return false;
-  if (slice.operand_count() + 1 != update.operand_count()) return false;
-  for (int64_t i = 1; i < slice.operand_count(); ++i) {
-    if (slice.operand(i) != update.operand(i + 1)) return false;
-  }
-  return true;
-}
-
 // True for what a loop over the result computes element by element, reading nothing that it has written.
 bool IsPlainLoopRoot(const HloInstruction& root) {
   return IsElementwise(root.opcode()) || HasTrait(root.opcode(), kMovement) || root.opcode() == HloOpcode::kBitcast ||
@@ -127,6 +116,16 @@ std::vector<InPlacePair> FusionPairs(const HloInstruction& fusion) {
 }
 
 }  // namespace
+
+bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& update) {
+  if (slice.opcode() != HloOpcode::kDynamicSlice || slice.operand(0) != update.operand(0)) return false;
+  if (!ShapeUtil::SameDimensions(slice.shape(), update.operand(1)->shape())) return false;
+  if (slice.operand_count() + 1 != update.operand_count()) return false;
+  for (int64_t i = 1; i < slice.operand_count(); ++i) {
+    if (slice.operand(i) != update.operand(i + 1)) return false;
+  }
+  return true;
+}
 
 std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction) {
   std::vector<InPlacePair> pairs;

@@ -21,6 +21,9 @@ struct InPlacePair {
 // scatter, also as the root of a fusion that reads the updated operand nowhere else, or only at the written index.
 std::vector<InPlacePair> InPlacePairs(const HloInstruction& instruction);
 
+// Returns true if `slice` reads of an array just what `update`, a dynamic-update-slice of it, writes.
+bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& update);
+
 // True for instructions whose result leaves are operand leaves, without code: tuple, get-tuple-element, opt-barrier,
 // add-dependency, and outside fusions reshape, bitcast and reinterpretations (arrays are row-major).
 bool IsForwarding(const HloInstruction& instruction);

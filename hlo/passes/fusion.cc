@@ -17,6 +17,7 @@
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/in_place.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fusion_groups.h"
@@ -224,7 +225,7 @@ class FusionPass : public HloPass {
     }
     if (joined.size() > 1 && expensive) return {};
     for (int group : joined) {
-      if (!HasRoomFor(groups[group], *producer)) return {};
+      if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
       const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
       const size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
@@ -234,6 +235,18 @@ class FusionPass : public HloPass {
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
     }
     return joined;
+  }
+
+  // Returns true if the group updates a part of an array that the producer reads elsewhere: the kernel would have to
+  // copy the array, which may be many times the producer's size.
+  static bool PreventsUpdateInPlace(const HloInstruction& producer, const Group& group) {
+    const HloInstruction& root = *group.roots[0];
+    const bool is_slice_update = root.opcode() == HloOpcode::kDynamicUpdateSlice;
+    if (!is_slice_update && root.opcode() != HloOpcode::kScatter) return false;
+    const HloInstruction* array = root.operand(0);
+    const auto& operands = producer.operands();
+    if (std::find(operands.begin(), operands.end(), array) == operands.end()) return false;
+    return 2 * Elements(&producer) <= Elements(array) && !(is_slice_update && ReadsWrittenWindow(producer, root));
   }
 
   // Whether all elements are one, so that they need no array however many indices it is read at.
