@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "hilo/executable.h"
 #include "hlo/ir/hlo_module.h"
-#include "runtime/ffi/custom_call.h"
+#include "runtime/custom_call/custom_call.h"
 
 namespace hilo {
 

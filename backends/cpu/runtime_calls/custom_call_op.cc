@@ -3,7 +3,7 @@
 #include "backends/cpu/runtime_calls/custom_call_op.h"
 
 #include "hilo/status_macros.h"
-#include "runtime/ffi/custom_call.h"
+#include "runtime/custom_call/custom_call.h"
 
 namespace hilo::cpu {
 namespace {

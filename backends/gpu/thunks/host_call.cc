@@ -12,7 +12,7 @@
 #include "hlo/ops/random/random_attributes.h"
 #include "hlo/ops/random/random_bits.h"
 #include "hlo/ops/structure/custom_call.h"
-#include "runtime/ffi/custom_call.h"
+#include "runtime/custom_call/custom_call.h"
 #include "runtime/instruction_text.h"
 #include "runtime/transfer_ops.h"
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/gpu/thunks/host_call.h"
-#include "runtime/ffi/custom_call.h"
+#include "runtime/custom_call/custom_call.h"
 
 namespace hilo::gpu {
 

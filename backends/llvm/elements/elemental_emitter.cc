@@ -5,8 +5,6 @@
 // depth of that, and kMaxDepth rejects modules that do not.
 #include "backends/llvm/elements/elemental_emitter.h"
 
-#include "backends/llvm/elements/data_movement.h"
-#include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -42,12 +40,6 @@ std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruc
 
 // In keys: all leaves of a computed instruction.
 constexpr int64_t kAllLeaves = -1;
-
-// Returns true if an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and
-// select are not.
-bool SameIndex(const HloInstruction* instruction, int64_t operand) {
-  return instruction->operand(operand)->shape().rank() == instruction->shape().rank();
-}
 
 }  // namespace
 
@@ -141,7 +133,7 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
     }
     if (IsElementwise(instruction->opcode()) && frame.next_operand < instruction->operand_count()) {
       const int64_t operand = frame.next_operand++;
-      if (SameIndex(instruction, operand)) stack.push_back({{instruction->operand(operand), 0}});
+      if (IsReadAtSameIndex(instruction, operand)) stack.push_back({{instruction->operand(operand), 0}});
       continue;
     }
     if (++emitted_ > kMaxEmitted) {
@@ -159,21 +151,6 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
   }
   --depth_;
   return result;
-}
-
-absl::StatusOr<ElementEmitter::Values> ElementEmitter::Compute(const HloInstruction* instruction, const Index& index) {
-  if (!IsElementwise(instruction->opcode())) return EmitMovement(*this, instruction, index);
-  Values operands;
-  for (int64_t i = 0; i < instruction->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
-                          Generate(instruction->operand(i), SameIndex(instruction, i) ? index : Index()));
-  }
-  if (instruction->opcode() == HloOpcode::kMap) {
-    return EmitComputation(context_, *instruction->called_computation(), operands);
-  }
-  auto value = EmitElementwise(context_, instruction, operands);
-  if (!value.ok()) return AddContext(value.status(), InstructionContext(*instruction));
-  return Values{*value};
 }
 
 }  // namespace hilo::codegen

@@ -175,6 +175,10 @@ constexpr OpcodeMap<Elementwise> kElementwise = {
 
 }  // namespace
 
+bool IsReadAtSameIndex(const HloInstruction* instruction, int64_t operand) {
+  return instruction->operand(operand)->shape().rank() == instruction->shape().rank();
+}
+
 absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
                                              absl::Span<const ElementValue> operands) {
   const HloOpcode opcode = instruction->opcode();

@@ -37,6 +37,10 @@ ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, in
 absl::StatusOr<ElementValue> EmitElementwise(EmitterContext& context, const HloInstruction* instruction,
                                              absl::Span<const ElementValue> operands);
 
+// Returns true if an operand of an element-wise instruction is read at the result's index; scalar operands of clamp and
+// select are not.
+bool IsReadAtSameIndex(const HloInstruction* instruction, int64_t operand);
+
 // Emits element `linear` of an array literal, as an immediate.
 ElementValue EmitLiteral(EmitterContext& context, const Literal& literal, int64_t linear = 0);
 // Returns a scalar zero of a type.

@@ -1,6 +1,6 @@
 // A custom call of a program: its resolved function, and all run-invariant data about its arrays.
-#ifndef HILO_RUNTIME_FFI_CUSTOM_CALL_H_
-#define HILO_RUNTIME_FFI_CUSTOM_CALL_H_
+#ifndef HILO_RUNTIME_CUSTOM_CALL_CUSTOM_CALL_H_
+#define HILO_RUNTIME_CUSTOM_CALL_CUSTOM_CALL_H_
 
 #include <memory>
 #include <optional>
@@ -77,4 +77,4 @@ class CustomCall {
 
 }  // namespace hilo::ffi
 
-#endif  // HILO_RUNTIME_FFI_CUSTOM_CALL_H_
+#endif  // HILO_RUNTIME_CUSTOM_CALL_CUSTOM_CALL_H_

@@ -1,6 +1,6 @@
 // What a function does cannot be known, so this is where it is fenced in: exceptions end here, errors get the target's
 // name, and a result that aliases an operand gets its content first.
-#include "runtime/ffi/custom_call.h"
+#include "runtime/custom_call/custom_call.h"
 
 #include <cstring>
 #include <exception>
