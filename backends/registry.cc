@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
-#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/cpu_target.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/driver/gpu_platform.h"

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
-#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/cpu_target.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

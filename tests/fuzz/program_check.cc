@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "backends/cpu/compile/cpu_compiler.h"
-#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/cpu_target.h"
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
 #include "hilo/client.h"

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/compile/function_partition.h"
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/compile/module_emitter.h"
+#include "backends/cpu/kernels/cpu_target.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/runtime/cpu_program.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
@@ -42,9 +42,9 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
-    HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
-    driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return codegen::ModulesText(modules); });
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
+                          EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options));
+    driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return codegen::ModulesText(program.modules); });
     codegen::ParallelRunner parallel;
     if (pool != nullptr) {
       parallel = [pool](size_t count, const std::function<void(size_t)>& body) {
@@ -62,17 +62,17 @@ class CpuCompiler : public Compiler {
                        .target = jit->cpu().ToText()};
     std::vector<std::unique_ptr<RuntimeCall>> runtime_calls;
     std::vector<const HloInstruction*> instructions;
-    for (EmittedRuntimeCall& placed : emitter.TakeRuntimeCalls()) {
+    for (EmittedRuntimeCall& placed : program.runtime_calls) {
       runtime_calls.push_back(std::move(placed.op));
       image.runtime_calls.push_back(std::move(placed.facts));
       instructions.push_back(placed.instruction);
     }
     image.runtime_call_text = InstructionsToText(*lowered.module, instructions);
-    HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(modules), parallel));
+    HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(program.modules), parallel));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(image.objects, RuntimeSymbols()));
     std::vector<absl::string_view> constants;
-    for (const auto& constant : emitter.constants()) {
+    for (const auto& constant : program.constants) {
       const auto data = constant->untyped_data();
       constants.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
     }
@@ -106,20 +106,20 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    ProgramEmitter emitter(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options);
-    HILO_ASSIGN_OR_RETURN(std::vector<codegen::HostModule> modules, emitter.Emit());
-    if (kind == "llvm") return codegen::ModulesText(modules);
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
+                          EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options));
+    if (kind == "llvm") return codegen::ModulesText(program.modules);
     std::string text;
     if (kind == "obj") {
-      HILO_RET_CHECK(!modules.empty()) << "the program has no code";
-      HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(modules)));
+      HILO_RET_CHECK(!program.modules.empty()) << "the program has no code";
+      HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(program.modules)));
       if (objects.size() > 1) {
         return Unimplemented("the program is compiled to ", objects.size(),
                              " objects; only single ones can be written");
       }
       return objects[0];
     }
-    for (codegen::HostModule& one : modules) {
+    for (codegen::HostModule& one : program.modules) {
       HILO_ASSIGN_OR_RETURN(std::string assembly, jit->EmitAssembly(std::move(one)));
       absl::StrAppend(&text, assembly);
     }

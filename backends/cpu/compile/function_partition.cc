@@ -21,54 +21,12 @@ constexpr double kUnknownTrips = 100;
 // Minimum estimate for programs that may not terminate, which never run inline.
 constexpr double kOpenEndNanoseconds = 1e9;
 
-int64_t LargestLeaf(const HloInstruction& instruction) {
-  int64_t elements = 0;
-  for (const auto& leaf : ShapeUtil::Leaves(instruction.shape())) {
-    if (leaf.shape->IsArray()) elements = std::max(elements, ShapeUtil::ElementsIn(*leaf.shape));
-  }
-  return elements;
-}
-
-int64_t BodyCodeSize(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kFusion) {
-    int64_t code_size = CostFacts(instruction.opcode()).code_size;
-    if (HasTrait(instruction.opcode(), kControlFlow)) return code_size;
-    for (const HloComputation* called : instruction.called_computations()) {
-      for (const HloInstruction* inner : called->instructions()) code_size += CostFacts(inner->opcode()).code_size;
-    }
-    return code_size;
-  }
-  int64_t code_size = 0;
-  for (const HloInstruction* inner : instruction.called_computation()->instructions())
-    code_size += BodyCodeSize(*inner);
-  return code_size;
-}
-
 bool RunsInParallel(const HloInstruction& instruction) {
   const KernelConfig* kernel = KernelOf(instruction);
   return kernel != nullptr && kernel->parallel;
 }
 
 }  // namespace
-
-int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
-  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
-  const int64_t elements = LargestLeaf(instruction);
-  const int64_t body = BodyCodeSize(instruction);
-  if (elements <= 1) return body + 2;
-  if (instruction.opcode() == HloOpcode::kConvolution) return 300;
-  const KernelConfig* kernel = KernelOf(instruction);
-  if (kernel != nullptr && kernel->kind == KernelKind::kUnrolled) {
-    if (!by_elements) return 2 * (body + 2);
-    if (instruction.opcode() == HloOpcode::kDot) {
-      return 4 + static_cast<int64_t>(std::min(DotFlops(instruction), 1000.0));
-    }
-    return (body + 2) * elements;
-  }
-  if (kernel != nullptr && kernel->kind == KernelKind::kReduceUnrolled) return (body + 2) * elements;
-  // A loop: its frame, a vector body and a tail.
-  return 40 + 3 * body;
-}
 
 absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& module,
                                                             const codegen::TargetTraits& target) {

@@ -13,15 +13,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "backends/cpu/kernels/code_size.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_assignment.h"
 
 namespace hilo::cpu {
-
-// Estimates the number of LLVM operations that an instruction becomes. `by_elements`: an unrolled kernel computes each
-// element on its own rather than one vector.
-int64_t CodeSize(const HloInstruction& instruction, bool by_elements);
 
 class FunctionPartition {
  public:

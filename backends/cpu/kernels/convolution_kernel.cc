@@ -14,8 +14,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/compile/function_partition.h"
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
+#include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_ops.h"

@@ -2,7 +2,7 @@
 // and integers in gemm/; narrower numbers become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All other
 // dots are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of
 // the result; several rows of vectors together, if there are rows.
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"

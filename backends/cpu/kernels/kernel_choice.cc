@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "backends/cpu/compile/cpu_target.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/cpu_target.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/jit/host_features.h"
 #include "base/errors.h"

@@ -3,7 +3,7 @@
 #define HILO_BACKENDS_CPU_KERNELS_KERNELS_H_
 
 #include "absl/status/status.h"
-#include "backends/cpu/compile/function_emitter.h"
+#include "backends/cpu/functions/function_emitter.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::cpu {

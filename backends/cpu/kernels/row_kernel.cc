@@ -2,7 +2,7 @@
 // first pass the row is in a cache.
 #include <utility>
 
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/row_plan.h"

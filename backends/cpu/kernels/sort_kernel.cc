@@ -4,7 +4,7 @@
 // elements of the first array, and that comparison is a total order, the expression also becomes a function from an
 // element to an unsigned key, and long lists are sorted by radix.
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"

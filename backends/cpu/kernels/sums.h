@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backends/cpu/compile/function_emitter.h"
+#include "backends/cpu/functions/function_emitter.h"
 #include "backends/llvm/elements/terms.h"
 
 namespace hilo::cpu {

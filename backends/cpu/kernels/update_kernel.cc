@@ -2,7 +2,7 @@
 // memory, only the part is written; otherwise the operand is copied first. Lanes: update_choice.cc.
 #include <algorithm>
 
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"

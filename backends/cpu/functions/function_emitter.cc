@@ -1,6 +1,6 @@
-#include "backends/cpu/compile/function_emitter.h"
+#include "backends/cpu/functions/function_emitter.h"
 
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/MDBuilder.h"

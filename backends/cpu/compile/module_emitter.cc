@@ -1,8 +1,12 @@
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/compile/module_emitter.h"
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/functions/function_emitter.h"
+#include "backends/cpu/functions/kernel_key.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/runtime/cpu_abi.h"
@@ -13,159 +17,45 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
-#include "hlo/memory/scheduler.h"
 
 namespace hilo::cpu {
 namespace {
 
-// Operations after which a new LLVM module is started, so that all threads have something to compile: a program has at
-// least kModules modules if they are large enough to amortize the cost of a module, 0.7 ms. The number of threads plays
-// no part: the same program is the same code everywhere.
-constexpr int64_t kModules = 3, kMinModuleCodeSize = 150, kMaxModuleCodeSize = 1500;
+class ModuleEmitter {
+ public:
+  ModuleEmitter(ProgramEmitter& program, const HloModule& module, const FunctionPartition& plan,
+                const CompileOptions& options)
+      : program_(program), module_(module), assignment_(program.assignment()), plan_(plan), options_(options) {}
 
-llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
-  llvm::Type* ptr = llvm::PointerType::getUnqual(context);
-  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  std::vector<llvm::Type*> arguments = {ptr, ptr, ptr};
-  if (chunks) arguments.insert(arguments.end(), {i64, i64});
-  return llvm::FunctionType::get(llvm::Type::getInt32Ty(context), arguments, false);
-}
+  absl::Status EmitScope(const BufferAssignment::Scope& scope);
+  std::vector<EmittedRuntimeCall> TakeRuntimeCalls() { return std::move(runtime_calls_); }
 
-}  // namespace
+ private:
+  // Calls EmitWhole or EmitSegments, as the plan states.
+  absl::Status EmitComputation(FunctionEmitter& f, const HloComputation* computation);
+  // Emits the instructions of a computation in order into `f`.
+  absl::Status EmitWhole(FunctionEmitter& f, const HloComputation* computation);
+  // Emits the segments of a split computation, each as an outlined function that `f` calls.
+  absl::Status EmitSegments(FunctionEmitter& f, const HloComputation* computation);
+  absl::Status EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
+  absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
+  absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
+  absl::Status EmitComputed(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
+  // Returns a kernel as a function over ranges of its parts; equal kernels share one function.
+  absl::StatusOr<llvm::Function*> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
 
-ProgramEmitter::ProgramEmitter(const HloModule& module, const BufferAssignment& assignment,
-                               const FunctionPartition& plan, codegen::HostJit* jit, const CompileOptions& options)
-    : module_(module),
-      assignment_(assignment),
-      plan_(plan),
-      jit_(*jit),
-      target_(codegen::TargetTraits::FromCpu(jit->cpu())),
-      options_(options),
-      numerics_{.strict = options.strict, .flush_denormals = options.flush_denormals},
-      constants_(assignment.constants()) {
-  for (size_t i = 0; i < constants_.size(); ++i) constant_numbers_[constants_[i].get()] = static_cast<int64_t>(i);
-}
-
-int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
-  auto [it, fresh] = constant_numbers_.try_emplace(literal.get(), constants_.size());
-  if (fresh) constants_.push_back(std::move(literal));
-  return it->second;
-}
-
-absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t code_size, bool chunks) {
-  // A module that is less than half full takes functions of any size.
-  const int64_t capacity = std::clamp(plan_.total_code_size() / kModules, kMinModuleCodeSize, kMaxModuleCodeSize);
-  if (modules_.empty() || (room_ < code_size && room_ <= capacity / 2)) {
-    modules_.emplace_back(absl::StrCat("hilo.", modules_.size()));
-    HILO_RETURN_IF_ERROR(jit_.PrepareModule(modules_.back().module.get()));
-    room_ = capacity;
-  }
-  room_ -= code_size;
-  int64_t& count = function_names_[name];
-  const std::string unique = count == 0 ? name : absl::StrCat(name, "#", count);
-  ++count;
-  llvm::Module* module = modules_.back().module.get();
-  llvm::Function* function = llvm::Function::Create(FunctionTypeOf(module->getContext(), chunks),
-                                                    llvm::GlobalValue::ExternalLinkage, unique, module);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits));
-  for (int i = 0; i < 3; ++i) {
-    function->addParamAttr(i, llvm::Attribute::NoUndef);
-    function->addParamAttr(i, llvm::Attribute::NonNull);
-  }
-  function->addParamAttr(1, llvm::Attribute::getWithAlignment(module->getContext(), llvm::Align(64)));
-  return function;
-}
-
-llvm::Function* ProgramEmitter::DeclareIn(llvm::Module* module, llvm::Function* function) {
-  if (function->getParent() == module) return function;
-  if (llvm::Function* known = module->getFunction(function->getName())) return known;
-  const bool chunks = function->arg_size() == 5;
-  return llvm::Function::Create(FunctionTypeOf(module->getContext(), chunks), llvm::GlobalValue::ExternalLinkage,
-                                function->getName(), module);
-}
-
-llvm::FunctionCallee ProgramEmitter::Runtime(llvm::Module* module, absl::string_view name, llvm::FunctionType* type) {
-  return module->getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
-}
-
-absl::StatusOr<std::vector<codegen::HostModule>> ProgramEmitter::Emit() {
-  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module_));
-  sequential_.insert(sequential.begin(), sequential.end());
-  for (const BufferAssignment::Scope& scope : assignment_.scopes()) {
-    HILO_RETURN_IF_ERROR(EmitScope(scope));
-  }
-  return std::move(modules_);
-}
-
-absl::Status ProgramEmitter::EmitScope(const BufferAssignment::Scope& scope) {
-  parameter_leaves_ = scope.parameter_leaves;
-  const bool entry = scope.computation->IsEntry();
-  const std::string name(entry ? kEntrySymbol : absl::string_view(scope.computation->name()));
-  HILO_ASSIGN_OR_RETURN(
-      llvm::Function * function,
-      NewFunction(name, plan_.IsSplit(scope.computation) ? 100 : plan_.CodeSizeOf(scope.computation), false));
-  scope_functions_[scope.computation] = function;
-  FunctionEmitter f(this, function);
-  HILO_RETURN_IF_ERROR(EmitComputation(f, scope.computation));
-  f.Return(0);
-  return absl::OkStatus();
-}
-
-absl::Status ProgramEmitter::EmitComputation(FunctionEmitter& f, const HloComputation* computation) {
-  return plan_.IsSplit(computation) ? EmitSegments(f, computation) : EmitWhole(f, computation);
-}
-
-absl::Status ProgramEmitter::EmitWhole(FunctionEmitter& f, const HloComputation* computation) {
-  for (const HloInstruction* instruction : module_.OrderOf(*computation)) {
-    HILO_RETURN_IF_ERROR(EmitInstruction(f, instruction));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ProgramEmitter::EmitSegments(FunctionEmitter& f, const HloComputation* computation) {
-  for (const FunctionPartition::Segment& segment : *plan_.SegmentsOf(computation)) {
-    if (segment.control) {
-      HILO_RETURN_IF_ERROR(EmitInstruction(f, segment.instructions[0]));
-      continue;
-    }
-    HILO_ASSIGN_OR_RETURN(
-        llvm::Function * outlined,
-        NewFunction(absl::StrCat(computation->name(), ".", segment.instructions[0]->name()), segment.code_size, false));
-    FunctionEmitter inner(this, outlined);
-    for (const HloInstruction* instruction : segment.instructions) {
-      HILO_RETURN_IF_ERROR(EmitInstruction(inner, instruction));
-    }
-    inner.Return(0);
-    llvm::Function* callee = DeclareIn(f.function()->getParent(), outlined);
-    f.ReturnIfStopped(f.b().CreateCall(callee, {f.run_context(), f.frame(), f.buffers()}));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ProgramEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
-  if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
-  if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
-  // Errors of control flow are those of instructions in its computations.
-  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(f, instruction);
-  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(f, instruction);
-  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(f, instruction);
-  const absl::Status status = EmitComputed(f, instruction);
-  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
-}
-
-absl::Status ProgramEmitter::EmitComputed(FunctionEmitter& f, const HloInstruction* instruction) {
-  const KernelConfig* kernel = KernelOf(*instruction);
-  if (kernel == nullptr) return absl::OkStatus();  // tokens, and results without elements
-  if (kernel->kind == KernelKind::kRuntimeCall) return EmitRuntimeCall(f, instruction);
-  if (kernel->parallel) return EmitParallel(f, instruction);
-  f.BeginInstruction(instruction);
-  const absl::Status status = EmitKernel(f, instruction, f.b().getInt64(0), f.b().getInt64(kernel->parts));
-  f.EndInstruction();
-  return status;
-}
-
-namespace {
+  ProgramEmitter& program_;
+  const HloModule& module_;
+  const BufferAssignment& assignment_;
+  const FunctionPartition& plan_;
+  const CompileOptions& options_;
+  absl::flat_hash_map<const HloComputation*, llvm::Function*> scope_functions_;
+  absl::flat_hash_map<std::string, llvm::Function*> chunk_functions_;
+  std::vector<EmittedRuntimeCall> runtime_calls_;
+};
 
 // Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
 absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const HloInstruction* instruction, llvm::Value* begin,
@@ -188,14 +78,80 @@ absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const HloInstruc
       slice, /*most=*/1);
 }
 
-}  // namespace
+absl::Status ModuleEmitter::EmitScope(const BufferAssignment::Scope& scope) {
+  program_.BeginScope(scope);
+  const bool entry = scope.computation->IsEntry();
+  const std::string name(entry ? kEntrySymbol : absl::string_view(scope.computation->name()));
+  HILO_ASSIGN_OR_RETURN(
+      llvm::Function * function,
+      program_.NewFunction(name, plan_.IsSplit(scope.computation) ? 100 : plan_.CodeSizeOf(scope.computation), false));
+  scope_functions_[scope.computation] = function;
+  FunctionEmitter f(&program_, function);
+  HILO_RETURN_IF_ERROR(EmitComputation(f, scope.computation));
+  f.Return(0);
+  return absl::OkStatus();
+}
 
-absl::StatusOr<llvm::Function*> ProgramEmitter::ChunkFunctionOf(const KernelTable& table,
-                                                                const HloInstruction* instruction) {
-  const std::string key = KernelKey(*this, table, instruction);
+absl::Status ModuleEmitter::EmitComputation(FunctionEmitter& f, const HloComputation* computation) {
+  return plan_.IsSplit(computation) ? EmitSegments(f, computation) : EmitWhole(f, computation);
+}
+
+absl::Status ModuleEmitter::EmitWhole(FunctionEmitter& f, const HloComputation* computation) {
+  for (const HloInstruction* instruction : module_.OrderOf(*computation)) {
+    HILO_RETURN_IF_ERROR(EmitInstruction(f, instruction));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleEmitter::EmitSegments(FunctionEmitter& f, const HloComputation* computation) {
+  for (const FunctionPartition::Segment& segment : *plan_.SegmentsOf(computation)) {
+    if (segment.control) {
+      HILO_RETURN_IF_ERROR(EmitInstruction(f, segment.instructions[0]));
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(llvm::Function * outlined,
+                          program_.NewFunction(absl::StrCat(computation->name(), ".", segment.instructions[0]->name()),
+                                               segment.code_size, false));
+    FunctionEmitter inner(&program_, outlined);
+    for (const HloInstruction* instruction : segment.instructions) {
+      HILO_RETURN_IF_ERROR(EmitInstruction(inner, instruction));
+    }
+    inner.Return(0);
+    llvm::Function* callee = program_.DeclareIn(f.function()->getParent(), outlined);
+    f.ReturnIfStopped(f.b().CreateCall(callee, {f.run_context(), f.frame(), f.buffers()}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
+  if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
+  if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
+  // Errors of control flow are those of instructions in its computations.
+  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(f, instruction);
+  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(f, instruction);
+  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(f, instruction);
+  const absl::Status status = EmitComputed(f, instruction);
+  return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+}
+
+absl::Status ModuleEmitter::EmitComputed(FunctionEmitter& f, const HloInstruction* instruction) {
+  const KernelConfig* kernel = KernelOf(*instruction);
+  if (kernel == nullptr) return absl::OkStatus();  // tokens, and results without elements
+  if (kernel->kind == KernelKind::kRuntimeCall) return EmitRuntimeCall(f, instruction);
+  if (kernel->parallel) return EmitParallel(f, instruction);
+  f.BeginInstruction(instruction);
+  const absl::Status status = EmitKernel(f, instruction, f.b().getInt64(0), f.b().getInt64(kernel->parts));
+  f.EndInstruction();
+  return status;
+}
+
+absl::StatusOr<llvm::Function*> ModuleEmitter::ChunkFunctionOf(const KernelTable& table,
+                                                               const HloInstruction* instruction) {
+  const std::string key = KernelKey(program_, table, instruction);
   if (auto it = chunk_functions_.find(key); it != chunk_functions_.end()) return it->second;
-  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, NewFunction(instruction->name(), plan_.CodeSizeOf(*instruction), true));
-  FunctionEmitter inner(this, chunk, &table);
+  HILO_ASSIGN_OR_RETURN(llvm::Function * chunk,
+                        program_.NewFunction(instruction->name(), plan_.CodeSizeOf(*instruction), true));
+  FunctionEmitter inner(&program_, chunk, &table);
   inner.BeginInstruction(instruction);
   HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), instruction, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
@@ -203,7 +159,7 @@ absl::StatusOr<llvm::Function*> ProgramEmitter::ChunkFunctionOf(const KernelTabl
   return chunk_functions_[key] = chunk;
 }
 
-absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
+absl::Status ModuleEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
   const KernelTable table = KernelTableOf(assignment_, instruction);
   HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, ChunkFunctionOf(table, instruction));
   llvm::IRBuilder<>& b = f.b();
@@ -214,13 +170,13 @@ absl::Status ProgramEmitter::EmitParallel(FunctionEmitter& f, const HloInstructi
   }
   llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
-  llvm::Function* callee = DeclareIn(f.function()->getParent(), chunk);
+  llvm::Function* callee = program_.DeclareIn(f.function()->getParent(), chunk);
   f.ReturnIfStopped(b.CreateCall(
       type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(instruction->kernel()->parts)}));
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction) {
+absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction) {
   EmittedRuntimeCall placed{.instruction = instruction,
                             .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
   HILO_ASSIGN_OR_RETURN(placed.op, MakeRuntimeCall(*instruction, options_));
@@ -236,8 +192,8 @@ absl::Status ProgramEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstru
     if (!codegen::MapsScalars(*computation)) continue;
     HILO_ASSIGN_OR_RETURN(
         llvm::Function * function,
-        codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"), target_,
-                                     numerics_, *computation));
+        codegen::EmitElementFunction(f.function()->getParent(), absl::StrCat(computation->name(), ".elements"),
+                                     program_.target(), program_.numerics(), *computation));
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
     pointers.push_back(function);
     ++placed.facts.computations;
@@ -255,7 +211,7 @@ absl::Status ProgramEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstru
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction* loop) {
+absl::Status ModuleEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction* loop) {
   llvm::IRBuilder<>& b = f.b();
   llvm::LLVMContext& context = b.getContext();
   llvm::BasicBlock* test = llvm::BasicBlock::Create(context, "while.test", f.function());
@@ -275,7 +231,7 @@ absl::Status ProgramEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction*
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitConditional(FunctionEmitter& f, const HloInstruction* conditional) {
+absl::Status ModuleEmitter::EmitConditional(FunctionEmitter& f, const HloInstruction* conditional) {
   llvm::IRBuilder<>& b = f.b();
   llvm::LLVMContext& context = b.getContext();
   const auto branches = conditional->called_computations();
@@ -303,7 +259,7 @@ absl::Status ProgramEmitter::EmitConditional(FunctionEmitter& f, const HloInstru
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* call) {
+absl::Status ModuleEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* call) {
   llvm::IRBuilder<>& b = f.b();
   const BufferAssignment::Scope& scope = assignment_.scope(call->called_computation());
   const int64_t count = scope.parameter_leaves + scope.output_leaves;
@@ -318,10 +274,25 @@ absl::Status ProgramEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* 
   for (const HloInstruction* operand : call->operands()) pass(operand);
   pass(call);
   llvm::Value* frame = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.frame(), assignment_.call_frame_offset(call));
-  llvm::Function* callee = DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
+  llvm::Function* callee =
+      program_.DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
   f.PollCancellation();  // computations that each call the next one twice take exponential time without a loop
   f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), frame, table}));
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<EmittedProgram> EmitModule(const HloModule& module, const BufferAssignment& assignment,
+                                          const FunctionPartition& plan, codegen::HostJit* jit,
+                                          const CompileOptions& options) {
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<ProgramEmitter> program,
+                        ProgramEmitter::Create(module, assignment, plan.total_code_size(), jit, options));
+  ModuleEmitter emitter(*program, module, plan, options);
+  for (const BufferAssignment::Scope& scope : assignment.scopes()) HILO_RETURN_IF_ERROR(emitter.EmitScope(scope));
+  return EmittedProgram{.modules = program->TakeModules(),
+                        .constants = program->constants(),
+                        .runtime_calls = emitter.TakeRuntimeCalls()};
 }
 
 }  // namespace hilo::cpu

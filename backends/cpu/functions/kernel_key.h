@@ -1,6 +1,6 @@
 // Keys of kernels that have equal code on different memory: equal layers of a network share one compilation.
-#ifndef HILO_BACKENDS_CPU_COMPILE_KERNEL_KEY_H_
-#define HILO_BACKENDS_CPU_COMPILE_KERNEL_KEY_H_
+#ifndef HILO_BACKENDS_CPU_FUNCTIONS_KERNEL_KEY_H_
+#define HILO_BACKENDS_CPU_FUNCTIONS_KERNEL_KEY_H_
 
 #include <string>
 #include <vector>
@@ -28,4 +28,4 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_COMPILE_KERNEL_KEY_H_
+#endif  // HILO_BACKENDS_CPU_FUNCTIONS_KERNEL_KEY_H_

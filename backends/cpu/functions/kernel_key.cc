@@ -1,7 +1,7 @@
-#include "backends/cpu/compile/kernel_key.h"
+#include "backends/cpu/functions/kernel_key.h"
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/compile/program_emitter.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/text/kernel_config_text.h"
 

@@ -1,6 +1,6 @@
 // Which instructions the CPU backend emits, and how.
-#ifndef HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
-#define HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
+#ifndef HILO_BACKENDS_CPU_KERNELS_CPU_TARGET_H_
+#define HILO_BACKENDS_CPU_KERNELS_CPU_TARGET_H_
 
 #include <memory>
 
@@ -15,4 +15,4 @@ std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_COMPILE_CPU_TARGET_H_
+#endif  // HILO_BACKENDS_CPU_KERNELS_CPU_TARGET_H_

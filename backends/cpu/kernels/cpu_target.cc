@@ -1,4 +1,4 @@
-#include "backends/cpu/compile/cpu_target.h"
+#include "backends/cpu/kernels/cpu_target.h"
 
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"

@@ -1,7 +1,7 @@
 // State for emitting one LLVM function of the program: its arguments, the addresses of buffer slices, and the values
 // that are already in registers.
-#ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
-#define HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
+#ifndef HILO_BACKENDS_CPU_FUNCTIONS_FUNCTION_EMITTER_H_
+#define HILO_BACKENDS_CPU_FUNCTIONS_FUNCTION_EMITTER_H_
 
 #include <memory>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "backends/cpu/compile/kernel_key.h"
+#include "backends/cpu/functions/kernel_key.h"
 #include "backends/llvm/nest/kernel_function.h"
 #include "hlo/memory/buffer_assignment.h"
 
@@ -100,4 +100,4 @@ class FunctionEmitter : public codegen::KernelFunction {
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_COMPILE_FUNCTION_EMITTER_H_
+#endif  // HILO_BACKENDS_CPU_FUNCTIONS_FUNCTION_EMITTER_H_
