@@ -5,7 +5,7 @@
 #include "backends/cpu/kernels/cpu_target.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/gpu_target.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "hilo/client.h"

@@ -65,7 +65,7 @@ class CheckLayersTest(unittest.TestCase):
             ("include/hilo/unlisted.h", '"hilo/shape.h"'),
             ("examples/embed/main.cc", '"runtime/compiler.h"'),
             ("runtime/client.cc", '"backends/registry.h"'),
-            ("backends/cpu/compile/cpu_compiler.cc", '"backends/gpu/compile/ptx.h"'),
+            ("backends/cpu/compile/cpu_compiler.cc", '"backends/gpu/ptx/ptx.h"'),
             ("backends/llvm/jit/optimizer.cc", '"backends/registry.h"'),
             ("hlo/passes/fusion.h", "<llvm/IR/Module.h>"),
             ("tools/main.cc", '"llvm/Support/Error.h"'),

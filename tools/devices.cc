@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/driver/device_fixtures.h"
-#include "backends/gpu/driver/gpu_platform.h"
-#include "backends/gpu/driver/library_report.h"
+#include "backends/gpu/runtime/device_fixtures.h"
+#include "backends/gpu/runtime/gpu_platform.h"
+#include "backends/gpu/runtime/library_report.h"
 #include "base/errors.h"
 #include "collectives/process_group.h"
 #include "hilo/collectives.h"

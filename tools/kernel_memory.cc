@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_devices.h"
-#include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/runtime/gpu_devices.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "runtime/runtime_access.h"

@@ -25,7 +25,7 @@
 #include "absl/strings/strip.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "base/errors.h"
 #include "base/file.h"

@@ -14,7 +14,7 @@
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/cpu/runtime_calls/runtime_call_text.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "backends/gpu/thunks/program_bytes.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "hilo/client.h"

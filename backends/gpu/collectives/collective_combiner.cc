@@ -1,4 +1,4 @@
-#include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/collectives/collective_passes.h"
 #include "hilo/status_macros.h"
 #include "hlo/passes/partition/combine_all_reduces.h"
 

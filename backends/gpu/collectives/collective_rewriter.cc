@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/collectives/collective_passes.h"
 #include "backends/gpu/collectives/collective_plan.h"
 #include "backends/gpu/collectives/reduction_kind.h"
 #include "hilo/status_macros.h"

@@ -88,9 +88,6 @@ class DeviceCommunicatorLibrary {
                                                                      const KeepWaiting& keep_waiting) = 0;
 };
 
-// Returns the library of a platform of gpu_platform.h.
-std::shared_ptr<DeviceCommunicatorLibrary> CommunicatorLibraryOf(absl::string_view platform);
-
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_COLLECTIVES_DEVICE_COMMUNICATOR_H_

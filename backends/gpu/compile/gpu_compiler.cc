@@ -7,15 +7,15 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
-#include "backends/gpu/compile/assembler.h"
-#include "backends/gpu/compile/cubin_cache.h"
 #include "backends/gpu/compile/gpu_target.h"
-#include "backends/gpu/compile/kernel_choice.h"
-#include "backends/gpu/compile/program_emitter.h"
-#include "backends/gpu/compile/ptx.h"
-#include "backends/gpu/driver/gpu_platform.h"
-#include "backends/gpu/driver/gpu_program.h"
+#include "backends/gpu/compile/module_emitter.h"
+#include "backends/gpu/ptx/assembler.h"
+#include "backends/gpu/ptx/cubin_cache.h"
+#include "backends/gpu/ptx/ptx.h"
+#include "backends/gpu/runtime/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_program.h"
 #include "backends/gpu/thunks/program_bytes.h"
 #include "backends/llvm/jit/module_text.h"
 #include "base/byte_stream.h"
@@ -174,8 +174,7 @@ class GpuCompiler : public Compiler {
     emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
     emission.graph_thunks_from = options_.graph_thunks_from;
     emission.libraries = lowered.libraries.get();
-    ProgramEmitter emitter(*lowered.module, lowered.assignment, options, emission);
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, emitter.Emit());
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitModule(*lowered.module, lowered.assignment, options, emission));
     ProgramImage& image = program.image;
     image.shape = lowered.shape;
     image.donations = lowered.assignment.scopes().back().donations;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "backends/gpu/driver/gpu_devices.h"
-#include "backends/gpu/driver/libraries.h"
+#include "backends/gpu/lib/libraries.h"
+#include "backends/gpu/runtime/gpu_devices.h"
 #include "hlo/passes/hlo_pass.h"
 #include "runtime/compiler.h"
 

@@ -1,7 +1,7 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h).
-#include "backends/gpu/collectives/collective_emitter.h"
+#include "backends/gpu/choice/kernel_choice.h"
+#include "backends/gpu/collectives/collective_passes.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/compile/kernel_choice.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"

@@ -1,6 +1,6 @@
 #include "backends/gpu/compile/gpu_target.h"
 
-#include "backends/gpu/compile/kernel_choice.h"
+#include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "hlo/analysis/in_place.h"

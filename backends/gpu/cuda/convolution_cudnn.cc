@@ -1,8 +1,9 @@
 // The graph of a convolution: the operation itself, whose result is a virtual tensor if more follows, and one pointwise
 // operation each for residual, bias and activation.
-#include "backends/gpu/cuda/convolution_cudnn.h"
-
 #include "backends/gpu/cuda/cudnn_constants.h"
+#include "backends/gpu/cuda/cudnn_graph.h"
+#include "backends/gpu/lib/convolution.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {

@@ -16,10 +16,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/compile/assembler.h"
-#include "backends/gpu/compile/ptx.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/graph_conditions.h"
+#include "backends/gpu/ptx/assembler.h"
+#include "backends/gpu/ptx/ptx.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {

@@ -17,6 +17,7 @@
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/cudnn_constants.h"
 #include "backends/gpu/driver/cuda_library.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 

@@ -82,8 +82,6 @@ struct CudnnWork {
   bool allow_tf32 = true;
 };
 
-// "cudnn 91900". Errors: Unavailable.
-absl::StatusOr<std::string> CudnnVersion();
 // Returns OK if the library accepts the graph; needs no device. Errors: Unavailable without the library; as
 // CudnnDescriptor::Finalize.
 absl::Status CheckCudnnGraph(const CudnnWork& work);

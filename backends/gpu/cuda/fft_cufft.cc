@@ -1,6 +1,6 @@
 // A plan belongs to a device and a transform, and is kept for the life of the process. Its stream and work area are set
 // before each use, under a lock: queued work keeps those with which it was queued.
-#include "backends/gpu/cuda/fft_cufft.h"
+#include "backends/gpu/lib/fft.h"
 
 #include <cuda_runtime_api.h>
 
@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/driver/cuda_library.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 

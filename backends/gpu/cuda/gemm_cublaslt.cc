@@ -1,7 +1,5 @@
 // cuBLASLt's constants as numbers, because its header is in another package than the runtime's; where it is installed,
 // the compiler compares them.
-#include "backends/gpu/cuda/gemm_cublaslt.h"
-
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -16,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/driver/cuda_library.h"
+#include "backends/gpu/lib/cuda_libraries.h"
+#include "backends/gpu/lib/gemm.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 

@@ -87,7 +87,7 @@ static_assert(!Calls<int (*)(double), int (*)(int64_t)>::kAlike);
 #include "backends/gpu/cuda/cusolver.def"
 #endif
 #if __has_include(<nvJitLink.h>)
-#include "backends/gpu/compile/nvjitlink.def"
+#include "backends/gpu/ptx/nvjitlink.def"
 #endif
 #if __has_include(<nccl.h>) && defined(NCCL_VERSION_CODE)
 #if NCCL_VERSION_CODE >= 22800

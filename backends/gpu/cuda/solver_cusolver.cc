@@ -1,7 +1,7 @@
 // The matrices of a batch are factored one after the other: small ones are not sent here. Routines whose 64-bit form
 // has other integers than LAPACK's (the pivots of getrf), or that have none, are called in the form with 32-bit sizes.
 // Workspace comes from the stream's pool; a handle is used under a lock.
-#include "backends/gpu/cuda/solver_cusolver.h"
+#include "backends/gpu/lib/solver.h"
 
 #include <cuda_runtime_api.h>
 
@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/driver/cuda_library.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 

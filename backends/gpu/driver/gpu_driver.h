@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "backends/gpu/compile/gpu_image.h"
+#include "backends/gpu/driver/gpu_image.h"
 
 namespace hilo::gpu {
 

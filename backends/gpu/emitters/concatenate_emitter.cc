@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -55,7 +57,7 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
     }
     return absl::OkStatus();
   }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(groups, block), static_cast<int>(block));
+  return k.FinishAndLaunch(instruction, CeilDiv(groups, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

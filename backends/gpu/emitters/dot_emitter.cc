@@ -6,8 +6,10 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -3,13 +3,14 @@
 #define HILO_BACKENDS_GPU_EMITTERS_EMITTERS_H_
 
 #include "absl/status/status.h"
-#include "backends/gpu/compile/program_emitter.h"
+#include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
 
-// Adds the thunks of `instruction`, as its KernelConfig says (compile/kernel_choice.h). Errors: Unimplemented,
+// Adds the thunks of `instruction`, as its KernelConfig says (choice/kernel_choice.h). Errors: Unimplemented,
 // InvalidArgument for calls and collectives that do not fit their module.
 absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instruction);
 
@@ -50,6 +51,10 @@ absl::Status EmitLibrarySolver(ProgramEmitter& program, const HloInstruction* in
 absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
+// Errors: InvalidArgument if the groups do not match the devices of the module; Unimplemented.
+absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
+// Recv and send-done have no thunk. Errors: Unimplemented for transfers that do not specify their source-target pairs.
+absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* instruction);
 
 // Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates. A
 // `block` of 0: it is in memory; otherwise it is computed, by a loop.

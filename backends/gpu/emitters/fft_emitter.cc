@@ -13,6 +13,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
@@ -107,7 +108,7 @@ class Transform {
     KernelEmitter k(&program_, nullptr, arguments);
     llvm::Value* i = k.GlobalThread(block);
     HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, Int(k, count)), [&] { return body(k, i); }));
-    HILO_ASSIGN_OR_RETURN(const int64_t number, program_.Finish(k, block));
+    HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(block));
     return program_.Launch(instruction_, number, CeilDiv(count, block), block, arguments);
   }
 

@@ -3,8 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "backends/gpu/collectives/collective_emitter.h"
-#include "backends/gpu/collectives/device_transfer.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
 #include "base/errors.h"
@@ -17,16 +15,11 @@ using Emitter = absl::Status (*)(ProgramEmitter& program, const HloInstruction* 
 constexpr std::pair<KernelKind, Emitter> kEmitters[] = {
     {KernelKind::kBlockRows, EmitBlockRows},
     {KernelKind::kBlockRowsInOrder, EmitBlockRowsInOrder},
-    {KernelKind::kCall, [](ProgramEmitter& program, const HloInstruction* call) { return program.EmitCall(call); }},
     {KernelKind::kCholesky, EmitCholesky},
     {KernelKind::kCollective, EmitCollective},
     {KernelKind::kColumns, EmitColumns},
     {KernelKind::kConcatenate, EmitConcatenate},
-    {KernelKind::kConditional,
-     [](ProgramEmitter& program, const HloInstruction* branches) { return program.EmitConditional(branches); }},
     {KernelKind::kCopy, EmitCopy},
-    {KernelKind::kCountedLoop,
-     [](ProgramEmitter& program, const HloInstruction* loop) { return program.EmitCountedLoop(loop); }},
     {KernelKind::kDeviceTransfer, EmitDeviceTransfer},
     {KernelKind::kFft, EmitFft},
     {KernelKind::kHostCall, EmitHostCall},
@@ -60,10 +53,9 @@ constexpr std::pair<KernelKind, Emitter> kEmitters[] = {
     {KernelKind::kUpdate, EmitUpdateSlice},
     {KernelKind::kWarpRows, EmitWarpRows},
     {KernelKind::kWarpRowsInOrder, EmitWarpRowsInOrder},
-    {KernelKind::kWhile, [](ProgramEmitter& program, const HloInstruction* loop) { return program.EmitWhile(loop); }},
 };
 
-// By kind; null for those of other backends, and for sequences, which have several instructions.
+// By kind; null for those of other backends, for control flow, and for sequences, which have several instructions.
 constexpr std::array<Emitter, kKernelKindCount> kEmitterOf = [] {
   std::array<Emitter, kKernelKindCount> table{};
   for (const auto& [kind, emitter] : kEmitters) table[static_cast<size_t>(kind)] = emitter;

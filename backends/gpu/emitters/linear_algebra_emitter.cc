@@ -6,6 +6,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 
@@ -179,7 +180,7 @@ absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruc
   const int block = static_cast<int>(instruction->kernel()->tile[0]);
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(EmitFactor(k, instruction, n, instruction->attrs<CholeskyAttrs>().lower, block));
-  return program.FinishAndLaunch(instruction, k, batch, block);
+  return k.FinishAndLaunch(instruction, batch, block);
 }
 
 absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction) {
@@ -193,7 +194,7 @@ absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* 
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(threads))),
                             [&] { return EmitSolve(k, instruction, i, n, count); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(threads, block), block);
+  return k.FinishAndLaunch(instruction, CeilDiv(threads, block), block);
 }
 
 }  // namespace hilo::gpu

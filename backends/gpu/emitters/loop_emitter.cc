@@ -5,9 +5,11 @@
 // all stores, from which LLVM makes one 16-byte access per array. This requires a minor-most dimension of whole groups,
 // or arrays that are all read at the index that is written.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/operands.h"
 #include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/loop_results.h"
 
@@ -49,7 +51,7 @@ absl::Status EmitOneLoop(ProgramEmitter& program, const LoopResults& loop, int64
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(groups))),
                             [&] { return EmitElements(k, loop, GroupIndices(k, loop, i, group)); }));
-  return program.FinishAndLaunch(loop.instruction, k, CeilDiv(groups, block), static_cast<int>(block));
+  return k.FinishAndLaunch(loop.instruction, CeilDiv(groups, block), static_cast<int>(block));
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruct
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return body(k, i); }));
-  HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, block));
+  HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(block));
   return program.Launch(instruction, number, CeilDiv(count, block), block, std::move(arguments));
 }
 

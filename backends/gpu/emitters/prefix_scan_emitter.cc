@@ -16,6 +16,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/terms.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
 
@@ -347,8 +348,7 @@ absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instr
     HILO_RETURN_IF_ERROR(lines ? kernel.Lines(threads, part, mine, before, only_totals)
                                : kernel.Columns(part, mine, before, only_totals));
     const int64_t in_block = lines ? std::max<int64_t>(1, kBlockSize / threads) : kBlockSize * config.width;
-    HILO_RETURN_IF_ERROR(
-        program.FinishAndLaunch(s.instruction, k, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
+    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(s.instruction, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
   }
   return absl::OkStatus();
 }
@@ -358,7 +358,7 @@ absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction
   HILO_RET_CHECK(s.has_value());
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(ScanKernel(k, *s).InOrder());
-  return program.FinishAndLaunch(instruction, k, CeilDiv(s->outer * s->inner, kBlockSize), kBlockSize);
+  return k.FinishAndLaunch(instruction, CeilDiv(s->outer * s->inner, kBlockSize), kBlockSize);
 }
 
 }  // namespace hilo::gpu

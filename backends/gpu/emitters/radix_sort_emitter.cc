@@ -13,6 +13,7 @@
 #include "backends/gpu/match/sort_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -250,7 +251,7 @@ absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instru
       KernelEmitter k(&program, nullptr, arguments);
       RadixKernel kernel(k, *r);
       HILO_RETURN_IF_ERROR((kernel.*code)());
-      HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, static_cast<int>(block)));
+      HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(static_cast<int>(block)));
       return program.Launch(instruction, number, blocks, static_cast<int>(block), arguments);
     };
     HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * TilesOf(*r), kBlockSize, false, true));

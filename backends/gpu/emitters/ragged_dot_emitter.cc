@@ -5,6 +5,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
@@ -179,7 +180,7 @@ absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instru
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return emitter.EmitElement(i); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), static_cast<int>(block));
+  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

@@ -16,6 +16,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/terms.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction.h"
 
@@ -371,7 +372,7 @@ absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const 
   HILO_RETURN_IF_ERROR(
       rows_together ? kernel.Parts(partials.parts, element, result)
                     : kernel.WarpRows(r.rows, partials.parts, lanes, CombinationOrder::kAssociative, element, result));
-  return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+  return k.FinishAndLaunch(r.instruction, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
 absl::Status EmitWarpRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
@@ -382,7 +383,7 @@ absl::Status EmitWarpRowsIn(CombinationOrder order, ProgramEmitter& program, con
   auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
   auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
   HILO_RETURN_IF_ERROR(kernel.WarpRows(r.rows, r.columns, lanes, order, element, result));
-  return program.FinishAndLaunch(r.instruction, k, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+  return k.FinishAndLaunch(r.instruction, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
 }
 
 absl::Status EmitBlockRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
@@ -400,13 +401,13 @@ absl::Status EmitBlockRowsIn(CombinationOrder order, ProgramEmitter& program, co
   if (parts == 1) {
     KernelEmitter k(&program, r.instruction);
     HILO_RETURN_IF_ERROR(emit(k, nullptr));
-    return program.FinishAndLaunch(r.instruction, k, r.rows, kBlockSize);
+    return k.FinishAndLaunch(r.instruction, r.rows, kBlockSize);
   }
   const Partials partials(program, r, parts, /*rows_together=*/false);
   {
     KernelEmitter k(&program, r.instruction, partials.memory);
     HILO_RETURN_IF_ERROR(emit(k, &partials));
-    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(r.instruction, k, r.rows * parts, kBlockSize));
+    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(r.instruction, r.rows * parts, kBlockSize));
   }
   return EmitCombination(program, r, partials, static_cast<int>(config.tile[2]));
 }
@@ -443,8 +444,7 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
       return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
     };
     HILO_RETURN_IF_ERROR(kernel.Columns(part, lanes, block / lanes, result));
-    HILO_RETURN_IF_ERROR(
-        program.FinishAndLaunch(r.instruction, k, column_blocks * config.parts, static_cast<int>(block)));
+    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(r.instruction, column_blocks * config.parts, static_cast<int>(block)));
   }
   return partials.has_value() ? EmitCombination(program, r, *partials, /*lanes=*/1) : absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "backends/gpu/match/row_plan.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {
@@ -289,7 +290,7 @@ absl::Status EmitRegisterRows(ProgramEmitter& program, const HloInstruction* ins
   const int64_t block = instruction->kernel()->tile[0], block_rows = block / plan->threads;
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(RowKernel(k, instruction, *plan, block_rows).Emit());
-  return program.FinishAndLaunch(instruction, k, CeilDiv(plan->space.rows, block_rows), static_cast<int>(block));
+  return k.FinishAndLaunch(instruction, CeilDiv(plan->space.rows, block_rows), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

@@ -14,6 +14,7 @@
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -174,7 +175,7 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::option
           return atomic ? kernel.ApplyAtomically(*atomic, place, updates[0]) : kernel.Apply(place, updates);
         });
       }));
-  return program.FinishAndLaunch(s.instruction, k, CeilDiv(count, block), static_cast<int>(block));
+  return k.FinishAndLaunch(s.instruction, CeilDiv(count, block), static_cast<int>(block));
 }
 
 // One thread per owner.
@@ -221,7 +222,7 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
               });
             });
       }));
-  return program.FinishAndLaunch(s.instruction, k, CeilDiv(threads, block), static_cast<int>(block));
+  return k.FinishAndLaunch(s.instruction, CeilDiv(threads, block), static_cast<int>(block));
 }
 
 // Copies the operands to the results; returns false if there is nothing else to do.

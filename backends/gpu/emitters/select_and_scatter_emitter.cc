@@ -5,7 +5,9 @@
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
 namespace hilo::gpu {
@@ -136,7 +138,7 @@ absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction*
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return emitter.EmitElement(i); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), static_cast<int>(block));
+  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 
-#include "backends/gpu/compile/kernel_choice.h"
+#include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/thunks/control_thunks.h"
 #include "backends/llvm/elements/predication.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ir/hlo_verifier.h"
 
 namespace hilo::gpu {
@@ -95,7 +96,7 @@ absl::Status EmitSmallInstructions(ProgramEmitter& program, absl::Span<const Hlo
   for (const HloInstruction* instruction : instructions) {
     HILO_RETURN_IF_ERROR(AddContext(EmitSmall(*k, instruction), InstructionContext(*instruction)));
   }
-  return program.FinishAndLaunch(instructions.back(), *k, 1, 1);
+  return k->FinishAndLaunch(instructions.back(), 1, 1);
 }
 
 absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* loop) {
@@ -132,7 +133,7 @@ absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* lo
   unfinished->addIncoming(b.getInt8(0), tested);
   unfinished->addIncoming(b.getInt8(1), look);
   k->StoreCell(k->extra(0), b.getInt64(0), unfinished);
-  HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(*k, 1));
+  HILO_ASSIGN_OR_RETURN(const int64_t number, k->Finish(1));
   ThunkSequence* const outer = program.thunks();
   ThunkSequence inner;
   program.set_thunks(&inner);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "backends/gpu/compile/program_emitter.h"
+#include "backends/gpu/emitters/program_emitter.h"
 
 namespace hilo::gpu {
 

@@ -9,6 +9,7 @@
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -223,7 +224,7 @@ absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instru
     if (width < tile) {
       KernelEmitter k(&program, nullptr, arguments);
       HILO_RETURN_IF_ERROR(SortKernel(k, s).SortTile(tile, block));
-      HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, static_cast<int>(block)));
+      HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(static_cast<int>(block)));
       HILO_RETURN_IF_ERROR(program.Launch(instruction, number, s.elements / s.length * CeilDiv(s.length, tile),
                                           static_cast<int>(block), arguments));
       width = tile;
@@ -236,7 +237,7 @@ absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instru
     llvm::Value* i = k.GlobalThread(merge_block);
     HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(s.elements))),
                               [&] { return kernel.MergeElement(i); }));
-    HILO_ASSIGN_OR_RETURN(const int64_t number, program.Finish(k, merge_block));
+    HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(merge_block));
     HILO_RETURN_IF_ERROR(program.Launch(instruction, number, CeilDiv(s.elements, merge_block), merge_block, arguments));
     width *= 2;
   }

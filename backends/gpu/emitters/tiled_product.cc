@@ -1,8 +1,9 @@
 #include "backends/gpu/emitters/tiled_product.h"
 
-#include "backends/gpu/compile/program_emitter.h"
+#include "backends/gpu/emitters/program_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::gpu {
@@ -156,7 +157,7 @@ class TileKernel {
 absl::Status TiledProduct::EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const {
   HILO_RETURN_IF_ERROR(TileKernel(k, *this).Emit());
   const int64_t blocks = batch * CeilDiv(lhs.positions, side) * CeilDiv(rhs.positions, side);
-  return k.program().FinishAndLaunch(instruction, k, blocks, static_cast<int>(threads));
+  return k.FinishAndLaunch(instruction, blocks, static_cast<int>(threads));
 }
 
 }  // namespace hilo::gpu

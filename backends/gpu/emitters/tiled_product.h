@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/emitters/kernel_emitter.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {

@@ -12,6 +12,7 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/order_key.h"
 #include "backends/gpu/match/sort_match.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
 
@@ -202,7 +203,7 @@ absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction
     KernelArgument to = KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true);
     KernelEmitter k(&program, instruction, {from, to});
     HILO_RETURN_IF_ERROR(TopKKernel(k, t, tile, block).Run(count, parts, first));
-    HILO_RETURN_IF_ERROR(program.FinishAndLaunch(instruction, k, t.rows * parts, block));
+    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(instruction, t.rows * parts, block));
     if (parts == 1) return absl::OkStatus();
     to.written = false;
     from = to;

@@ -11,9 +11,12 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/predication.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -135,8 +138,7 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
             .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
         return absl::OkStatus();
       }));
-  return program.FinishAndLaunch(instruction, k, Product(other_sizes) * tile_rows * tile_columns,
-                                 static_cast<int>(block_size));
+  return k.FinishAndLaunch(instruction, Product(other_sizes) * tile_rows * tile_columns, static_cast<int>(block_size));
 }
 
 }  // namespace hilo::gpu

@@ -1,7 +1,9 @@
 // dynamic-update-slice in place: only the window is written, with one thread per element.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
 
 namespace hilo::gpu {
 namespace {
@@ -36,7 +38,7 @@ absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* inst
   llvm::Value* i = k.GlobalThread(block);
   HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
                             [&] { return EmitUpdateOfWindow(k, instruction, i); }));
-  return program.FinishAndLaunch(instruction, k, CeilDiv(count, block), static_cast<int>(block));
+  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
 }
 
 }  // namespace hilo::gpu

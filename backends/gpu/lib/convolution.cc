@@ -10,14 +10,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/primitive_type.h"
 #include "hilo/status_macros.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/convolution_cudnn.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -141,11 +138,7 @@ absl::Status EmulatedConvolution(const ConvolutionDescriptor& convolution, const
 
 absl::StatusOr<std::string> LibraryVersion(const LibraryDevice& device) {
   if (device.is_emulated) return std::string("emulated");
-#ifdef HILO_HAVE_CUDA
   return CudnnVersion();
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 // Returns true if the elements, of at most 16 bytes, can be counted.
@@ -286,13 +279,9 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> ConvolutionAlgorithms(const Librar
     if (most < static_cast<int>(all.size())) all.resize(most);
     return all;
   }
-#ifdef HILO_HAVE_CUDA
   if (device.driver != nullptr) return CudnnConvolutionAlgorithms(convolution, most);
   HILO_RETURN_IF_ERROR(CheckCudnnConvolution(convolution));
   return std::vector<LibraryAlgorithm>{{.workspace_bytes = kConvolutionWorkspaceBytes}};
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 LibraryWork ConvolutionWork(const LibraryDevice& device, const ConvolutionDescriptor& convolution) {
@@ -333,11 +322,7 @@ absl::Status RunConvolution(GpuStream* stream, const ConvolutionDescriptor& conv
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
   auto call = [convolution, operands, workspace, algorithm](void* native) -> absl::Status {
     if (native == nullptr) return EmulatedConvolution(convolution, operands, workspace, algorithm);
-#ifdef HILO_HAVE_CUDA
     return ConvolveByCudnn(native, convolution, operands, workspace, algorithm);
-#else
-    return Unavailable("this library was built without the CUDA toolkit");
-#endif
   };
   return stream->Call(std::move(call), slices);
 }

@@ -4,14 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/semantics.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/fft_cufft.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -103,13 +100,9 @@ absl::StatusOr<int64_t> FftWorkspaceBytes(const LibraryDevice& device, const Fft
   const void* aligned = reinterpret_cast<const void*>(kDeviceAlignment);
   HILO_RETURN_IF_ERROR(CheckFft(fft, aligned, aligned));
   if (device.is_emulated) return EmulatedWorkspace(fft);
-#ifdef HILO_HAVE_CUDA
   if (device.driver != nullptr) return CufftWorkspaceBytes(fft);
   HILO_RETURN_IF_ERROR(CheckCufft());
   return std::max(fft.InputBytes(), fft.OutputBytes());
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void* out, void* workspace,
@@ -125,11 +118,7 @@ absl::Status RunFft(GpuStream* stream, const FftDescriptor& fft, void* in, void*
         return InvalidArgument(fft.ToString(), ": the workspace is too small");
       return FftOnHost(fft, in, out, workspace);
     }
-#ifdef HILO_HAVE_CUDA
     return FftByCufft(native, fft, in, out, workspace, workspace_bytes);
-#else
-    return Unavailable("this library was built without the CUDA toolkit");
-#endif
   };
   return stream->Call(std::move(call), slices);
 }

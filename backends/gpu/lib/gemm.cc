@@ -12,14 +12,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/primitive_type.h"
 #include "hilo/status_macros.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/gemm_cublaslt.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -120,11 +117,7 @@ absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operan
 
 absl::StatusOr<std::string> GemmLibraryVersion(const LibraryDevice& device) {
   if (device.is_emulated) return std::string("emulated");
-#ifdef HILO_HAVE_CUDA
   return CublasLtVersion();
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 }  // namespace
@@ -243,13 +236,9 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice
     if (most < static_cast<int>(all.size())) all.resize(most);
     return all;
   }
-#ifdef HILO_HAVE_CUDA
   if (device.driver != nullptr) return CublasLtAlgorithms(gemm, most);
   HILO_RETURN_IF_ERROR(CheckCublasLtDescriptors(gemm));
   return std::vector<LibraryAlgorithm>{{.workspace_bytes = kGemmWorkspaceBytes}};
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm) {
@@ -292,11 +281,7 @@ absl::Status RunGemm(GpuStream* stream, const GemmDescriptor& gemm, const GemmOp
   slices.push_back(GpuSlice::Write(workspace.memory, workspace.bytes));
   auto call = [gemm, operands, workspace, algorithm](void* native) -> absl::Status {
     if (native == nullptr) return EmulatedGemm(gemm, operands, workspace, algorithm);
-#ifdef HILO_HAVE_CUDA
     return GemmByCublasLt(native, gemm, operands, workspace, algorithm);
-#else
-    return Unavailable("this library was built without the CUDA toolkit");
-#endif
   };
   return stream->Call(std::move(call), slices);
 }

@@ -6,14 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "backends/gpu/lib/cuda_libraries.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "runtime/lapack/lapack_library.h"
 #include "runtime/lapack/lapack_targets.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/solver_cusolver.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -103,11 +100,7 @@ absl::Status CheckSolver(const LibraryDevice& device, absl::string_view routine,
                ? Unavailable("there is no LAPACK on the host, which stands for the library")
                : absl::OkStatus();
   }
-#ifdef HILO_HAVE_CUDA
   return CheckCusolver();
-#else
-  return Unavailable("this library was built without the CUDA toolkit");
-#endif
 }
 
 absl::Status CheckSolverCall(const SolverCall& call) {
@@ -148,11 +141,7 @@ absl::Status RunSolver(GpuStream* stream, const SolverCall& call) {
   for (const SolverArray& array : call.results) slices.push_back(GpuSlice::Write(array.data, array.bytes()));
   auto run = [call](void* native) -> absl::Status {
     if (native == nullptr) return SolveOnHost(call);
-#ifdef HILO_HAVE_CUDA
     return SolveByCusolver(native, call);
-#else
-    return Unavailable("this library was built without the CUDA toolkit");
-#endif
   };
   return stream->Call(std::move(run), slices);
 }

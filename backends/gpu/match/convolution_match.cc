@@ -13,7 +13,6 @@
 #include <array>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/compile/kernel_emitter.h"
 #include "backends/gpu/match/epilogue_match.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "backends/gpu/driver/libraries.h"
 #include "backends/gpu/lib/convolution.h"
+#include "backends/gpu/lib/libraries.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/compile/kernel_emitter.h"
 #include "backends/gpu/match/epilogue_match.h"
 #include "hlo/ops/table/op_attributes.h"
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/gpu/match/hero.h"
+#include "backends/gpu/match/operands.h"
+#include "base/math.h"
 
 namespace hilo::gpu {
 

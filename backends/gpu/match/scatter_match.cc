@@ -1,6 +1,7 @@
 #include "backends/gpu/match/scatter_match.h"
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 

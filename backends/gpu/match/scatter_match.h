@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/gpu/match/hero.h"
+#include "backends/gpu/match/operands.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {

@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/collective_run.h"
-#include "backends/gpu/collectives/collective_thunk.h"
+#include "backends/gpu/thunks/collective_thunk.h"
 #include "backends/gpu/thunks/thunk_stream.h"
 #include "base/log_sink.h"
 #include "hilo/status_macros.h"

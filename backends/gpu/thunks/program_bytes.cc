@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/compile/gpu_arch.h"
+#include "backends/gpu/driver/gpu_arch.h"
 #include "backends/gpu/thunks/thunk_stream.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"

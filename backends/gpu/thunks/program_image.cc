@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/compile/gpu_arch.h"
+#include "backends/gpu/driver/gpu_arch.h"
 #include "base/errors.h"
 
 namespace hilo::gpu {

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "backends/gpu/collectives/collective_plan.h"
-#include "backends/gpu/compile/gpu_image.h"
+#include "backends/gpu/driver/gpu_image.h"
 #include "backends/gpu/thunks/thunk.h"
 #include "hilo/shape.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/driver/platform_names.h"
 #include "backends/gpu/thunks/thunk_stream.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"

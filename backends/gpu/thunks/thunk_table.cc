@@ -1,6 +1,5 @@
 // The reader of each kind of thunk.
-#include "backends/gpu/collectives/collective_thunk.h"
-#include "backends/gpu/collectives/device_transfer.h"
+#include "backends/gpu/thunks/collective_thunk.h"
 #include "backends/gpu/thunks/control_thunks.h"
 #include "backends/gpu/thunks/graph_thunk.h"
 #include "backends/gpu/thunks/host_call.h"
@@ -8,6 +7,7 @@
 #include "backends/gpu/thunks/library_thunks.h"
 #include "backends/gpu/thunks/stream_call.h"
 #include "backends/gpu/thunks/thunk_stream.h"
+#include "backends/gpu/thunks/transfer_thunk.h"
 
 namespace hilo::gpu {
 

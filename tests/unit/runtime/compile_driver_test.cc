@@ -7,7 +7,7 @@
 
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/compiler.h"

@@ -7,12 +7,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/lib/cuda_libraries.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/primitive_type.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/convolution_cudnn.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -132,7 +129,6 @@ TEST(ConvolutionTest, Checks) {
             absl::StatusCode::kInvalidArgument);
 }
 
-#ifdef HILO_HAVE_CUDA
 // The real library makes its descriptors without a device, and finds the same faults.
 TEST(ConvolutionTest, CudnnTakesTheDescriptors) {
   if (const absl::Status status = CheckCudnnConvolution(Same()); absl::IsUnavailable(status)) GTEST_SKIP() << status;
@@ -141,7 +137,6 @@ TEST(ConvolutionTest, CudnnTakesTheDescriptors) {
   for (const ConvolutionDescriptor& convolution : Bad())
     EXPECT_FALSE(CheckCudnnConvolution(convolution).ok()) << convolution.ToString();
 }
-#endif
 
 class GpuConvolutionTest : public testing::TestWithParam<const char*> {
  protected:

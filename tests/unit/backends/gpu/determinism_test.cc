@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/runtime_access.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "absl/strings/match.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/status_macros.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 

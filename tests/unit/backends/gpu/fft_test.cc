@@ -6,7 +6,7 @@
 #include <cmath>
 #include <complex>
 
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 
 namespace hilo::gpu {
 namespace {

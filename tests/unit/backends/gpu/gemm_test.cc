@@ -10,13 +10,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/driver/gpu_platform.h"
 #include "backends/gpu/lib/algorithm_selector.h"
+#include "backends/gpu/lib/cuda_libraries.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/primitive_type.h"
-
-#ifdef HILO_HAVE_CUDA
-#include "backends/gpu/cuda/gemm_cublaslt.h"
-#endif
 
 namespace hilo::gpu {
 namespace {
@@ -83,7 +80,6 @@ TEST(GemmTest, Refusals) {
   EXPECT_EQ(Refusal(wide), unimplemented);
 }
 
-#ifdef HILO_HAVE_CUDA
 // The real library makes its descriptors without a device.
 TEST(GemmTest, CublasLtTakesTheDescriptors) {
   for (PrimitiveType type : {F16, BF16, F32, F64, C64, C128}) {
@@ -96,7 +92,6 @@ TEST(GemmTest, CublasLtTakesTheDescriptors) {
     EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
   }
 }
-#endif
 
 class GpuGemmTest : public testing::TestWithParam<const char*> {
  protected:

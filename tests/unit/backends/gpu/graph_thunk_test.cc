@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "base/log_sink.h"
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"

@@ -1,12 +1,12 @@
 // PTX and machine code of kernels; where there is no toolkit, what needs it says so.
-#include "backends/gpu/compile/ptx.h"
+#include "backends/gpu/ptx/ptx.h"
 
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
-#include "backends/gpu/compile/assembler.h"
 #include "backends/gpu/driver/cuda_library.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/ptx/assembler.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
 #ifdef HILO_HAVE_CUDA

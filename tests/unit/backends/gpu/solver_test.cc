@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 
 namespace hilo::gpu {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/client.h"
 #include "hilo/ffi.h"
 #include "hlo/text/hlo_parser.h"

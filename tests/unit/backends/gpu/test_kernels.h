@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "backends/gpu/compile/ptx.h"
+#include "backends/gpu/ptx/ptx.h"
 #include "tests/support/ir_text.h"
 
 namespace hilo::gpu {

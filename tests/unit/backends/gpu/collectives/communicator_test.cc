@@ -9,7 +9,7 @@
 #include "backends/gpu/collectives/device_communicator.h"
 #include "backends/gpu/collectives/emulated_communicator.h"
 #include "backends/gpu/collectives/nccl_communicator.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 
 namespace hilo::gpu {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "backends/gpu/collectives/emulated_communicator.h"
 #include "backends/gpu/compile/gpu_compiler.h"
-#include "backends/gpu/driver/gpu_platform.h"
+#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/client.h"
 #include "runtime/runtime_access.h"
 #include "tests/support/recording_communicator.h"

@@ -1,0 +1,71 @@
+// The choice of kernels: made once per compilation, for every instruction that has code of its own, and written down as
+// the instruction's KernelConfig. Emitters obey it.
+//
+// The pass "choose-kernels" is the last of the fused stage. Once memory is assigned, CompleteKernelChoice adds what
+// only the schedule and the memory determine: the kernels of copies, updates that are not in place, and sequences of
+// small instructions.
+//
+// `width` is the number of adjacent elements that a thread processes together, `parts` the number of parts of a
+// reduction or scan that have blocks of their own and are combined by a second launch. `parallel` is unused: all
+// kernels are. `tile` by kind, where `block` is the number of threads per block:
+//
+//   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
+//   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
+//   update                   {block}
+//   columns                  {block, adjacent lanes, elements of a part}: the block's other threads are strips
+//   counted-loop             {trip count}
+//   loop-per-result          {block, width} of each result
+//   merge-sort               {block, elements of a tile, block of merges}
+//   one-thread-loop          {iterations per launch}
+//   prefix-scan-columns      {block, steps of a part}
+//   prefix-scan-in-order     {block}: a thread per line
+//   prefix-scan-lines        {block, threads of a line, elements of a part}
+//   radix-sort               {block, passes}
+//   register-rows            {block, threads of a row, groups of a thread}
+//   scatter-*                {block, threads that share elements and iterate over the same indices}, then for each
+//                            operand the {block, width} of the loop that computes it, or {0, 0} if it is copied
+//   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
+//   tiled-convolution, tiled-dot  {block, side of a tile, depth of a strip, results of a thread in each dimension}
+//   tiled-transpose          {block, side, pitch}: of a tile in shared memory, in elements
+//   top-k                    {block, cells of a tile}: of the first launch
+//   warp-rows[-in-order]     {block, lanes of a row}
+//
+// Others have none: copies, calls of libraries, of the host and of functions on the stream, collectives, control flow;
+// fft, whose launches have a thread per element.
+#ifndef HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_
+#define HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/gpu/choice/kernel_facts.h"
+#include "hlo/ir/kernel_config.h"
+#include "hlo/memory/buffer_assignment.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo::gpu {
+
+// Returns the kernel of an instruction with a result, or an effect, of its own. A dynamic-update-slice is taken to be
+// in place if its memory allows it. Errors: Unimplemented if the platform has no kernel for it.
+absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const KernelFacts& facts);
+
+// "choose-kernels". Needed. Overwrites configurations that the module brings along.
+std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
+
+// Completes the choice for a module at kAliased. Errors: as ChooseKernel.
+absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts);
+
+// Returns true if the instruction is emitted as a kernel, call or loop: it has code and memory, or an effect.
+bool IsEmitted(const HloInstruction& instruction, const BufferAssignment& assignment);
+
+// Returns true if the instruction is a dynamic-update-slice, possibly fused, whose result shares the memory of its
+// operand: only the window is written.
+bool UpdatesInPlace(const HloInstruction& instruction, const BufferAssignment& assignment);
+
+// Returns true for a top-k of which the first k are selected; the others are expanded to sorts.
+bool IsSelectedTopK(const HloInstruction& top_k);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_

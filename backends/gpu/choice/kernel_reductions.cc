@@ -1,0 +1,149 @@
+// The choice of kernels for reductions and prefix scans (reduce_emitter.cc, row_emitter.cc, prefix_scan_emitter.cc).
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/match/launch_sizes.h"
+#include "backends/gpu/match/operands.h"
+#include "backends/gpu/match/row_plan.h"
+#include "base/math.h"
+#include "hlo/analysis/prefix_scan.h"
+#include "hlo/analysis/reduction.h"
+#include "hlo/analysis/reduction_op.h"
+
+namespace hilo::gpu {
+namespace {
+
+// Shorter reductions are serial: lanes would combine for longer than they add up.
+constexpr int64_t kShort = 8;
+// Longer rows have a block each: 32 elements for each lane of a warp.
+constexpr int64_t kWarpRow = 1024;
+// The minimum size of a part of a row: eight elements for each thread of its block. Of a column: four for each of eight
+// strips, so that loads outnumber the steps of the combination.
+constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
+// Threads of a block that are adjacent over columns, where there are strips: a warp reads whole lines.
+constexpr int64_t kColumnLanes = kWarp;
+
+// Lines of a scan up to this length have one warp each.
+constexpr int64_t kWarpLine = 1024;
+// The minimum size of a part of a scan, whose elements are read twice.
+constexpr int64_t kMinLinePart = 8192, kMinColumnScanPart = 32;
+
+int64_t LanesFor(int64_t columns) {
+  int64_t lanes = 1;
+  while (lanes < kWarp && 2 * lanes <= columns) lanes *= 2;
+  return lanes;
+}
+
+KernelConfig ChooseWarpRows(const Reduction& r, CombinationOrder order, int64_t group) {
+  const std::string why = absl::StrCat("rows of ", r.columns, " elements, at most ", kWarpRow);
+  if (order == CombinationOrder::kAny)
+    return {
+        .kind = KernelKind::kWarpRows, .width = group, .tile = {kBlockSize, LanesFor(r.columns / group)}, .why = why};
+  return {.kind = KernelKind::kWarpRowsInOrder, .tile = {kBlockSize, LanesFor(r.columns)}, .why = why};
+}
+
+KernelConfig ChooseBlockRows(const Reduction& r, CombinationOrder order, int64_t group) {
+  // As many parts as the device can run blocks; each of whole iterations of its block.
+  const int64_t wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / r.rows, r.columns / kMinPart));
+  const int64_t iteration = kBlockSize * group;
+  const int64_t part = CeilDiv(CeilDiv(r.columns, wanted), iteration) * iteration;
+  const int64_t parts = CeilDiv(r.columns, part);
+  return {.kind = order == CombinationOrder::kAny ? KernelKind::kBlockRows : KernelKind::kBlockRowsInOrder,
+          .width = order == CombinationOrder::kAny ? group : 1,
+          .tile = {kBlockSize, part, LanesFor(parts)},
+          .parts = parts,
+          .why = absl::StrCat("rows of more than ", kWarpRow, " elements")};
+}
+
+KernelConfig ChooseColumns(const Reduction& r, int64_t group) {
+  const int64_t groups = r.rows / group;
+  int64_t lanes = kColumnLanes;
+  while (lanes / 2 >= groups) lanes /= 2;
+  // One strip is enough where there are columns for all threads.
+  int64_t strips = kBlockSize / lanes;
+  if (groups >= kWantedThreads) lanes = kBlockSize, strips = 1;
+  while (strips > r.columns) strips /= 2;
+  const int64_t column_blocks = CeilDiv(groups, lanes), block = std::max<int64_t>(kWarp, lanes * strips);
+  const int64_t wanted = std::max<int64_t>(
+      1, std::min(kWantedThreads / kBlockSize / column_blocks, r.columns / (strips * kMinColumnPart / 8)));
+  const int64_t part = CeilDiv(r.columns, wanted);
+  return {.kind = KernelKind::kColumns,
+          .width = group,
+          .tile = {block, lanes, part},
+          .parts = CeilDiv(r.columns, part),
+          .why = "adjacent results have adjacent elements"};
+}
+
+KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group) {
+  const int64_t groups = s.size / group;
+  int64_t threads = 1, part = s.size;
+  while (threads < kWarp && threads < groups) threads *= 2;
+  if (s.size > kWarpLine) {
+    threads = kBlockSize;
+    const int64_t iteration = threads * group,
+                  wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / s.outer, s.size / kMinLinePart));
+    part = CeilDiv(CeilDiv(s.size, wanted), iteration) * iteration;
+  }
+  return {.kind = KernelKind::kPrefixScanLines,
+          .width = group,
+          .tile = {kBlockSize, threads, part},
+          .parts = CeilDiv(s.size, part),
+          .why = "the elements of a line are adjacent"};
+}
+
+KernelConfig ChooseScanColumns(const PrefixScan& s, int64_t group) {
+  const int64_t wanted =
+      std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / group), s.size / kMinColumnScanPart));
+  const int64_t part = CeilDiv(s.size, wanted);
+  return {.kind = KernelKind::kPrefixScanColumns,
+          .width = group,
+          .tile = {kBlockSize, part},
+          .parts = CeilDiv(s.size, part),
+          .why = "adjacent lines have adjacent elements"};
+}
+
+}  // namespace
+
+std::optional<KernelConfig> ChooseRegisterRows(const HloInstruction& instruction, const KernelFacts& facts) {
+  const std::optional<RowPlan> plan = PlanRows(&instruction, facts.strict);
+  if (!plan.has_value()) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kRegisterRows,
+                      .width = plan->group,
+                      .tile = {std::max<int64_t>(kBlockSize, plan->threads), plan->threads, plan->groups},
+                      .why = absl::StrCat("rows of ", plan->space.columns, " elements fit into registers")};
+}
+
+absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, const KernelFacts& facts) {
+  const Reduction r = ReductionOf(instruction);
+  const CombinationOrder order = r.OrderOf(facts.strict);
+  if (order == CombinationOrder::kSerial) return ChooseLoop(instruction, facts, "the computation may not be reordered");
+  if (r.rows == 0 || r.columns < kShort)
+    return ChooseLoop(instruction, facts, absl::StrCat("sums of fewer than ", kShort, " elements"));
+  // Rows in registers, unless they are so few that their parts need blocks of their own.
+  if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
+    if (std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts)) return *std::move(rows);
+  }
+  const int64_t group = GroupOf(WidestOperandBytes(instruction), r.input.dimensions().back());
+  if (r.ReducesMinor())
+    return r.columns <= kWarpRow ? ChooseWarpRows(r, order, group) : ChooseBlockRows(r, order, group);
+  return order == CombinationOrder::kAny ? ChooseColumns(r, group)
+                                         : ChooseLoop(instruction, facts, "columns may not be interleaved");
+}
+
+absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts) {
+  const std::optional<PrefixScan> s = PrefixScanOf(instruction);
+  if (!s.has_value()) return ChooseLoop(instruction, facts, "the windows are no prefix scan");
+  if (MayReorder(*s->hero, facts.strict)) {
+    int64_t widest = 1;
+    for (PrimitiveType type : s->types) widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(type));
+    const int64_t group = GroupOf(widest, s->dimensions.back());
+    return s->inner == 1 ? ChooseScanLines(*s, group) : ChooseScanColumns(*s, group);
+  }
+  // From the back, the order of a window is not that of the scan.
+  if (s->from_back) return ChooseLoop(instruction, facts, "the computation may not be reordered");
+  return KernelConfig{
+      .kind = KernelKind::kPrefixScanInOrder, .tile = {kBlockSize}, .why = "the computation may not be reordered"};
+}
+
+}  // namespace hilo::gpu

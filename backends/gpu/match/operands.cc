@@ -1,0 +1,25 @@
+#include "backends/gpu/match/operands.h"
+
+#include <algorithm>
+
+#include "hlo/ir/hlo_computation.h"
+
+namespace hilo::gpu {
+
+const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction) {
+  while (operand->IsParameter() && operand->parent()->IsFusion() && operand->parent() != instruction->parent()) {
+    operand = operand->parent()->fusion_instruction()->operand(operand->parameter_number());
+  }
+  return operand;
+}
+
+int64_t WidestOperandBytes(const HloInstruction& instruction) {
+  int64_t widest = 1;
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (operand->shape().IsArray() && ShapeUtil::ElementsIn(operand->shape()) > 1)
+      widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(operand->shape().element_type()));
+  }
+  return widest;
+}
+
+}  // namespace hilo::gpu

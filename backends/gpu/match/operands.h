@@ -1,0 +1,20 @@
+// The operands of a kernel's instruction.
+#ifndef HILO_BACKENDS_GPU_MATCH_OPERANDS_H_
+#define HILO_BACKENDS_GPU_MATCH_OPERANDS_H_
+
+#include <cstdint>
+
+#include "hlo/ir/hlo_instruction.h"
+
+namespace hilo::gpu {
+
+// Returns the operand that `operand` stands for, if it is a parameter of a computation inside the fusion `instruction`;
+// otherwise `operand`.
+const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
+
+// Returns the bytes of an element of the widest operand that has more than one element; at least 1.
+int64_t WidestOperandBytes(const HloInstruction& instruction);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_OPERANDS_H_

@@ -1,0 +1,124 @@
+#include "backends/gpu/runtime/gpu_devices.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "hilo/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+constexpr int64_t kIdleShare = 4;
+
+// Memory comes from the device's pool, in the order of a stream of its own: allocating and freeing from the pool takes
+// microseconds, whereas cudaFree waits for all work of the device. Copies have another stream, so that allocation is
+// possible during copies.
+class GpuMemory : public DeviceMemory {
+ public:
+  GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks,
+            std::unique_ptr<GpuStream> copies)
+      : devices_(std::move(devices)),
+        device_(device),
+        driver_(*driver),
+        blocks_(std::move(blocks)),
+        copies_(std::move(copies)) {}
+
+  int64_t alignment() const override { return kDeviceAlignment; }
+  absl::StatusOr<void*> Allocate(int64_t size) override {
+    return devices_->Allocate(device_, [&]() -> absl::StatusOr<void*> {
+      std::lock_guard<std::mutex> lock(blocks_mutex_);
+      HILO_ASSIGN_OR_RETURN(void* memory, driver_.Allocate(size, blocks_.get()));
+      // Other streams use the memory, without an event.
+      const absl::Status status = blocks_->Synchronize();
+      if (status.ok()) return memory;
+      (void)driver_.Free(memory, blocks_.get());
+      return status;
+    });
+  }
+  void Free(void* memory, int64_t) override {
+    std::lock_guard<std::mutex> lock(blocks_mutex_);
+    // Faults of the device are returned by its runs.
+    (void)driver_.Free(memory, blocks_.get());
+  }
+  absl::Status CopyFromHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
+  absl::Status CopyToHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
+  absl::Status CopyWithin(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
+
+ private:
+  absl::Status Copy(void* to, const void* from, int64_t size) {
+    std::lock_guard<std::mutex> lock(copies_mutex_);
+    HILO_RETURN_IF_ERROR(copies_->Copy(to, from, size));
+    return copies_->Synchronize();
+  }
+
+  std::shared_ptr<GpuDevices> devices_;
+  const int device_;
+  GpuDriver& driver_;
+  std::mutex blocks_mutex_, copies_mutex_;
+  std::unique_ptr<GpuStream> blocks_, copies_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<DeviceMemory>> GpuDevices::OpenMemory(std::shared_ptr<GpuDevices> devices, int device) {
+  HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices->Get(device));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> blocks, driver->CreateStream());
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> copies, driver->CreateStream());
+  return std::make_shared<GpuMemory>(std::move(devices), device, driver, std::move(blocks), std::move(copies));
+}
+
+void GpuDevices::Use(int device, std::unique_ptr<GpuDriver> driver) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  drivers_[device] = std::move(driver);
+}
+
+absl::StatusOr<GpuDriver*> GpuDevices::Get(int device) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<GpuDriver>& driver = drivers_[device];
+  if (driver == nullptr) {
+    HILO_ASSIGN_OR_RETURN(driver, OpenGpuDriver(platform_, device));
+  }
+  return driver.get();
+}
+
+absl::StatusOr<void*> GpuDevices::Allocate(int device, absl::FunctionRef<absl::StatusOr<void*>()> allocate) {
+  absl::StatusOr<void*> memory = allocate();
+  if (!absl::IsResourceExhausted(memory.status())) return memory;
+  {
+    std::lock_guard<std::mutex> lock(idle_mutex_);
+    for (auto& [owner, idle] : idle_[device]) idle.bytes -= owner->ReleaseIdle(device);
+  }
+  return allocate();
+}
+
+void GpuDevices::CountIdle(int device, const IdleMemory* owner, int64_t bytes) {
+  const absl::StatusOr<GpuDriver*> driver = Get(device);
+  if (!driver.ok()) return;
+  const int64_t most = (*driver)->properties().memory_bytes / kIdleShare;
+  std::lock_guard<std::mutex> lock(idle_mutex_);
+  auto& owners = idle_[device];
+  owners[owner].bytes += bytes;
+  owners[owner].last_use = ++uses_;
+  int64_t total = 0;
+  std::vector<std::pair<int64_t, const IdleMemory*>> others;
+  for (const auto& [other, idle] : owners) {
+    total += idle.bytes;
+    if (other != owner && idle.bytes > 0) others.emplace_back(idle.last_use, other);
+  }
+  if (total <= most) return;
+  std::sort(others.begin(), others.end());
+  for (const auto& [last_use, other] : others) {
+    if (total <= most) break;
+    const int64_t freed = other->ReleaseIdle(device);
+    owners[other].bytes -= freed;
+    total -= freed;
+  }
+}
+
+void GpuDevices::RemoveIdleMemory(const IdleMemory* owner) {
+  std::lock_guard<std::mutex> lock(idle_mutex_);
+  for (auto& [device, owners] : idle_) owners.erase(owner);
+}
+
+}  // namespace hilo::gpu
