@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "backends/gpu/lib/cuda_libraries.h"
-#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/primitive_type.h"
+#include "tests/support/gpu_device_test.h"
 
 namespace hilo::gpu {
 namespace {
@@ -138,24 +138,8 @@ TEST(ConvolutionTest, CudnnTakesTheDescriptors) {
     EXPECT_FALSE(CheckCudnnConvolution(convolution).ok()) << convolution.ToString();
 }
 
-class GpuConvolutionTest : public testing::TestWithParam<const char*> {
+class GpuConvolutionTest : public GpuDeviceTest {
  protected:
-  void SetUp() override {
-    auto opened = OpenGpuDriver(GetParam(), 0);
-    if (absl::IsUnavailable(opened.status())) GTEST_SKIP() << opened.status();
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    driver_ = *std::move(opened);
-    stream_ = *driver_->CreateStream();
-    device_ = {.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()};
-  }
-  template <typename T>
-  T* ToDevice(const std::vector<T>& values) {
-    const auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
-    void* memory = *driver_->Allocate(bytes);
-    EXPECT_TRUE(stream_->Copy(memory, values.data(), bytes).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
-    return static_cast<T*>(memory);
-  }
   // By every algorithm that the library offers; skipped where it has none.
   template <typename T>
   std::vector<T> Run(const ConvolutionDescriptor& convolution, ConvolutionOperands operands) {
@@ -168,16 +152,12 @@ class GpuConvolutionTest : public testing::TestWithParam<const char*> {
       const LibraryWorkspace workspace{*driver_->Allocate(algorithm.workspace_bytes), algorithm.workspace_bytes};
       const absl::Status status = RunConvolution(stream_.get(), convolution, operands, workspace, algorithm);
       EXPECT_TRUE(status.ok()) << status;
-      EXPECT_TRUE(stream_->Copy(result.data(), operands.result, static_cast<int64_t>(result.size() * sizeof(T))).ok());
-      EXPECT_TRUE(stream_->Synchronize().ok());
+      result = ToHost(static_cast<const T*>(operands.result), result.size());
       if (first.empty()) first = result;
       EXPECT_EQ(result, first) << algorithm.code;
     }
     return first;
   }
-  std::unique_ptr<GpuDriver> driver_;
-  std::unique_ptr<GpuStream> stream_;
-  LibraryDevice device_;
 };
 
 // One image of 2 x 3, one feature, a window of 1 x 2 with stride 1 and one column of padding before.
@@ -250,10 +230,7 @@ TEST(ConvolutionTunerTest, ChoosesTheFastestAndKeepsIt) {
   std::remove(file.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuConvolutionTest, testing::Values(kEmulatedPlatform, kCudaPlatform),
-                         [](const auto& info) {
-                           return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
-                         });
+HILO_TEST_ON_GPUS(GpuConvolutionTest);
 
 }  // namespace
 }  // namespace hilo::gpu

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "absl/strings/match.h"
-#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/status_macros.h"
+#include "tests/support/gpu_device_test.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
 namespace hilo::gpu {
@@ -18,21 +18,8 @@ namespace {
 
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-class GpuDriverTest : public testing::TestWithParam<const char*> {
+class GpuDriverTest : public GpuDeviceTest {
  protected:
-  void SetUp() override {
-    auto opened = OpenGpuDriver(GetParam(), 0);
-    if (absl::IsUnavailable(opened.status())) {
-      EXPECT_TRUE(absl::StrContains(opened.status().message(), "driver") ||
-                  absl::StrContains(opened.status().message(), "built without"))
-          << opened.status();
-      GTEST_SKIP() << opened.status();
-    }
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    driver_ = *std::move(opened);
-    stream_ = *driver_->CreateStream();
-  }
-
   GpuKernel* Load(const std::string& text, const std::string& name) {
     const GpuImageFormat format = driver_->image_format();
     const auto code = CompileText(text, {.arch = driver_->properties().arch(),
@@ -48,29 +35,7 @@ class GpuDriverTest : public testing::TestWithParam<const char*> {
     return *modules_.back()->GetKernel(name);
   }
 
-  template <typename T>
-  T* ToDevice(const std::vector<T>& values) {
-    void* memory = *driver_->Allocate(Bytes(values));
-    EXPECT_TRUE(stream_->Copy(memory, values.data(), Bytes(values)).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
-    return static_cast<T*>(memory);
-  }
-  template <typename T>
-  std::vector<T> ToHost(const T* memory, size_t count) {
-    std::vector<T> values(count);
-    EXPECT_TRUE(stream_->Copy(values.data(), memory, Bytes(values)).ok());
-    const absl::Status status = stream_->Synchronize();
-    EXPECT_TRUE(status.ok()) << status;
-    return values;
-  }
-  template <typename T>
-  static int64_t Bytes(const std::vector<T>& values) {
-    return static_cast<int64_t>(values.size() * sizeof(T));
-  }
-
-  std::unique_ptr<GpuDriver> driver_;
   std::vector<std::unique_ptr<GpuModule>> modules_;
-  std::unique_ptr<GpuStream> stream_;
 };
 
 std::vector<float> Numbers(int64_t count) {
@@ -153,7 +118,7 @@ TEST_P(GpuDriverTest, Histogram) {
   int32_t* out = ToDevice(std::vector<int32_t>(256, 0));
   ASSERT_TRUE(stream_
                   ->Launch(kernel, {{3}, {256}}, {Bits(a), Bits(out), bytes.size()},
-                           {GpuSlice::Read(a, Bytes(bytes)), GpuSlice::Write(out, 1024)})
+                           {GpuSlice::Read(a, BytesOf(bytes)), GpuSlice::Write(out, 1024)})
                   .ok());
   EXPECT_EQ(ToHost(out, 256), expected);
 }
@@ -196,11 +161,11 @@ TEST_P(GpuDriverTest, EventsOrderStreams) {
   std::vector<float> result(values.size());
   EXPECT_TRUE(*event->IsDone());
   ASSERT_TRUE(stream_->Record(start.get()).ok());
-  ASSERT_TRUE(stream_->Fill(memory, 0, 1, Bytes(values)).ok());
+  ASSERT_TRUE(stream_->Fill(memory, 0, 1, BytesOf(values)).ok());
   ASSERT_TRUE(stream_->Record(event.get()).ok());
   ASSERT_TRUE(second->Wait(*event).ok());
-  ASSERT_TRUE(second->Copy(other, memory, Bytes(values)).ok());
-  ASSERT_TRUE(second->Copy(result.data(), other, Bytes(values)).ok());
+  ASSERT_TRUE(second->Copy(other, memory, BytesOf(values)).ok());
+  ASSERT_TRUE(second->Copy(result.data(), other, BytesOf(values)).ok());
   ASSERT_TRUE(second->Record(end.get()).ok());
   ASSERT_TRUE(end->Synchronize().ok());
   EXPECT_TRUE(*end->IsDone());
@@ -333,9 +298,7 @@ TEST_P(GpuDriverTest, MissingKernel) {
   EXPECT_FALSE(driver_->LoadModule("nothing that a device knows").ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuDriverTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
-  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
-});
+HILO_TEST_ON_GPUS(GpuDriverTest);
 
 }  // namespace
 }  // namespace hilo::gpu

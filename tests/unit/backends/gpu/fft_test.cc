@@ -6,7 +6,7 @@
 #include <cmath>
 #include <complex>
 
-#include "backends/gpu/runtime/gpu_platform.h"
+#include "tests/support/gpu_device_test.h"
 
 namespace hilo::gpu {
 namespace {
@@ -26,37 +26,20 @@ TEST(FftTest, Refusals) {
             absl::StatusCode::kInvalidArgument);
 }
 
-class GpuFftTest : public testing::TestWithParam<const char*> {
+class GpuFftTest : public GpuDeviceTest {
  protected:
-  void SetUp() override {
-    auto opened = OpenGpuDriver(GetParam(), 0);
-    if (absl::IsUnavailable(opened.status())) GTEST_SKIP() << opened.status();
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    driver_ = *std::move(opened);
-    stream_ = *driver_->CreateStream();
-    device_ = {.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()};
-  }
-
   template <typename Out, typename In>
   std::vector<Out> Run(const FftDescriptor& fft, const std::vector<In>& values) {
     EXPECT_EQ(fft.InputBytes(), static_cast<int64_t>(values.size() * sizeof(In)));
-    void *in = *driver_->Allocate(fft.InputBytes()), *out = *driver_->Allocate(fft.OutputBytes());
+    void *in = ToDevice(values), *out = *driver_->Allocate(fft.OutputBytes());
     const auto bytes = FftWorkspaceBytes(device_, fft);
     EXPECT_TRUE(bytes.ok()) << bytes.status();
     if (!bytes.ok()) return {};
     void* workspace = *driver_->Allocate(*bytes);
-    EXPECT_TRUE(stream_->Copy(in, values.data(), fft.InputBytes()).ok());
     const absl::Status status = RunFft(stream_.get(), fft, in, out, workspace, *bytes);
     EXPECT_TRUE(status.ok()) << status;
-    std::vector<Out> result(fft.OutputBytes() / sizeof(Out));
-    EXPECT_TRUE(stream_->Copy(result.data(), out, fft.OutputBytes()).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
-    return result;
+    return ToHost(static_cast<const Out*>(out), fft.OutputBytes() / sizeof(Out));
   }
-
-  std::unique_ptr<GpuDriver> driver_;
-  std::unique_ptr<GpuStream> stream_;
-  LibraryDevice device_;
 };
 
 using Complex = std::complex<float>;
@@ -92,9 +75,7 @@ TEST_P(GpuFftTest, RealDataInThreeDimensions) {
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(back[i] / 60, x[i], 1e-9) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuFftTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
-  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
-});
+HILO_TEST_ON_GPUS(GpuFftTest);
 
 }  // namespace
 }  // namespace hilo::gpu

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/lib/algorithm_selector.h"
 #include "backends/gpu/lib/cuda_libraries.h"
-#include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/primitive_type.h"
+#include "tests/support/gpu_device_test.h"
 
 namespace hilo::gpu {
 namespace {
@@ -93,35 +93,15 @@ TEST(GemmTest, CublasLtTakesTheDescriptors) {
   }
 }
 
-class GpuGemmTest : public testing::TestWithParam<const char*> {
+class GpuGemmTest : public GpuDeviceTest {
  protected:
-  void SetUp() override {
-    auto opened = OpenGpuDriver(GetParam(), 0);
-    if (absl::IsUnavailable(opened.status())) GTEST_SKIP() << opened.status();
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    driver_ = *std::move(opened);
-    stream_ = *driver_->CreateStream();
-  }
-  template <typename T>
-  T* ToDevice(const std::vector<T>& values) {
-    const auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
-    void* memory = *driver_->Allocate(bytes);
-    EXPECT_TRUE(stream_->Copy(memory, values.data(), bytes).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
-    return static_cast<T*>(memory);
-  }
   template <typename T>
   std::vector<T> Run(const GemmDescriptor& gemm, const GemmOperands& operands, size_t count) {
     const LibraryWorkspace workspace{*driver_->Allocate(kGemmWorkspaceBytes), kGemmWorkspaceBytes};
     const absl::Status status = RunGemm(stream_.get(), gemm, operands, workspace);
     EXPECT_TRUE(status.ok()) << status;
-    std::vector<T> result(count);
-    EXPECT_TRUE(stream_->Copy(result.data(), operands.d, static_cast<int64_t>(count * sizeof(T))).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
-    return result;
+    return ToHost(static_cast<const T*>(operands.d), count);
   }
-  std::unique_ptr<GpuDriver> driver_;
-  std::unique_ptr<GpuStream> stream_;
 };
 
 // Column-major: A = [1 3; 2 4], B = [5 7; 6 8].
@@ -263,9 +243,7 @@ TEST(GemmTunerTest, SkipsCandidatesThatFail) {
   EXPECT_EQ(FindFastest(**driver, work).status().code(), absl::StatusCode::kInternal);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuGemmTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
-  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
-});
+HILO_TEST_ON_GPUS(GpuGemmTest);
 
 }  // namespace
 }  // namespace hilo::gpu

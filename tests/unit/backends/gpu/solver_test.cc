@@ -5,29 +5,23 @@
 
 #include <cmath>
 
-#include "backends/gpu/runtime/gpu_platform.h"
+#include "tests/support/gpu_device_test.h"
 
 namespace hilo::gpu {
 namespace {
 
-class GpuSolverTest : public testing::TestWithParam<const char*> {
+class GpuSolverTest : public GpuDeviceTest {
  protected:
   void SetUp() override {
-    auto opened = OpenGpuDriver(GetParam(), 0);
-    if (absl::IsUnavailable(opened.status())) GTEST_SKIP() << opened.status();
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    driver_ = *std::move(opened);
-    stream_ = *driver_->CreateStream();
-    const absl::Status there =
-        CheckSolver({.is_emulated = driver_->properties().is_emulated, .driver = driver_.get()}, "potrf", F64);
+    GpuDeviceTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    const absl::Status there = CheckSolver(device_, "potrf", F64);
     if (absl::IsUnavailable(there)) GTEST_SKIP() << there;
   }
   SolverArray ToDevice(std::vector<int64_t> dimensions, const std::vector<double>& values) {
     SolverArray array{.type = F64, .dimensions = std::move(dimensions)};
-    array.data = *driver_->Allocate(array.bytes());
-    EXPECT_EQ(array.bytes(), static_cast<int64_t>(values.size() * sizeof(double)));
-    EXPECT_TRUE(stream_->Copy(array.data, values.data(), array.bytes()).ok());
-    EXPECT_TRUE(stream_->Synchronize().ok());
+    EXPECT_EQ(array.bytes(), BytesOf(values));
+    array.data = GpuDeviceTest::ToDevice(values);
     return array;
   }
   SolverArray Empty(PrimitiveType type, std::vector<int64_t> dimensions) {
@@ -37,18 +31,12 @@ class GpuSolverTest : public testing::TestWithParam<const char*> {
   }
   template <typename T>
   std::vector<T> ToHost(const SolverArray& array) {
-    std::vector<T> values(array.bytes() / sizeof(T));
-    EXPECT_TRUE(stream_->Copy(values.data(), array.data, array.bytes()).ok());
-    const absl::Status status = stream_->Synchronize();
-    EXPECT_TRUE(status.ok()) << status;
-    return values;
+    return GpuDeviceTest::ToHost(static_cast<const T*>(array.data), array.bytes() / sizeof(T));
   }
   absl::Status Run(const SolverCall& call) {
     const absl::Status queued = RunSolver(stream_.get(), call);
     return queued.ok() ? stream_->Synchronize() : queued;
   }
-  std::unique_ptr<GpuDriver> driver_;
-  std::unique_ptr<GpuStream> stream_;
 };
 
 TEST_P(GpuSolverTest, Refusals) {
@@ -135,9 +123,7 @@ TEST_P(GpuSolverTest, EigenAndSingularValues) {
   EXPECT_EQ(ToHost<int32_t>(info), std::vector<int32_t>({0}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, GpuSolverTest, testing::Values(kEmulatedPlatform, kCudaPlatform), [](const auto& info) {
-  return std::string(info.param) == kCudaPlatform ? "Cuda" : "Emulated";
-});
+HILO_TEST_ON_GPUS(GpuSolverTest);
 
 }  // namespace
 }  // namespace hilo::gpu
