@@ -67,6 +67,9 @@ MODULES = {
     entry("ROOT a = f32[] add(a, a)"): "operand a is not defined before this place",
     entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=c", "c { p = f32[] parameter(0)\nROOT a = f32[] call(p), to_apply=c }\n"):
         "computation c calls itself",
+    entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=f", "f { p = f32[] parameter(0)\nROOT a = f32[] call(p), to_apply=g }\n"
+          "g { p = f32[] parameter(0)\nROOT a = f32[] map(p), dimensions={}, to_apply=f }\n"):
+        "computation f calls itself, directly or through others",
     entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=main"): "the entry computation may not be called",
     entry("x = f32[] parameter(0)") + "ENTRY other { ROOT x = f32[] parameter(0) }": "expected one ENTRY computation",
     entry("ROOT x = f32[] parameter(0)\nROOT y = f32[] add(x, x)"): "expected one ROOT",
@@ -115,7 +118,7 @@ MODULES = {
         "{1,0:T(-8,128)}": "expected positive tile sizes, got -8",
         "{1,0:S(99999999999999999999)}": "expected an integer of 64 bits",
     }.items()},
-    # Nesting, and circles.
+    # Nesting, and cycles.
     entry("ROOT p = " + "(" * 100000 + "f32[]" + ")" * 100000 + " parameter(0)"): "tuples are nested deeper than 64 levels",
     entry("ROOT c = f32[1,1] constant(" + "{" * 100000 + "1" + "}" * 100000 + ")"): "expected a value of f32",
     entry("x = f32[] parameter(0)\nROOT r = f32[] add(x, x), control-predecessors={r}"): "needs its own result",

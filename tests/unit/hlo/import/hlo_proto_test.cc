@@ -541,6 +541,23 @@ TEST(HloProtoTest, PartitionedModulesAreKnown) {
   }
 }
 
+TEST(HloProtoTest, ComputationsThatCallEachOtherInACycleAreRefused) {
+  for (absl::string_view f :
+       {"call(a), to_apply=g", "while(a), condition=c, body=g", "map(a), dimensions={}, to_apply=g"}) {
+    const auto module =
+        MustParse(absl::StrCat("HloModule m\nc { p = f32[] parameter(0)  ROOT r = pred[] constant(false) }\n"
+                               "f { a = f32[] parameter(0)  ROOT b = f32[] ",
+                               f, " }\n",
+                               "g { a = f32[] parameter(0)  ROOT b = f32[] call(a), to_apply=f }\n"
+                               "ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=f }"));
+    const auto bytes = HloModuleToProto(*module);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    const absl::Status status = HloModuleFromProto(*bytes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "calls itself, directly or through others")) << status;
+  }
+}
+
 TEST(HloProtoTest, DeepNestingIsRefused) {
   std::string shape = "\x10\x0d";
   for (int i = 0; i < 10000; ++i) {

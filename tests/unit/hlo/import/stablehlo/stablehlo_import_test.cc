@@ -265,6 +265,26 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               "tensor<?xf32>");
   ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }",
               absl::StatusCode::kInvalidArgument, "@main calls itself");
+  // Through another function, and from a region.
+  ExpectError(R"(module {
+  func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+    %y = "stablehlo.reduce"(%x, %i) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = func.call @f(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    return %y : tensor<f32>
+  }
+  func.func private @f(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+    %c = func.call @g(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %c : tensor<f32>
+  }
+  func.func private @g(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+    %c = func.call @f(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %c : tensor<f32>
+  }
+})",
+              absl::StatusCode::kInvalidArgument, "@f calls itself");
   ExpectError(Module("    return %x : tensor<4xf32>\n    return"), absl::StatusCode::kInvalidArgument,
               "operations behind a return");
   ExpectError("module {", absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
