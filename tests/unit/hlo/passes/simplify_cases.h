@@ -1,0 +1,491 @@
+// Where each rule of the simplifier applies, and where it must not.
+#ifndef HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_CASES_H_
+#define HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_CASES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace hilo::testing {
+
+struct SimplifierCase {
+  absl::string_view rule;  // its text; empty where nothing may change
+  std::string body;        // of the entry
+  std::string expected;    // RootExpression afterwards
+};
+
+// Computations that cases may call.
+inline constexpr absl::string_view kSimplifierComputations = R"(
+add { a0 = f32[] parameter(0)  b0 = f32[] parameter(1)  ROOT c0 = f32[] add(a0, b0) }
+sub { a1 = f32[] parameter(0)  b1 = f32[] parameter(1)  ROOT c1 = f32[] subtract(b1, a1) }
+twice { a2 = f32[] parameter(0)  b2 = f32[] parameter(1)  ROOT c2 = f32[] add(b2, b2) }
+first { a3 = f32[2] parameter(0)  ROOT n3 = f32[2] negate(a3) }
+second { a4 = f32[2] parameter(0)  ROOT n4 = f32[2] add(a4, a4) }
+never { s5 = (s32[], f32[2]) parameter(0)  ROOT p5 = pred[] constant(false) }
+more { s6 = (s32[], f32[2]) parameter(0)  i6 = s32[] get-tuple-element(s6), index=0  z6 = s32[] constant(0)  ROOT p6 = pred[] compare(i6, z6), direction=GT }
+keep { s7 = (s32[], f32[2]) parameter(0)  i7 = s32[] get-tuple-element(s7), index=0  o7 = s32[] constant(1)  j7 = s32[] shift-right-logical(i7, o7)  v7 = f32[2] get-tuple-element(s7), index=1  ROOT r7 = (s32[], f32[2]) tuple(j7, v7) }
+)";
+
+inline std::vector<SimplifierCase> ArithmeticCases() {
+  return {
+      {"add(x, 0) => x, integers",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] add(x, "
+       "b)",
+       "x"},
+      {"add(0, x) => x, integers",
+       "x = u8[8] parameter(0)  z = u8[] constant(0)  b = u8[8] broadcast(z), dimensions={}  ROOT r = u8[8] add(b, x)",
+       "x"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] add(x, "
+       "b)",
+       "add(x, broadcast(1))"},
+      {"add(x, -0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(-0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "add(x, b)",
+       "x"},
+      {"add(x, 0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] add(x, "
+       "b)",
+       "x"},
+      {"add(0, x) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] add(b, "
+       "x)",
+       "x"},
+      {"",
+       "x = c64[8] parameter(0)  z = c64[] constant((0, 0))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
+       "add(x, b)",
+       "add(x, broadcast((0, 0)))"},
+      {"subtract(x, 0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "subtract(x, b)",
+       "x"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(-0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "subtract(x, b)",
+       "subtract(x, broadcast(-0))"},
+      {"subtract(x, x) => 0, integers", "x = s32[8] parameter(0)  ROOT r = s32[8] subtract(x, x)", "broadcast(0)"},
+      {"", "x = f32[8] parameter(0)  ROOT r = f32[8] subtract(x, x)", "subtract(x, x)"},
+      {"multiply(x, 1) => x",
+       "x = bf16[8] parameter(0)  z = bf16[] constant(1)  b = bf16[8] broadcast(z), dimensions={}  ROOT r = bf16[8] "
+       "multiply(x, b)",
+       "x"},
+      {"multiply(1, x) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "multiply(b, x)",
+       "x"},
+      {"multiply(x, -1) => negate(x)",
+       "x = f32[12] parameter(0)  z = f32[] constant(-1)  b = f32[12] broadcast(z), dimensions={}  ROOT r = f32[12] "
+       "multiply(x, b)",
+       "negate(x)"},
+      {"multiply(x, -1) => negate(x)",
+       "x = s32[12] parameter(0)  z = s32[] constant(-1)  b = s32[12] broadcast(z), dimensions={}  ROOT r = s32[12] "
+       "multiply(b, x)",
+       "negate(x)"},
+      {"multiply(x, 0) => 0, integers",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "multiply(x, b)",
+       "broadcast(0)"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "multiply(x, b)",
+       "multiply(x, broadcast(0))"},
+      {"divide(x, 1) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "divide(x, b)",
+       "x"},
+      {"divide(x, 2^n) => multiply(x, 2^-n)",
+       "x = f32[12] parameter(0)  z = f32[] constant(8)  b = f32[12] broadcast(z), dimensions={}  ROOT r = f32[12] "
+       "divide(x, b)",
+       "multiply(x, broadcast(0.125))"},
+      {"divide(x, 2^n) => multiply(x, 2^-n)",
+       "x = f16[12] parameter(0)  z = f16[] constant(-2048)  b = f16[12] broadcast(z), dimensions={}  ROOT r = f16[12] "
+       "divide(x, b)",
+       "multiply(x, broadcast(-0.0004883))"},
+      {"divide(x, c) => multiply(x, 1 / c)",
+       "x = f32[8] parameter(0)  z = f32[] constant(3)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "divide(x, b)",
+       "multiply(x, broadcast(0.33333334))"},
+      {"",
+       "x = f16[8] parameter(0)  z = f16[] constant(3)  b = f16[8] broadcast(z), dimensions={}  ROOT r = f16[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(3))"},
+      {"divide(x, power(y, c)) => multiply(x, power(y, -c))",
+       "x = f32[2,3] parameter(0)  y = f32[2] parameter(1)  z = f32[] constant(0.5)  b = f32[2] broadcast(z), "
+       "dimensions={}  p = f32[2] power(y, b)  q = f32[2,3] broadcast(p), dimensions={0}  ROOT r = f32[2,3] divide(x, "
+       "q)",
+       "multiply(x, broadcast(power(y, broadcast(-0.5))))"},
+      {"power(sqrt(x), c) => power(x, c / 2), of squares and their like",
+       "x = f32[8] parameter(0)  s = f32[8] abs(x)  q = f32[8] sqrt(s)  z = f32[] constant(1.5)  b = f32[8] "
+       "broadcast(z), dimensions={}  ROOT r = f32[8] power(q, b)",
+       "power(abs(x), broadcast(0.75))"},
+      {"",
+       "x = f32[8] parameter(0)  q = f32[8] sqrt(x)  z = f32[] constant(1.5)  b = f32[8] broadcast(z), dimensions={}  "
+       "ROOT r = f32[8] power(q, b)",
+       "power(sqrt(x), broadcast(1.5))"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(4)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(4))"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(0))"},
+      {"power(x, 1) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "x"},
+      {"power(x, 2) => multiply(x, x)",
+       "x = f32[8] parameter(0)  z = f32[] constant(2)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "multiply(x, x)"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(3)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "power(x, broadcast(3))"},
+      {"negate(negate(x)) => x", "x = s32[12] parameter(0)  n = s32[12] negate(x)  ROOT r = s32[12] negate(n)", "x"},
+      {"", "x = f32[8] parameter(0)  n = f32[8] abs(x)  ROOT r = f32[8] negate(n)", "negate(abs(x))"},
+      {"not(not(x)) => x", "x = s32[8] parameter(0)  n = s32[8] not(x)  ROOT r = s32[8] not(n)", "x"},
+      {"not(compare(x, y)) => the opposite compare(x, y), integers",
+       "x = s32[8] parameter(0)  y = s32[8] parameter(1)  c = pred[8] compare(x, y), direction=LE  ROOT r = pred[8] "
+       "not(c)",
+       "compare(x, y)"},
+      {"",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = pred[8] compare(x, y), direction=LE  ROOT r = pred[8] "
+       "not(c)",
+       "not(compare(x, y))"},
+      {"compare(x, x) => constant, integers", "x = s32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=GE",
+       "broadcast(true)"},
+      {"compare(x, x) => constant, integers", "x = s32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=LT",
+       "broadcast(false)"},
+      {"", "x = f32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=EQ", "compare(x, x)"},
+      {"and(x, true) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
+       "and(x, b)",
+       "x"},
+      {"and(true, x) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
+       "and(b, x)",
+       "x"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] and(x, "
+       "b)",
+       "and(x, broadcast(1))"},
+      {"and(x, x) => x", "x = s32[8] parameter(0)  ROOT r = s32[8] and(x, x)", "x"},
+      {"or(x, x) => x", "x = s32[8] parameter(0)  ROOT r = s32[8] or(x, x)", "x"},
+      {"or(x, false) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] or(x, "
+       "b)",
+       "x"},
+      {"or(false, x) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(false)  b = pred[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] or(b, x)",
+       "x"},
+      {"xor(x, 0) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] xor(x, "
+       "b)",
+       "x"},
+      {"", "x = s32[8] parameter(0)  ROOT r = s32[8] xor(x, x)", "xor(x, x)"},
+      {"maximum(x, x) => x", "x = f32[12] parameter(0)  ROOT r = f32[12] maximum(x, x)", "x"},
+      {"minimum(x, x) => x", "x = f32[12] parameter(0)  ROOT r = f32[12] minimum(x, x)", "x"},
+      {"", "x = f32[12] parameter(0)  y = f32[12] parameter(1)  ROOT r = f32[12] minimum(x, y)", "minimum(x, y)"},
+      {"select(true, x, y) => x",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[] constant(true)  ROOT r = f32[8] select(p, x, y)",
+       "x"},
+      {"select(false, x, y) => y",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[] constant(false)  b = pred[8] broadcast(p), "
+       "dimensions={}  ROOT r = f32[8] select(b, x, y)",
+       "y"},
+      {"select(p, x, x) => x", "x = f32[8] parameter(0)  p = pred[8] parameter(1)  ROOT r = f32[8] select(p, x, x)",
+       "x"},
+      {"select(not(p), x, y) => select(p, y, x)",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[8] parameter(2)  n = pred[8] not(p)  ROOT r = "
+       "f32[8] select(n, x, y)",
+       "select(p, y, x)"},
+      {"",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[8] parameter(2)  ROOT r = f32[8] select(p, x, y)",
+       "select(p, x, y)"},
+      {"convert(x) => x, of the same type", "x = f32[8] parameter(0)  ROOT r = f32[8] convert(x)", "x"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = bf16[12] parameter(0)  w = f32[12] convert(x)  ROOT r = bf16[12] convert(w)", "x"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = s8[12] parameter(0)  w = s32[12] convert(x)  ROOT r = f16[12] convert(w)", "convert(x)"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = pred[12] parameter(0)  w = f32[12] convert(x)  ROOT r = bf16[12] convert(w)", "convert(x)"},
+      {"", "x = s8[12] parameter(0)  w = f32[12] convert(x)  ROOT r = u8[12] convert(w)",
+       "convert(convert(x))"},  // saturates, where s8 to u8 wraps
+      {"", "x = f32[12] parameter(0)  w = bf16[12] convert(x)  ROOT r = f32[12] convert(w)", "convert(convert(x))"},
+      {"", "x = s32[12] parameter(0)  w = f32[12] convert(x)  ROOT r = s32[12] convert(w)", "convert(convert(x))"},
+      {"", "x = s8[12] parameter(0)  w = u32[12] convert(x)  ROOT r = s64[12] convert(w)", "convert(convert(x))"},
+      {"", "x = f16[12] parameter(0)  w = bf16[12] convert(x)  ROOT r = f32[12] convert(w)", "convert(convert(x))"},
+      {"bitcast-convert(x) => x, of the same type", "x = f32[8] parameter(0)  ROOT r = f32[8] bitcast-convert(x)", "x"},
+      {"", "x = f32[8] parameter(0)  ROOT r = s32[8] bitcast-convert(x)", "bitcast-convert(x)"},
+      {"real(complex(x, y)) => x",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = c64[8] complex(x, y)  ROOT r = f32[8] real(c)", "x"},
+      {"imag(complex(x, y)) => y",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = c64[8] complex(x, y)  ROOT r = f32[8] imag(c)", "y"},
+      {"complex(real(z), imag(z)) => z",
+       "z = c64[8] parameter(0)  x = f32[8] real(z)  y = f32[8] imag(z)  ROOT c = c64[8] complex(x, y)", "z"},
+      {"", "z = c64[8] parameter(0)  x = f32[8] real(z)  y = f32[8] imag(z)  ROOT c = c64[8] complex(y, x)",
+       "complex(imag(z), real(z))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  y = f32[3] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  b = f32[4,3] "
+       "broadcast(y), dimensions={1}  ROOT r = f32[4,3] maximum(a, b)",
+       "broadcast(maximum(x, y))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  y = f32[] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  b = f32[4,3] "
+       "broadcast(y), dimensions={}  ROOT r = pred[4,3] compare(b, a), direction=LT",
+       "broadcast(compare(broadcast(y), x))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  p = pred[] parameter(1)  y = f32[3] parameter(2)  a = f32[4,3] broadcast(x), "
+       "dimensions={1}  b = f32[4,3] broadcast(y), dimensions={1}  ROOT r = f32[4,3] select(p, a, b)",
+       "broadcast(select(p, x, y))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[] parameter(0)  a = f32[4] broadcast(x), dimensions={}  ROOT r = f32[4] negate(a)",
+       "broadcast(negate(x))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[3] parameter(1)  a = f32[3,3] broadcast(x), dimensions={1}  b = f32[3,3] "
+       "broadcast(y), dimensions={0}  ROOT r = f32[3,3] add(a, b)",
+       "add(broadcast(x), broadcast(y))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[4,3] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  ROOT r = "
+       "f32[4,3] add(a, y)",
+       "add(broadcast(x), y)"},
+  };
+}
+
+inline std::vector<SimplifierCase> MovementCases() {
+  return {
+      {"copy(x) => x", "x = f32[8] parameter(0)  ROOT r = f32[8] copy(x)", "x"},
+      {"reshape(x) => x, of the same shape", "x = f32[8] parameter(0)  ROOT r = f32[8] reshape(x)", "x"},
+      {"reshape(reshape(x)) => reshape(x)",
+       "x = f32[8] parameter(0)  a = f32[2,4] reshape(x)  ROOT r = f32[4,2] reshape(a)", "reshape(x)"},
+      {"reshape(broadcast(scalar)) => broadcast(scalar)",
+       "x = f32[] parameter(0)  a = f32[2,4] broadcast(x), dimensions={}  ROOT r = f32[8] reshape(a)", "broadcast(x)"},
+      {"", "x = f32[2] parameter(0)  a = f32[2,4] broadcast(x), dimensions={0}  ROOT r = f32[8] reshape(a)",
+       "reshape(broadcast(x))"},
+      {"reshape(op(x, y)) => op(reshape(x), reshape(y)), of dimensions of 1",
+       "x = f32[2,1,4] parameter(0)  a = f32[2,1,4] abs(x)  ROOT r = f32[2,4] reshape(a)", "abs(reshape(x))"},
+      {"", "x = f32[2,4] parameter(0)  a = f32[2,4] abs(x)  ROOT r = f32[8] reshape(a)", "reshape(abs(x))"},
+      {"transpose(x) => x, in the same order",
+       "x = f32[2,3] parameter(0)  ROOT r = f32[2,3] transpose(x), dimensions={0,1}", "x"},
+      {"transpose(x) => reshape(x), moving dimensions of size 1",
+       "x = f32[2,1,3] parameter(0)  ROOT r = f32[1,2,3] transpose(x), dimensions={1,0,2}", "reshape(x)"},
+      {"", "x = f32[2,1,3] parameter(0)  ROOT r = f32[3,1,2] transpose(x), dimensions={2,1,0}", "transpose(x)"},
+      {"transpose(transpose(x)) => transpose(x)",
+       "x = f32[2,3,4] parameter(0)  a = f32[3,4,2] transpose(x), dimensions={1,2,0}  ROOT r = f32[4,3,2] "
+       "transpose(a), dimensions={1,0,2}",
+       "transpose(x)"},
+      {"transpose(broadcast(scalar)) => broadcast(scalar)",
+       "x = f32[] parameter(0)  a = f32[2,4] broadcast(x), dimensions={}  ROOT r = f32[4,2] transpose(a), "
+       "dimensions={1,0}",
+       "broadcast(x)"},
+      {"broadcast(broadcast(x)) => broadcast(x)",
+       "x = f32[3] parameter(0)  a = f32[2,3] broadcast(x), dimensions={1}  ROOT r = f32[3,4,2] broadcast(a), "
+       "dimensions={2,0}",
+       "broadcast(x)"},
+      {"broadcast(x) => reshape(x), adding dimensions of size 1",
+       "x = f32[3,2] parameter(0)  ROOT r = f32[3,1,2] broadcast(x), dimensions={0,2}", "reshape(x)"},
+      {"", "x = f32[3,2] parameter(0)  ROOT r = f32[2,3] broadcast(x), dimensions={1,0}", "broadcast(x)"},
+      {"slice(x) => x, all of it", "x = f32[8] parameter(0)  ROOT r = f32[8] slice(x), slice={[0:8]}", "x"},
+      {"slice(slice(x)) => slice(x)",
+       "x = f32[20] parameter(0)  a = f32[6] slice(x), slice={[2:20:3]}  ROOT r = f32[2] slice(a), slice={[1:5:2]}",
+       "slice(x)"},
+      {"slice(slice(x)) => slice(x)",
+       "x = f32[3] parameter(0)  a = f32[2] slice(x), slice={[0:3:2]}  ROOT r = f32[0] slice(a), slice={[2:2]}",
+       "slice(x)"},
+      {"", "x = f32[8] parameter(0)  ROOT r = f32[7] slice(x), slice={[1:8]}", "slice(x)"},
+      {"slice(broadcast(scalar)) => broadcast(scalar)",
+       "x = f32[] parameter(0)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[3] slice(a), slice={[1:4]}",
+       "broadcast(x)"},
+      {"dynamic-slice(broadcast(scalar), i) => broadcast(scalar)",
+       "x = f32[] parameter(0)  i = s32[] parameter(1)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[3] "
+       "dynamic-slice(a, i), dynamic_slice_sizes={3}",
+       "broadcast(x)"},
+      {"gather(broadcast(scalar), i) => broadcast(scalar)",
+       "x = f32[] parameter(0)  i = s32[5] parameter(1)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[5] "
+       "gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+       "slice_sizes={1}",
+       "broadcast(x)"},
+      {"reverse(broadcast(scalar)) => broadcast(scalar)",
+       "x = f32[] parameter(0)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[8] reverse(a), dimensions={0}",
+       "broadcast(x)"},
+      {"slice(concatenate(x, y)) => slice(x)",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  ROOT r = "
+       "f32[2] slice(a), slice={[4:6]}",
+       "slice(y)"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  ROOT r = "
+       "f32[2] slice(a), slice={[2:4]}",
+       "slice(concatenate(x, y))"},
+      {"pad(x) => x, by nothing",
+       "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=0_0", "x"},
+      {"", "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=1_-1", "pad(x, 0)"},
+      {"concatenate(x) => x", "x = f32[3] parameter(0)  ROOT r = f32[3] concatenate(x), dimensions={0}", "x"},
+      {"concatenate(x, empty) => concatenate(x)",
+       "x = f32[3] parameter(0)  e = f32[0] parameter(1)  y = f32[2] parameter(2)  ROOT r = f32[5] concatenate(x, e, "
+       "y), dimensions={0}",
+       "concatenate(x, y)"},
+      {"", "d = f32[0] parameter(0)  e = f32[0] parameter(1)  ROOT r = f32[0] concatenate(d, e), dimensions={0}",
+       "concatenate(d, e)"},
+      {"reverse(x) => x, of dimensions of size 1",
+       "x = f32[3,1] parameter(0)  ROOT r = f32[3,1] reverse(x), dimensions={1}", "x"},
+      {"reverse(reverse(x)) => x",
+       "x = f32[3,2] parameter(0)  a = f32[3,2] reverse(x), dimensions={0,1}  ROOT r = f32[3,2] reverse(a), "
+       "dimensions={1,0}",
+       "x"},
+      {"",
+       "x = f32[3,2] parameter(0)  a = f32[3,2] reverse(x), dimensions={0}  ROOT r = f32[3,2] reverse(a), "
+       "dimensions={1}",
+       "reverse(reverse(x))"},
+      {"dynamic-slice(x) => x, all of it",
+       "x = f32[3] parameter(0)  i = s32[] parameter(1)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
+       "x"},
+      {"dynamic-slice(x, constants) => slice(x)",
+       "x = f32[9] parameter(0)  i = s32[] constant(8)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
+       "slice(x)"},
+      {"dynamic-slice(x, constants) => slice(x)",
+       "x = f32[9] parameter(0)  i = s32[] constant(-5)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
+       "slice(x)"},
+      {"",
+       "x = f32[9] parameter(0)  i = s32[] parameter(1)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
+       "dynamic-slice(x, i)"},
+      {"dynamic-slice(dynamic-update-slice(x, y, i), i) => y",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  a = f32[9] dynamic-update-slice(x, "
+       "y, i)  ROOT r = f32[2] dynamic-slice(a, i), dynamic_slice_sizes={2}",
+       "y"},
+      {"",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  a = f32[9] dynamic-update-slice(x, "
+       "y, i)  ROOT r = f32[1] dynamic-slice(a, i), dynamic_slice_sizes={1}",
+       "dynamic-slice(dynamic-update-slice(x, y, i), i)"},
+      {"dynamic-update-slice(x, y) => y, of the same shape",
+       "x = f32[3] parameter(0)  y = f32[3] parameter(1)  i = s32[] parameter(2)  ROOT r = f32[3] "
+       "dynamic-update-slice(x, y, i)",
+       "y"},
+      {"dynamic-update-slice(x, empty) => x",
+       "x = f32[3] parameter(0)  y = f32[0] parameter(1)  i = s32[] parameter(2)  ROOT r = f32[3] "
+       "dynamic-update-slice(x, y, i)",
+       "x"},
+      {"scatter(x, no updates) => x",
+       "x = f32[3] parameter(0)  at = s32[0,1] parameter(1)  u = f32[0] parameter(2)  ROOT r = f32[3] scatter(x, at, "
+       "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+       "to_apply=add",
+       "x"},
+      {"",
+       "x = f32[3] parameter(0)  at = s32[1,1] parameter(1)  u = f32[1] parameter(2)  ROOT r = f32[3] scatter(x, at, "
+       "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+       "to_apply=add",
+       "scatter(x, at, u)"},
+      {"gather(x, one index) => reshape(dynamic-slice(x))",
+       "x = f32[5,4] parameter(0)  at = s32[1] parameter(1)  ROOT r = f32[4] gather(x, at), offset_dims={0}, "
+       "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1,4}",
+       "reshape(dynamic-slice(x, reshape(at), 0))"},
+      {"gather(x, one index) => reshape(dynamic-slice(x))",
+       "x = f32[5,4] parameter(0)  at = s32[1,2] parameter(1)  ROOT r = f32[1,2,3] gather(x, at), offset_dims={1,2}, "
+       "collapsed_slice_dims={}, start_index_map={1,0}, index_vector_dim=1, slice_sizes={2,3}",
+       "reshape(dynamic-slice(x, reshape(slice(reshape(at))), reshape(slice(reshape(at)))))"},
+      {"",
+       "x = f32[5,4] parameter(0)  at = s32[2,1] parameter(1)  ROOT r = f32[2,4] gather(x, at), offset_dims={1}, "
+       "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
+       "gather(x, at)"},
+      {"reduce(x, init) => op(init, x), of dimensions of size 1",
+       "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add",
+       "add(broadcast(z), reshape(x))"},
+      {"reduce(x, init) => op(init, x), of dimensions of size 1",
+       "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sub",
+       "subtract(reshape(x), broadcast(z))"},
+      {"",
+       "x = f32[3,2] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add",
+       "reduce(x, z)"},
+      {"",
+       "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, "
+       "to_apply=twice",
+       "reduce(x, z)"},
+      {"dot(transpose(x), y) => dot(x, y)",
+       "x = f32[3,2] parameter(0)  y = f32[3,4] parameter(1)  t = f32[2,3] transpose(x), dimensions={1,0}  ROOT r = "
+       "f32[2,4] dot(t, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+       "dot(x, y)"},
+      {"dot(transpose(x), y) => dot(x, y)",
+       "x = f32[2,5,3] parameter(0)  y = f32[5,4,3] parameter(1)  t = f32[5,3,4] transpose(y), dimensions={0,2,1}  u = "
+       "f32[5,2,3] transpose(x), dimensions={1,0,2}  ROOT r = f32[5,2,4] dot(u, t), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+       "dot(x, y)"},
+      {"dot(transpose(x), y) => dot(x, y)",
+       "x = f32[2,3,5] parameter(0)  y = f32[5,4,3] parameter(1)  t = f32[5,3,4] transpose(y), dimensions={0,2,1}  u = "
+       "f32[5,2,3] transpose(x), dimensions={2,0,1}  ROOT r = f32[5,2,4] dot(u, t), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+       "dot(transpose(x), y)"},
+      {"",
+       "x = f32[3,2,5] parameter(0)  y = f32[3,4] parameter(1)  t = f32[5,2,3] transpose(x), dimensions={2,1,0}  ROOT "
+       "r = f32[5,2,4] dot(t, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+       "dot(transpose(x), y)"},
+      {"transpose(dot(x, y)) => dot(y, x)",
+       "x = f32[2,3] parameter(0)  y = f32[3,4] parameter(1)  d = f32[2,4] dot(x, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}  ROOT r = f32[4,2] transpose(d), dimensions={1,0}",
+       "dot(y, x)"},
+      {"transpose(dot(x, y)) => dot(y, x)",
+       "x = f32[5,2,6,3] parameter(0)  y = f32[5,3,4] parameter(1)  d = f32[5,2,6,4] dot(x, y), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={1}  ROOT r = f32[5,4,2,6] transpose(d), "
+       "dimensions={0,3,1,2}",
+       "dot(y, x)"},
+      {"",
+       "x = f32[5,2,6,3] parameter(0)  y = f32[5,3,4] parameter(1)  d = f32[5,2,6,4] dot(x, y), lhs_batch_dims={0}, "
+       "rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={1}  ROOT r = f32[5,4,6,2] transpose(d), "
+       "dimensions={0,3,2,1}",
+       "transpose(dot(x, y))"},
+      {"",
+       "x = f32[2,3] parameter(0)  y = f32[3,2] parameter(1)  d = f32[2,2] dot(x, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}  t = f32[2,2] transpose(d), dimensions={1,0}  ROOT r = f32[2,2] add(d, t)",
+       "add(dot(x, y), transpose(dot(x, y)))"},
+  };
+}
+
+inline std::vector<SimplifierCase> StructureCases() {
+  return {
+      {"get-tuple-element(tuple(x, ...)) => x",
+       "x = f32[2] parameter(0)  y = f32[3] parameter(1)  t = (f32[2], f32[3]) tuple(x, y)  ROOT r = f32[3] "
+       "get-tuple-element(t), index=1",
+       "y"},
+      {"", "t = (f32[2], f32[3]) parameter(0)  ROOT r = f32[3] get-tuple-element(t), index=1",
+       "get-tuple-element#1(t)"},
+      {"get-tuple-element(while) => element of its init, if no iteration changes it",
+       "n = s32[] parameter(0)  x = f32[2] parameter(1)  t = (s32[], f32[2]) tuple(n, x)  w = (s32[], f32[2]) "
+       "while(t), condition=more, body=keep  ROOT r = f32[2] get-tuple-element(w), index=1",
+       "x"},
+      {"",
+       "n = s32[] parameter(0)  x = f32[2] parameter(1)  t = (s32[], f32[2]) tuple(n, x)  w = (s32[], f32[2]) "
+       "while(t), condition=more, body=keep  ROOT r = s32[] get-tuple-element(w), index=0",
+       "get-tuple-element#0(while(tuple(n, x)))"},
+      {"tuple(all elements of x) => x",
+       "t = (f32[2], f32[3]) parameter(0)  a = f32[2] get-tuple-element(t), index=0  b = f32[3] get-tuple-element(t), "
+       "index=1  ROOT r = (f32[2], f32[3]) tuple(a, b)",
+       "t"},
+      {"",
+       "t = (f32[2], f32[2]) parameter(0)  a = f32[2] get-tuple-element(t), index=0  b = f32[2] get-tuple-element(t), "
+       "index=1  ROOT r = (f32[2], f32[2]) tuple(b, a)",
+       "tuple(get-tuple-element#1(t), get-tuple-element#0(t))"},
+      {"conditional(constant, ...) => call",
+       "x = f32[2] parameter(0)  y = f32[2] parameter(1)  p = pred[] constant(false)  ROOT r = f32[2] conditional(p, "
+       "x, y), true_computation=first, false_computation=second",
+       "call(y)"},
+      {"conditional(constant, ...) => call",
+       "x = f32[2] parameter(0)  y = f32[2] parameter(1)  p = s32[] constant(-7)  ROOT r = f32[2] conditional(p, x, "
+       "y), branch_computations={first, second}",
+       "call(y)"},
+      {"",
+       "x = f32[2] parameter(0)  p = pred[] parameter(1)  ROOT r = f32[2] conditional(p, x, x), "
+       "true_computation=first, false_computation=second",
+       "conditional(p, x, x)"},
+      {"while(x), of a condition that is false => x",
+       "t = (s32[], f32[2]) parameter(0)  ROOT w = (s32[], f32[2]) while(t), condition=never, body=keep", "t"},
+      {"opt-barrier(tuple(x, ...)) => opt-barrier(tuple of the elements that are read)",
+       "x = f32[2] parameter(0)  y = f32[3] parameter(1)  t = (f32[2], f32[3]) tuple(x, y)  b = (f32[2], f32[3]) "
+       "opt-barrier(t)  ROOT r = f32[3] get-tuple-element(b), index=1",
+       "get-tuple-element#0(opt-barrier(tuple(y)))"},
+      {"", "x = f32[2] parameter(0)  ROOT r = f32[2] opt-barrier(x)", "opt-barrier(x)"},
+  };
+}
+
+}  // namespace hilo::testing
+
+#endif  // HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_CASES_H_
