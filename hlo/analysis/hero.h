@@ -9,6 +9,10 @@ namespace hilo {
 // Returns the instruction that determines a fusion's kernel, its root; for other instructions, the instruction itself.
 const HloInstruction* HeroOf(const HloInstruction* instruction);
 
+// Returns the hero if it is a dot, or the dot around which a fusion of kind kOutput has been made
+// (hlo/passes/dot_fusion.h); null for others.
+const HloInstruction* DotOf(const HloInstruction& instruction);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_ANALYSIS_HERO_H_

@@ -1,30 +1,43 @@
-// Builds the fused computation of a fusion's members.
+// Makes a fusion of instructions.
 #ifndef HILO_HLO_PASSES_FUSED_MEMBERS_H_
 #define HILO_HLO_PASSES_FUSED_MEMBERS_H_
 
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 
 class FusedMembers {
  public:
-  explicit FusedMembers(HloComputation* fused) : fused_(fused) {}
+  // The members are instructions of `computation`; `name` is that of the fused computation.
+  FusedMembers(HloComputation* computation, absl::string_view name);
 
   // Copies `member`, whose operands among the members have been added. Other operands become parameters, except scalar
   // constants, which are copied.
-  void Add(const HloInstruction& member);
-  // Returns the copy of a member.
-  HloInstruction* at(const HloInstruction* member) const { return copies_.at(member); }
-  // Returns the fusion's operands, in the order of the parameters.
-  const std::vector<HloInstruction*>& operands() const { return operands_; }
+  void Add(HloInstruction* member);
+
+  // Makes the fusion, whose results are `outputs`, and replaces them by it. Removes the members that nothing reads
+  // then, but none of their operands. Returns null, and changes nothing, if `accepts` returns false for the fusion.
+  absl::StatusOr<HloInstruction*> Replace(
+      absl::Span<HloInstruction* const> outputs, FusionKind kind, absl::string_view name,
+      absl::FunctionRef<bool(const HloInstruction& fusion)> accepts = [](const HloInstruction&) { return true; });
+  // After Replace: the members that are no more. They must not be read.
+  const std::vector<const HloInstruction*>& removed() const { return removed_; }
 
  private:
-  HloComputation* fused_;
+  HloComputation* const computation_;
+  HloComputation* const fused_;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies_;
-  std::vector<HloInstruction*> operands_;
+  std::vector<HloInstruction*> members_;   // in the order of addition
+  std::vector<HloInstruction*> operands_;  // of the fusion, in the order of the parameters
+  std::vector<const HloInstruction*> removed_;
 };
 
 }  // namespace hilo

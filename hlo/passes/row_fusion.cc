@@ -250,58 +250,19 @@ class RowFusion : public HloPass {
   // Makes the fusion of a group, whose members are order[floor] to order[last].
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
                              int64_t last, const Group& group) const {
-    HloModule* module = computation->parent();
     std::vector<HloInstruction*> outputs;
-    HloComputation* fused = module->AddComputation("fused_rows");
-    FusedMembers inside(fused);
+    FusedMembers inside(computation, "fused_rows");
     const absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];
       if (!group.Has(member)) continue;
-      inside.Add(*member);
+      inside.Add(member);
       if (read.contains(member)) outputs.push_back(member);
     }
-    Shape shape = outputs[0]->shape();
-    HloInstruction* root = inside.at(outputs[0]);
-    if (outputs.size() > 1) {
-      std::vector<Shape> shapes;
-      std::vector<HloInstruction*> roots;
-      for (const HloInstruction* output : outputs) {
-        shapes.push_back(output->shape());
-        roots.push_back(inside.at(output));
-      }
-      shape = ShapeUtil::MakeTupleShape(shapes);
-      root = fused->AddInstruction(HloInstruction::Create(HloOpcode::kTuple, shape, roots));
-    }
-    HILO_RETURN_IF_ERROR(fused->set_root_instruction(root, /*allow_shape_change=*/true));
-    auto attributes = std::make_unique<FusionAttrs>();
-    attributes->kind = FusionKind::kInput;
-    HloInstruction* fusion = computation->AddInstruction(
-        HloInstruction::Create(HloOpcode::kFusion, shape, inside.operands(), std::move(attributes), {&fused, 1}),
-        absl::StrCat(outputs.back()->name(), "_rows"));
-    fused->set_fusion_instruction(fusion);
-    if (!accepts_(*fusion)) {
-      HILO_RETURN_IF_ERROR(computation->RemoveInstruction(fusion));
-      fused->set_fusion_instruction(nullptr);  // it has no caller; removed with other dead code
-      return false;
-    }
-    if (outputs.size() == 1) {
-      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(outputs[0], fusion));
-      return true;
-    }
-    std::vector<HloInstruction*> elements;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      auto number = std::make_unique<GetTupleElementAttrs>();
-      number->index = static_cast<int64_t>(i);
-      elements.push_back(computation->AddInstruction(
-          HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(number))));
-    }
-    // In reverse order: earlier ones may be operands of later ones, and then die with them.
-    for (size_t i = outputs.size(); i-- > 0;)
-      HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(outputs[i], elements[i]));
-    for (size_t i = outputs.size(); i-- > 0;)
-      HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(outputs[i]));
-    return true;
+    HILO_ASSIGN_OR_RETURN(
+        const HloInstruction* fusion,
+        inside.Replace(outputs, FusionKind::kInput, absl::StrCat(outputs.back()->name(), "_rows"), accepts_));
+    return fusion != nullptr;
   }
 
   const Target& target_;

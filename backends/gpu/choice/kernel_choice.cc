@@ -62,6 +62,7 @@ KernelConfig ChooseControlFlow(const HloInstruction& instruction) {
 
 // Of an instruction that no library, host or other rank computes.
 absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, const KernelFacts& facts) {
+  if (DotOf(instruction) != nullptr) return ChooseDot(instruction, facts);
   const HloInstruction& hero = *HeroOf(&instruction);
   const int64_t elements = hero.shape().IsArray() ? ShapeUtil::ElementsIn(hero.shape()) : 0;
   if (instruction.opcode() == HloOpcode::kFusion && hero.opcode() != HloOpcode::kReduce) {
@@ -76,7 +77,6 @@ absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, 
       if (&hero == &instruction && !hero.operand(0)->IsConstant())
         return KernelConfig{.kind = KernelKind::kCopy, .why = "the memory is copied as it is"};
       return ChooseLoop(instruction, facts, "a constant, or computed in the fusion");
-    case HloOpcode::kDot: return ChooseDot(instruction, facts);
     case HloOpcode::kDynamicUpdateSlice: return ChooseUpdate(instruction, facts);
     case HloOpcode::kFft: return KernelConfig{.kind = KernelKind::kFft, .why = "a pass per prime factor"};
     case HloOpcode::kRaggedDot: return ThreadPerElement(KernelKind::kRaggedDot, elements, "any sizes of groups");

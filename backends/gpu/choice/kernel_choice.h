@@ -42,6 +42,7 @@
 #include "backends/gpu/choice/kernel_facts.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
+#include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
@@ -52,6 +53,9 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
 
 // "choose-kernels". Needed. Overwrites configurations that the module brings along.
 std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
+
+// What the kernels of dots compute besides products.
+DotFusionOptions DotFusionFor(const KernelFacts& facts);
 
 // Completes the choice for a module at kAliased. Errors: as ChooseKernel.
 absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts);

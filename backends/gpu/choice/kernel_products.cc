@@ -11,6 +11,7 @@
 #include "backends/gpu/match/sort_match.h"
 #include "base/errors.h"
 #include "base/math.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -84,8 +85,32 @@ int64_t PowerFrom(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_
 
 }  // namespace
 
+DotFusionOptions DotFusionFor(const KernelFacts&) {
+  // Library calls are fusions by now.
+  const auto takes_dot = [](const HloInstruction& dot) {
+    const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+    return FillsTiles(Product(lhs.free_sizes), Product(rhs.free_sizes), Product(lhs.contracting_sizes));
+  };
+  // Each tile along the other side computes the producer again. Without fusion its result is written once, and each of
+  // those tiles reads that.
+  const auto takes_producer = [](const HloInstruction& dot, int64_t operand, const HloInstruction& producer) {
+    const DotSide other = operand == 0 ? RhsOf(dot) : LhsOf(dot);
+    const int64_t tiles = CeilDiv(Product(other.free_sizes), kTileSide);
+    if (tiles > 1 && IsExpensiveToRepeat(producer)) return false;
+    int64_t read = 0;
+    for (const HloInstruction* input : producer.operands())
+      read += ShapeUtil::ElementsIn(input->shape()) > 1 ? ShapeUtil::ByteSizeOf(input->shape()) : 0;
+    const int64_t result = ShapeUtil::ByteSizeOf(producer.shape());
+    if (producer.opcode() == HloOpcode::kSlice || producer.opcode() == HloOpcode::kDynamicSlice) read = result;
+    return read <= result || (read - result) * tiles <= read + result;
+  };
+  return {.takes_dot = takes_dot, .takes_producer = takes_producer, .takes_consumer = [](const auto&, const auto&) {
+            return true;
+          }};
+}
+
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts) {
-  const HloInstruction& dot = *HeroOf(&instruction);
+  const HloInstruction& dot = *DotOf(instruction);
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const int64_t depth = Product(lhs.contracting_sizes);
   if (FillsTiles(Product(lhs.free_sizes), Product(rhs.free_sizes), depth))

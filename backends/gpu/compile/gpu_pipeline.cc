@@ -6,6 +6,7 @@
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/row_plan.h"
+#include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
@@ -21,10 +22,11 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  // Fuses products and convolutions for the libraries, and rows, first: the general fusion does not change existing
-  // fusions.
+  // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
+  // change existing fusions.
   if (kernels.libraries != nullptr)
     hooks.before_fusion = MakePassList(MakeGemmFusion(kernels.libraries), MakeConvolutionFusion(kernels.libraries));
+  hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
   hooks.before_fusion.push_back(MakeRowFusion(
       target, options.strict, kMostRowReductions,
       [strict = options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); }));

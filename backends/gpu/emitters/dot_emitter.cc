@@ -1,15 +1,18 @@
 // Dots that are large enough: tiles of the result, one block per tile (tiled_product.h). Operands are element
-// generators, so producers fused into them, their types and the order of their dimensions have no extra cost.
+// generators, so producers fused into them, their types and the order of their dimensions have no extra cost; what is
+// fused after the dot is computed from each sum before it is stored.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
+#include "hlo/analysis/loop_results.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -36,10 +39,11 @@ Index IndexIn(KernelEmitter& k, const DotSide& side, llvm::Value* batch, llvm::V
 }  // namespace
 
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* dot = HeroOf(instruction);
+  const HloInstruction* dot = DotOf(*instruction);
   const DotSide lhs = LhsOf(*dot), rhs = RhsOf(*dot);
   const PrimitiveType type = dot->shape().element_type(),
                       sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  const LoopResults results = LoopResultsOf(*instruction);
   KernelEmitter k(&program, instruction);
   auto product_side = [&](const DotSide& side) {
     auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position,
@@ -55,9 +59,9 @@ absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction)
     std::vector<LaneIndex> at = k.Delinearize(batch, lhs.batch_sizes);
     for (LaneIndex& index : k.Delinearize(m, lhs.free_sizes)) at.push_back(index);
     for (LaneIndex& index : k.Delinearize(n, rhs.free_sizes)) at.push_back(index);
-    k.ArrayOf(instruction)
-        .Store(k.context(), Index(std::move(at)), codegen::EmitConvert(k.context(), sum_type, type, sum));
-    return absl::OkStatus();
+    k.SetValue(dot, codegen::EmitConvert(k.context(), sum_type, type, sum));
+    const Index index(std::move(at));
+    return EmitElements(k, results, {&index, 1});
   };
   TiledProduct product{.batch = Product(lhs.batch_sizes),
                        .depth = Product(lhs.contracting_sizes),

@@ -22,18 +22,10 @@ const HloInstruction* OnlyUser(const HloInstruction* instruction) {
 
 absl::Status FuseForLibrary(const std::vector<const HloInstruction*>& members, const HloInstruction* root,
                             absl::string_view library) {
-  HloComputation* computation = const_cast<HloInstruction*>(root)->parent();
-  HloComputation* fused = computation->parent()->AddComputation(std::string(library));
-  FusedMembers inside(fused);
-  for (const HloInstruction* member : members) inside.Add(*member);
-  HILO_RETURN_IF_ERROR(fused->set_root_instruction(inside.at(root)));
-  auto attributes = std::make_unique<FusionAttrs>();
-  attributes->kind = FusionKind::kCustom;
-  HloInstruction* fusion = computation->AddInstruction(
-      HloInstruction::Create(HloOpcode::kFusion, root->shape(), inside.operands(), std::move(attributes), {&fused, 1}),
-      absl::StrCat(root->name(), "_", library));
-  fused->set_fusion_instruction(fusion);
-  return computation->ReplaceInstruction(const_cast<HloInstruction*>(root), fusion);
+  FusedMembers inside(const_cast<HloInstruction*>(root)->parent(), library);
+  for (const HloInstruction* member : members) inside.Add(const_cast<HloInstruction*>(member));
+  HloInstruction* result = const_cast<HloInstruction*>(root);
+  return inside.Replace({&result, 1}, FusionKind::kCustom, absl::StrCat(root->name(), "_", library)).status();
 }
 
 }  // namespace hilo::gpu
