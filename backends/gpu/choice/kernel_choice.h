@@ -5,9 +5,10 @@
 // only the schedule and the memory determine: the kernels of copies, updates that are not in place, and sequences of
 // small instructions.
 //
-// `width` is the number of adjacent elements that a thread processes together, `parts` the number of parts of a
-// reduction or scan that have blocks of their own and are combined by a second launch. `parallel` is unused: all
-// kernels are. `tile` by kind, where `block` is the number of threads per block:
+// `width` is the number of adjacent elements that a thread processes together; of a tiled product, the depth of one
+// multiplication, which tensor cores make unless it is 1. `parts` is the number of parts of a reduction or scan that
+// have blocks of their own and are combined by a second launch. `parallel` is unused: all kernels are. `tile` by kind,
+// where `block` is the number of threads per block:
 //
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
 //   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
@@ -25,7 +26,8 @@
 //   scatter-*                {block, threads that share elements and iterate over the same indices}, then for each
 //                            operand the {block, width} of the loop that computes it, or {0, 0} if it is copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
-//   tiled-convolution, tiled-dot  {block, side of a tile, depth of a strip, results of a thread in each dimension}
+//   tiled-convolution, tiled-dot  {block, rows, columns, depth of a strip, rows and columns of a thread or warp,
+//                            adjacent elements of each operand that a thread loads} (match/product_match.h)
 //   tiled-transpose          {block, side, pitch}: of a tile in shared memory, in elements
 //   top-k                    {block, cells of a tile}: of the first launch
 //   warp-rows[-in-order]     {block, lanes of a row}

@@ -15,6 +15,7 @@ class Libraries;
 struct KernelFacts {
   bool strict = false;
   KernelSettings settings;
+  int architecture = 90;                             // as in sm_90
   Libraries* libraries = nullptr;                    // null: no library calls
   const CustomCallRegistry* custom_calls = nullptr;  // null: the default one
 };

@@ -15,24 +15,125 @@
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
 
-// Tiles of 64 x 64 results, 4 x 4 for each of 256 threads, over strips 16 deep: 8 KB of shared memory for F32, and
-// eight loads from it for 16 multiplications.
-constexpr int64_t kTileSide = 64, kStripDepth = 16, kOwnResults = 4;
+// A product as the choice of its tile sees it.
+struct ProductFacts {
+  int64_t batch, rows, columns, depth;
+  PrimitiveType lhs, rhs, sum;
+  int64_t lhs_minor = 1, rhs_minor = 1;  // sizes of the dimensions in which elements are adjacent
+};
+
+// Tiles of 64 x 64 results, 4 x 4 for each of 256 threads, over strips 16 deep: twice 8 KB of shared memory for F32,
+// and eight loads from it for 16 multiplications. Elements of 16 bytes have strips of half the depth.
+constexpr int64_t kTileSide = 64, kStripDepth = 16, kOwnResults = 4, kWideBytes = 16;
 // Half a tile in each direction, and half a strip, must be filled: the rest is multiplied by zeros.
 constexpr int64_t kMinTileSide = 32, kMinDepth = 8;
+// Tensor cores have results to spare: a strip of weights for eight rows is read at the speed of memory.
+constexpr int64_t kMinTensorCoreSide = 8, kMinTensorCoreDepth = 16;
+// Two steps for each strip. A warp's 64 x 32 results are 64 registers of a thread, and 24 loads of 16 bytes make 64
+// multiplications.
+constexpr int64_t kTensorCoreStripBytes = 64;
+constexpr int64_t kNarrowSide = 16, kMiddleSide = 64, kWideSide = 128, kWarpSide = 32;
+// Multiprocessors of an H100: with fewer tiles, smaller ones are faster.
+constexpr int64_t kWantedTiles = 132;
+constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
 
-KernelConfig Tiled(KernelKind kind, int64_t rows, int64_t columns, int64_t depth) {
-  return {.kind = kind,
-          .tile = {(kTileSide / kOwnResults) * (kTileSide / kOwnResults), kTileSide, kStripDepth, kOwnResults},
-          .why = absl::StrCat("fills tiles: ", rows, " x ", columns, " x ", depth)};
+// mma.sync adds up in f32 or s32, in an order of its own.
+bool TensorCoresMultiply(const ProductFacts& product, const KernelFacts& facts) {
+  if (facts.strict || facts.architecture < kFirstTensorCores || product.lhs != product.rhs) return false;
+  const bool is_float = (product.lhs == BF16 || product.lhs == F16) && product.sum == F32;
+  const bool is_integer = (product.lhs == S8 || product.lhs == U8) && product.sum == S32;
+  return (is_float || is_integer) && std::min(product.rows, product.columns) >= kMinTensorCoreSide &&
+         std::max(product.rows, product.columns) >= kMinTileSide && product.depth >= kMinTensorCoreDepth;
 }
-bool FillsTiles(int64_t rows, int64_t columns, int64_t depth) {
-  return rows >= kMinTileSide && columns >= kMinTileSide && depth >= kMinDepth;
+
+bool FillsTiles(const ProductFacts& product, const KernelFacts& facts) {
+  return TensorCoresMultiply(product, facts) ||
+         (product.rows >= kMinTileSide && product.columns >= kMinTileSide && product.depth >= kMinDepth);
+}
+
+int64_t TensorCoreSide(int64_t size, int64_t widest) {
+  return size <= kNarrowSide ? kNarrowSide : size <= kMiddleSide ? kMiddleSide : widest;
+}
+
+ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
+  ProductTile tile;
+  if (TensorCoresMultiply(product, facts)) {
+    const auto set_sides = [&](int64_t widest) {
+      tile.rows = TensorCoreSide(product.rows, widest);
+      tile.columns = TensorCoreSide(product.columns, widest);
+      return product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns);
+    };
+    if (set_sides(kWideSide) < kWantedTiles) set_sides(kMiddleSide);
+    const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
+    tile.strip = kTensorCoreStripBytes / bytes;
+    tile.step = tile.strip / 2;
+    tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * kWarpSide : kWarpSide);
+    tile.own_columns = std::min(tile.columns, kWarpSide);
+    tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
+  } else {
+    const bool is_wide = PrimitiveTypeByteSize(product.sum) >= kWideBytes;
+    tile = {.threads = (kTileSide / kOwnResults) * (kTileSide / kOwnResults),
+            .rows = kTileSide,
+            .columns = kTileSide,
+            .strip = is_wide ? kStripDepth / 2 : kStripDepth,
+            .own_rows = kOwnResults,
+            .own_columns = kOwnResults};
+  }
+  // 16 bytes, or fewer so that all threads have some.
+  const auto group = [&](PrimitiveType type, int64_t minor, int64_t side) {
+    return GroupOf(PrimitiveTypeByteSize(type), minor, std::max<int64_t>(side * tile.strip / tile.threads, 1));
+  };
+  tile.lhs_group = group(product.lhs, product.lhs_minor, tile.rows);
+  tile.rhs_group = group(product.rhs, product.rhs_minor, tile.columns);
+  return tile;
+}
+
+KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFacts& facts) {
+  const ProductTile tile = TileOf(product, facts);
+  return {.kind = kind,
+          .width = tile.step,
+          .tile = tile.ToList(),
+          .why = absl::StrCat("fills tiles: ", product.rows, " x ", product.columns, " x ", product.depth,
+                              tile.uses_tensor_cores() ? ", on tensor cores" : "")};
+}
+
+// Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
+int64_t MinorSize(const DotSide& side) {
+  if (side.DepthIsMinor()) return side.contracting_sizes.back();
+  const bool free = !side.free.empty() && side.free.back() == side.operand->shape().rank() - 1;
+  return free ? side.free_sizes.back() : 1;
+}
+
+ProductFacts FactsOf(const HloInstruction& dot) {
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  const PrimitiveType x = lhs.operand->shape().element_type(), y = rhs.operand->shape().element_type();
+  return {.batch = Product(lhs.batch_sizes),
+          .rows = Product(lhs.free_sizes),
+          .columns = Product(rhs.free_sizes),
+          .depth = Product(lhs.contracting_sizes),
+          .lhs = x,
+          .rhs = y,
+          .sum = SumType(x, y, dot.shape().element_type()),
+          .lhs_minor = MinorSize(lhs),
+          .rhs_minor = MinorSize(rhs)};
+}
+
+ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& sizes) {
+  const PrimitiveType x = convolution.operand(0)->shape().element_type(),
+                      y = convolution.operand(1)->shape().element_type();
+  return {.batch = sizes.groups,
+          .rows = sizes.rows(),
+          .columns = sizes.out_features,
+          .depth = sizes.depth(),
+          .lhs = x,
+          .rhs = y,
+          .sum = SumType(x, y, convolution.shape().element_type())};
 }
 
 // Transposes of shorter sides are loops: a warp would read mostly what lies outside of the array.
@@ -85,17 +186,15 @@ int64_t PowerFrom(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_
 
 }  // namespace
 
-DotFusionOptions DotFusionFor(const KernelFacts&) {
+DotFusionOptions DotFusionFor(const KernelFacts& facts) {
   // Library calls are fusions by now.
-  const auto takes_dot = [](const HloInstruction& dot) {
-    const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
-    return FillsTiles(Product(lhs.free_sizes), Product(rhs.free_sizes), Product(lhs.contracting_sizes));
-  };
+  const auto takes_dot = [facts](const HloInstruction& dot) { return FillsTiles(FactsOf(dot), facts); };
   // Each tile along the other side computes the producer again. Without fusion its result is written once, and each of
   // those tiles reads that.
-  const auto takes_producer = [](const HloInstruction& dot, int64_t operand, const HloInstruction& producer) {
-    const DotSide other = operand == 0 ? RhsOf(dot) : LhsOf(dot);
-    const int64_t tiles = CeilDiv(Product(other.free_sizes), kTileSide);
+  const auto takes_producer = [facts](const HloInstruction& dot, int64_t operand, const HloInstruction& producer) {
+    const ProductFacts product = FactsOf(dot);
+    const ProductTile tile = TileOf(product, facts);
+    const int64_t tiles = operand == 0 ? CeilDiv(product.columns, tile.columns) : CeilDiv(product.rows, tile.rows);
     if (tiles > 1 && IsExpensiveToRepeat(producer)) return false;
     int64_t read = 0;
     for (const HloInstruction* input : producer.operands())
@@ -110,20 +209,17 @@ DotFusionOptions DotFusionFor(const KernelFacts&) {
 }
 
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts) {
-  const HloInstruction& dot = *DotOf(instruction);
-  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
-  const int64_t depth = Product(lhs.contracting_sizes);
-  if (FillsTiles(Product(lhs.free_sizes), Product(rhs.free_sizes), depth))
-    return Tiled(KernelKind::kTiledDot, Product(lhs.free_sizes), Product(rhs.free_sizes), depth);
+  const ProductFacts product = FactsOf(*DotOf(instruction));
+  if (FillsTiles(product, facts)) return Tiled(KernelKind::kTiledDot, product, facts);
   return ChooseLoop(instruction, facts, "too small for tiles");
 }
 
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts) {
   // Sums of strict results have one order, and must not include 0 times infinity.
   if (facts.strict) return ChooseLoop(instruction, facts, "strict sums have one order");
-  const ConvolutionSizes sizes(*HeroOf(&instruction));
-  if (FillsTiles(sizes.rows(), sizes.out_features, sizes.depth()))
-    return Tiled(KernelKind::kTiledConvolution, sizes.rows(), sizes.out_features, sizes.depth());
+  const HloInstruction& convolution = *HeroOf(&instruction);
+  const ProductFacts product = FactsOf(convolution, ConvolutionSizes(convolution));
+  if (FillsTiles(product, facts)) return Tiled(KernelKind::kTiledConvolution, product, facts);
   return ChooseLoop(instruction, facts, "too small for tiles");
 }
 

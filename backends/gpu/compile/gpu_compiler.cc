@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
+#include "backends/gpu/driver/gpu_arch.h"
 #include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/compile/module_emitter.h"
 #include "backends/gpu/ptx/assembler.h"
@@ -65,7 +66,7 @@ class GpuCompiler : public Compiler {
                                                            const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
-    const std::string arch = options.cpu.empty() ? driver->properties().arch() : options.cpu;
+    const std::string arch = ArchOf(options, driver);
     const GpuImageFormat format = driver->image_format();
     const KernelSettings settings = Settings();
     HILO_ASSIGN_OR_RETURN(const Lowered lowered, Lower(std::move(module), options, settings, driver, stages));
@@ -94,8 +95,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices_->Get(0));
     ByteWriter settings;
     Encode(Settings(), &settings);
-    return absl::StrCat(options.cpu.empty() ? driver->properties().arch() : options.cpu, " format ",
-                        static_cast<int>(driver->image_format()), " settings ",
+    return absl::StrCat(ArchOf(options, driver), " format ", static_cast<int>(driver->image_format()), " settings ",
                         absl::BytesToHexString(settings.bytes()), " tuned ",
                         AlgorithmSelector::TuneFileFromEnvironment());
   }
@@ -122,7 +122,7 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, nullptr, stages));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
-    const std::string arch = options.cpu.empty() ? kDefaultArch : options.cpu;
+    const std::string arch = ArchOf(options, nullptr);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, settings, arch, stages));
     if (kind == "llvm") return codegen::ModulesText(program.modules);
     if (kind == "thunks") return ThunksOf(lowered, program);
@@ -150,6 +150,12 @@ class GpuCompiler : public Compiler {
   }
 
  private:
+  // The architecture that code is for; `device` is null if there is none.
+  static std::string ArchOf(const CompileOptions& options, GpuDriver* device) {
+    if (!options.cpu.empty()) return options.cpu;
+    return device == nullptr ? kDefaultArch : device->properties().arch();
+  }
+
   static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
     return absl::StrCat(lowered.libraries == nullptr ? "" : lowered.libraries->decisions().Missing(),
                         ThunksToString(program.image.entry().thunks, ""));
@@ -225,8 +231,10 @@ class GpuCompiler : public Compiler {
     if (!options.strict)
       lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, settings.library_thresholds);
     const std::unique_ptr<Target> target = CreateGpuTarget();
+    HILO_ASSIGN_OR_RETURN(const Architecture architecture, ParseArchitecture(ArchOf(options, device)));
     const KernelFacts kernels{.strict = options.strict,
                               .settings = settings,
+                              .architecture = architecture.number(),
                               .libraries = lowered.libraries.get(),
                               .custom_calls = options.custom_calls};
     LoweringSteps steps{.pipeline = GpuPipeline(target.get(), options, kernels)};

@@ -40,13 +40,19 @@ class ConvolutionKernel {
     return {.batch = sizes_.groups,
             .depth = sizes_.depth(),
             .lhs = {.positions = sizes_.rows(),
+                    .type = Lhs()->shape().element_type(),
                     .depth_is_minor = features_are_minor_,
-                    .element = [this](auto* g, auto* p, auto* d) { return Input(g, p, d); }},
+                    .elements = [this](auto* g, auto* p, auto* d, int64_t) { return Input(g, p, d); }},
             .rhs = {.positions = sizes_.out_features,
+                    .type = Rhs()->shape().element_type(),
                     .depth_is_minor = numbers_.kernel_output_feature_dimension() != Rhs()->shape().rank() - 1,
-                    .element = [this](auto* g, auto* p, auto* d) { return Weight(g, p, d); }},
+                    .elements = [this](auto* g, auto* p, auto* d, int64_t) { return Weight(g, p, d); }},
             .sum_type = sum_type_,
-            .store = [this](auto* g, auto* m, auto* n, const ElementValue& sum) { return Store(g, m, n, sum); }};
+            .store = [this](auto* g, auto* m, auto* n, absl::Span<const ElementValue> sums) -> absl::Status {
+              for (size_t i = 0; i < sums.size(); ++i)
+                HILO_RETURN_IF_ERROR(Store(g, m, b_.CreateAdd(n, b_.getInt64(i), "", true, true), sums[i]));
+              return absl::OkStatus();
+            }};
   }
 
  private:
@@ -80,12 +86,12 @@ class ConvolutionKernel {
     return parts;
   }
 
-  absl::StatusOr<ElementValue> Generate(const HloInstruction* operand, std::vector<LaneIndex> at) {
+  absl::StatusOr<Elements> Generate(const HloInstruction* operand, std::vector<LaneIndex> at) {
     HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(operand, Index(std::move(at))));
-    return codegen::EmitConvert(k_.context(), operand->shape().element_type(), sum_type_, value);
+    return Elements{value};
   }
 
-  absl::StatusOr<ElementValue> Input(llvm::Value* group, llvm::Value* row, llvm::Value* depth) {
+  absl::StatusOr<Elements> Input(llvm::Value* group, llvm::Value* row, llvm::Value* depth) {
     const Shape& shape = Lhs()->shape();
     const Depth split = Split(depth);
     const int64_t places = Product(sizes_.places);
@@ -111,17 +117,18 @@ class ConvolutionKernel {
       at[dimension] = Below(w.base_dilation > 1 ? b_.CreateUDiv(dilated, Int(w.base_dilation)) : dilated, size);
     }
     auto load = [&]() -> absl::StatusOr<codegen::Carried> {
-      HILO_ASSIGN_OR_RETURN(ElementValue value, Generate(Lhs(), at));
-      return codegen::Pack({value});
+      HILO_ASSIGN_OR_RETURN(const Elements value, Generate(Lhs(), at));
+      return codegen::Pack(value);
     };
     auto zero = [&]() -> absl::StatusOr<codegen::Carried> {
-      return codegen::Pack({codegen::EmitZero(k_.context(), sum_type_)});
+      return codegen::Pack({codegen::EmitZero(k_.context(), shape.element_type())});
     };
     HILO_ASSIGN_OR_RETURN(codegen::Carried value, codegen::EmitBranches(k_.context(), "tap", hit, load, zero));
-    return codegen::Unpack(value, {&sum_type_, 1})[0];
+    const PrimitiveType type = shape.element_type();
+    return codegen::Unpack(value, {&type, 1});
   }
 
-  absl::StatusOr<ElementValue> Weight(llvm::Value* group, llvm::Value* column, llvm::Value* depth) {
+  absl::StatusOr<Elements> Weight(llvm::Value* group, llvm::Value* column, llvm::Value* depth) {
     const Shape& shape = Rhs()->shape();
     const Depth split = Split(depth);
     const std::vector<llvm::Value*> tap = Parts(split.tap, sizes_.taps);
@@ -168,9 +175,7 @@ class ConvolutionKernel {
 absl::Status EmitConvolution(ProgramEmitter& program, const HloInstruction* instruction) {
   KernelEmitter k(&program, instruction);
   ConvolutionKernel kernel(k, instruction);
-  TiledProduct product = kernel.product();
-  product.SetSizes(*instruction->kernel());
-  return product.EmitAndLaunch(instruction, k);
+  return kernel.product().EmitAndLaunch(instruction, k);
 }
 
 }  // namespace hilo::gpu

@@ -1,9 +1,6 @@
 // Dots that are large enough: tiles of the result, one block per tile (tiled_product.h). Operands are element
 // generators, so producers fused into them, their types and the order of their dimensions have no extra cost; what is
 // fused after the dot is computed from each sum before it is stored.
-#include <algorithm>
-
-#include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -14,7 +11,6 @@
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/loop_results.h"
 #include "hlo/ops/reduction/sum_type.h"
-#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -23,54 +19,101 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The index of an element of one side.
-Index IndexIn(KernelEmitter& k, const DotSide& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
-  std::vector<LaneIndex> at(side.operand->shape().rank());
-  auto place = [&](const std::vector<int64_t>& dimensions, llvm::Value* linear, const std::vector<int64_t>& sizes) {
-    const std::vector<LaneIndex> indices = k.Delinearize(linear, sizes);
-    for (size_t i = 0; i < indices.size(); ++i) at[dimensions[i]] = indices[i];
-  };
-  place(side.batch, batch, side.batch_sizes);
-  place(side.free, position, side.free_sizes);
-  place(side.contracting, depth, side.contracting_sizes);
-  return Index(std::move(at));
+// The indices of `count` adjacent elements along the last of several dimensions, the first at row-major index `linear`,
+// a multiple of `count`, as is the size of that dimension.
+std::vector<std::vector<LaneIndex>> Adjacent(KernelEmitter& k, llvm::Value* linear, const std::vector<int64_t>& sizes,
+                                             int64_t count) {
+  std::vector<LaneIndex> first;
+  if (!sizes.empty())
+    first = Index::FromLinear(LaneIndex::Uniform(linear, count, Product(sizes)), sizes).Dims(k.context());
+  std::vector<std::vector<LaneIndex>> all(count, first);
+  for (int64_t i = 1; i < count; ++i) all[i].back() = first.back().AddConstant(i).WithRange({0, sizes.back() - 1});
+  return all;
 }
+
+class DotKernel {
+ public:
+  DotKernel(KernelEmitter& k, const HloInstruction* instruction)
+      : k_(k),
+        dot_(DotOf(*instruction)),
+        results_(LoopResultsOf(*instruction)),
+        lhs_(LhsOf(*dot_)),
+        rhs_(RhsOf(*dot_)),
+        sum_type_(SumType(lhs_.operand->shape().element_type(), rhs_.operand->shape().element_type(),
+                          dot_->shape().element_type())) {}
+
+  TiledProduct product() {
+    return {.batch = Product(lhs_.batch_sizes),
+            .depth = Product(lhs_.contracting_sizes),
+            .lhs = SideOf(lhs_),
+            .rhs = SideOf(rhs_),
+            .sum_type = sum_type_,
+            .store = [this](auto* batch, auto* m, auto* n, auto sums) { return Store(batch, m, n, sums); }};
+  }
+
+ private:
+  ProductSide SideOf(const DotSide& side) {
+    return {.positions = Product(side.free_sizes),
+            .type = side.operand->shape().element_type(),
+            .depth_is_minor = side.DepthIsMinor(),
+            .elements = [this, &side](auto* batch, auto* position, auto* depth, int64_t group) {
+              return Load(side, batch, position, depth, group);
+            }};
+  }
+
+  absl::StatusOr<Elements> Load(const DotSide& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth,
+                                int64_t group) {
+    const bool deep = side.DepthIsMinor();
+    const std::vector<LaneIndex> batches = k_.Delinearize(batch, side.batch_sizes);
+    const auto positions = Adjacent(k_, position, side.free_sizes, deep ? 1 : group),
+               depths = Adjacent(k_, depth, side.contracting_sizes, deep ? group : 1);
+    Elements elements;
+    for (int64_t i = 0; i < group; ++i) {
+      std::vector<LaneIndex> at(side.operand->shape().rank());
+      const auto place = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
+        for (size_t d = 0; d < indices.size(); ++d) at[dimensions[d]] = indices[d];
+      };
+      place(side.batch, batches);
+      place(side.free, positions[deep ? 0 : i]);
+      place(side.contracting, depths[deep ? i : 0]);
+      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(side.operand, Index(std::move(at))));
+    }
+    return elements;
+  }
+
+  absl::Status Store(llvm::Value* batch, llvm::Value* m, llvm::Value* n, absl::Span<const ElementValue> sums) {
+    const std::vector<LaneIndex> batches = k_.Delinearize(batch, lhs_.batch_sizes),
+                                 rows = k_.Delinearize(m, lhs_.free_sizes);
+    const auto count = static_cast<int64_t>(sums.size());
+    const bool adjacent = !rhs_.free_sizes.empty() && rhs_.free_sizes.back() % count == 0;
+    const auto columns = Adjacent(k_, n, rhs_.free_sizes, adjacent ? count : 1);
+    for (int64_t i = 0; i < count; ++i) {
+      std::vector<LaneIndex> at = batches;
+      at.insert(at.end(), rows.begin(), rows.end());
+      const std::vector<LaneIndex> column =
+          adjacent ? columns[i]
+                   : k_.Delinearize(k_.b().CreateAdd(n, k_.b().getInt64(static_cast<uint64_t>(i))), rhs_.free_sizes);
+      at.insert(at.end(), column.begin(), column.end());
+      k_.SetValue(dot_, codegen::EmitConvert(k_.context(), sum_type_, dot_->shape().element_type(), sums[i]));
+      const Index index(std::move(at));
+      HILO_RETURN_IF_ERROR(EmitElements(k_, results_, {&index, 1}));
+    }
+    return absl::OkStatus();
+  }
+
+  KernelEmitter& k_;
+  const HloInstruction* dot_;
+  const LoopResults results_;
+  const DotSide lhs_, rhs_;
+  const PrimitiveType sum_type_;
+};
 
 }  // namespace
 
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction) {
-  const HloInstruction* dot = DotOf(*instruction);
-  const DotSide lhs = LhsOf(*dot), rhs = RhsOf(*dot);
-  const PrimitiveType type = dot->shape().element_type(),
-                      sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
-  const LoopResults results = LoopResultsOf(*instruction);
   KernelEmitter k(&program, instruction);
-  auto product_side = [&](const DotSide& side) {
-    auto element = [&k, &side, sum_type](llvm::Value* batch, llvm::Value* position,
-                                         llvm::Value* depth) -> absl::StatusOr<ElementValue> {
-      HILO_ASSIGN_OR_RETURN(ElementValue value,
-                            k.elements().Generate(side.operand, IndexIn(k, side, batch, position, depth)));
-      return codegen::EmitConvert(k.context(), side.operand->shape().element_type(), sum_type, value);
-    };
-    return ProductSide{
-        .positions = Product(side.free_sizes), .depth_is_minor = side.DepthIsMinor(), .element = element};
-  };
-  auto store = [&](llvm::Value* batch, llvm::Value* m, llvm::Value* n, const ElementValue& sum) {
-    std::vector<LaneIndex> at = k.Delinearize(batch, lhs.batch_sizes);
-    for (LaneIndex& index : k.Delinearize(m, lhs.free_sizes)) at.push_back(index);
-    for (LaneIndex& index : k.Delinearize(n, rhs.free_sizes)) at.push_back(index);
-    k.SetValue(dot, codegen::EmitConvert(k.context(), sum_type, type, sum));
-    const Index index(std::move(at));
-    return EmitElements(k, results, {&index, 1});
-  };
-  TiledProduct product{.batch = Product(lhs.batch_sizes),
-                       .depth = Product(lhs.contracting_sizes),
-                       .lhs = product_side(lhs),
-                       .rhs = product_side(rhs),
-                       .sum_type = sum_type,
-                       .store = store};
-  product.SetSizes(*instruction->kernel());
-  return product.EmitAndLaunch(instruction, k);
+  DotKernel kernel(k, instruction);
+  return kernel.product().EmitAndLaunch(instruction, k);
 }
 
 }  // namespace hilo::gpu

@@ -1,7 +1,8 @@
 // Products of two batches of matrices whose elements are computed on demand, as in dots and convolutions. A block
-// computes a square tile of results. It loads a strip of each operand into shared memory, and each thread multiplies
-// the elements for its own square of results; then the next strip is loaded. Elements beyond the edges are 0 on both
-// sides and add nothing.
+// computes a tile of results. It loads a strip of each operand into shared memory, from which its threads, or the
+// tensor cores of its warps, multiply; meanwhile the next strip is loaded into registers, which go to the other half of
+// that memory. Elements beyond the depth are 0 on both sides and add nothing; those beyond the positions are others of
+// the matrix, whose results are not stored.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 
@@ -9,7 +10,9 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/match/product_match.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
@@ -17,28 +20,26 @@ namespace hilo::gpu {
 // One operand: lhs (m x depth) or rhs (depth x n).
 struct ProductSide {
   int64_t positions = 0;  // m or n
+  PrimitiveType type = F32;
   // True if elements that are adjacent in depth, rather than in position, are adjacent in memory.
   bool depth_is_minor = false;
-  // Returns the element at a position and depth that are in range, in the type of the sums. The batch, position and
-  // depth are i64.
-  std::function<absl::StatusOr<codegen::ElementValue>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth)>
-      element;
+  // Returns `group` elements that are adjacent in memory, all of them in range; the position or the depth of the first
+  // is a multiple of `group`. The batch, position and depth are i64.
+  std::function<absl::StatusOr<Elements>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth, int64_t group)>
+      elements;
 };
 
 struct TiledProduct {
   int64_t batch = 1, depth = 0;
   ProductSide lhs, rhs;
   PrimitiveType sum_type = F32;
-  std::function<absl::Status(llvm::Value* batch, llvm::Value* m, llvm::Value* n, const codegen::ElementValue& sum)>
+  // Stores the results at (m, n), (m, n + 1) and so on; n is a multiple of their number.
+  std::function<absl::Status(llvm::Value* batch, llvm::Value* m, llvm::Value* n,
+                             absl::Span<const codegen::ElementValue> sums)>
       store;
 
-  // Threads of a block, side of a tile, depth of a strip, and results of a thread in each dimension.
-  int64_t threads = 0, side = 0, strip = 0, own = 0;
-  void SetSizes(const KernelConfig& config) {
-    threads = config.tile[0], side = config.tile[1], strip = config.tile[2], own = config.tile[3];
-  }
-
-  // Emits all of kernel `k`, which computes `instruction`, and launches it. Sums are in ascending order of depth.
+  // Emits all of kernel `k`, which computes `instruction` with the tile that its configuration states, and launches it.
+  // Sums of threads are in ascending order of depth.
   absl::Status EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const;
 };
 

@@ -4,6 +4,7 @@
 #include "backends/gpu/emulated/block_run.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/emulated/fiber.h"
+#include "backends/gpu/emulated/matrix_operations.h"
 
 namespace hilo::gpu {
 namespace {
@@ -54,6 +56,11 @@ uint32_t hilo_emulated_warp(ThreadContext* thread, uint32_t operation, uint32_t 
   return thread->result;
 }
 
+void hilo_emulated_matrix(ThreadContext* thread, uint32_t operation, uint32_t* words, uint32_t site) {
+  thread->words = words;
+  hilo_emulated_warp(thread, operation, ~0u, 0, 0, 0, site);
+}
+
 void* hilo_emulated_access(ThreadContext* thread, void* address, uint64_t bytes, uint32_t alignment, uint32_t kind,
                            uint32_t site) {
   return thread->run->checker()->Access(*thread, static_cast<uint8_t*>(address), static_cast<int64_t>(bytes), alignment,
@@ -72,6 +79,7 @@ uint64_t hilo_emulated_range(ThreadContext* thread, void* address, uint64_t byte
 std::vector<codegen::HostSymbol> ThreadSymbols() {
   return {{kBarrierFunction, reinterpret_cast<void*>(&hilo_emulated_barrier)},
           {kWarpFunction, reinterpret_cast<void*>(&hilo_emulated_warp)},
+          {kMatrixFunction, reinterpret_cast<void*>(&hilo_emulated_matrix)},
           {kAccessFunction, reinterpret_cast<void*>(&hilo_emulated_access)},
           {kRangeFunction, reinterpret_cast<void*>(&hilo_emulated_range)}};
 }
@@ -226,12 +234,23 @@ void BlockRun::ReleaseWarp(ThreadContext& waiting) {
     return;
   }
   if ((arrived & members) != members) return;
+  if (IsMatrixOperation(waiting.operation)) RunMatrix(warp, lanes);
   for (int lane = 0; lane < lanes; ++lane) {
     if (members >> lane & 1) warp[lane].result = WarpResult(warp, lane, members);
   }
   for (int lane = 0; lane < lanes; ++lane) {
     if (members >> lane & 1) warp[lane].state = ThreadState::kReady;
   }
+}
+
+void BlockRun::RunMatrix(ThreadContext* warp, int lanes) {
+  if (lanes != kWarpSize) {
+    return reports_->Add("matrix-lanes", absl::StrCat(Who(*warp), ": an operation on matrices in a warp of ", lanes,
+                                                      " threads (site ", warp->site, ")"));
+  }
+  std::array<uint32_t*, kWarpSize> words;
+  for (int lane = 0; lane < kWarpSize; ++lane) words[lane] = warp[lane].words;
+  RunMatrixOperation(warp->operation, words);
 }
 
 uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t members) {
@@ -259,7 +278,13 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
   int source = lane;
   bool valid = true;
   switch (self.operation) {
-    case WarpOperation::kBarrier: return 0;
+    case WarpOperation::kBarrier:
+    case WarpOperation::kLoadMatrix:
+    case WarpOperation::kLoadMatrixTransposed:
+    case WarpOperation::kMultiplyBf16:
+    case WarpOperation::kMultiplyF16:
+    case WarpOperation::kMultiplyS8:
+    case WarpOperation::kMultiplyU8: return 0;
     case WarpOperation::kBallot: return ballot();
     case WarpOperation::kAll: return ballot() == members;
     case WarpOperation::kAny: return ballot() != 0;

@@ -58,6 +58,7 @@ class BlockRun {
   void RunTogether(int64_t block);
   bool RunReady();
   void ReleaseWarp(ThreadContext& waiting);
+  void RunMatrix(ThreadContext* warp, int lanes);
   uint32_t WarpResult(const ThreadContext* warp, int lane, uint32_t members);
   bool ReleaseBarrier();
 

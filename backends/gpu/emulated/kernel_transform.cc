@@ -32,6 +32,7 @@ using llvm::Value;
 
 constexpr unsigned kSharedSpace = 3;
 constexpr int64_t kSharedAlignment = 16;
+constexpr int kMatrixLineBytes = 16;
 
 int64_t AlignTo(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -59,6 +60,16 @@ constexpr WarpIntrinsic kReductions[] = {
     {"redux.sync.and", WarpOperation::kAnd},
     {"redux.sync.or", WarpOperation::kOr},
     {"redux.sync.xor", WarpOperation::kXor},
+};
+
+// By prefix; ldmatrix of four blocks.
+constexpr WarpIntrinsic kMatrixIntrinsics[] = {
+    {"ldmatrix.sync.aligned.m8n8.x4.b16", WarpOperation::kLoadMatrix},
+    {"ldmatrix.sync.aligned.m8n8.x4.trans.b16", WarpOperation::kLoadMatrixTransposed},
+    {"mma.m16n8k16.row.col.bf16", WarpOperation::kMultiplyBf16},
+    {"mma.m16n8k16.row.col.f32.f32", WarpOperation::kMultiplyF16},
+    {"mma.m16n8k32.row.col.s8", WarpOperation::kMultiplyS8},
+    {"mma.m16n8k32.row.col.u8", WarpOperation::kMultiplyU8},
 };
 
 struct SpecialRegister {
@@ -176,6 +187,7 @@ class Transform {
     const llvm::Attribute most = kernel->getFnAttribute("nvvm.maxntid");
     if (most.isValid()) info.max_threads = std::atoi(most.getValueAsString().str().c_str());
     info_ = &info;
+    words_ = nullptr;
 
     auto* function =
         llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false),
@@ -270,6 +282,9 @@ class Transform {
       HILO_RETURN_IF_ERROR(Warp(name, WarpOperation::kBarrier, call->getArgOperand(0), zero, zero, zero).status());
       return nullptr;
     }
+    for (const auto& [prefix, operation] : kMatrixIntrinsics) {
+      if (absl::StartsWith(name, prefix)) return Matrix(call, name, operation);
+    }
     for (const auto& [prefix, operation] : kReductions) {
       if (name == prefix) return Warp(name, operation, call->getArgOperand(1), call->getArgOperand(0), zero, zero);
     }
@@ -301,6 +316,39 @@ class Transform {
     HILO_RETURN_IF_ERROR(NeedsThread(name));
     return Call(kWarpFunction, b_.getInt32Ty(),
                 {thread_, b_.getInt32(static_cast<uint32_t>(operation)), mask, value, operand, clamp, NextSite()});
+  }
+
+  // Registers go to memory of the thread, and results come from there.
+  absl::StatusOr<Value*> Matrix(llvm::CallInst* call, absl::string_view name, WarpOperation operation) {
+    HILO_RETURN_IF_ERROR(NeedsThread(name));
+    if (words_ == nullptr) {
+      const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+      llvm::BasicBlock& entry = call->getFunction()->getEntryBlock();
+      b_.SetInsertPoint(&entry, entry.begin());
+      words_ = b_.CreateAlloca(b_.getInt32Ty(), b_.getInt32(kMatrixWords));
+      info_->stack_bytes += 4 * kMatrixWords;
+    }
+    const auto word = [&](unsigned i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words_, i); };
+    for (unsigned i = 0; i < call->arg_size(); ++i) {
+      Value* argument = call->getArgOperand(i);
+      if (argument->getType()->isPointerTy()) {
+        argument = Generic(argument);
+        if (checked_) {
+          argument = Call(kAccessFunction, b_.getPtrTy(),
+                          {thread_, argument, b_.getInt64(kMatrixLineBytes), b_.getInt32(kMatrixLineBytes),
+                           b_.getInt32(static_cast<uint32_t>(AccessKind::kLoad)), NextSite()});
+        }
+        b_.CreateAlignedStore(argument, word(i), llvm::Align(4));
+      } else {
+        b_.CreateStore(argument, word(i));
+      }
+    }
+    Call(kMatrixFunction, b_.getVoidTy(), {thread_, b_.getInt32(static_cast<uint32_t>(operation)), words_, NextSite()});
+    auto* types = llvm::cast<llvm::StructType>(call->getType());
+    Value* results = llvm::PoisonValue::get(types);
+    for (unsigned i = 0; i < types->getNumElements(); ++i)
+      results = b_.CreateInsertValue(results, b_.CreateLoad(types->getElementType(i), word(i)), i);
+    return results;
   }
 
   absl::Status NeedsThread(absl::string_view name) {
@@ -456,6 +504,7 @@ class Transform {
   EmulatedKernelInfo* info_ = nullptr;
   Value* thread_ = nullptr;
   Value* shared_base_ = nullptr;
+  Value* words_ = nullptr;  // of operations on matrices; null before the first
 };
 
 }  // namespace

@@ -32,7 +32,16 @@ enum class WarpOperation : uint32_t {
   kAnd,
   kOr,
   kXor,
+  // On matrices (matrix_operations.h): a lane has several words.
+  kLoadMatrix,
+  kLoadMatrixTransposed,
+  kMultiplyBf16,
+  kMultiplyF16,
+  kMultiplyS8,
+  kMultiplyU8,
 };
+inline bool IsMatrixOperation(WarpOperation operation) { return operation >= WarpOperation::kLoadMatrix; }
+inline constexpr int kMatrixWords = 10;
 
 enum class ThreadState : uint8_t { kReady, kAtBarrier, kInWarpOperation, kDone };
 
@@ -52,6 +61,7 @@ struct ThreadContext {
   WarpOperation operation;
   uint32_t mask, value, operand, clamp;  // of the operation
   uint32_t result;
+  uint32_t* words;  // of an operation on matrices: registers, and then results
 };
 
 inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockOffset = offsetof(ThreadContext, block),
@@ -65,11 +75,13 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 // Names of the functions that kernels call:
 //   void barrier(ThreadContext*, u32 site)
 //   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
+//   void matrix(ThreadContext*, u32 operation, u32* words, u32 site)
 //   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
 //   does no harm if the access is out of bounds u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32
 //   site): the bytes, or 0 if they are out of bounds
 inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp",
-                      kAccessFunction[] = "hilo_emulated_access", kRangeFunction[] = "hilo_emulated_range";
+                      kMatrixFunction[] = "hilo_emulated_matrix", kAccessFunction[] = "hilo_emulated_access",
+                      kRangeFunction[] = "hilo_emulated_range";
 std::vector<codegen::HostSymbol> ThreadSymbols();
 
 }  // namespace hilo::gpu

@@ -4,6 +4,24 @@
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
+
+ProductTile ProductTile::Of(const KernelConfig& config) {
+  const std::vector<int64_t>& tile = config.tile;
+  return {.threads = tile[0],
+          .rows = tile[1],
+          .columns = tile[2],
+          .strip = tile[3],
+          .own_rows = tile[4],
+          .own_columns = tile[5],
+          .lhs_group = tile[6],
+          .rhs_group = tile[7],
+          .step = config.width};
+}
+
+std::vector<int64_t> ProductTile::ToList() const {
+  return {threads, rows, columns, strip, own_rows, own_columns, lhs_group, rhs_group};
+}
+
 ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {
   const auto& attrs = convolution.attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;

@@ -1,4 +1,4 @@
-// Convolutions and transposes as kernels see them: rows, columns and depth.
+// Products, convolutions and transposes as kernels see them: rows, columns and depth.
 #ifndef HILO_BACKENDS_GPU_MATCH_PRODUCT_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_PRODUCT_MATCH_H_
 
@@ -7,8 +7,24 @@
 
 #include "backends/gpu/match/operands.h"
 #include "base/math.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
+
+// How a block computes a tile of the results of a product (emitters/tiled_product.h).
+struct ProductTile {
+  int64_t threads = 0;
+  int64_t rows = 0, columns = 0;          // of the tile
+  int64_t strip = 0;                      // depth that is in shared memory at a time
+  int64_t own_rows = 0, own_columns = 0;  // results of a thread, or of a warp if tensor cores multiply
+  int64_t lhs_group = 1, rhs_group = 1;   // adjacent elements of an operand that a thread loads together
+  int64_t step = 1;                       // depth of one multiplication; 1: by threads, else by tensor cores
+
+  bool uses_tensor_cores() const { return step > 1; }
+  // A KernelConfig has `step` as its width and the rest as its tile.
+  static ProductTile Of(const KernelConfig& config);
+  std::vector<int64_t> ToList() const;
+};
 
 // A convolution as an implicit product of matrices.
 struct ConvolutionSizes {

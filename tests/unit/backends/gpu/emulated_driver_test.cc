@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
 namespace hilo::gpu {
@@ -300,6 +301,26 @@ TEST(EmulatedDriverTest, WarpOperations) {
   // Half a warp, in a block that has no more threads.
   EXPECT_EQ(WarpValues("%y = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 65535, i32 %t, i32 1, i32 31)", nullptr, 16)[4],
             5);
+}
+
+// Lane l has elements 4 (l % 4) to 4 (l % 4) + 3 of row l / 4: here l + 1 in the first of them and 0 elsewhere, and of
+// the column l / 4 of the other side a 1 in the first. So the sums of row r are those of its four lanes.
+constexpr char kMultiply[] = R"(
+  %x = add i32 %t, 1
+  %all = call { i32, i32, i32, i32 } @llvm.nvvm.mma.m16n8k32.row.col.s8(i32 %x, i32 0, i32 0, i32 0, i32 1, i32 0, i32 7, i32 7, i32 7, i32 7)
+  %y = extractvalue { i32, i32, i32, i32 } %all, )";
+
+TEST(EmulatedDriverTest, MatrixOperations) {
+  const std::vector<int32_t> first = WarpValues(absl::StrCat(kMultiply, 0)),
+                             lower = WarpValues(absl::StrCat(kMultiply, 2));
+  for (int lane = 0; lane < 32; ++lane) {
+    const int row = lane / 4;
+    EXPECT_EQ(first[lane], 7 + 4 * (4 * row) + 1 + 2 + 3 + 4) << lane;
+    EXPECT_EQ(lower[lane], 7) << lane;
+  }
+  std::string kinds;
+  WarpValues(absl::StrCat(kMultiply, 0), &kinds, 16);
+  EXPECT_EQ(kinds, "matrix-lanes");
 }
 
 TEST(EmulatedDriverTest, ShuffleFaults) {

@@ -171,7 +171,54 @@ ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT 
 )",
      1,
      96,
-     {"ld.shared", "fma.rn.f32", "bar.sync"},
+     {"ld.global.nc.v4.f32", "ld.shared", "fma.rn.f32", "bar.sync"},
+     {".local"}},
+    {"tensor_cores",
+     R"(
+HloModule m
+ENTRY main {
+  x = bf16[2048,1024] parameter(0)
+  w = bf16[1024,4096] parameter(1)
+  bias = f32[4096] parameter(2)
+  residual = bf16[2048,4096] parameter(3)
+  d = f32[2048,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[2048,4096] broadcast(bias), dimensions={1}
+  h = f32[2048,4096] add(d, b)
+  r = f32[2048,4096] convert(residual)
+  s = f32[2048,4096] add(h, r)
+  ROOT c = bf16[2048,4096] convert(s)
+}
+)",
+     1,
+     192,
+     {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ld.global.nc.v4", "st.shared.v4"},
+     {".local", "fma.rn.f32"}},
+    {"weights_of_8_bits",
+     R"(
+HloModule m
+ENTRY main {
+  x = bf16[16,4096] parameter(0)
+  q = s8[4096,4096] parameter(1)
+  scale = bf16[4096] parameter(2)
+  w = bf16[4096,4096] convert(q)
+  b = bf16[4096,4096] broadcast(scale), dimensions={1}
+  s = bf16[4096,4096] multiply(w, b)
+  ROOT d = bf16[16,4096] dot(x, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+     1,
+     128,
+     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "st.shared.v4"},
+     {".local"}},
+    {"dot_s8",
+     R"(
+HloModule m
+ENTRY main { x = s8[512,512] parameter(0)  y = s8[512,512] parameter(1)  ROOT d = s32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1} }
+)",
+     1,
+     128,
+     {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "ld.global.nc.v4", "st.shared.v4"},
      {".local"}},
     {"top_k",
      R"(

@@ -77,6 +77,12 @@ ENTRY main { x = T[)",
                              {{"T[", absl::StrCat(type, "[")}});
 }
 
+std::string Dot(const char* type, const char* lhs, const char* rhs, const char* result) {
+  return absl::StrCat("HloModule m\nENTRY main { x = ", type, "[", lhs, "] parameter(0)  y = ", type, "[", rhs,
+                      "] parameter(1)  ROOT d = ", result,
+                      " dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n");
+}
+
 std::vector<Counted> Cases() {
   return {
       {"softmax", Softmax(4, 512), 1},
@@ -162,6 +168,9 @@ ENTRY main {
 }
 )",
        1, 1.1, 2, 16},
+      {"dot", Dot("f32", "96,64", "64,128", "f32[96,128]"), 1, 1.1, 2, 16},
+      {"dot_on_tensor_cores", Dot("bf16", "128,64", "64,120", "f32[128,120]"), 1, 1.1, 2, 16},
+      {"dot_of_few_rows", Dot("bf16", "16,128", "128,256", "f32[16,256]"), 1, 1.1, 2, 16},
       {"odd_columns", Sum("100,37", "0", "37"), 2, 2.1, 2, 4},
   };
 }

@@ -1,0 +1,61 @@
+// The multiplication of two strips in shared memory by a block: by its threads, or by the tensor cores of its warps.
+#ifndef HILO_BACKENDS_GPU_EMITTERS_TILE_MULTIPLY_H_
+#define HILO_BACKENDS_GPU_EMITTERS_TILE_MULTIPLY_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/match/product_match.h"
+
+namespace hilo::gpu {
+
+// How a strip of an operand lies in shared memory: lines of `pitch` cells, one a position or one an index of the depth.
+struct StripLayout {
+  llvm::Type* cell = nullptr;
+  bool lines_are_positions = false;
+  int64_t pitch = 0;
+};
+
+// One of the two strips of an operand.
+struct Strip {
+  StripLayout layout;
+  std::vector<llvm::Value*> cells;  // one array per component of a complex number
+  llvm::Value* first = nullptr;     // index of its first cell
+
+  // Returns the index of a cell.
+  llvm::Value* Cell(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* depth) const;
+};
+
+class TileMultiplier {
+ public:
+  virtual ~TileMultiplier() = default;
+
+  // `type` is that of the operand's elements.
+  virtual StripLayout LayoutOf(PrimitiveType type, int64_t positions, bool depth_is_minor) = 0;
+  // Converts an element of the operand to what its cells hold, one value per component.
+  virtual codegen::Carried ToCells(PrimitiveType type, const codegen::ElementValue& element) = 0;
+
+  // The sums of a thread.
+  virtual codegen::Carried Zeros() = 0;
+  // Returns the sums with the products of two strips added. All threads of the block take part.
+  virtual absl::StatusOr<codegen::Carried> Multiply(const Strip& lhs, const Strip& rhs,
+                                                    const codegen::Carried& sums) = 0;
+  // Calls `body` for the thread's results, one or two in a row of the tile, with their position in it.
+  using ResultBody =
+      absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, absl::Span<const codegen::ElementValue>)>;
+  virtual absl::Status ForEachResult(const codegen::Carried& sums, ResultBody body) = 0;
+};
+
+// By multiply-adds of the threads, in ascending order of depth. Cells are of the type of the sums.
+std::unique_ptr<TileMultiplier> MakeThreadMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType sum_type);
+// By tensor cores. Cells are of the operands' type, as in memory.
+std::unique_ptr<TileMultiplier> MakeTensorCoreMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType type);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMITTERS_TILE_MULTIPLY_H_
