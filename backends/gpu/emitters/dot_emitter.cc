@@ -19,18 +19,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The indices of `count` adjacent elements along the last of several dimensions, the first at row-major index `linear`,
-// a multiple of `count`, as is the size of that dimension.
-std::vector<std::vector<LaneIndex>> Adjacent(KernelEmitter& k, llvm::Value* linear, const std::vector<int64_t>& sizes,
-                                             int64_t count) {
-  std::vector<LaneIndex> first;
-  if (!sizes.empty())
-    first = Index::FromLinear(LaneIndex::Uniform(linear, count, Product(sizes)), sizes).Dims(k.context());
-  std::vector<std::vector<LaneIndex>> all(count, first);
-  for (int64_t i = 1; i < count; ++i) all[i].back() = first.back().AddConstant(i).WithRange({0, sizes.back() - 1});
-  return all;
-}
-
 class DotKernel {
  public:
   DotKernel(KernelEmitter& k, const HloInstruction* instruction)
@@ -65,8 +53,8 @@ class DotKernel {
                                 int64_t group) {
     const bool deep = side.DepthIsMinor();
     const std::vector<LaneIndex> batches = k_.Delinearize(batch, side.batch_sizes);
-    const auto positions = Adjacent(k_, position, side.free_sizes, deep ? 1 : group),
-               depths = Adjacent(k_, depth, side.contracting_sizes, deep ? group : 1);
+    const auto positions = k_.Adjacent(position, side.free_sizes, deep ? 1 : group),
+               depths = k_.Adjacent(depth, side.contracting_sizes, deep ? group : 1);
     Elements elements;
     for (int64_t i = 0; i < group; ++i) {
       std::vector<LaneIndex> at(side.operand->shape().rank());
@@ -86,7 +74,7 @@ class DotKernel {
                                  rows = k_.Delinearize(m, lhs_.free_sizes);
     const auto count = static_cast<int64_t>(sums.size());
     const bool adjacent = !rhs_.free_sizes.empty() && rhs_.free_sizes.back() % count == 0;
-    const auto columns = Adjacent(k_, n, rhs_.free_sizes, adjacent ? count : 1);
+    const auto columns = k_.Adjacent(n, rhs_.free_sizes, adjacent ? count : 1);
     for (int64_t i = 0; i < count; ++i) {
       std::vector<LaneIndex> at = batches;
       at.insert(at.end(), rows.begin(), rows.end());

@@ -218,6 +218,20 @@ llvm::Value* KernelEmitter::GlobalThread(int64_t block_size) {
   return b().CreateAdd(first, Thread(), "i", true, true);
 }
 
+std::vector<std::vector<codegen::LaneIndex>> KernelEmitter::Adjacent(llvm::Value* linear,
+                                                                     absl::Span<const int64_t> dimensions,
+                                                                     int64_t count) {
+  using codegen::LaneIndex;
+  std::vector<LaneIndex> first;
+  if (!dimensions.empty()) {
+    first =
+        codegen::Index::FromLinear(LaneIndex::Uniform(linear, count, Product(dimensions)), dimensions).Dims(context());
+  }
+  std::vector<std::vector<LaneIndex>> all(count, first);
+  for (int64_t i = 1; i < count; ++i) all[i].back() = first.back().AddConstant(i).WithRange({0, dimensions.back() - 1});
+  return all;
+}
+
 void KernelEmitter::Barrier() { b().CreateIntrinsic(b().getVoidTy(), llvm::Intrinsic::nvvm_barrier0, {}); }
 
 llvm::Value* KernelEmitter::Shared(llvm::Type* type, int64_t count, absl::string_view name) {

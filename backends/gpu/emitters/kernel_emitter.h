@@ -55,6 +55,11 @@ class KernelEmitter : public codegen::KernelFunction {
   llvm::Value* Block();
   llvm::Value* GlobalThread(int64_t block_size);
 
+  // Returns the indices in `dimensions` of `count` elements that are adjacent along the last of them; the first is at
+  // row-major index `linear`, a multiple of `count`, as is the size of that dimension.
+  std::vector<std::vector<codegen::LaneIndex>> Adjacent(llvm::Value* linear, absl::Span<const int64_t> dimensions,
+                                                        int64_t count);
+
   // A block barrier: all threads of the block must reach it.
   void Barrier();
   // Allocates block-shared memory: `count` cells for values of register type `type`; i1 is stored in bytes.

@@ -26,20 +26,14 @@ std::vector<Index> GroupIndices(KernelEmitter& k, const LoopResults& loop, llvm:
   if (dimensions.empty()) return {Index()};
   llvm::Value* first =
       group == 1 ? i : k.b().CreateMul(i, k.b().getInt64(static_cast<uint64_t>(group)), "", true, true);
-  const LaneIndex base = LaneIndex::Uniform(first, group, count);
-  const Index start = Index::FromLinear(base, dimensions);
-  if (group == 1) return {start};
   std::vector<Index> indices;
-  const bool whole_rows = dimensions.back() % group == 0;
-  for (int64_t j = 0; j < group; ++j) {
-    if (!whole_rows) {
-      indices.push_back(Index::FromLinear(base.AddConstant(j).WithRange({0, count - 1}), dimensions));
-      continue;
-    }
-    std::vector<LaneIndex> dims = start.Dims(k.context());
-    dims.back() = dims.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
-    indices.emplace_back(std::move(dims));
+  if (group > 1 && dimensions.back() % group == 0) {
+    for (std::vector<LaneIndex>& at : k.Adjacent(first, dimensions, group)) indices.emplace_back(std::move(at));
+    return indices;
   }
+  const LaneIndex base = LaneIndex::Uniform(first, group, count);
+  for (int64_t j = 0; j < group; ++j)
+    indices.push_back(Index::FromLinear(base.AddConstant(j).WithRange({0, count - 1}), dimensions));
   return indices;
 }
 

@@ -1,11 +1,16 @@
-// Reductions, with the producers that were fused into their operands.
+// Reductions, with the producers that were fused into their operands: nests of two dimensions, the kept indices (here
+// rows, though in memory they may be columns) and the reduced ones, spread over the same levels in two ways.
 //
-// *Rows*: the minor-most dimension is reduced. The lanes of a part of a warp, of a warp, or of a block share a row;
-// each reduces its elements, then they combine, by shuffles and, between warps, through shared memory. If there are few
-// long rows, they are split into parts for several blocks, whose results a second launch combines: there are no
-// atomics, so results are deterministic. *Columns*: the minor-most dimension is kept; adjacent threads have adjacent
-// results, the strips of a block interleave along the columns and combine in shared memory, and a second launch
-// combines the parts of several blocks. row_emitter.cc handles rows that fit into the registers of a block.
+//   level                    Rows: the minor-most is reduced       Columns: the minor-most is kept
+//   blocks of the grid       rows, and parts of a row              groups of results, and parts of them
+//   threads of a block       rows; elements of a part              groups of results; elements (strips) of a part
+//   iterations of a thread   the part's other elements             the part's other elements
+//   groups of 16 bytes       adjacent elements                     adjacent results
+//
+// The threads that share a row combine by shuffles and, between warps, through shared memory; strips combine through
+// shared memory alone. A second launch combines the parts: there are no atomics, so results are deterministic. Rows
+// that fit into the registers of a block are elsewhere (row_emitter.cc): what they keep between reductions is their
+// point.
 //
 // No identity is needed: a thread starts with its first element, and threads without one are skipped. Lanes combine
 // with lanes at distance 1, 2, 4 ...; if each lane has a run of adjacent elements, this keeps their order, as required
@@ -45,13 +50,7 @@ class ReductionKernel {
 
   // Returns those of group number `i` along `dimensions`, the kept or the reduced ones: one index each.
   std::vector<std::vector<LaneIndex>> GroupIndices(llvm::Value* i, absl::Span<const int64_t> dimensions) {
-    llvm::Value* first = b_.CreateMul(i, Int(group_), "", true, true);
-    const std::vector<LaneIndex> base =
-        Index::FromLinear(LaneIndex::Uniform(first, group_, Product(dimensions)), dimensions).Dims(k_.context());
-    std::vector<std::vector<LaneIndex>> indices(group_, base);
-    for (int64_t j = 0; j < group_; ++j)
-      indices[j].back() = base.back().AddConstant(j).WithRange({0, dimensions.back() - 1});
-    return indices;
+    return k_.Adjacent(b_.CreateMul(i, Int(group_), "", true, true), dimensions, group_);
   }
 
   // Combines with the initial values and stores.
@@ -142,76 +141,67 @@ class ReductionKernel {
     return values;
   }
 
-  // Rows of `columns` elements, with `lanes` threads of a warp each. Lanes is a power of two, at most `columns`. In any
-  // order (kAny): `element` is the input, in groups, of which there are at least `lanes`.
-  absl::Status WarpRows(int64_t rows, int64_t columns, int lanes, CombinationOrder order, Element element,
-                        Result result) {
-    llvm::Value* thread = k_.Thread();
-    llvm::Value* lane = b_.CreateAnd(thread, Int(lanes - 1));
-    llvm::Value* row = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kBlockSize / lanes), "", true, true),
-                                    b_.CreateUDiv(thread, Int(lanes)), "row", true, true);
-    // All lanes shuffle, so threads without a row of their own reduce the last one too.
-    llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, Int(rows - 1));
-    Elements values;
-    llvm::Value* valid = nullptr;
-    if (order == CombinationOrder::kAny) {
-      HILO_ASSIGN_OR_RETURN(values, RunRowGroups(own, lane, Int(columns / group_), lanes));
-    } else {
-      const int64_t run = CeilDiv(columns, lanes), filled = CeilDiv(columns, run);
-      llvm::Value* begin = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(filled - 1)),
-                                        Int(run), "", true, true);
-      llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(run)), Int(columns));
-      HILO_ASSIGN_OR_RETURN(values, Run(own, begin, end, 1, element));
-      if (filled < lanes) valid = Int(filled);
-    }
-    HILO_ASSIGN_OR_RETURN(values, CombineLanes(std::move(values), lanes, lane, valid));
-    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpEQ(lane, Int(0)), b_.CreateICmpULT(row, Int(rows)));
-    return k_.If("writes", writes, [&] { return result(row, Int(0), values); });
-  }
-
-  // Rows split into parts of `part` elements, one block per part; `part` is a multiple of the block's groups.
-  absl::Status BlockRows(int64_t columns, int64_t part, CombinationOrder order, Element element, Result result) {
-    const int64_t parts = CeilDiv(columns, part);
-    llvm::Value *thread = k_.Thread(), *block = k_.Block();
-    llvm::Value *row = b_.CreateUDiv(block, Int(parts)), *number = b_.CreateURem(block, Int(parts));
-    llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
-    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(columns));
+  // Rows of `columns` elements in parts of `part`, each with `threads` threads of a block of `block`: some of a warp,
+  // as a power of two, or whole warps. In any order (kAny): `element` is the input, in groups, of which a row that is
+  // one part has at least `threads`; otherwise parts are multiples of the threads' groups.
+  absl::Status Rows(int64_t rows, int64_t columns, int64_t part, int64_t threads, int64_t block, CombinationOrder order,
+                    Element element, Result result) {
+    const int64_t parts = CeilDiv(columns, part), all = rows * parts, lanes = std::min<int64_t>(threads, kWarp);
+    llvm::Value *thread = k_.Thread(), *in_row = b_.CreateURem(thread, Int(threads));
+    llvm::Value* item = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block / threads), "", true, true),
+                                     b_.CreateUDiv(thread, Int(threads)), "item", true, true);
+    // All lanes shuffle, so threads without a part of their own reduce the last one too.
+    llvm::Value* own = all % (block / threads) == 0 ? item : Min(item, Int(all - 1));
+    llvm::Value *row = b_.CreateUDiv(own, Int(parts)), *number = b_.CreateURem(own, Int(parts));
+    llvm::Value* begin = parts == 1 ? Int(0) : b_.CreateMul(number, Int(part), "", true, true);
+    llvm::Value* end = parts == 1 ? Int(columns) : Min(b_.CreateAdd(begin, Int(part)), Int(columns));
     llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
     Elements values;
     llvm::Value* filled;  // threads that have elements
     if (order == CombinationOrder::kAny) {
-      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(group_), "", true); };
-      filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, groups(size), Int(kBlockSize));
-      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(groups(size), Int(1)));
+      auto groups = [&](llvm::Value* elements) { return b_.CreateUDiv(elements, Int(group_)); };
+      filled = Min(groups(size), Int(threads));
+      llvm::Value* first = filled == Int(threads) ? in_row : Min(in_row, b_.CreateSub(groups(size), Int(1)));
       HILO_ASSIGN_OR_RETURN(
-          values, RunRowGroups(row, b_.CreateAdd(groups(begin), own, "", true, true), groups(end), kBlockSize));
+          values, RunRowGroups(row, b_.CreateAdd(groups(begin), first, "", true, true), groups(end), threads));
     } else {
-      const int64_t run = CeilDiv(part, kBlockSize);
+      const int64_t run = CeilDiv(std::min(part, columns), threads);
       filled = b_.CreateUDiv(b_.CreateAdd(size, Int(run - 1)), Int(run));
-      llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, thread, b_.CreateSub(filled, Int(1)));
-      llvm::Value* first = b_.CreateAdd(begin, b_.CreateMul(own, Int(run), "", true, true), "", true, true);
-      llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(first, Int(run)), end);
-      HILO_ASSIGN_OR_RETURN(values, Run(row, first, last, 1, element));
+      llvm::Value* first = b_.CreateMul(Min(in_row, b_.CreateSub(filled, Int(1))), Int(run), "", true, true);
+      first = b_.CreateAdd(begin, first, "", true, true);
+      HILO_ASSIGN_OR_RETURN(values, Run(row, first, Min(b_.CreateAdd(first, Int(run)), end), 1, element));
     }
-    llvm::Value* lane = b_.CreateAnd(thread, Int(kWarp - 1));
-    HILO_ASSIGN_OR_RETURN(
-        values, CombineLanes(std::move(values), kWarp, lane, b_.CreateSub(filled, b_.CreateSub(thread, lane))));
-    // One value per warp through shared memory.
+    const bool all_filled = filled == Int(threads);
+    llvm::Value* lane = b_.CreateURem(in_row, Int(lanes));
+    llvm::Value* valid = all_filled ? nullptr : b_.CreateSub(filled, b_.CreateSub(in_row, lane));
+    HILO_ASSIGN_OR_RETURN(values, CombineLanes(std::move(values), static_cast<int>(lanes), lane, valid));
+    if (threads > kWarp) {
+      HILO_ASSIGN_OR_RETURN(
+          values, CombineWarps(values, threads / kWarp, block / kWarp, thread, lane, all_filled ? nullptr : filled));
+    }
+    llvm::Value* writes = b_.CreateAnd(b_.CreateICmpEQ(in_row, Int(0)), b_.CreateICmpULT(item, Int(all)));
+    return k_.If("writes", writes, [&] { return result(row, number, values); });
+  }
+
+  // Combines the values of each `warps` warps, of which the first `filled` threads have one (null: all), in the first
+  // lane of each.
+  absl::StatusOr<Elements> CombineWarps(const Elements& values, int64_t warps, int64_t block_warps, llvm::Value* thread,
+                                        llvm::Value* lane, llvm::Value* filled) {
     const Carried mine = codegen::Pack(values);
+    llvm::Value* warp = b_.CreateUDiv(thread, Int(kWarp));
     std::vector<llvm::Value*> cells;
-    for (llvm::Value* value : mine) cells.push_back(k_.Shared(value->getType(), kBlockSize / kWarp, "warps"));
+    for (llvm::Value* value : mine) cells.push_back(k_.Shared(value->getType(), block_warps, "warps"));
     HILO_RETURN_IF_ERROR(k_.If("first_lane", b_.CreateICmpEQ(lane, Int(0)), [&] {
-      for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], b_.CreateLShr(thread, 5), mine[i]);
+      for (size_t i = 0; i < mine.size(); ++i) k_.StoreCell(cells[i], warp, mine[i]);
       return absl::OkStatus();
     }));
     k_.Barrier();
-    llvm::Value* cell = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, Int(kBlockSize / kWarp - 1));
-    Carried warps;
-    for (size_t i = 0; i < mine.size(); ++i) warps.push_back(k_.LoadCell(cells[i], cell, mine[i]->getType()));
-    llvm::Value* warps_filled = b_.CreateLShr(b_.CreateAdd(filled, Int(kWarp - 1)), 5);
-    HILO_ASSIGN_OR_RETURN(values,
-                          CombineLanes(codegen::Unpack(warps, r_.types), kBlockSize / kWarp, lane, warps_filled));
-    return k_.If("writes", b_.CreateICmpEQ(thread, Int(0)), [&] { return result(row, number, values); });
+    llvm::Value* first = b_.CreateMul(b_.CreateUDiv(warp, Int(warps)), Int(warps), "", true, true);
+    llvm::Value* cell = b_.CreateAdd(first, Min(lane, Int(warps - 1)), "", true, true);
+    Carried all;
+    for (size_t i = 0; i < mine.size(); ++i) all.push_back(k_.LoadCell(cells[i], cell, mine[i]->getType()));
+    llvm::Value* valid = filled == nullptr ? nullptr : b_.CreateUDiv(b_.CreateAdd(filled, Int(kWarp - 1)), Int(kWarp));
+    return CombineLanes(codegen::Unpack(all, r_.types), static_cast<int>(warps), lane, valid);
   }
 
   // Columns split into parts of `part` elements. A block has `lanes` groups of adjacent columns side by side and
@@ -225,12 +215,11 @@ class ReductionKernel {
     llvm::Value* own = b_.CreateAdd(first_group, lane, "", true, true);
     llvm::Value* has = groups % lanes == 0 ? nullptr : b_.CreateICmpULT(own, Int(groups));
     // Threads without a column or an element of their own use the last one, and discard the result.
-    if (has != nullptr) own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, own, Int(groups - 1));
+    if (has != nullptr) own = Min(own, Int(groups - 1));
     llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
-    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(r_.columns));
+    llvm::Value* end = Min(b_.CreateAdd(begin, Int(part)), Int(r_.columns));
     llvm::Value* size = b_.CreateSub(end, begin, "", true, true);
-    llvm::Value* first = b_.CreateAdd(
-        begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, strip, b_.CreateSub(size, Int(1))), "", true, true);
+    llvm::Value* first = b_.CreateAdd(begin, Min(strip, b_.CreateSub(size, Int(1))), "", true, true);
     const std::vector<std::vector<LaneIndex>> kept = GroupIndices(own, r_.kept_sizes);
     auto group = [&](llvm::Value* column) -> absl::StatusOr<std::vector<Elements>> {
       const std::vector<LaneIndex> reduced = k_.Delinearize(column, r_.reduced_sizes);
@@ -279,7 +268,7 @@ class ReductionKernel {
           loaded.push_back(k_.LoadCell(cells[i], cell(j, s, l), like[i]->getType()));
         return loaded;
       };
-      llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(strips));
+      llvm::Value* filled = Min(size, Int(strips));
       auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
         HILO_ASSIGN_OR_RETURN(const Elements sum,
                               terms_.Merge(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
@@ -291,16 +280,10 @@ class ReductionKernel {
     });
   }
 
-  // One thread per result, which is the combination of its `parts` parts in order.
-  absl::Status Parts(int64_t parts, Element element, Result result) {
-    llvm::Value* row = k_.GlobalThread(kBlockSize);
-    return k_.If("in_range", b_.CreateICmpULT(row, Int(r_.rows)), [&]() -> absl::Status {
-      HILO_ASSIGN_OR_RETURN(const Elements values, Run(row, Int(0), Int(parts), 1, element));
-      return result(row, Int(0), values);
-    });
-  }
-
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  llvm::Value* Min(llvm::Value* x, llvm::Value* y) {
+    return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, x, y);
+  }
 
  private:
   KernelEmitter& k_;
@@ -360,56 +343,54 @@ struct Partials {
   std::vector<KernelArgument> memory;
 };
 
-// Combines the parts of each row: the second launch. Each row has `lanes` threads.
-absl::Status EmitCombination(ProgramEmitter& program, const Reduction& r, const Partials& partials, int lanes) {
-  KernelEmitter k(&program, r.instruction, partials.ForReading());
+// Emits the kernel of a reduction, of `blocks` blocks for each part, and one that combines the parts if there are
+// several: with `threads` threads for each row. `emit` emits the former; it gets what stores a result.
+absl::Status EmitInParts(ProgramEmitter& program, const Reduction& r, bool rows_together, int64_t blocks,
+                         int64_t threads,
+                         absl::FunctionRef<absl::Status(ReductionKernel&, ReductionKernel::Result)> emit) {
+  const KernelConfig& config = *r.instruction->kernel();
+  std::optional<Partials> partials;
+  if (config.parts > 1) partials.emplace(program, r, config.parts, rows_together);
+  {
+    KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
+    ReductionKernel kernel(k, r);
+    HILO_RETURN_IF_ERROR(emit(kernel, [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
+      return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
+    }));
+    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(r.instruction, blocks, static_cast<int>(config.tile[0])));
+  }
+  if (!partials.has_value()) return absl::OkStatus();
+  KernelEmitter k(&program, r.instruction, partials->ForReading());
   ReductionKernel kernel(k, r);
-  const bool rows_together = partials.row_step == 1;
-  auto element = [&](llvm::Value* row, llvm::Value* part) -> absl::StatusOr<Elements> {
-    return partials.Load(k, r, row, part);
+  auto part = [&](llvm::Value* row, llvm::Value* number) -> absl::StatusOr<Elements> {
+    return partials->Load(k, r, row, number);
   };
   auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
-  HILO_RETURN_IF_ERROR(
-      rows_together ? kernel.Parts(partials.parts, element, result)
-                    : kernel.WarpRows(r.rows, partials.parts, lanes, CombinationOrder::kAssociative, element, result));
-  return k.FinishAndLaunch(r.instruction, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+  HILO_RETURN_IF_ERROR(kernel.Rows(r.rows, config.parts, config.parts, threads, kBlockSize,
+                                   CombinationOrder::kAssociative, part, result));
+  return k.FinishAndLaunch(r.instruction, CeilDiv(r.rows, kBlockSize / threads), kBlockSize);
+}
+
+// Rows in parts of `part` elements, with `threads` threads for each; `combining` threads combine the parts of a row.
+absl::Status EmitRows(ProgramEmitter& program, const Reduction& r, CombinationOrder order, int64_t part,
+                      int64_t threads, int64_t combining) {
+  const KernelConfig& config = *r.instruction->kernel();
+  const int64_t block = config.tile[0];
+  return EmitInParts(program, r, /*rows_together=*/false, CeilDiv(r.rows * config.parts, block / threads), combining,
+                     [&](ReductionKernel& kernel, ReductionKernel::Result result) {
+                       auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
+                       return kernel.Rows(r.rows, r.columns, part, threads, block, order, element, result);
+                     });
 }
 
 absl::Status EmitWarpRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
   const Reduction r = ReductionOf(*instruction);
-  const int lanes = static_cast<int>(instruction->kernel()->tile[1]);
-  KernelEmitter k(&program, r.instruction);
-  ReductionKernel kernel(k, r);
-  auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
-  auto result = [&](llvm::Value* row, llvm::Value*, const Elements& values) { return kernel.Output(row, values); };
-  HILO_RETURN_IF_ERROR(kernel.WarpRows(r.rows, r.columns, lanes, order, element, result));
-  return k.FinishAndLaunch(r.instruction, CeilDiv(r.rows, kBlockSize / lanes), kBlockSize);
+  return EmitRows(program, r, order, r.columns, instruction->kernel()->tile[1], /*combining=*/1);
 }
 
 absl::Status EmitBlockRowsIn(CombinationOrder order, ProgramEmitter& program, const HloInstruction* instruction) {
-  const Reduction r = ReductionOf(*instruction);
-  const KernelConfig& config = *instruction->kernel();
-  const int64_t part = config.tile[1], parts = config.parts;
-  auto emit = [&](KernelEmitter& k, const Partials* partials) {
-    ReductionKernel kernel(k, r);
-    auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
-    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
-      return partials == nullptr ? kernel.Output(row, values) : partials->Store(k, row, number, values);
-    };
-    return kernel.BlockRows(r.columns, part, order, element, result);
-  };
-  if (parts == 1) {
-    KernelEmitter k(&program, r.instruction);
-    HILO_RETURN_IF_ERROR(emit(k, nullptr));
-    return k.FinishAndLaunch(r.instruction, r.rows, kBlockSize);
-  }
-  const Partials partials(program, r, parts, /*rows_together=*/false);
-  {
-    KernelEmitter k(&program, r.instruction, partials.memory);
-    HILO_RETURN_IF_ERROR(emit(k, &partials));
-    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(r.instruction, r.rows * parts, kBlockSize));
-  }
-  return EmitCombination(program, r, partials, static_cast<int>(config.tile[2]));
+  const std::vector<int64_t>& tile = instruction->kernel()->tile;
+  return EmitRows(program, ReductionOf(*instruction), order, tile[1], tile[0], tile[2]);
 }
 
 }  // namespace
@@ -434,19 +415,10 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
   const Reduction r = ReductionOf(*instruction);
   const KernelConfig& config = *instruction->kernel();
   const int64_t block = config.tile[0], lanes = config.tile[1], part = config.tile[2];
-  const int64_t column_blocks = CeilDiv(r.rows / config.width, lanes);
-  std::optional<Partials> partials;
-  if (config.parts > 1) partials.emplace(program, r, config.parts, /*rows_together=*/true);
-  {
-    KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
-    ReductionKernel kernel(k, r);
-    auto result = [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
-      return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
-    };
-    HILO_RETURN_IF_ERROR(kernel.Columns(part, lanes, block / lanes, result));
-    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(r.instruction, column_blocks * config.parts, static_cast<int>(block)));
-  }
-  return partials.has_value() ? EmitCombination(program, r, *partials, /*lanes=*/1) : absl::OkStatus();
+  return EmitInParts(program, r, /*rows_together=*/true, CeilDiv(r.rows / config.width, lanes) * config.parts,
+                     /*threads=*/1, [&](ReductionKernel& kernel, ReductionKernel::Result result) {
+                       return kernel.Columns(part, lanes, block / lanes, result);
+                     });
 }
 
 }  // namespace hilo::gpu

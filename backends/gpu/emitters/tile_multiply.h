@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "backends/gpu/compile/kernel_emitter.h"
+#include "backends/gpu/emitters/kernel_emitter.h"
 #include "backends/gpu/match/product_match.h"
 
 namespace hilo::gpu {
