@@ -6,7 +6,7 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY include/hilo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/hilo include/hilo-c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${hilo_package_dir})
 
 configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake
@@ -14,6 +14,10 @@ configure_package_config_file(cmake/HiloConfig.cmake.in ${CMAKE_CURRENT_BINARY_D
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HiloConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HiloConfigVersion.cmake
         DESTINATION ${hilo_package_dir})
+
+file(RELATIVE_PATH HILO_PREFIX_FROM_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/hilo.pc.in ${CMAKE_CURRENT_BINARY_DIR}/hilo.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hilo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The JAX plugin (pyproject.toml): the library and the program, with those of their libraries that not every Linux has beside them.
 # An RPATH, unlike a RUNPATH, also serves the libraries' own libraries. A wheel holds no links: each library goes by the name that it is asked for.

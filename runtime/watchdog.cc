@@ -1,5 +1,8 @@
 #include "runtime/watchdog.h"
 
+#include <algorithm>
+
+#include "absl/time/time.h"
 #include "base/signals_blocked.h"
 
 namespace hilo {
@@ -46,6 +49,15 @@ void Watchdog::Work() {
     soonest->second->Expire();
     watches_.erase(soonest);
   }
+}
+
+void ExpireAtDeadline(CompileOptions* options) {
+  static Watchdog* const watchdog = new Watchdog();
+  options->cancellation = std::make_shared<CancellationToken>();
+  if (options->deadline == absl::InfiniteDuration()) return;
+  const absl::Duration longest = absl::Hours(24 * 365 * 100);
+  watchdog->Arm(options->cancellation,
+                Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, longest)));
 }
 
 }  // namespace hilo

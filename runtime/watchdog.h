@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "hilo/executable.h"
 #include "hilo/host.h"
 
 namespace hilo {
@@ -40,6 +41,10 @@ class Watchdog {
   bool stopping_ = false;
   std::thread thread_;
 };
+
+// Gives the options a token that their deadline expires from now on: for callers of a Compiler, which unlike a
+// Client does not enforce deadlines.
+void ExpireAtDeadline(CompileOptions* options);
 
 }  // namespace hilo
 

@@ -7,6 +7,7 @@
 #include "hilo/status_macros.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/runtime_access.h"
+#include "runtime/watchdog.h"
 #include "tools/command.h"
 #include "tools/session.h"
 
@@ -37,7 +38,7 @@ absl::Status Compile(const Flags& flags) {
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
-  WatchDeadline(&options);
+  ExpireAtDeadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   for (const std::string& kind : kinds) {
     HILO_ASSIGN_OR_RETURN(const std::string text, compiler->Emit(module->Clone(), options, kind));

@@ -14,6 +14,7 @@
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/text/hlo_printer.h"
+#include "runtime/watchdog.h"
 #include "tools/command.h"
 #include "tools/session.h"
 
@@ -98,7 +99,7 @@ absl::Status Opt(const Flags& flags) {
   }
   if (flags.Has("passes") == flags.Has("stage")) return InvalidArgument("give either --passes or --stage");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
-  WatchDeadline(&options);
+  ExpireAtDeadline(&options);
   const PassContext context{.cancellation = options.cancellation.get()};
   if (flags.Has("passes")) {
     HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get(), context));

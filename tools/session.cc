@@ -14,32 +14,14 @@
 #include "base/file.h"
 #include "hilo/ffi.h"
 #include "hilo/status_macros.h"
-#include "hlo/import/hlo_proto.h"
-#include "hlo/import/stablehlo/stablehlo_import.h"
-#include "hlo/text/hlo_parser.h"
+#include "hlo/import/program_reader.h"
 #include "runtime/runtime_access.h"
-#include "runtime/watchdog.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
 namespace {
 
 constexpr int64_t kMaxDevices = 1024;
-
-// What a file is, judged by its first bytes; empty: HLO text, or nothing that is known.
-absl::string_view ForeignKind(absl::string_view bytes) {
-  if (absl::StartsWith(bytes, "PK")) return "a zip archive (arrays are given with --inputs=FILE)";
-  if (absl::StartsWith(bytes, "\x93NUMPY")) return "a NumPy array (arrays are given with --input=@FILE)";
-  if (absl::StartsWith(bytes,
-                       "\x7f"
-                       "ELF"))
-    return "machine code";
-  const absl::string_view head = bytes.substr(0, 65536);
-  if (absl::StrContains(head, "stablehlo.") || absl::StrContains(head, "func.func"))
-    return "MLIR text that does not begin with a module";
-  if (head.find('\0') != absl::string_view::npos) return "a binary file of no known kind";
-  return "";
-}
 
 // Cancelled by the first Ctrl-C; the second ends the process.
 std::shared_ptr<CancellationToken> InterruptToken() {
@@ -207,24 +189,6 @@ absl::StatusOr<std::string> ReadModuleFile(const std::string& path) {
   return ReadFile(path == "-" ? "/dev/stdin" : path);
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(const std::string& bytes, const std::string& path) {
-  if (bytes.empty()) return InvalidArgument(path, " is empty; expected a module in HLO text");
-  if (LooksLikeHloProto(bytes)) {
-    absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);
-    if (!module.ok()) return AddContext(module.status(), absl::StrCat("; in ", path));
-    return module;
-  }
-  if (LooksLikeMlirBytecode(bytes) || LooksLikeMlirText(bytes)) {
-    absl::StatusOr<StablehloProgram> program = ImportStablehlo(bytes);
-    if (!program.ok()) return AddContext(program.status(), absl::StrCat("; in ", path));
-    return std::move(program->module);
-  }
-  const absl::string_view kind = ForeignKind(bytes);
-  if (!kind.empty())
-    return Unimplemented(path, " is ", kind, "; modules are read as HLO text, HloModuleProto or StableHLO");
-  return ParseHloModule(bytes, {.file_name = path});
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
@@ -232,7 +196,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadModuleFile(path));
   if (LooksLikeExecutable(bytes))
     return InvalidArgument(path, " is a compiled executable; this command takes a module");
-  return ParseModule(bytes, path);
+  return ReadProgram(bytes, path);
 }
 
 absl::StatusOr<Program> LoadProgram(const Flags& flags) {
@@ -245,7 +209,7 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
   HILO_ASSIGN_OR_RETURN(program.executable, ReadModuleFile(path));
   program.name = path;
   if (!LooksLikeExecutable(program.executable)) {
-    HILO_ASSIGN_OR_RETURN(program.module, ParseModule(std::exchange(program.executable, ""), path));
+    HILO_ASSIGN_OR_RETURN(program.module, ReadProgram(std::exchange(program.executable, ""), path));
     program.name = program.module->name();
     return program;
   }
@@ -277,14 +241,6 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
     HILO_RETURN_IF_ERROR(LoadCustomCallLibrary(library, &CustomCallRegistry::Default()));
   }
   return options;
-}
-
-void WatchDeadline(CompileOptions* options) {
-  static Watchdog* const watchdog = new Watchdog();
-  options->cancellation = std::make_shared<CancellationToken>();
-  if (options->deadline == absl::InfiniteDuration()) return;
-  watchdog->Arm(options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(
-                                                                    options->deadline, absl::Hours(24 * 365 * 100))));
 }
 
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {

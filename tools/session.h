@@ -39,9 +39,6 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
 absl::StatusOr<Program> LoadProgram(const Flags& flags);
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags);
-// Gives the options a token that their deadline expires from now on: for callers of a Compiler, which unlike a
-// Client does not enforce deadlines.
-void WatchDeadline(CompileOptions* options);
 // Replicas times partitions. Errors: InvalidArgument for more than the limit.
 absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options);
 // The compiler of a platform, without devices. Errors: InvalidArgument for other platforms.

@@ -1,0 +1,19 @@
+// Reads a program of any format, detected by content.
+#ifndef HILO_HLO_IMPORT_PROGRAM_READER_H_
+#define HILO_HLO_IMPORT_PROGRAM_READER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo {
+
+// HLO text, a serialised HloModuleProto or HloProto, or StableHLO as MLIR text or bytecode. Errors: those of the reader
+// of that format, with `file_name`; Unimplemented naming what the bytes are if they are of another known kind.
+absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_IMPORT_PROGRAM_READER_H_
