@@ -128,6 +128,9 @@ absl::Status GetData(HiloBuffer* buffer, const void** data) {
 }  // namespace
 
 ArrayShape::ArrayShape(const Shape& described) : shape(described) {
+  // The lists of a scalar are empty, but not null.
+  dimensions.reserve(1);
+  byte_strides.reserve(1);
   if (!shape.IsArray()) return;
   dimensions.assign(shape.dimensions().begin(), shape.dimensions().end());
   const Layout layout = shape.has_layout() ? shape.layout() : LayoutUtil::MakeDescendingLayout(shape.rank());
@@ -196,6 +199,15 @@ HiloError* HiloBufferCopyToHost(const HiloBuffer* buffer, void* data, size_t siz
 
 HiloError* HiloBufferGetData(HiloBuffer* buffer, const void** data) {
   return Call([&] { return hilo::capi::GetData(buffer, data); });
+}
+
+HiloError* HiloBufferIsReady(const HiloBuffer* buffer, bool* ready) {
+  return Call([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotNull(buffer, "buffer"));
+    HILO_RETURN_IF_ERROR(CheckNotNull(ready, "ready"));
+    *ready = buffer->buffer->IsReady();
+    return absl::OkStatus();
+  });
 }
 
 HiloError* HiloBufferAwait(const HiloBuffer* buffer, double seconds) {

@@ -31,6 +31,7 @@ if(HILO_BUILD_PYTHON_PACKAGE)
   install(TARGETS pjrt_hilo RUNTIME_DEPENDENCY_SET hilo_plugin_libraries LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
   install(RUNTIME_DEPENDENCY_SET hilo_plugin_libraries DESTINATION jax_plugins/hilo COMPONENT python
           PRE_INCLUDE_REGEXES "absl" "dnnl" "OpenCL" "gomp" PRE_EXCLUDE_REGEXES ".*")
+  install(TARGETS hilo_python LIBRARY DESTINATION hilo COMPONENT python)
   install(CODE [[
     file(GLOB libraries "${CMAKE_INSTALL_PREFIX}/jax_plugins/hilo/*.so*")
     foreach(library ${libraries})

@@ -156,7 +156,7 @@ typedef enum HiloElementType {
 /* The name in HLO text: "f32"; "invalid" for other numbers. */
 HILO_EXPORT const char* HiloElementTypeName(HiloElementType type);
 
-/* An array. The lists live as long as the handle that they were read from. */
+/* An array. The lists live as long as the handle that they were read from, and are never null. */
 typedef struct HiloShape {
   HiloElementType element_type;
   int32_t rank;
@@ -218,6 +218,8 @@ HILO_EXPORT HiloError* HiloBufferCopyToHost(const HiloBuffer* buffer, void* data
 /* Waits; the memory of the array, in the strides of its shape, for as long as the handle lives: the buffer's own if it
  * is on the host, else a copy. It must not be written to. */
 HILO_EXPORT HiloError* HiloBufferGetData(HiloBuffer* buffer, const void** data);
+/* Whether HiloBufferAwait would not wait. */
+HILO_EXPORT HiloError* HiloBufferIsReady(const HiloBuffer* buffer, bool* ready);
 /* Waits at most `seconds` (negative: without limit) until the array is computed. Errors: those of the run that computes
  * it; HILO_DEADLINE_EXCEEDED if the time is over, and the run goes on. */
 HILO_EXPORT HiloError* HiloBufferAwait(const HiloBuffer* buffer, double seconds);

@@ -117,6 +117,7 @@ static void test_null_arguments(HiloClient* client) {
   ERROR(HILO_INVALID_ARGUMENT, "`buffer` is NULL", HiloBufferCopyToHost(NULL, NULL, 0));
   ERROR(HILO_INVALID_ARGUMENT, "`buffer` is NULL", HiloBufferGetData(NULL, NULL));
   ERROR(HILO_INVALID_ARGUMENT, "`buffer` is NULL", HiloBufferAwait(NULL, 0));
+  ERROR(HILO_INVALID_ARGUMENT, "`buffer` is NULL", HiloBufferIsReady(NULL, &flag));
   ERROR(HILO_INVALID_ARGUMENT, "`executable` is NULL", HiloExecute(NULL, NULL, 0, NULL, NULL, 0, NULL));
   ERROR(HILO_INVALID_ARGUMENT, "`arguments` is NULL", HiloExecute(executable, NULL, 2, NULL, &buffer, 2, NULL));
   ERROR(HILO_INVALID_ARGUMENT, "`event` is NULL", HiloEventAwait(NULL, 0));
@@ -287,6 +288,8 @@ static void test_deadlines(HiloClient* client) {
   ERROR(HILO_DEADLINE_EXCEEDED, "has not ended", HiloBufferAwait(result, 0.01));
   ERROR(HILO_INVALID_ARGUMENT, "not a number", HiloEventAwait(event, (double)NAN));
   OK(HiloEventIsDone(event, &done));
+  EXPECT(!done);
+  OK(HiloBufferIsReady(result, &done));
   EXPECT(!done);
   OK(HiloEventCancel(event));
   ERROR(HILO_CANCELLED, "cancelled", HiloEventAwait(event, -1));

@@ -1,0 +1,153 @@
+"""Arrays, and what becomes one."""
+
+import array as _array
+import struct
+
+from . import _hilo, _types
+
+
+class _Memory:
+    """The memory of an array as numpy.asarray takes it, for types that Python's buffers do not have."""
+
+    def __init__(self, owner):
+        address, strides = owner._memory
+        size = _types.numpy_dtype(owner.element_type).itemsize
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "shape": owner.shape, "typestr": f"<u{size}", "data": (address, True), "strides": strides}
+
+
+class Array(_hilo.Array):
+    """An array on a device, perhaps not computed yet: what programs return and take.
+
+    NumPy, PyTorch and others read it without a copy if its device is on the host: ``numpy.asarray(a)``, ``torch.from_dlpack(a)``, ``memoryview(a)``. It
+    is read-only, and reading waits until it is computed.
+    """
+
+    __slots__ = ()
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self):
+        """The number of elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    @property
+    def dtype(self):
+        """NumPy's type of the elements; those that NumPy lacks are of the package ml_dtypes."""
+        return _types.numpy_dtype(self.element_type)
+
+    def __array__(self, dtype=None, copy=None):
+        import numpy
+
+        own = self.dtype
+        raw = _types.FORMATS.get(self.element_type) is None and own.kind != "c"
+        array = numpy.asarray(_Memory(self)).view(own) if raw else numpy.asarray(memoryview(self))
+        if dtype is not None and numpy.dtype(dtype) != own:
+            if copy is False:
+                raise ValueError(f"a copy is needed to make {dtype} of {own}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack_device__(self):
+        return (1, 0)  # memory of the host
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if stream is not None:
+            raise BufferError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"the array is in the memory of the host, device (1, 0) of DLPack's, and cannot be given to {tuple(dl_device)}")
+        if copy:
+            return self.__array__(copy=True).__dlpack__(max_version=max_version)
+        return self._dlpack(max_version is not None and tuple(max_version) >= (1, 0))
+
+    def tolist(self):
+        """The elements as nested lists of Python numbers."""
+        if self.element_type in _types.FORMATS:
+            return memoryview(self).tolist()
+        return self.__array__().tolist()
+
+    def item(self):
+        """The element of an array that has one."""
+        if self.size != 1:
+            raise ValueError(f"expected an array of one element, got {self.element_type}{list(self.shape)}")
+        value = self.tolist()
+        while isinstance(value, list):
+            value = value[0]
+        return value
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("an array without dimensions has no len()")
+        return self.shape[0]
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __bool__(self):
+        return bool(self.item())
+
+    def __repr__(self):
+        what = f"{self.element_type}[{','.join(map(str, self.shape))}]"
+        try:
+            return f"Array({what} {self.tolist()})" if self.size <= 64 else f"Array({what})"
+        except ImportError:
+            return f"Array({what})"
+
+
+def _flatten(value, name):
+    """Nested lists as a list and their dimensions."""
+    if not isinstance(value, (list, tuple)):
+        return [value], ()
+    rows = [_flatten(row, name) for row in value]
+    shapes = {shape for _, shape in rows}
+    if len(shapes) > 1:
+        raise TypeError(f"{name}: the lists have rows of different sizes: {sorted(shapes)}")
+    return [element for elements, _ in rows for element in elements], (len(rows), *(shapes.pop() if shapes else ()))
+
+
+def convert(value, element_type, index, name):
+    """A buffer with the elements of `value`, and the number of their type. For what has no buffer of its own: NumPy's arrays of ml_dtypes' types, other
+    objects that NumPy takes, numbers, and nested lists of numbers."""
+    where = f"argument {index} ({name})"
+    wanted = _types.NAMES[element_type]
+    if isinstance(value, (bool, int, float, complex, list, tuple)):
+        elements, shape = _flatten(value, where)
+        if wanted not in _types.FORMATS:
+            import numpy
+
+            return numpy.array(value, _types.numpy_dtype(wanted)).view(f"u{_types.numpy_dtype(wanted).itemsize}"), element_type
+        try:
+            data = struct.pack(f"{len(elements)}{_types.FORMATS[wanted]}", *elements)
+        except struct.error as error:
+            raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}: {error}") from None
+        return memoryview(data).cast(_types.FORMATS[wanted], shape) if elements and shape else _shaped(data, wanted, shape), element_type
+    dtype = getattr(value, "dtype", None)
+    name_of_type = _types.name_of_dtype(dtype)
+    if name_of_type is not None:
+        import numpy
+
+        value = numpy.asarray(value)
+        return (value if name_of_type in _types.FORMATS else numpy.ascontiguousarray(value).view(f"u{value.itemsize}")), _types.NUMBERS[name_of_type]
+    if hasattr(value, "__array__"):
+        return convert(value.__array__(), element_type, index, name)
+    raise TypeError(f"{where}: expected an array of {wanted}, got {type(value).__name__}{'' if dtype is None else f' of {dtype}'}")
+
+
+def _shaped(data, element_type, shape):
+    """A buffer of no dimensions, or without elements: memoryview.cast makes neither, but for the first."""
+    view = memoryview(data).cast(_types.FORMATS[element_type], () if not shape else None) if not shape else None
+    if view is not None:
+        return view
+    if len(shape) == 1:
+        return _array.array("b" if element_type == "pred" else _types.FORMATS[element_type])
+    raise TypeError(f"nested lists of dimensions {list(shape)} have no elements: give an array of NumPy's")
