@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/file.h"
+#include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
@@ -20,6 +21,14 @@ namespace hilo {
 namespace {
 
 constexpr absl::string_view kHlo = "hlo", kBuffers = "buffers";
+
+// Runs a step of the lowering, which returns a Status, after a look at the cancellation.
+template <typename Step>
+absl::Status RunStep(const PassContext& context, absl::string_view name, const Step& step) {
+  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+  const PhaseTimer timer("memory", name);
+  return step();
+}
 
 int DumpNumber(HloStage stage) { return 10 * static_cast<int>(stage); }
 
@@ -52,21 +61,21 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
                      .verify_each_pass = options_->verify_each_pass,
                      .cancellation = options_->cancellation.get(),
                      .observer = [&](HloStage stage, const HloModule& now) { dump_stage(stage, now); }}));
-  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-  HILO_RETURN_IF_ERROR(ScheduleModule(module.get()));
+  HILO_RETURN_IF_ERROR(RunStep(context, "schedule", [&] { return ScheduleModule(module.get()); }));
   if (steps.after_schedule) steps.after_schedule(module.get());
-  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-  HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
-  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-  HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
-  if (steps.after_copies) HILO_RETURN_IF_ERROR(steps.after_copies(module.get()));
-  BufferAssignmentOptions assignment_options;
-  if (steps.assignment_options) {
-    HILO_ASSIGN_OR_RETURN(assignment_options, steps.assignment_options(*module));
-  }
-  HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-  HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
-  if (steps.after_assignment) HILO_RETURN_IF_ERROR(steps.after_assignment(module.get(), lowered.assignment));
+  HILO_RETURN_IF_ERROR(RunStep(context, "copies", [&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
+    return steps.after_copies ? steps.after_copies(module.get()) : absl::OkStatus();
+  }));
+  HILO_RETURN_IF_ERROR(RunStep(context, "assignment", [&]() -> absl::Status {
+    BufferAssignmentOptions assignment_options;
+    if (steps.assignment_options) {
+      HILO_ASSIGN_OR_RETURN(assignment_options, steps.assignment_options(*module));
+    }
+    HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
+    return steps.after_assignment ? steps.after_assignment(module.get(), lowered.assignment) : absl::OkStatus();
+  }));
   HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
   dump_stage(HloStage::kAliased, *module);
   Dump(DumpNumber(HloStage::kAliased) + 5, "buffers.txt", [&] { return lowered.assignment.ToString(); });

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
+#include "shape/literal_difference.h"
 #include "shape/number_text.h"
 
 namespace hilo {
@@ -192,6 +193,77 @@ absl::Status CompareLiterals(const Literal& expected, const Literal& actual, con
       where = absl::StrCat("tuple element {", absl::StrJoin(index, ","), "}: ");
     }
     return CompareArrays(e, a, spec, where);
+  });
+}
+
+namespace {
+
+template <typename T>
+double Distance(const T& a, const T& b) {
+  if constexpr (is_complex<T>) {
+    return std::max(Distance(a.real(), b.real()), Distance(a.imag(), b.imag()));
+  } else {
+    const double x = ToDouble(a), y = ToDouble(b);
+    if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+    const double distance = std::abs(x - y);
+    return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+  }
+}
+
+template <typename T>
+double Magnitude(const T& value) {
+  if constexpr (is_complex<T>) {
+    return std::max(Magnitude(value.real()), Magnitude(value.imag()));
+  } else {
+    const double magnitude = std::abs(ToDouble(value));
+    return std::isfinite(magnitude) ? magnitude : 0;
+  }
+}
+
+// The digits of the significand, the hidden one included; 0 for integers.
+template <typename T>
+constexpr int SignificandDigits() {
+  if constexpr (is_complex<T>) {
+    return SignificandDigits<typename T::value_type>();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::numeric_limits<T>::digits;
+  } else if constexpr (is_small_float<T>) {
+    return T::format.mantissa_bits + 1;
+  } else {
+    return 0;
+  }
+}
+
+template <typename T>
+LiteralDifference DifferenceOfType(const Literal& expected, const Literal& actual) {
+  LiteralDifference found{.elements = expected.element_count()};
+  const auto e = expected.data<T>();
+  const auto a = actual.data<T>();
+  double largest = 0;
+  int64_t worst = -1;
+  for (size_t i = 0; i < e.size(); ++i) {
+    largest = std::max(largest, Magnitude(e[i]));
+    const Verdict verdict = CompareElements(e[i], a[i], ErrorSpec{});
+    if (verdict.matches) continue;
+    const double distance = Distance(e[i], a[i]);
+    ++found.differing;
+    found.max_ulps = std::max(found.max_ulps, verdict.ulps);
+    if (worst < 0 || distance > found.max_absolute) worst = static_cast<int64_t>(i);
+    found.max_absolute = std::max(found.max_absolute, distance);
+  }
+  if (worst < 0) return found;
+  found.worst = DescribeElement(expected, actual, worst);
+  if (found.max_absolute > 0) found.max_relative = found.max_absolute / largest;
+  constexpr int kDigits = SignificandDigits<T>();
+  found.within_rounding = kDigits > 0 && found.max_relative <= std::ldexp(1.0, -kDigits / 2);
+  return found;
+}
+
+}  // namespace
+
+LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual) {
+  return ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) {
+    return DifferenceOfType<typename decltype(tag)::type>(expected, actual);
   });
 }
 

@@ -27,6 +27,7 @@ Command OptCommand();
 Command LaunchCommand();
 Command DevicesCommand();
 Command OpsCommand();
+Command VerifyCommand();
 
 }  // namespace hilo::tools
 

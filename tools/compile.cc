@@ -9,6 +9,7 @@
 #include "runtime/runtime_access.h"
 #include "runtime/watchdog.h"
 #include "tools/command.h"
+#include "tools/compile_report.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
@@ -25,6 +26,7 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
 }
 
 absl::Status Compile(const Flags& flags) {
+  const CompileReport report(flags);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));

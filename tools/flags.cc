@@ -120,6 +120,13 @@ absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwis
   return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '", Get(name), "'");
 }
 
+absl::StatusOr<double> Flags::Number(const std::string& name, double otherwise) const {
+  if (!Has(name)) return otherwise;
+  double value;
+  if (absl::SimpleAtod(Get(name), &value) && value >= 0) return value;
+  return InvalidArgument("--", name, ": expected a number from 0 on, got '", Get(name), "'");
+}
+
 absl::StatusOr<double> Flags::Seconds(const std::string& name, double otherwise) const {
   if (!Has(name)) return otherwise;
   double value;

@@ -35,6 +35,8 @@ class Flags {
   // Errors: InvalidArgument unless the value is such a number.
   absl::StatusOr<int64_t> Integer(const std::string& name, int64_t otherwise, int64_t least) const;
   absl::StatusOr<double> Seconds(const std::string& name, double otherwise) const;
+  // Not negative.
+  absl::StatusOr<double> Number(const std::string& name, double otherwise) const;
 
   const std::vector<std::string>& positional() const { return positional_; }
 

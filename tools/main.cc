@@ -18,7 +18,7 @@ namespace {
 
 std::vector<Command> Commands() {
   return {RunCommand(),    BenchCommand(),   CompileCommand(), OptCommand(),
-          LaunchCommand(), DevicesCommand(), OpsCommand()};
+          LaunchCommand(), DevicesCommand(), OpsCommand(),     VerifyCommand()};
 }
 
 std::string Overview() {

@@ -92,7 +92,10 @@ absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector
 
 absl::Status Run(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
-  HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", program.platform), flags));
+  if (flags.Has("check-nans") && program.module == nullptr)
+    return InvalidArgument("--check-nans needs a module, and ", program.name, " is compiled already");
+  const std::string platform = flags.Has("check-nans") ? "interpreter" : program.platform;
+  HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", platform), flags));
   const HostTransfers& wanted = RuntimeAccess::ProgramOf(*session.executable).transfers;
   if (!wanted.infeeds.empty() && !flags.Has("infeed"))
     return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
@@ -144,6 +147,9 @@ Command RunCommand() {
       .flags = Join(
           Join(RunFlags(), {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
                             {"output", "@FILE.npy", "write the only result"},
+                            {"check-nans", "",
+                             "run on the interpreter, and end with an error at the first instruction that makes a NaN or "
+                             "an infinity: which, where, of what, and its line in the source"},
                             {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
                             {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ..."}}),
           CompileFlags()),

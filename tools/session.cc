@@ -16,6 +16,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/import/program_reader.h"
 #include "runtime/runtime_access.h"
+#include "tools/compile_report.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
@@ -136,8 +137,8 @@ double MillisecondsSince(int64_t start_nanoseconds) {
   return static_cast<double>(NowNanoseconds() - start_nanoseconds) * 1e-6;
 }
 
-std::vector<FlagSpec> CompileFlags() {
-  return {{"platform", "NAME", "interpreter, cpu (default), cuda or cuda-emulated"},
+std::vector<FlagSpec> CompileFlags(const PlatformHelp& platform) {
+  return {{"platform", platform.value, platform.help},
           {"strict", "", "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
           {"flush-denormals", "", "denormals count as zero and become zero"},
           {"partitioned", "",
@@ -155,6 +156,7 @@ std::vector<FlagSpec> CompileFlags() {
           {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
           {"cache-dir", "DIR",
            "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
+          {"timing", "", "tell how long the phases of the compilation take: passes, memory, LLVM"},
           {"perf", "", "tell perf of the generated code (jitdump)"},
           {"ffi-library", "FILE.so",
            "a library with functions for custom calls, which exports HiloRegisterCustomCalls "
@@ -214,7 +216,7 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
     return program;
   }
   for (const char* flag : {"strict", "flush-denormals", "cpu", "disable-passes", "verify-each-pass", "dump", "replicas",
-                           "partitions", "partitioned"}) {
+                           "partitions", "partitioned", "timing"}) {
     if (flags.Has(flag)) return InvalidArgument("--", flag, " is for compilation, and ", path, " is compiled already");
   }
   HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
@@ -253,6 +255,11 @@ absl::StatusOr<int64_t> DeviceCount(const CompileOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Compiler>> CompilerFrom(const std::string& platform, const Flags& flags) {
   const std::string buffers = flags.Get("buffers");
+  if (flags.Has("check-nans")) {
+    if (platform != "interpreter" || !buffers.empty())
+      return InvalidArgument("--check-nans runs on the interpreter: leave out --platform and --buffers");
+    return CreateInterpreterCompiler({.check_finite = true});
+  }
   if (buffers.empty()) {
     auto compiler = CreateCompiler(
         platform, flags.Has("cache-dir") ? std::optional<std::string>(flags.Get("cache-dir")) : std::nullopt);
@@ -354,6 +361,7 @@ absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, co
   HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
   HILO_ASSIGN_OR_RETURN(const int64_t devices, DeviceCount(options));
   HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
+  const CompileReport report(flags);
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(session->executable, RuntimeAccess::Compile(session->client.get(), std::move(module), options));
   session->compile_ms = MillisecondsSince(start);

@@ -17,7 +17,10 @@
 namespace hilo::tools {
 
 // Flags of every command that compiles, and of every command that runs.
-std::vector<FlagSpec> CompileFlags();
+struct PlatformHelp {
+  std::string value = "NAME", help = "interpreter, cpu (default), cuda or cuda-emulated";
+};
+std::vector<FlagSpec> CompileFlags(const PlatformHelp& platform = {});
 std::vector<FlagSpec> RunFlags();
 std::vector<FlagSpec> Join(std::vector<FlagSpec> a, const std::vector<FlagSpec>& b);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/interpreter/custom_call_table.h"
 #include "backends/interpreter/device_environment.h"
+#include "backends/interpreter/finite_check.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/trip_count.h"
@@ -73,13 +74,14 @@ ProgramShape OwnShape(const HloComputation& computation) {
 class InterpreterProgram : public CompiledProgram {
  public:
   InterpreterProgram(std::unique_ptr<HloModule> module, ProgramShape shape, CustomCallTable custom_calls,
-                     std::optional<BufferAssignment> assignment, std::string source)
+                     std::optional<BufferAssignment> assignment, std::string source, bool check_finite)
       : module_(std::move(module)),
         source_(std::move(source)),
         custom_calls_(std::move(custom_calls)),
         shape_(std::move(shape)),
         inner_(assignment.has_value() ? OwnShape(*module_->entry_computation()) : shape_),
-        assignment_(std::move(assignment)) {
+        assignment_(std::move(assignment)),
+        check_finite_(check_finite) {
     for (const Shape& parameter : shape_.parameters) parameter_leaves_ += LeafCount(parameter);
     output_leaves_ = LeafCount(shape_.result);
     has_open_end_ = HasOpenEnd(*module_);
@@ -126,6 +128,7 @@ class InterpreterProgram : public CompiledProgram {
     if (assignment_.has_value())
       return EvaluateInAssignedBuffers(*module_, *assignment_, arguments, &environment, &budget);
     HloEvaluator evaluator(&budget, &environment);
+    if (check_finite_) evaluator.set_observer(CheckFinite);
     return evaluator.Evaluate(*module_, arguments);
   }
 
@@ -135,6 +138,7 @@ class InterpreterProgram : public CompiledProgram {
   ProgramShape shape_;  // as callers see it
   ProgramShape inner_;  // as the evaluator does
   std::optional<BufferAssignment> assignment_;
+  bool check_finite_;
   int64_t parameter_leaves_ = 0, output_leaves_ = 0;
   bool has_open_end_ = false;
 };
@@ -158,7 +162,7 @@ class InterpreterCompiler : public Compiler {
     }
     HILO_ASSIGN_OR_RETURN(CustomCallTable custom_calls, FindCustomCalls(*module, options));
     return std::make_unique<InterpreterProgram>(std::move(module), std::move(shape), std::move(custom_calls),
-                                                std::move(assignment), std::move(source));
+                                                std::move(assignment), std::move(source), options_.check_finite);
   }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,

@@ -15,6 +15,9 @@ struct InterpreterOptions {
   // that prepare a module for it: the oracle of copy insertion and buffer assignment
   // (hlo/memory/assigned_evaluator.h).
   bool assigned_buffers = false;
+  // A run ends with an error at the first instruction that makes a NaN or an infinity of finite operands
+  // (finite_check.h).
+  bool check_finite = false;
 };
 
 EmissionRow InterpreterEmission(HloOpcode opcode);

@@ -113,6 +113,7 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& com
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Plan::Step& step = plan.steps[i];
     if (step.instruction->IsParameter()) {
+      operands.clear();
       values[i] = arguments[step.instruction->parameter_number()];
     } else {
       operands.clear();
@@ -123,6 +124,12 @@ absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& com
         return result.status();
       }
       values[i] = *std::move(result);
+    }
+    if (observer_ && (depth_ == 1 || !step.instruction->IsParameter())) {
+      if (absl::Status seen = observer_(*step.instruction, operands, values[i]); !seen.ok()) {
+        --depth_;
+        return seen;
+      }
     }
     for (int dead : step.last_uses) Leaves().swap(values[dead]);
   }

@@ -3,7 +3,9 @@
 #ifndef HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 #define HILO_HLO_EVALUATOR_HLO_EVALUATOR_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -34,9 +36,15 @@ class HloEvaluator {
   // One instruction, on literals of its operands. Not for parameters and control flow.
   absl::StatusOr<Literal> EvaluateInstruction(const HloInstruction& instruction, Operands operands);
 
- private:
   // A value as its leaves, depth first, shared between instructions.
   using Leaves = std::vector<std::shared_ptr<const Literal>>;
+  // Called with each instruction that has been evaluated, in each computation, its operands and its value; of parameters
+  // with those of the outermost computation. Its error ends the evaluation.
+  using Observer = std::function<absl::Status(const HloInstruction& instruction,
+                                              absl::Span<const Leaves* const> operands, const Leaves& value)>;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
+
+ private:
 
   // Data prepared once for each computation.
   struct Plan {
@@ -64,6 +72,7 @@ class HloEvaluator {
   EvaluationEnvironment* environment_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ComputationFn>>> callbacks_;
+  Observer observer_;  // null: none
   int depth_ = 0;
 };
 

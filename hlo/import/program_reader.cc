@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/phase_times.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/text/hlo_parser.h"
@@ -31,6 +32,7 @@ absl::string_view ForeignKind(absl::string_view bytes) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name) {
+  const PhaseTimer timer("read", "program");
   if (bytes.empty()) return InvalidArgument(file_name, " is empty; expected a module in HLO text");
   if (LooksLikeHloProto(bytes)) {
     absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/hlo_pass.h"
@@ -30,6 +31,16 @@ absl::Status CheckDisabled(const std::vector<PassPipeline::Stage>& stages, const
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> RunTimed(HloPass* pass, HloModule* module, const PassContext& context) {
+  const PhaseTimer timer("pass", pass->name());
+  return pass->Run(module, context);
+}
+
+absl::Status VerifyTimed(const HloModule& module, HloStage stage) {
+  const PhaseTimer timer("check", "module");
+  return VerifyHloModule(module, stage);
+}
+
 }  // namespace
 
 absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
@@ -45,17 +56,17 @@ absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
         if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end())
           continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        absl::StatusOr<bool> result = pass->Run(module, context);
+        absl::StatusOr<bool> result = RunTimed(pass.get(), module, context);
         if (!result.ok()) return AddContext(result.status(), absl::StrCat("; in pass ", pass->name()));
         changed |= *result;
         if (!options.verify_each_pass) continue;
-        absl::Status valid = VerifyHloModule(*module, reached);
+        absl::Status valid = VerifyTimed(*module, reached);
         if (!valid.ok()) return Internal(valid.message(), "; after pass ", pass->name());
       }
     }
     if (i + 1 < stages_.size() && stages_[i + 1].stage == stage.stage) continue;
     reached = stage.stage;
-    absl::Status valid = VerifyHloModule(*module, reached);
+    absl::Status valid = VerifyTimed(*module, reached);
     if (!valid.ok()) return AddContext(valid, absl::StrCat("; after stage ", HloStageName(reached)));
     if (options.observer) options.observer(reached, *module);
   }

@@ -13,6 +13,7 @@
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "backends/llvm/jit/module_text.h"
 #include "base/errors.h"
+#include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -42,8 +43,7 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
     driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return codegen::ModulesText(program.modules); });
     codegen::ParallelRunner parallel;
     if (pool != nullptr) {
@@ -106,8 +106,7 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program,
-                          EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit.get(), options));
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
     if (kind == "llvm") return codegen::ModulesText(program.modules);
     std::string text;
     if (kind == "obj") {
@@ -127,6 +126,12 @@ class CpuCompiler : public Compiler {
   }
 
  private:
+  static absl::StatusOr<EmittedProgram> EmitTimed(const Lowered& lowered, codegen::HostJit* jit,
+                                                  const CompileOptions& options) {
+    const PhaseTimer timer("code", "emit LLVM IR");
+    return EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit, options);
+  }
+
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
     return codegen::HostJit::Create(
         {.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});

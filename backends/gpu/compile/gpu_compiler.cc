@@ -21,6 +21,7 @@
 #include "backends/llvm/jit/module_text.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
+#include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/Module.h"
 #include "runtime/compile_driver.h"
@@ -180,6 +181,7 @@ class GpuCompiler : public Compiler {
     emission.kernels_per_module = is_emulated_ ? kEmulatedKernelsPerModule : 1;
     emission.graph_thunks_from = options_.graph_thunks_from;
     emission.libraries = lowered.libraries.get();
+    const PhaseTimer timer("code", "emit and compile kernels");
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitModule(*lowered.module, lowered.assignment, options, emission));
     ProgramImage& image = program.image;
     image.shape = lowered.shape;

@@ -16,6 +16,7 @@
 #include "backends/llvm/jit/jitdump.h"
 #include "backends/llvm/jit/math_symbols.h"
 #include "backends/llvm/llvm_compat.h"
+#include "base/phase_times.h"
 #include "llvm/ADT/BitmaskEnum.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
@@ -358,13 +359,17 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   module.context->setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
   module.module->setTargetTriple(cpu_.triple);
   module.module->setDataLayout(machine->createDataLayout());
-  Optimize(module.module.get(), machine.get(), options_.opt_level);
+  {
+    const PhaseTimer timer("llvm", "optimise", /*on_workers=*/true);
+    Optimize(module.module.get(), machine.get(), options_.opt_level);
+  }
   llvm::SmallVector<char, 0> out;
   absl::Status emitted = absl::OkStatus();
   if (output == Output::kIr) {
     llvm::raw_svector_ostream stream(out);
     module.module->print(stream, nullptr);
   } else {
+    const PhaseTimer timer("llvm", "generate code", /*on_workers=*/true);
     emitted =
         Emit(module.module.get(), machine.get(),
              output == Output::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile, &out);
@@ -378,6 +383,7 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
 
 absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<HostModule> modules,
                                                                    const ParallelRunner& parallel) {
+  const PhaseTimer timer("code", "compile LLVM IR");
   std::vector<absl::StatusOr<std::string>> results(modules.size(), absl::InternalError("module was not compiled"));
   const std::function<void(size_t)> body = [&](size_t i) {
     results[i] = CompileOne(std::move(modules[i]), Output::kObject);
@@ -397,6 +403,7 @@ absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<H
 
 absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::LinkObjects(absl::Span<const std::string> objects,
                                                                    absl::Span<const HostSymbol> symbols) {
+  const PhaseTimer timer("code", "link");
   if (!options_.cpu.empty()) {
     if (absl::Status s = CheckRunsOnHost(cpu_); !s.ok()) return s;
   }
