@@ -74,14 +74,14 @@ OwnedArrays Part(OwnedArrays arrays, int64_t begin, int64_t end) {
 using Attributes = absl::InlinedVector<std::pair<absl::string_view, int64_t>, 8>;
 
 absl::Status CallOn(Function function, const OwnedArrays& operands, const OwnedArrays& results,
-                    const Attributes& attributes) {
+                    const Attributes& attributes, ThreadPool* pool) {
   const auto views = [](const OwnedArrays& arrays) {
     absl::InlinedVector<Array, 8> list;
     for (const OwnedArray& array : arrays) list.push_back({array.type, array.dimensions, array.data});
     return list;
   };
   const auto in = views(operands), out = views(results);
-  return function({.operands = in, .results = out, .attributes = attributes});
+  return function({.operands = in, .results = out, .attributes = attributes, .thread_pool = pool});
 }
 
 // True if all have the first dimension `size`, as a batch has.
@@ -101,7 +101,7 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   const double work = std::pow(elements, 1.5);
   if (pool == nullptr || pool->num_threads() == 1 || size < 2 || work * static_cast<double>(size) < kWorthSharing ||
       !AllBegin(operands, size) || !AllBegin(results, size)) {
-    return CallOn(function, operands, results, attributes);
+    return CallOn(function, operands, results, attributes, pool);
   }
   const int64_t step =
       std::max<int64_t>(1, std::min(size / 2, static_cast<int64_t>(kWorthSharing / 2 / std::max(work, 1.0))));
@@ -109,8 +109,9 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   absl::Status first;
   pool->ParallelFor((size + step - 1) / step, [&](int64_t part) {
     const int64_t begin = part * step, end = std::min(size, begin + step);
-    const absl::Status status =
-        Guarded([&] { return CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes); });
+    const absl::Status status = Guarded([&] {
+      return CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes, /*pool=*/nullptr);
+    });
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(mutex);
     if (first.ok()) first = status;
@@ -137,14 +138,14 @@ absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& fram
     if (!number.ok()) return InvalidArgument("attribute ", name, ": ", number.status().message());
     attributes.emplace_back(name, *number);
   }
+  ThreadPool* pool = frame.ctx->run == nullptr ? nullptr : frame.ctx->run->thread_pool;
   if (frame.args.size == 0 || static_cast<const XLA_FFI_Buffer*>(frame.args.args[0])->rank <= rank) {  // no batch
     const auto operands = ViewsOf(frame.args.args, frame.args.size),
                results = ViewsOf(frame.rets.rets, frame.rets.size);
-    return function({.operands = operands, .results = results, .attributes = attributes});
+    return function({.operands = operands, .results = results, .attributes = attributes, .thread_pool = pool});
   }
   return CallInParts(function, rank, ArraysOf(frame.args.args, frame.args.size),
-                     ArraysOf(frame.rets.rets, frame.rets.size), attributes,
-                     frame.ctx->run == nullptr ? nullptr : frame.ctx->run->thread_pool);
+                     ArraysOf(frame.rets.rets, frame.rets.size), attributes, pool);
 }
 
 }  // namespace

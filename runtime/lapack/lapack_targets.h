@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "hilo/ffi.h"
+#include "hilo/host.h"
 #include "hilo/primitive_type.h"
 
 namespace hilo::lapack {
@@ -30,6 +31,7 @@ struct Call {
   absl::Span<const Array> results;   // may share memory with the operand that they replace
   // The numbers of backend_config, by name; characters of LAPACK (uplo = 76 : ui8) by their code.
   absl::Span<const std::pair<absl::string_view, int64_t>> attributes;
+  ThreadPool* thread_pool = nullptr;  // may share the work on one matrix; null: the calling thread does it
 };
 
 // Errors: InvalidArgument if operands, results or attributes do not fit the routine;

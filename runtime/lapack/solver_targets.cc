@@ -1,6 +1,7 @@
 // Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
 #include "runtime/lapack/batch_call.h"
 #include "runtime/lapack/small_matrices.h"
+#include "runtime/lapack/triangle_solve.h"
 
 namespace hilo::lapack {
 namespace {
@@ -146,10 +147,9 @@ absl::Status Trsm(const Call& call) {
       return absl::OkStatus();
     }
   }
-  const T one = 1;
   for (int64_t b = 0; b < batch.count(); ++b) {
-    CallRoutine(batch.routines().trsm, &side, &uplo, &trans, &diag, &m, &n, &one, batch.Operand(0, b), &lda,
-                batch.Result(0, b), &ldb, size_t{1}, size_t{1}, size_t{1}, size_t{1});
+    HILO_RETURN_IF_ERROR(SolveTriangle({side, uplo, trans, diag}, m, n, batch.Operand(0, b), lda, batch.Result(0, b),
+                                       ldb, call.thread_pool));
   }
   return absl::OkStatus();
 }

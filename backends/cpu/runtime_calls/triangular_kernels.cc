@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "runtime/lapack/lapack_library.h"
+#include "runtime/lapack/triangle_solve.h"
 
 namespace hilo::cpu {
 namespace {
@@ -114,18 +115,20 @@ void SolveByLoops(const TriangularSystem& system, const T* t, T* x, int64_t coun
 }
 
 template <typename T>
-void SolveByLibrary(const TriangularSystem& system, const T* a, T* x, int64_t count, int64_t begin, int64_t end) {
-  const char side = system.left_side ? 'R' : 'L', uplo = system.lower ? 'U' : 'L',
-             diag = system.unit_diagonal ? 'U' : 'N';
+absl::Status SolveByLibrary(const TriangularSystem& system, const T* a, T* x, int64_t count, int64_t begin,
+                            int64_t end) {
   const char trans = system.transpose_a == TransposeKind::kNoTranspose ? 'N'
                      : system.transpose_a == TransposeKind::kTranspose ? 'T'
                                                                        : 'C';
+  const lapack::TriangleLetters letters = {.side = system.left_side ? 'R' : 'L',
+                                           .uplo = system.lower ? 'U' : 'L',
+                                           .trans = trans,
+                                           .diag = system.unit_diagonal ? 'U' : 'N'};
   const lapack::Int n = static_cast<lapack::Int>(system.n), part = static_cast<lapack::Int>(end - begin),
                     row = static_cast<lapack::Int>(count);
-  const T one = 1;
-  lapack::CallRoutine(lapack::Library<T>()->trsm, &side, &uplo, &trans, &diag, system.left_side ? &part : &n,
-                      system.left_side ? &n : &part, &one, a, &n, system.left_side ? x + begin : x + begin * system.n,
-                      system.left_side ? &row : &n, size_t{1}, size_t{1}, size_t{1}, size_t{1});
+  return lapack::SolveTriangle(letters, system.left_side ? part : n, system.left_side ? n : part, a, n,
+                               system.left_side ? x + begin : x + begin * system.n, system.left_side ? row : n,
+                               /*pool=*/nullptr);
 }
 
 }  // namespace
@@ -186,22 +189,20 @@ void PrepareTriangle(const TriangularSystem& system, const T* a, int64_t count, 
 }
 
 template <typename T>
-void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
-                     int64_t count, int64_t begin, int64_t end) {
-  if (code == TriangularCode::kLibrary) {
-    SolveByLibrary(system, a, x, count, begin, end);
-  } else {
-    SolveByLoops(system, triangle, x, count, begin, end);
-  }
+absl::Status SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
+                             int64_t count, int64_t begin, int64_t end) {
+  if (code == TriangularCode::kLibrary) return SolveByLibrary(system, a, x, count, begin, end);
+  SolveByLoops(system, triangle, x, count, begin, end);
+  return absl::OkStatus();
 }
 
-#define HILO_INSTANTIATE(T)                                                                                            \
-  template TriangularCode CholeskyCode<T>(int64_t n);                                                                  \
-  template TriangularCode TriangularSolveCode<T>(int64_t n);                                                           \
-  template void CholeskyFactor<T>(TriangularCode code, int64_t n, bool lower, const T* a, T* result, T* scratch);      \
-  template void PrepareTriangle<T>(const TriangularSystem& system, const T* a, int64_t count, T* triangle);            \
-  template void SolveTriangular<T>(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, \
-                                   T* x, int64_t count, int64_t begin, int64_t end);
+#define HILO_INSTANTIATE(T)                                                                                       \
+  template TriangularCode CholeskyCode<T>(int64_t n);                                                             \
+  template TriangularCode TriangularSolveCode<T>(int64_t n);                                                      \
+  template void CholeskyFactor<T>(TriangularCode code, int64_t n, bool lower, const T* a, T* result, T* scratch); \
+  template void PrepareTriangle<T>(const TriangularSystem& system, const T* a, int64_t count, T* triangle);       \
+  template absl::Status SolveTriangular<T>(TriangularCode code, const TriangularSystem& system, const T* a,       \
+                                           const T* triangle, T* x, int64_t count, int64_t begin, int64_t end);
 HILO_INSTANTIATE(float)
 HILO_INSTANTIATE(double)
 HILO_INSTANTIATE(std::complex<float>)

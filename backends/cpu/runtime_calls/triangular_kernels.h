@@ -31,10 +31,10 @@ struct TriangularSystem {
   TransposeKind transpose_a;
 };
 // Solves for right-hand sides [begin, end) of `count`. `triangle` is for kLoops: `a` transformed by
-// PrepareTriangle.
+// PrepareTriangle. Errors: ResourceExhausted.
 template <typename T>
-void SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
-                     int64_t count, int64_t begin, int64_t end);
+absl::Status SolveTriangular(TriangularCode code, const TriangularSystem& system, const T* a, const T* triangle, T* x,
+                             int64_t count, int64_t begin, int64_t end);
 // Writes op(a), or its transpose where that suits the loops better, to triangle[n][n].
 template <typename T>
 void PrepareTriangle(const TriangularSystem& system, const T* a, int64_t count, T* triangle);

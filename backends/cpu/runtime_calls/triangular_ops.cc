@@ -105,8 +105,8 @@ class TriangularSolveOp : public RuntimeCall {
             if (code_ == TriangularCode::kLoops && b != prepared)
               PrepareTriangle(system_, a + b * n * n, count_, triangle.get());
             prepared = b;
-            SolveTriangular(code_, system_, a + b * n * n, triangle.get(), x + b * n * count_, count_, first,
-                            std::min(count_, first + kBlock));
+            HILO_RETURN_IF_ERROR(SolveTriangular(code_, system_, a + b * n * n, triangle.get(), x + b * n * count_,
+                                                 count_, first, std::min(count_, first + kBlock)));
           }
           return absl::OkStatus();
         });

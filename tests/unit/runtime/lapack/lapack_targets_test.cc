@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -82,13 +83,19 @@ T Conjugate(T x) {
   }
 }
 template <typename T>
-Matrices<T> Adjoint(const Matrices<T>& a) {
+Matrices<T> Transposed(const Matrices<T>& a) {
   Matrices<T> c(a.batch, a.columns, a.rows);
   for (int64_t s = 0; s < a.batch; ++s) {
     for (int64_t i = 0; i < a.rows; ++i) {
-      for (int64_t j = 0; j < a.columns; ++j) c(s, j, i) = Conjugate(a(s, i, j));
+      for (int64_t j = 0; j < a.columns; ++j) c(s, j, i) = a(s, i, j);
     }
   }
+  return c;
+}
+template <typename T>
+Matrices<T> Adjoint(const Matrices<T>& a) {
+  Matrices<T> c = Transposed(a);
+  for (T& x : c.data) x = Conjugate(x);
   return c;
 }
 template <typename T>
@@ -192,24 +199,54 @@ TYPED_TEST(LapackTargetsTest, LuOfSingularMatrix) {
 
 TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
   using T = TypeParam;
-  for (const int64_t n : {3, 11}) {
+  for (const auto& [n, count] : std::vector<std::pair<int64_t, int64_t>>{{3, 2}, {11, 2}, {11, 1}, {35, 19}}) {
     Matrices<T> a = Noise<T>(1, n, n, 8);
+    for (T& x : a.data) x /= static_cast<T>(n);  // so that a unit diagonal is large enough too
     for (int64_t i = 0; i < n; ++i) a(0, i, i) = T(3);
     for (const char side : {'L', 'R'}) {
       for (const char uplo : {'L', 'U'}) {
-        for (const char trans : {'N', 'C'}) {
+        for (const char trans : {'N', 'T', 'C'}) {
           for (const char diag : {'N', 'U'}) {
-            const Matrices<T> b = side == 'L' ? Noise<T>(1, n, 2, 9) : Noise<T>(1, 2, n, 9);
+            const Matrices<T> b = side == 'L' ? Noise<T>(1, n, count, 9) : Noise<T>(1, count, n, 9);
             Matrices<T> x = b;
             this->Must(this->Name("trsm", "trsm"), {a.array(), x.array()}, {x.array()},
                        {{"side", side}, {"uplo", uplo}, {"trans_x", trans}, {"diag", diag}});
             Matrices<T> t = Part(a, [&](int64_t i, int64_t j) { return uplo == 'L' ? i >= j : i <= j; });
             for (int64_t i = 0; diag == 'U' && i < n; ++i) t(0, i, i) = T(1);
             if (trans == 'C') t = Adjoint(t);
+            if (trans == 'T') t = Transposed(t);
             ExpectNear(side == 'L' ? Product(t, x) : Product(x, t), b);
           }
         }
       }
+    }
+  }
+}
+
+// Threads share the right-hand sides of one triangle; the bits do not depend on how many there are.
+TYPED_TEST(LapackTargetsTest, TrianglesOnThreads) {
+  using T = TypeParam;
+  constexpr int64_t kSize = 130, kCount = 150;
+  Matrices<T> a = Noise<T>(1, kSize, kSize, 8);
+  for (T& x : a.data) x /= T(kSize);
+  for (int64_t i = 0; i < kSize; ++i) a(0, i, i) = T(3);
+  const Matrices<T> lower = Part(a, [&](int64_t i, int64_t j) { return i >= j; });
+  for (const char side : {'L', 'R'}) {
+    const Matrices<T> b = side == 'L' ? Noise<T>(1, kSize, kCount, 9) : Noise<T>(1, kCount, kSize, 9);
+    std::optional<Matrices<T>> first;
+    for (const int threads : {1, 2, 8}) {
+      const std::unique_ptr<ThreadPool> pool = CreateThreadPool(threads).value();
+      Matrices<T> x = b;
+      const Array triangle = a.array(), right = x.array();
+      const std::vector<std::pair<absl::string_view, int64_t>> letters = {
+          {"side", side}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'N'}};
+      ASSERT_TRUE(
+          Find(this->Name("trsm", "trsm"))(
+              {.operands = {triangle, right}, .results = {right}, .attributes = letters, .thread_pool = pool.get()})
+              .ok());
+      ExpectNear(side == 'L' ? Product(lower, x) : Product(x, lower), b);
+      if (!first.has_value()) first = x;
+      EXPECT_EQ(x.data, first->data) << threads << " threads";
     }
   }
 }
