@@ -164,8 +164,8 @@ void FunctionEmitter::SetHoldsVectors(const HloInstruction* instruction, bool ho
 
 absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,
                                                                            int64_t leaf) {
-  if (instruction == current_) return std::nullopt;
   if (const auto value = values_.find(instruction); value != values_.end()) return value->second;
+  if (instruction == current_) return std::nullopt;
   if (instruction->IsConstant()) {
     if (ShapeUtil::ElementsIn(instruction->shape()) == 1) return std::nullopt;  // an immediate
     BufferSlice slice{.kind = StorageKind::kConstant, .index = program_.ConstantIndex(instruction->shared_literal())};

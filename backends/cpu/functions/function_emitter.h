@@ -52,7 +52,7 @@ class FunctionEmitter : public codegen::KernelFunction {
   bool HoldsVectors(const HloInstruction* instruction) const;
   void SetHoldsVectors(const HloInstruction* instruction, bool holds_vectors);
 
-  // Sets where later reads, until the current instruction ends, find the value of an instruction fused into it.
+  // Sets where later reads, until the current instruction ends, find its value or that of an instruction fused into it.
   void SetValue(const HloInstruction* instruction, codegen::Materialized value) {
     values_.insert_or_assign(instruction, std::move(value));
   }

@@ -13,6 +13,7 @@
 //   rows                 lanes along the rows of the result, a part per row
 //   row-segments         rows split where they change their source, {elements of a part, 0, ends of the segments}
 //   narrow-rows          rows of few elements: the lanes are rows, {rows of a part}
+//   tiled-transpose      tiles of rows whose operands are read along another dimension, transposed in registers
 //   reduce-unrolled      element by element
 //   reduce-each          result by result, {lengths of partial sums}
 //   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}

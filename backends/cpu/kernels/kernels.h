@@ -24,6 +24,7 @@ absl::Status EmitFlatLoop(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitTiledTranspose(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitCopy(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel);

@@ -4,15 +4,18 @@
 // blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes are along a row. A
 // row is split where a concatenation or a padding along it changes its source: masked accesses are slow, especially
 // those whose inactive lanes are outside memory. Rows of two to four elements, as of points in space, would leave most
-// lanes empty: there the lanes are rows, and each column has a vector. Tiny arrays are fully unrolled, and LLVM keeps
-// them in registers.
+// lanes empty: there the lanes are rows, and each column has a vector. Where transposes read along another dimension
+// than the rows, square tiles are transposed in registers. Tiny arrays are fully unrolled, and LLVM keeps them in
+// registers.
 #include <algorithm>
+#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_segments.h"
+#include "backends/cpu/kernels/turned_reads.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/loop_results.h"
@@ -34,6 +37,9 @@ constexpr int64_t kTableRows = 1024;
 constexpr int64_t kFewRows = 16;
 // Bytes of one part of a copy.
 constexpr int64_t kCopyBytes = 1 << 16;
+
+// Rows and columns of a square tile. Tiles of 16 take four times as long to compile.
+constexpr int kSmallestTile = 4, kLargestTile = 8;
 
 constexpr int kAnyWidth = 1 << 20;
 
@@ -63,6 +69,25 @@ bool HasLongSums(const LoopResults& loop) {
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
   }
   return false;
+}
+
+// Square tiles, if some operands are contiguous along another dimension than the rows, and lanes suit the others.
+std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const TargetTraits& target) {
+  const std::optional<TurnedReads> turned = TurnedReadsOf(loop);
+  if (!turned) return std::nullopt;
+  const int64_t rows = loop.shape().dimensions(turned->dim), columns = loop.shape().dimensions().back();
+  int width = kLargestTile;
+  for (const HloInstruction* root : loop.roots)
+    width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, turned->transposes));
+  for (const HloInstruction* transpose : turned->transposes) {
+    const int64_t behind = loop.shape().rank() - 1 - turned->dim;
+    width = std::min(width, codegen::PreferredWidth(transpose, target, /*flat=*/false, behind));
+  }
+  if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kTiledTranspose,
+                      .width = width,
+                      .parts = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width),
+                      .why = "operands are contiguous along another dimension"};
 }
 
 KernelConfig ChooseRows(const LoopResults& loop, int width) {
@@ -138,6 +163,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
                         .parts = tables * CeilDiv(rows, kTableRows),
                         .why = "rows are shorter than a vector: the lanes are rows"};
   }
+  if (std::optional<KernelConfig> tiles = ChooseTiledTranspose(loop, target)) return *std::move(tiles);
   return ChooseRows(loop, width);
 }
 

@@ -36,6 +36,8 @@ int RegisterBits(PrimitiveType type) {
 
 class LanePlan {
  public:
+  explicit LanePlan(absl::Span<const HloInstruction* const> vectors) : vectors_(vectors) {}
+
   void Visit(const HloInstruction* root, int64_t behind) {
     work_.push_back({root, {root->shape().rank() == 0 ? LaneDim::kNone : root->shape().rank() - 1 - behind}});
     root_ = root;
@@ -46,6 +48,10 @@ class LanePlan {
       if (!seen_.emplace(instruction, true).second) continue;
       if (instruction->shape().IsArray() && lanes.dim != LaneDim::kNone) {
         widest_ = std::max(widest_, RegisterBits(instruction->shape().element_type()));
+      }
+      if (absl::c_linear_search(vectors_, instruction)) {
+        ++runs_;
+        continue;
       }
       Follow(instruction, lanes);
     }
@@ -186,6 +192,7 @@ class LanePlan {
     return {LaneDim::kAnywhere};
   }
 
+  const absl::Span<const HloInstruction* const> vectors_;
   const HloInstruction* root_ = nullptr;
   std::vector<std::pair<const HloInstruction*, LaneDim>> work_;
   absl::flat_hash_map<const HloInstruction*, bool> seen_;
@@ -228,13 +235,14 @@ bool IsFlat(const HloInstruction* root) {
   return true;
 }
 
-int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat, int64_t behind) {
+int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat, int64_t behind,
+                   absl::Span<const HloInstruction* const> vectors) {
   const Shape* shape = &root->shape();
   while (shape->IsTuple() && shape->tuple_shapes_size() > 0) shape = &shape->tuple_shapes(0);
   if (target.vector_bits == 0 || !shape->IsArray() || shape->rank() <= behind) return 1;
   const int64_t row = flat ? ShapeUtil::ElementsIn(*shape) : shape->dimensions(shape->rank() - 1 - behind);
   if (row < 2) return 1;
-  LanePlan plan;
+  LanePlan plan(vectors);
   plan.Visit(root, behind);
   if (!plan.Pays()) return 1;
   const int64_t widest = std::max(1, target.vector_bits / plan.widest_bits());

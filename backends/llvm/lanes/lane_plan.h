@@ -2,6 +2,7 @@
 #ifndef HILO_BACKENDS_LLVM_LANES_LANE_PLAN_H_
 #define HILO_BACKENDS_LLVM_LANES_LANE_PLAN_H_
 
+#include "absl/types/span.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::codegen {
@@ -33,7 +34,9 @@ constexpr int64_t kLargestShuffledStride = 4;
 // Returns the number of lanes for a loop over `root`'s elements with the lanes on its dimension `behind` positions
 // before the minor-most (`flat`: on the linear index). The widest type that occurs determines it; 1 if the accesses
 // would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.
-int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false, int64_t behind = 0);
+// `vectors`: fused instructions whose values the loop has as vectors.
+int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat = false, int64_t behind = 0,
+                   absl::Span<const HloInstruction* const> vectors = {});
 
 }  // namespace hilo::codegen
 
