@@ -6,6 +6,7 @@
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/ptx/ptx.h"
 #include "backends/llvm/llvm_compat.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
