@@ -71,7 +71,8 @@ Command CompileCommand() {
               "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(
               {{"emit", "KINDS",
-                "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, llvm, ptx, "
+                "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, roofline, "
+                "llvm, ptx, "
                 "sass, resources"},
                {"o", "FILE", "where to; default: standard output"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},

@@ -56,6 +56,9 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
 // "choose-kernels". Needed. Overwrites configurations that the module brings along.
 std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
 
+// Returns true if a kernel of our own, which computes what the operands are made from, takes less time than a library
+// that reads the operands from memory.
+bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts);
 // What the kernels of dots compute besides products.
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
 

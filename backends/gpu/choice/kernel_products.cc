@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
@@ -42,6 +43,10 @@ constexpr int64_t kTensorCoreStripBytes = 64;
 constexpr int64_t kNarrowSide = 16, kMiddleSide = 64, kWideSide = 128, kWarpSide = 32;
 // Multiprocessors of an H100: with fewer tiles, smaller ones are faster.
 constexpr int64_t kWantedTiles = 132;
+// With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time.
+constexpr int64_t kNarrowStripBytes = 256;
+// Producers of an operand that are looked at.
+constexpr int64_t kMaxSources = 32;
 constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
 
 // mma.sync adds up in f32 or s32, in an order of its own.
@@ -74,6 +79,9 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
     const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
     tile.strip = kTensorCoreStripBytes / bytes;
     tile.step = tile.strip / 2;
+    if (std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide) {
+      while (tile.strip < product.depth && tile.strip * bytes < kNarrowStripBytes) tile.strip *= 2;
+    }
     tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * kWarpSide : kWarpSide);
     tile.own_columns = std::min(tile.columns, kWarpSide);
     tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
@@ -123,6 +131,31 @@ ProductFacts FactsOf(const HloInstruction& dot) {
           .sum = SumType(x, y, dot.shape().element_type()),
           .lhs_minor = MinorSize(lhs),
           .rhs_minor = MinorSize(rhs)};
+}
+
+// What an operand is made from, as far as the dot's kernel can make it.
+struct Source {
+  double bytes = 0;         // of arrays
+  double instructions = 0;  // of threads, to make it once
+};
+Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOptions& fusion) {
+  std::vector<const HloInstruction*> work = {dot.operand(number)};
+  Source source;
+  for (int64_t visited = 0; !work.empty() && visited < kMaxSources; ++visited) {
+    const HloInstruction* instruction = work.back();
+    work.pop_back();
+    const bool is_made = (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast ||
+                          instruction->opcode() == HloOpcode::kReshape) &&
+                         fusion.takes_producer(dot, number, *instruction);
+    if (is_made) {
+      source.instructions += WorkOf(*instruction).instructions;
+      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+    } else {
+      source.bytes += static_cast<double>(ShapeUtil::ByteSizeOf(instruction->shape()));
+    }
+  }
+  for (const HloInstruction* rest : work) source.bytes += static_cast<double>(ShapeUtil::ByteSizeOf(rest->shape()));
+  return source;
 }
 
 ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& sizes) {
@@ -186,6 +219,44 @@ int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
 int64_t PowerFrom(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
 
 }  // namespace
+
+bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
+  const ProductFacts product = FactsOf(dot);
+  if (!TensorCoresMultiply(product, facts)) return false;
+  const ProductTile tile = TileOf(product, facts);
+  const DotFusionOptions fusion = DotFusionFor(facts);
+  const GpuMachine machine;
+  const auto bytes_of = [](const HloInstruction& array) {
+    return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape()));
+  };
+  const double flops = DotFlops(dot), result = bytes_of(dot);
+  const double strips[] = {static_cast<double>(tile.rows * tile.strip), static_cast<double>(tile.columns * tile.strip)};
+  // Each tile along the other side makes the operand again.
+  const int64_t repeats[] = {CeilDiv(product.columns, tile.columns), CeilDiv(product.rows, tile.rows)};
+  double own = result, library = result, made_ns = 0, strip_bytes = 0, instructions = 0;
+  for (int64_t i = 0; i < 2; ++i) {
+    const HloInstruction& operand = *dot.operand(i);
+    const double here = bytes_of(operand);
+    const Source source = SourceOf(dot, i, fusion);
+    own += source.bytes;
+    library += here;
+    strip_bytes += strips[i] * source.bytes / static_cast<double>(ShapeUtil::ElementsIn(operand.shape()));
+    if (source.instructions == 0) continue;
+    instructions += source.instructions * static_cast<double>(repeats[i]);
+    made_ns += (source.bytes + here) / machine.bytes_per_ns + machine.launch_ns;
+  }
+  if (made_ns == 0) return false;
+  // A block waits for a strip at a time, and two share a multiprocessor.
+  const double tiles = static_cast<double>(product.batch * repeats[0] * repeats[1]),
+               waiting = std::min(tiles, 2.0 * static_cast<double>(machine.multiprocessors)) * strip_bytes;
+  const double bytes_per_ns = std::min(machine.bytes_per_ns, waiting / machine.latency_ns);
+  const double own_ns =
+      std::max(own / bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kOwnTensorCores) +
+                                       instructions / machine.instructions_per_ns);
+  const double library_ns =
+      std::max(library / machine.bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kLibrary));
+  return own_ns < made_ns + library_ns;
+}
 
 DotFusionOptions DotFusionFor(const KernelFacts& facts) {
   // Library calls are fusions by now.

@@ -8,10 +8,11 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
+#include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/overlap_scheduler.h"
-#include "backends/gpu/driver/gpu_arch.h"
 #include "backends/gpu/compile/gpu_target.h"
 #include "backends/gpu/compile/module_emitter.h"
+#include "backends/gpu/driver/gpu_arch.h"
 #include "backends/gpu/ptx/assembler.h"
 #include "backends/gpu/ptx/cubin_cache.h"
 #include "backends/gpu/ptx/ptx.h"
@@ -117,11 +118,12 @@ class GpuCompiler : public Compiler {
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "llvm", "ptx", "sass", "resources"}));
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "roofline", "llvm", "ptx", "sass", "resources"}));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
     const KernelSettings settings = Settings();
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, nullptr, stages));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
+    if (kind == "roofline") return RooflineText(*lowered.module);
     if (kind == "sass") HILO_RETURN_IF_ERROR(CheckDisassembler());
     const std::string arch = ArchOf(options, nullptr);
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitProgram(lowered, options, settings, arch, stages));

@@ -25,7 +25,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
   if (kernels.libraries != nullptr)
-    hooks.before_fusion = MakePassList(MakeGemmFusion(kernels.libraries), MakeConvolutionFusion(kernels.libraries));
+    hooks.before_fusion =
+        MakePassList(MakeGemmFusion(kernels.libraries,
+                                    [kernels](const HloInstruction& dot) { return IsOwnDotFaster(dot, kernels); }),
+                     MakeConvolutionFusion(kernels.libraries));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
   hooks.before_fusion.push_back(MakeRowFusion(
       target, options.strict, kMostRowReductions,

@@ -72,7 +72,8 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
 
 class GemmFusion : public HloPass {
  public:
-  explicit GemmFusion(Libraries* libraries) : libraries_(*libraries) {}
+  GemmFusion(Libraries* libraries, std::function<bool(const HloInstruction&)> is_ours)
+      : libraries_(*libraries), is_ours_(std::move(is_ours)) {}
   absl::string_view name() const override { return "fuse-gemm"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
@@ -81,7 +82,8 @@ class GemmFusion : public HloPass {
       if (computation->IsFusion()) continue;
       std::vector<HloInstruction*> dots;
       for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() == HloOpcode::kDot && IsLarge(*instruction)) dots.push_back(instruction);
+        if (instruction->opcode() == HloOpcode::kDot && IsLarge(*instruction) && !is_ours_(*instruction))
+          dots.push_back(instruction);
       }
       for (HloInstruction* dot : dots) {
         // A dead one may have been removed together with another.
@@ -127,10 +129,13 @@ class GemmFusion : public HloPass {
   }
 
   Libraries& libraries_;
+  const std::function<bool(const HloInstruction&)> is_ours_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries) { return std::make_unique<GemmFusion>(libraries); }
+std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries, std::function<bool(const HloInstruction& dot)> is_ours) {
+  return std::make_unique<GemmFusion>(libraries, std::move(is_ours));
+}
 
 }  // namespace hilo::gpu

@@ -6,6 +6,7 @@
 #ifndef HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 #define HILO_BACKENDS_GPU_MATCH_GEMM_MATCH_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,7 +40,8 @@ std::optional<GemmMatch> MatchGemm(const HloInstruction& dot);
 std::optional<GemmMatch> GemmOf(const HloInstruction& instruction);
 
 // "fuse-gemm": makes fusions of the work assigned to the library, with transposes of operands where BLAS needs them.
-std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries);
+// Leaves the dots for which `is_ours` returns true.
+std::unique_ptr<HloPass> MakeGemmFusion(Libraries* libraries, std::function<bool(const HloInstruction& dot)> is_ours);
 
 }  // namespace hilo::gpu
 

@@ -208,7 +208,7 @@ ENTRY main {
 }
 )",
      1,
-     128,
+     144,
      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "st.shared.v4"},
      {".local"}},
     {"dot_s8",
@@ -356,7 +356,7 @@ TEST(GpuCompiler, NamesInstructionsInCode) {
 TEST(GpuCompiler, SaysWhatItEmits) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
   EXPECT_EQ(text.status().message(),
-            "the cuda platform emits hlo, buffers, thunks, llvm, ptx, sass and resources, not 'asm'");
+            "the cuda platform emits hlo, buffers, thunks, roofline, llvm, ptx, sass and resources, not 'asm'");
   const auto thunks = Emit(kGoldens[0], "sm_90", "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");

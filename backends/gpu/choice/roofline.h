@@ -1,0 +1,44 @@
+// The time that kernels would take if memory or arithmetic were all that they wait for.
+#ifndef HILO_BACKENDS_GPU_CHOICE_ROOFLINE_H_
+#define HILO_BACKENDS_GPU_CHOICE_ROOFLINE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "hlo/ir/hlo_module.h"
+
+namespace hilo::gpu {
+
+// An H100 with HBM3. Rates are those that good kernels reach, about 0.85 of the data sheet's for memory.
+struct GpuMachine {
+  double bytes_per_ns = 2850;
+  double instructions_per_ns = 29'600;  // one per lane and cycle: 132 * 128 at 1.755 GHz
+  double launch_ns = 2000;
+  double latency_ns = 700;  // of a read from memory that waits for others
+  int64_t multiprocessors = 132;
+};
+
+enum class ProductUnit { kThreads, kOwnTensorCores, kLibrary };
+
+// The flops per nanosecond of products with factors of `type`. Of the peak of tensor cores libraries reach about 0.7;
+// mma.sync without asynchronous copies is taken to reach half of that.
+double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit);
+
+struct Roofline {
+  double bytes = 0, flops = 0;
+  double memory_ns = 0, arithmetic_ns = 0, launch_ns = 0;
+
+  double ns() const;
+  // Returns what takes longest: "memory", "arithmetic" or "launch".
+  const char* bound() const;
+};
+
+// Of one execution of an instruction that has a KernelConfig.
+Roofline RooflineOf(const HloInstruction& instruction);
+
+// Returns a line for each kernel of a scheduled module, computation by computation.
+std::string RooflineText(const HloModule& module);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_CHOICE_ROOFLINE_H_
