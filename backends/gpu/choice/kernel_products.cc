@@ -79,11 +79,12 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
     const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
     tile.strip = kTensorCoreStripBytes / bytes;
     tile.step = tile.strip / 2;
-    if (std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide) {
-      while (tile.strip < product.depth && tile.strip * bytes < kNarrowStripBytes) tile.strip *= 2;
-    }
-    tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * kWarpSide : kWarpSide);
-    tile.own_columns = std::min(tile.columns, kWarpSide);
+    const bool is_narrow =
+        std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide;
+    while (is_narrow && tile.strip < product.depth && tile.strip * bytes < kNarrowStripBytes) tile.strip *= 2;
+    const int64_t own = is_narrow ? kNarrowSide : kWarpSide;
+    tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * own : own);
+    tile.own_columns = std::min(tile.columns, own);
     tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
   } else {
     const bool is_wide = PrimitiveTypeByteSize(product.sum) >= kWideBytes;
