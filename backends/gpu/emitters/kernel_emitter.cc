@@ -150,8 +150,8 @@ void KernelEmitter::CreateFunction() {
   b.CreateBr(code);
   b.SetInsertPoint(code);
   // No vectors: a thread is a lane.
-  context_ = std::make_unique<codegen::EmitterContext>(&b, codegen::TargetTraits{.vector_bits = 0, .has_fma = true},
-                                                       program_.numerics());
+  context_ = std::make_unique<codegen::EmitterContext>(
+      &b, codegen::TargetTraits{.vector_bits = 0, .has_fma = true, .has_f16c = true}, program_.numerics());
   elements_ = std::make_unique<codegen::ElementEmitter>(context_.get(), this);
 }
 

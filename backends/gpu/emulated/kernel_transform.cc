@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "backends/gpu/emulated/device_math.h"
+#include "backends/llvm/elements/small_float_emit.h"
+#include "backends/llvm/jit/host_features.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -219,6 +221,7 @@ class Transform {
       }
       UseSharedAddresses(instruction);
       b_.SetInsertPoint(instruction);
+      if (ReplaceConversion(instruction)) continue;
       HILO_ASSIGN_OR_RETURN(const bool replaced, ReplaceCall(instruction));
       if (!replaced && checked_) Check(instruction);
     }
@@ -233,11 +236,30 @@ class Transform {
     for (llvm::Instruction& instruction : llvm::instructions(function)) work.push_back(&instruction);
     for (llvm::Instruction* instruction : work) {
       b_.SetInsertPoint(instruction);
+      if (ReplaceConversion(instruction)) continue;
       HILO_RETURN_IF_ERROR(ReplaceCall(instruction).status());
     }
     function->removeFnAttr("target-cpu");
     function->removeFnAttr("target-features");
     return absl::OkStatus();
+  }
+
+  // Conversions of narrow floats that the host may have no instruction for.
+  bool ReplaceConversion(llvm::Instruction* instruction) {
+    const bool narrows = llvm::isa<llvm::FPTruncInst>(instruction), widens = llvm::isa<llvm::FPExtInst>(instruction);
+    if (!narrows && !widens) return false;
+    Value* operand = instruction->getOperand(0);
+    const llvm::Type *wide = (narrows ? operand : instruction)->getType()->getScalarType(),
+                     *narrow = (narrows ? instruction : operand)->getType()->getScalarType();
+    if (!wide->isFloatTy() || !(narrow->isHalfTy() || narrow->isBFloatTy())) return false;
+    const bool has_f16c = codegen::HostFeatures().has_f16c;
+    Value* result = narrow->isHalfTy() ? narrows ? codegen::EmitFloatToHalf(b_, operand, has_f16c)
+                                                 : codegen::EmitHalfToFloat(b_, operand, has_f16c)
+                    : narrows ? codegen::EmitFloatToBfloat(b_, operand)
+                                       : codegen::EmitBfloatToFloat(b_, operand);
+    instruction->replaceAllUsesWith(result);
+    instruction->eraseFromParent();
+    return true;
   }
 
   // ---- calls --------------------------------------------------------------------------------------------------

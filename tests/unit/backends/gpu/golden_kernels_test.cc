@@ -46,8 +46,17 @@ ENTRY main { x = bf16[4096,512] parameter(0)  y = bf16[4096,512] parameter(1)  R
 )",
      1,
      40,
-     {"ld.global.nc.v4", "st.global.v4"},
-     {".local"}},
+     {"ld.global.nc.v4", "st.global.v4", "cvt.rn.bf16.f32"},
+     {".local", "bfe"}},
+    {"elementwise_f16",
+     R"(
+HloModule m
+ENTRY main { x = f16[4096,512] parameter(0)  y = f16[4096,512] parameter(1)  ROOT m = f16[4096,512] add(x, y) }
+)",
+     1,
+     40,
+     {"ld.global.nc.v4", "st.global.v4", "cvt.rn.f16.f32", "cvt.f32.f16"},
+     {".local", "bfe"}},
     {"elementwise_f64",
      R"(
 HloModule m
@@ -208,7 +217,7 @@ ENTRY main {
 }
 )",
      1,
-     144,
+     160,
      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "st.shared.v4"},
      {".local"}},
     {"dot_s8",
