@@ -288,6 +288,9 @@ class DotFusion : public HloPass {
 
  private:
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
+    const auto all = computation->instructions();
+    const auto is_dot = [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kDot; };
+    if (std::none_of(all.begin(), all.end(), is_dot)) return false;
     bool changed = false;
     InstructionOrder order(*computation);
     for (int64_t i = 0; i < order.size(); ++i) {
