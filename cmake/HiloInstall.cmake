@@ -6,6 +6,21 @@ install(TARGETS hilo EXPORT HiloTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET hilo_tool)
   install(TARGETS hilo_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET hilo_tool AND NOT HILO_BUILD_PYTHON_PACKAGE)
+  # What shells and man know of the program, which it prints itself.
+  install(CODE "
+    function(hilo_print file)
+      execute_process(COMMAND $<TARGET_FILE:hilo_tool> \${ARGN} OUTPUT_FILE ${CMAKE_CURRENT_BINARY_DIR}/\${file} COMMAND_ERROR_IS_FATAL ANY)
+    endfunction()
+    hilo_print(hilo.1 man)
+    hilo_print(hilo.bash completion bash)
+    hilo_print(_hilo completion zsh)
+    hilo_print(hilo.fish completion fish)")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hilo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hilo.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hilo)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/_hilo DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hilo.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(DIRECTORY include/hilo include/hilo-c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT HiloTargets NAMESPACE Hilo:: DESTINATION ${hilo_package_dir})
 

@@ -262,9 +262,8 @@ LiteralDifference DifferenceOfType(const Literal& expected, const Literal& actua
 }  // namespace
 
 LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual) {
-  return ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) {
-    return DifferenceOfType<typename decltype(tag)::type>(expected, actual);
-  });
+  return ArrayTypeSwitch(expected.shape().element_type(),
+                         [&](auto tag) { return DifferenceOfType<typename decltype(tag)::type>(expected, actual); });
 }
 
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual) {

@@ -20,14 +20,31 @@ struct Command {
   bool program_follows = false;  // the arguments end with another program and its own
 };
 
+// All of them, in the order of the overview.
+std::vector<Command> AllCommands();
+// With --help.
+std::vector<FlagSpec> AllFlags(const Command& command);
+// "--platform=NAME", "-o FILE".
+std::string FlagText(const FlagSpec& flag);
+
+std::string OverviewText();
+std::string HelpText(const Command& command);
+
 Command RunCommand();
 Command BenchCommand();
 Command CompileCommand();
 Command OptCommand();
+Command VerifyCommand();
+Command GraphCommand();
+Command MinimiseCommand();
+Command BisectCommand();
+Command DiffCommand();
 Command LaunchCommand();
 Command DevicesCommand();
+Command DoctorCommand();
 Command OpsCommand();
-Command VerifyCommand();
+Command CompletionCommand();
+Command ManCommand();
 
 }  // namespace hilo::tools
 

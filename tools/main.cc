@@ -16,42 +16,6 @@
 namespace hilo::tools {
 namespace {
 
-std::vector<Command> Commands() {
-  return {RunCommand(),    BenchCommand(),   CompileCommand(), OptCommand(),
-          LaunchCommand(), DevicesCommand(), OpsCommand(),     VerifyCommand()};
-}
-
-std::string Overview() {
-  std::string text = "Usage: hilo COMMAND ...\n\n";
-  for (const Command& command : Commands()) {
-    absl::StrAppend(&text, "  ", command.name, " ", command.arguments,
-                    std::string(20 - command.name.size() - command.arguments.size(), ' '), command.summary, "\n");
-  }
-  absl::StrAppend(&text,
-                  "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the "
-                  "platforms.\n");
-  return text;
-}
-
-std::string Help(const Command& command) {
-  std::string text =
-      absl::StrCat("Usage: hilo ", command.name, " ", command.arguments, " [FLAGS]: ", command.summary, "\n\n");
-  std::vector<FlagSpec> flags = command.flags;
-  flags.push_back({"help", "", "show this"});
-  for (const FlagSpec& flag : flags) {
-    const bool is_short = flag.name.size() == 1;
-    const std::string head = absl::StrCat(is_short ? "-" : "--", flag.name,
-                                          flag.value.empty() ? ""
-                                          : is_short         ? " "
-                                                             : "=",
-                                          flag.value);
-    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help,
-                    "\n");
-  }
-  absl::StrAppend(&text, "\n", command.details);
-  return text;
-}
-
 int ExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -70,7 +34,7 @@ int Fail(const absl::Status& status) {
 int Main(std::vector<std::string> arguments) {
   if (arguments.size() == 2 && arguments[0] == "help") arguments = {arguments[1], "--help"};
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-    std::fputs(Overview().c_str(), arguments.empty() ? stderr : stdout);
+    std::fputs(OverviewText().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
   if (arguments[0] == "--version" || arguments[0] == "version") {
@@ -81,13 +45,13 @@ int Main(std::vector<std::string> arguments) {
   const std::string name = arguments[0];
   arguments.erase(arguments.begin());
   std::vector<std::string> names;
-  for (const Command& command : Commands()) {
+  for (const Command& command : AllCommands()) {
     names.push_back(command.name);
     if (command.name != name) continue;
     const auto end =
         command.program_follows ? arguments.begin() + std::min<size_t>(1, arguments.size()) : arguments.end();
     if (std::count(arguments.begin(), end, "--help") + std::count(arguments.begin(), end, "-h") > 0) {
-      std::fputs(Help(command).c_str(), stdout);
+      std::fputs(HelpText(command).c_str(), stdout);
       return 0;
     }
     const absl::StatusOr<Flags> flags = Flags::Parse(command.flags, arguments, command.program_follows);
@@ -99,7 +63,7 @@ int Main(std::vector<std::string> arguments) {
     return status.ok() ? 0 : Fail(status);
   }
   std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(), DidYouMean(name, names).c_str(),
-               Overview().c_str());
+               OverviewText().c_str());
   return 2;
 }
 

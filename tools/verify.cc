@@ -27,9 +27,8 @@ struct Results {
 
 absl::StatusOr<Results> RunOn(const Program& program, const std::string& platform, const Flags& flags) {
   const bool given = flags.Has("input") || flags.Has("inputs");
-  HILO_ASSIGN_OR_RETURN(
-      const Session session,
-      OpenSession(program, platform, flags, given ? ArgumentSource::kFlags : ArgumentSource::kRandom));
+  HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
+                                                           given ? ArgumentSource::kFlags : ArgumentSource::kRandom));
   HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults buffers, session.Run());
   Results results;
   for (size_t device = 0; device < buffers.size(); ++device) {
@@ -112,10 +111,10 @@ absl::Status Verify(const Flags& flags) {
   }
   if (compared == 0) return Unavailable("there is no second platform on this machine");
   if (wrong == 0) return absl::OkStatus();
-  return FailedPrecondition(wrong, " of ", compared * static_cast<int64_t>(expected.arrays.size()),
-                            " results differ from those of ", platforms[0], " by more than ",
-                            flags.Has("ulps") || flags.Has("relative") ? "the tolerance"
-                                                                       : "half of the digits of their type");
+  return FailedPrecondition(
+      wrong, " of ", compared * static_cast<int64_t>(expected.arrays.size()), " results differ from those of ",
+      platforms[0], " by more than ",
+      flags.Has("ulps") || flags.Has("relative") ? "the tolerance" : "half of the digits of their type");
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ using Values = absl::flat_hash_map<const HloInstruction*, Literal>;
 
 // Whether the value of an instruction of the entry is compared.
 bool IsCompared(const HloInstruction& instruction) {
-  return instruction.shape().IsArray() && !instruction.IsParameter() &&
-         instruction.opcode() != HloOpcode::kConstant && instruction.opcode() != HloOpcode::kGetTupleElement;
+  return instruction.shape().IsArray() && !instruction.IsParameter() && instruction.opcode() != HloOpcode::kConstant &&
+         instruction.opcode() != HloOpcode::kGetTupleElement;
 }
 
 // Whether it can be evaluated by itself.
@@ -75,9 +75,8 @@ absl::StatusOr<std::optional<Literal>> Alone(const HloInstruction& instruction, 
 
 std::string DifferenceText(const LiteralDifference& difference, bool accepted) {
   if (difference.differing == 0) return "equal";
-  const std::string ulps = difference.max_ulps == std::numeric_limits<int64_t>::max()
-                               ? ""
-                               : absl::StrCat(difference.max_ulps, " ulps, ");
+  const std::string ulps =
+      difference.max_ulps == std::numeric_limits<int64_t>::max() ? "" : absl::StrCat(difference.max_ulps, " ulps, ");
   return absl::StrFormat("%s%s%.2g relative, %d of %d elements; worst %s", accepted ? "" : "DIFFERS: ", ulps,
                          difference.max_relative, difference.differing, difference.elements, difference.worst);
 }

@@ -38,14 +38,13 @@ class HloEvaluator {
 
   // A value as its leaves, depth first, shared between instructions.
   using Leaves = std::vector<std::shared_ptr<const Literal>>;
-  // Called with each instruction that has been evaluated, in each computation, its operands and its value; of parameters
-  // with those of the outermost computation. Its error ends the evaluation.
+  // Called with each instruction that has been evaluated, in each computation, its operands and its value; of
+  // parameters with those of the outermost computation. Its error ends the evaluation.
   using Observer = std::function<absl::Status(const HloInstruction& instruction,
                                               absl::Span<const Leaves* const> operands, const Leaves& value)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
  private:
-
   // Data prepared once for each computation.
   struct Plan {
     struct Step {

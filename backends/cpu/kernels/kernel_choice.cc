@@ -146,6 +146,11 @@ class KernelChoice : public HloPass {
 
 }  // namespace
 
+absl::StatusOr<MachineFacts> MachineFactsOf(const std::string& cpu) {
+  HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(cpu));
+  return FactsOf(TargetTraits::FromCpu(features));
+}
+
 bool HasKernel(const HloInstruction& instruction) {
   switch (CpuEmission(instruction.opcode()).usual) {
     case Emission::kControlFlow:

@@ -46,6 +46,7 @@
 #include "absl/status/statusor.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hilo/executable.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/passes/hlo_pass.h"
@@ -55,6 +56,10 @@ struct NumericOptions;
 }
 
 namespace hilo::cpu {
+
+// What one thread of a processor computes in a nanosecond, by which costs are estimated (hlo/analysis/cost_model.h).
+// Errors: InvalidArgument for processors that LLVM does not know.
+absl::StatusOr<MachineFacts> MachineFactsOf(const std::string& cpu);
 
 // Results of at most this many elements are unrolled: LLVM keeps them in registers.
 inline constexpr int64_t kUnrolledElements = 16;

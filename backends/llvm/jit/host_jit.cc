@@ -438,9 +438,11 @@ absl::StatusOr<std::unique_ptr<CompiledCode>> HostJit::CompileModules(std::vecto
 }
 
 absl::StatusOr<std::string> HostJit::EmitAssembly(HostModule module) {
+  const PhaseTimer timer("code", "compile LLVM IR");
   return CompileOne(std::move(module), Output::kAssembly);
 }
 absl::StatusOr<std::string> HostJit::EmitOptimizedIr(HostModule module) {
+  const PhaseTimer timer("code", "compile LLVM IR");
   return CompileOne(std::move(module), Output::kIr);
 }
 

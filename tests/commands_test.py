@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Commands of the program hilo that look into modules: commands_test.py HILO SOURCES"""
+
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+HILO, SOURCES = os.path.abspath(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
+TRAIN = SOURCES / "examples/digits/train_step.hlo"
+
+CHAIN = """HloModule chain
+ENTRY main {
+  x = f32[8] parameter(0)
+  a = f32[8] sine(x)
+  b = f32[8] add(a, x)
+  c = f32[8] multiply(b, b)
+  d = f32[8] tanh(c)
+  e = f32[8] cosine(d)
+  ROOT r = (f32[8], f32[8]) tuple(e, b)
+}
+"""
+# Subtracts 1 in a loop, and takes the logarithm.
+LOGARITHMS = """HloModule logarithms
+body {
+  s = (f32[2], s32[]) parameter(0)
+  x = f32[2] get-tuple-element(s), index=0
+  i = s32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ones = f32[2] constant({1, 1})
+  y = f32[2] subtract(x, ones)
+  l = f32[2] log(y), metadata={op_name="jit(loss)/log" source_file="loss.py" source_line=12}
+  ROOT t = (f32[2], s32[]) tuple(l, next)
+}
+condition {
+  s = (f32[2], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=1
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  x = f32[2] parameter(0)
+  zero = s32[] constant(0)
+  t = (f32[2], s32[]) tuple(x, zero)
+  w = (f32[2], s32[]) while(t), condition=condition, body=body
+  ROOT r = f32[2] get-tuple-element(w), index=0
+}
+"""
+MAXIMUM = """HloModule maximum
+larger { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
+ENTRY main {
+  x = f32[3] parameter(0)
+  least = f32[] constant(-inf)
+  m = f32[] reduce(x, least), dimensions={0}, to_apply=larger
+  infinities = f32[3] broadcast(least), dimensions={}
+  yes = pred[3] compare(x, x), direction=EQ
+  ROOT s = f32[3] select(yes, x, infinities)
+}
+"""
+
+
+def hilo(*arguments, **options):
+    return subprocess.run([HILO, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def file(self, text, name="module.hlo"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def check(self, done, code, pattern="", stream="stdout"):
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertIsNotNone(re.search(pattern, getattr(done, stream)), f"expected {pattern} in {done.stdout}{done.stderr}")
+
+    # --- verify ---
+
+    def test_verify(self):
+        done = hilo("verify", TRAIN, "--platform=interpreter,cpu")
+        self.check(done, 0, r"out0 f32\[\] +cpu +(equal|\d+ ulps, \S+ relative, 1 of 1 elements; worst element)")
+        self.assertEqual(len(done.stdout.splitlines()), 20)
+        done = hilo("verify", self.file(CHAIN), "--input={1,2,3,4,5,6,7,8}")
+        self.check(done, 0, "cuda-emulated")
+        self.assertIn(" cpu ", done.stdout)
+        self.check(hilo("verify", self.file(CHAIN), "--platform=interpreter,interpreter"), 0, r"(?s)equal.*equal")
+
+    def test_verify_reports_differences(self):
+        done = hilo("verify", SOURCES / "examples/digits/forward.hlo", "--platform=interpreter,cpu", "--ulps=0")
+        self.check(done, 1, r"out0 f32\[64,10\] +cpu +DIFFERS: \d+ ulps")
+        self.assertIn("1 of 1 results differ from those of interpreter by more than the tolerance", done.stderr)
+        self.check(hilo("verify", SOURCES / "examples/digits/forward.hlo", "--platform=interpreter,cpu", "--relative=1e-4"), 0)
+        # Random numbers differ from platform to platform.
+        rng = self.file("HloModule r\nENTRY main { a = f32[] constant(0)  b = f32[] constant(1)  ROOT r = f32[64] rng(a, b), distribution=rng_uniform }\n")
+        done = hilo("verify", rng, "--platform=interpreter,cpu", "--instructions")
+        self.check(done, 1, "DIFFERS")
+        self.assertRegex(done.stdout, r"the first instruction that is wrong on cpu, given its operands:\n  \S+ = f32\[64\] rng\(")
+
+    def test_verify_instructions(self):
+        done = hilo("verify", TRAIN, "--platform=interpreter,cpu", "--instructions")
+        self.check(done, 0, r"\d\d\d of \d\d\d instructions of the entry evaluated by themselves, none is wrong; the largest errors:\n  \S+ = f32")
+
+    def test_verify_mistakes(self):
+        module = self.file(CHAIN)
+        self.check(hilo("verify", module, "--platform=cpu"), 2, "expected two or more", "stderr")
+        self.check(hilo("verify", module, "--platform=cpu,tpu"), 2, "tpu", "stderr")
+        self.check(hilo("verify", module, "--ulps=-1"), 2, "--ulps: expected a whole number from 0 on", "stderr")
+        self.check(hilo("verify", self.file(CHAIN.replace("f32[8] tanh", "f32[9] tanh"))), 2, r"module\.hlo:7:3: (.|\n)*\^", "stderr")
+
+    # --- check-nans ---
+
+    def test_check_nans(self):
+        module = self.file(LOGARITHMS)
+        done = hilo("run", module, "--input={20,2.5}", "--check-nans")
+        self.check(done, 1, r"FAILED_PRECONDITION: l makes -?nan at \{1\} of -0\.59453\d+; in %l = f32\[2\] log\(f32\[2\] %y\).*source_file=\"loss.py\" "
+                            r"source_line=12.* of computation body, line 10", "stderr")
+        self.check(hilo("run", module, "--input={20,1e9}", "--check-nans"), 1, r"l makes -?nan at \{0\} of -0\.3", "stderr")
+        self.check(hilo("run", module, "--input={1,20}", "--check-nans"), 1, r"l makes -inf at \{0\} of 0", "stderr")
+        self.check(hilo("run", module, "--input={nan,20}", "--check-nans"), 1, r"argument x(\.1)? has nan at \{0\}", "stderr")
+        self.check(hilo("run", module, "--input={20,20}"), 0, "nan")
+        # Infinities of constants, and what passes them on, are no mistakes.
+        self.check(hilo("run", self.file(MAXIMUM), "--input={1,2,3}", "--check-nans"), 0, r"\{1, 2, 3\}")
+        self.check(hilo("run", module, "--input=random", "--check-nans", "--platform=cpu"), 2, "runs on the interpreter", "stderr")
+
+    # --- timing, progress ---
+
+    def test_timing(self):
+        for arguments in (("compile", TRAIN, "-o", self.folder / "x.hilo"), ("compile", TRAIN, "--emit=asm", "-o", self.folder / "x.s")):
+            done = hilo(*arguments, "--timing")
+            self.check(done, 0, r"pass simplify +[\d.]+ ms", "stderr")
+            shares = [float(share) for share in re.findall(r"^  (?! ).* ([\d.]+) %", done.stderr, re.M)]
+            self.assertAlmostEqual(sum(shares[:-1]), 100, delta=1.5)
+            self.assertEqual(shares[-1], 100)
+            other = float(re.search(r"other .* ([\d.]+) %", done.stderr)[1])
+            self.assertLess(other, 12, done.stderr)
+        self.check(hilo("run", self.file(CHAIN), "--input=random", "--timing"), 0, r"code link", "stderr")
+
+    def test_progress(self):
+        """On a terminal, after two seconds; not elsewhere."""
+        lines = ["HloModule long", "ENTRY main {", "  v0 = f32[64] parameter(0)"]
+        lines += [f"  v{i} = f32[64] sort(v{i - 1}), dimensions={{0}}, to_apply=less{i}" for i in range(1, 500)]
+        text = "\n".join([lines[0]] + [f"less{i} {{ a = f32[] parameter(0)  b = f32[] parameter(1)  s = f32[] sine(a)  t = f32[] constant({i})  "
+                                       f"u = f32[] multiply(b, t)  ROOT c = pred[] compare(s, u), direction=LT }}" for i in range(1, 500)] + lines[1:] + ["}"])
+        module = self.file(text)
+        master, slave = pty.openpty()
+        done = subprocess.Popen([HILO, "compile", module, "-o", self.folder / "x.hilo"], stdout=slave, stderr=slave)
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data
+        self.assertEqual(done.wait(), 0, shown)
+        self.assertRegex(shown, rb"\r\x1b\[Kcompiling for \d+\.\d s: \w+ [\w -]+")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-80:])
+
+    # --- graph ---
+
+    def test_graph(self):
+        page, picture, dot = (self.folder / name for name in ("g.html", "g.svg", "g.dot"))
+        for path in (page, picture, dot):
+            self.check(hilo("graph", TRAIN, "-o", path), 0)
+        document = xml.dom.minidom.parseString(picture.read_text())
+        texts = [text.firstChild.data for text in document.getElementsByTagName("text") if text.firstChild]
+        self.assertTrue(any(re.fullmatch(r"[\d.]+ [nu]s, [\d.]+ (B|KiB)", text) for text in texts), texts[:40])
+        self.assertTrue(any(text.startswith("fusion f32") for text in texts))
+        # No boxes overlap.
+        boxes = []
+        for node in document.getElementsByTagName("g"):
+            if node.getAttribute("class") == "node":
+                x, y = map(float, re.findall(r"[-\d.]+", node.getAttribute("transform")))
+                rectangle = node.getElementsByTagName("rect")[0]
+                boxes.append((x, y, x + float(rectangle.getAttribute("width")), y + float(rectangle.getAttribute("height"))))
+        self.assertGreater(len(boxes), 20)
+        for i, a in enumerate(boxes):
+            for b in boxes[:i]:
+                self.assertTrue(a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3], (a, b))
+        text = page.read_text()
+        self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""), "the page needs no network")
+        self.assertIn("id=\"query\"", text)
+        self.assertRegex(dot.read_text(), r"n0_\d+ -> n0_\d+;")
+        # The loop's computations are drawn too, and the input is drawn as it is.
+        self.check(hilo("graph", self.file(LOGARITHMS), "--input", "-o", picture), 0)
+        self.assertRegex(picture.read_text(), r">condition</text>(.|\n)*>body</text>")
+        self.check(hilo("graph", TRAIN, "-o", "g.png"), 2, "ends in .html, .svg or .dot", "stderr")
+
+    def test_graph_of_many(self):
+        lines = ["HloModule many", "ENTRY main {", "  v0 = f32[4] parameter(0)", "  v1 = f32[4] sine(v0)"]
+        lines += [f"  v{i} = f32[4] add(v{i - 1}, v{i // 2})" for i in range(2, 10000)]
+        module = self.file("\n".join(lines + ["}"]).replace("  v9999 =", "  ROOT v9999 ="))
+        self.check(hilo("graph", module, "--input", "-o", self.folder / "g.html"), 0)
+
+    # --- minimise, bisect ---
+
+    def test_minimise(self):
+        module, small = self.file(CHAIN), self.folder / "small.hlo"
+        done = hilo("minimise", module, "--check=grep -q tanh", "-o", small)
+        self.check(done, 0, "1 of 6 instructions are left", "stderr")
+        self.assertRegex(small.read_text(), r"ROOT d = f32\[8\]\S* tanh\(cut\)")
+        # In a loop, from the check's own output, and on standard output.
+        done = hilo("minimise", self.file(LOGARITHMS), "--check=grep -q 'log(' {}")
+        self.check(done, 0, r"ROOT \S+ = f32\[2\]\S* log\(")
+        self.assertNotIn("while", done.stdout)
+        done = hilo("minimise", self.file(CHAIN), "--check=grep -q tanh", "--tries=1")
+        self.check(done, 0, "which were all that --tries allows", "stderr")
+
+    def test_minimise_what_fails_on_a_platform(self):
+        rng = CHAIN.replace("  e = f32[8] cosine(d)", "  l = f32[] constant(0)  h = f32[] constant(1)\n  n = f32[8] rng(l, h), distribution=rng_uniform\n"
+                            "  e = f32[8] add(d, n)")
+        done = hilo("minimise", self.file(rng), "--fails-on=cpu")
+        self.check(done, 0, r"ROOT n = f32\[8\]\S* rng\(")
+        self.assertRegex(done.stderr, "the failure: exit code 1: FAILED_PRECONDITION")
+        self.assertNotIn("tanh", done.stdout)
+
+    def test_minimise_mistakes(self):
+        module = self.file(CHAIN)
+        self.check(hilo("minimise", module), 2, "does not fail on cpu", "stderr")
+        self.check(hilo("minimise", module, "--check=false"), 2, "must succeed where the failure shows", "stderr")
+        self.check(hilo("minimise", module, "--check=true", "--fails-on=cpu"), 2, "not both", "stderr")
+        done = hilo("minimise", module, "--check=true {}; sleep 30", "--seconds-a-try=0.2", "--tries=3")
+        self.check(done, 0, "the failure: no end within 0.2 seconds", "stderr")
+
+    def test_bisect(self):
+        # What fails whatever the passes do.
+        rng = self.file("HloModule r\nENTRY main { a = f32[] constant(0)  b = f32[] constant(1)  ROOT r = f32[64] rng(a, b), distribution=rng_uniform }\n")
+        self.check(hilo("bisect", rng), 0, "the failure needs none of the passes that can be left out: .*simplify")
+        self.check(hilo("bisect", self.file(CHAIN)), 2, "does not fail on cpu", "stderr")
+
+    # --- diff ---
+
+    def test_diff(self):
+        a, b = self.file(CHAIN), self.file(CHAIN.replace("tanh(c)", "exponential(c)").replace("a =", "z =").replace("(a, x)", "(z, x)"), "b.hlo")
+        self.check(hilo("diff", a, a), 0, "equal, names aside")
+        self.check(hilo("diff", a, self.file(re.sub(r"\b([a-e])\b", r"\1\1", CHAIN), "c.hlo")), 0, "equal, names aside")
+        done = hilo("diff", a, b)
+        self.check(done, 1, r"(?m)^- d = f32\[8\](\{0\})? tanh\(")
+        self.assertRegex(done.stdout, r"(?m)^\+ d = f32\[8\](\{0\})? exponential\(")
+        self.assertRegex(done.stdout, r"(?m)^- e = .*cosine")  # its operand is another operation
+        self.assertEqual(len(re.findall(r"(?m)^[-+]", done.stdout)), 4, done.stdout)
+        done = hilo("diff", self.file(LOGARITHMS), self.file(LOGARITHMS.replace("constant(3)", "constant(4)"), "d.hlo"))
+        self.check(done, 1, r"(?s)^condition\n.*- n = s32\[\] constant\(3\)\n\+ n = s32\[\] constant\(4\)")
+        self.check(hilo("diff", a), 2, "expected two module files, got 1", "stderr")
+
+    # --- doctor, completion, man ---
+
+    def test_doctor(self):
+        done = hilo("doctor")
+        self.check(done, 0, r"(?s)hilo \d.*ok +interpreter.*ok +cpu.*Nothing is wrong")
+        for name, value in (("HILO_PJRT_LIBRARY", "/no/such/file"), ("HILO_NUM_THREADS", "many"), ("HILO_BACKEND", "tpu")):
+            done = hilo("doctor", env={**os.environ, name: value})
+            self.check(done, 1, rf"WRONG +{name}={value}.*\n +to mend it: unset {name}")
+        cache = self.folder / "cache"
+        cache.mkdir()
+        if os.geteuid() != 0:  # who may write everywhere
+            cache.chmod(0o500)
+            self.check(hilo("doctor", env={**os.environ, "HILO_CACHE_DIR": str(cache)}), 1, "chmod u")
+
+    def test_completion(self):
+        commands = re.findall(r"^  (\w+) ", hilo("--help").stdout, re.M)
+        for shell in ("bash", "zsh", "fish"):
+            done = hilo("completion", shell)
+            self.check(done, 0)
+            for command in commands:
+                self.assertRegex(done.stdout, rf"\b{command}\b")
+            self.assertIn("disable-passes", done.stdout)
+            if shutil.which(shell):
+                self.assertEqual(subprocess.run([shell, "-n", self.file(done.stdout, "completion")]).returncode, 0, shell)
+        script = hilo("completion", "bash").stdout + """
+complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hilo 2>/dev/null; echo "${COMPREPLY[*]}"; }
+complete_words hilo ver
+complete_words hilo run --inp
+complete_words hilo run m.hlo --platform = cuda-e
+complete_words hilo completion --he
+"""
+        if shutil.which("bash"):
+            done = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True)
+            self.assertEqual(done.stdout.splitlines(), ["verify", "--inputs= --input=", "cuda-emulated", "--help"], done.stderr)
+        self.check(hilo("completion", "tcsh"), 2, "expected one of the shells", "stderr")
+
+    def test_man(self):
+        page = hilo("man").stdout
+        self.assertTrue(page.startswith(".TH HILO 1"))
+        self.assertRegex(page, r"\.B \\-\\-platform=NAME")
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-ww", "-Tascii"], input=page, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_help(self):
+        """Each command of the overview has examples, whose flags exist."""
+        overview = hilo("--help").stdout
+        self.assertLess(len(overview.splitlines()), 25)
+        for command in re.findall(r"^  (\w+) ", overview, re.M):
+            text = hilo(command, "--help").stdout
+            self.assertIn("Examples:", text, command)
+            known = set(re.findall(r"^  (--?[\w-]+)", text, re.M))
+            for example in [] if command == "launch" else re.findall(rf"^  hilo {command} (.*)$", text, re.M):
+                for flag in re.findall(r"(?:^| )(--?[a-zA-Z][\w-]*)", re.sub("'.*?'", "", example)):
+                    self.assertIn(flag, known | {"-l"}, f"{command}: {example}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+// Whether a module shows a failure: for hilo minimise and hilo bisect.
+#ifndef HILO_TOOLS_FAILURE_CHECK_H_
+#define HILO_TOOLS_FAILURE_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_module.h"
+#include "tools/flags.h"
+
+namespace hilo::tools {
+
+// Flags --check, --fails-on and --seconds-a-try.
+std::vector<FlagSpec> FailureFlags();
+
+// Runs a check in a process of its own, so that the failure may be a crash, or a run that does not end.
+class FailureCheck {
+ public:
+  // Learns what the failure looks like from the module itself: a later one that fails otherwise does not count. Errors:
+  // InvalidArgument for flags that exclude each other, and if the module does not fail; Unavailable.
+  static absl::StatusOr<FailureCheck> Create(const Flags& flags, const HloModule& module);
+
+  // `disabled_passes`: for --fails-on.
+  absl::StatusOr<bool> Fails(const HloModule& module, const std::vector<std::string>& disabled_passes = {}) const;
+  // "exit code 1: FAILED_PRECONDITION", "signal 11", "no end within 60 seconds".
+  const std::string& failure() const { return failure_; }
+  // --check's command gets no flags of Hilo's.
+  bool takes_flags() const { return command_.empty(); }
+
+ private:
+  absl::StatusOr<std::string> OutcomeOf(const HloModule& module, const std::vector<std::string>& disabled_passes) const;
+
+  std::string command_;   // of --check
+  std::string platform_;  // of --fails-on
+  double seconds_ = 60;
+  std::string failure_;
+};
+
+}  // namespace hilo::tools
+
+#endif  // HILO_TOOLS_FAILURE_CHECK_H_
