@@ -6,9 +6,11 @@ import pathlib
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.dom.minidom
 
@@ -155,6 +157,11 @@ class Commands(unittest.TestCase):
         master, slave = pty.openpty()
         done = subprocess.Popen([HILO, "compile", module, "-o", self.folder / "x.hilo"], stdout=slave, stderr=slave)
         os.close(slave)
+        # However fast the machine, the compilation lasts more than two seconds.
+        time.sleep(0.2)
+        done.send_signal(signal.SIGSTOP)
+        time.sleep(2.2)
+        done.send_signal(signal.SIGCONT)
         shown = b""
         while True:
             try:

@@ -69,6 +69,8 @@ class Array(_hilo.Array):
 
     def tolist(self):
         """The elements as nested lists of Python numbers."""
+        if self.element_type == "f16":  # which memoryview cannot read in Python 3.11
+            return _nested(struct.unpack(f"{self.size}e", memoryview(self).tobytes()), self.shape)
         if self.element_type in _types.FORMATS:
             return memoryview(self).tolist()
         return self.__array__().tolist()
@@ -104,6 +106,14 @@ class Array(_hilo.Array):
             return f"Array({what})"
 
 
+def _nested(elements, shape):
+    """Elements in row-major order as nested lists."""
+    if not shape:
+        return elements[0]
+    step = len(elements) // shape[0] if shape[0] else 0
+    return [_nested(elements[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
 def _flatten(value, name):
     """Nested lists as a list and their dimensions."""
     if not isinstance(value, (list, tuple)):
@@ -130,7 +140,7 @@ def convert(value, element_type, index, name):
             data = struct.pack(f"{len(elements)}{_types.FORMATS[wanted]}", *elements)
         except struct.error as error:
             raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}: {error}") from None
-        return memoryview(data).cast(_types.FORMATS[wanted], shape) if elements and shape else _shaped(data, wanted, shape), element_type
+        return _shaped(data, wanted, shape), element_type
     dtype = getattr(value, "dtype", None)
     name_of_type = _types.name_of_dtype(dtype)
     if name_of_type is not None:
@@ -144,10 +154,10 @@ def convert(value, element_type, index, name):
 
 
 def _shaped(data, element_type, shape):
-    """A buffer of no dimensions, or without elements: memoryview.cast makes neither, but for the first."""
-    view = memoryview(data).cast(_types.FORMATS[element_type], () if not shape else None) if not shape else None
-    if view is not None:
-        return view
+    """Bytes as a buffer of these dimensions. Its format only states the size of the elements: memoryview has none for f16 in Python 3.11."""
+    kind = "H" if element_type == "f16" else _types.FORMATS[element_type]
+    if 0 not in shape:
+        return memoryview(data).cast(kind, shape)
     if len(shape) == 1:
-        return _array.array("b" if element_type == "pred" else _types.FORMATS[element_type])
+        return _array.array("b" if kind == "?" else kind)
     raise TypeError(f"nested lists of dimensions {list(shape)} have no elements: give an array of NumPy's")

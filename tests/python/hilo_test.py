@@ -125,6 +125,16 @@ class Running(unittest.TestCase):
         with self.assertRaises(TypeError):
             memoryview(y)[0, 0] = 1
 
+    def test_element_types(self):
+        for name, values in (("pred", [True, False]), ("s8", [-1, 2]), ("u64", [1, 2 ** 63]), ("f16", [1.5, -2]), ("f64", [0.1, 1e300])):
+            program = hilo.compile(identity(f"{name}[2]"))
+            self.assertEqual(program(values).tolist(), values)
+            self.assertEqual(hilo.compile(identity(name + "[]"))(values[0]).item(), values[0])
+            self.assertEqual(hilo.compile(identity(name + "[1,2]"))([values]).tolist(), [values])
+            self.assertEqual(hilo.compile(identity(name + "[0]"))([]).tolist(), [])
+        with self.assertRaisesRegex(TypeError, "expected numbers that are s8"):
+            hilo.compile(identity("s8[1]"))([1000])
+
     def test_wrong_arguments(self):
         program = hilo.compile(LINE)
         for argument, message in (([1, 2], r"argument 0 \(x\): expected f32\[3\], got f32\[2\]"),
@@ -192,7 +202,7 @@ class Running(unittest.TestCase):
         self.assertEqual(client.array(array.array("d", [1.5])).element_type, "f64")
         self.assertEqual(client.array(x).tolist(), x.tolist())
         with self.assertRaisesRegex(TypeError, "no arrays of Hilo's with elements of"):
-            client.array(array.array("u", "a"))
+            client.array(memoryview(b"ab").cast("c"))
         with self.assertRaisesRegex(TypeError, "need an element type"):
             client.array([1])
         with self.assertRaisesRegex(TypeError, "there is no element type 'f31'"):
