@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kContext = 2;
 // Cells of the table that finds the common lines; larger differences are shown as a whole.
-constexpr size_t kMaxCells = 50'000'000;
+constexpr size_t kMaxCells = 16'000'000;
 
 struct Line {
   std::string text;  // as HLO

@@ -187,7 +187,8 @@ Command DoctorCommand() {
               "are merely absent.\n"
               "\n"
               "Examples:\n"
-              "  hilo doctor\n",
+              "  hilo doctor\n"
+              "  hilo doctor | grep -A1 WRONG\n",
           .flags = {},
           .run = &Doctor};
 }

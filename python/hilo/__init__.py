@@ -82,6 +82,8 @@ def _read(program):
     if isinstance(program, (str, os.PathLike)):
         path = os.fspath(program)
         return pathlib.Path(path).read_bytes(), path
+    if hasattr(program, "as_text"):
+        return program.as_text().encode(), None
     raise TypeError(f"expected a program as text, bytes or a path, got {type(program).__name__}")
 
 
@@ -229,7 +231,8 @@ def compile(program, platform="cpu", *, devices=1, threads=None, **options):
     """Compiles a program and returns a Program.
 
     Args:
-      program: text of HLO or StableHLO (a string with line breaks), the path of a file, or bytes: an HloModuleProto, or MLIR bytecode.
+      program: text of HLO or StableHLO (a string with line breaks), the path of a file, bytes: an HloModuleProto, or MLIR bytecode;
+        or an object with the method as_text, such as jax.jit(f).lower(x).
       platform: "cpu", "interpreter", "cuda" or "cuda-emulated".
       devices: how many devices the platform has; a program of several replicas or partitions needs as many.
       threads: of one run; all processors if None.

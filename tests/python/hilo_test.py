@@ -66,7 +66,9 @@ class Compiling(unittest.TestCase):
             path.write_text(LINE)
             for source in (LINE, LINE.encode(), path, str(path)):
                 self.assertEqual(hilo.compile(source)([1, 2, 3]).tolist(), [2, 4, 6])
-            self.assertEqual(hilo.compile(STABLEHLO)([1, 2]).tolist(), [2, 4])
+            lowered = type("Lowered", (), {"as_text": lambda self: STABLEHLO})()
+            for source in (STABLEHLO, lowered):
+                self.assertEqual(hilo.compile(source)([1, 2]).tolist(), [2, 4])
             saved = pathlib.Path(folder) / "line.hilo"
             program = hilo.compile(LINE)
             program.save(saved)
