@@ -55,6 +55,18 @@ ENTRY main {
   ROOT r = f32[2] get-tuple-element(w), index=0
 }
 """
+# Fusion keeps the digits that bf16 has not, so that results are nearer to the exact ones than the interpreter's.
+WIDER = """HloModule wider
+ENTRY main {
+  x = f32[64] parameter(0)
+  s = f32[64] sine(x)
+  b = bf16[64] convert(s)
+  c = bf16[64] add(b, b)
+  d = bf16[64] multiply(c, b)
+  e = f32[64] convert(d)
+  ROOT r = f32[64] subtract(e, s)
+}
+"""
 MAXIMUM = """HloModule maximum
 larger { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
 ENTRY main {
@@ -233,6 +245,10 @@ class Commands(unittest.TestCase):
         self.assertRegex(done.stderr, "the failure: exit code 1: FAILED_PRECONDITION")
         self.assertNotIn("tanh", done.stdout)
 
+        done = hilo("minimise", self.file(WIDER))
+        self.check(done, 0, r"ROOT e = f32\[64\]\S* convert\(d\)")
+        self.assertRegex(done.stderr, "2 of 6 instructions are left")
+
     def test_minimise_mistakes(self):
         module = self.file(CHAIN)
         self.check(hilo("minimise", module), 2, "does not fail on cpu", "stderr")
@@ -245,6 +261,9 @@ class Commands(unittest.TestCase):
         # What fails whatever the passes do.
         rng = self.file("HloModule r\nENTRY main { a = f32[] constant(0)  b = f32[] constant(1)  ROOT r = f32[64] rng(a, b), distribution=rng_uniform }\n")
         self.check(hilo("bisect", rng), 0, "the failure needs none of the passes that can be left out: .*simplify")
+        for platform in ("cpu", "cuda-emulated"):
+            done = hilo("bisect", self.file(WIDER), f"--fails-on={platform}")
+            self.check(done, 0, r"the failure goes away without fuse\nand these passes alone bring it\n")
         self.check(hilo("bisect", self.file(CHAIN)), 2, "does not fail on cpu", "stderr")
 
     # --- diff ---

@@ -26,7 +26,7 @@ extern char** environ;
 namespace hilo::tools {
 namespace {
 
-constexpr char kPasses[] = "passes", kShows[] = "shows the failure";
+constexpr char kPasses[] = "passes", kShows[] = "shows the failure", kWrongFlags[] = "exit code 2: INVALID_ARGUMENT";
 
 // A folder that is removed at the end.
 class TemporaryFolder {
@@ -140,10 +140,16 @@ absl::StatusOr<FailureCheck> FailureCheck::Create(const Flags& flags, const HloM
           : "the command fails on the module itself: it must succeed where the failure shows");
 }
 
-absl::StatusOr<bool> FailureCheck::Fails(const HloModule& module,
-                                         const std::vector<std::string>& disabled_passes) const {
-  HILO_ASSIGN_OR_RETURN(const std::string outcome, OutcomeOf(module, disabled_passes));
+absl::StatusOr<bool> FailureCheck::Fails(const HloModule& module) const {
+  HILO_ASSIGN_OR_RETURN(const std::string outcome, OutcomeOf(module, {}));
   return outcome == failure_;
+}
+
+absl::StatusOr<FailureCheck::Outcome> FailureCheck::Without(const std::vector<std::string>& passes,
+                                                            const HloModule& module) const {
+  HILO_ASSIGN_OR_RETURN(const std::string outcome, OutcomeOf(module, passes));
+  if (outcome == failure_) return Outcome::kSame;
+  return outcome == kWrongFlags ? Outcome::kRefused : Outcome::kOther;
 }
 
 }  // namespace hilo::tools

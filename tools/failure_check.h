@@ -21,12 +21,12 @@ class FailureCheck {
   // InvalidArgument for flags that exclude each other, and if the module does not fail; Unavailable.
   static absl::StatusOr<FailureCheck> Create(const Flags& flags, const HloModule& module);
 
-  // `disabled_passes`: for --fails-on.
-  absl::StatusOr<bool> Fails(const HloModule& module, const std::vector<std::string>& disabled_passes = {}) const;
+  absl::StatusOr<bool> Fails(const HloModule& module) const;
+  // The same with passes left out, of --fails-on. kRefused: the platform has no such passes.
+  enum class Outcome { kSame, kOther, kRefused };
+  absl::StatusOr<Outcome> Without(const std::vector<std::string>& passes, const HloModule& module) const;
   // "exit code 1: FAILED_PRECONDITION", "signal 11", "no end within 60 seconds".
   const std::string& failure() const { return failure_; }
-  // --check's command gets no flags of Hilo's.
-  bool takes_flags() const { return command_.empty(); }
 
  private:
   absl::StatusOr<std::string> OutcomeOf(const HloModule& module, const std::vector<std::string>& disabled_passes) const;

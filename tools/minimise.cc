@@ -68,31 +68,32 @@ std::vector<std::string> OptionalPasses() {
 }
 
 absl::Status RunBisect(const Flags& flags) {
+  using Outcome = FailureCheck::Outcome;
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(const FailureCheck check, FailureCheck::Create(flags, *module));
   std::fprintf(stderr, "the failure: %s\n", check.failure().c_str());
   const std::vector<std::string> passes = OptionalPasses();
-  HILO_ASSIGN_OR_RETURN(const bool without_any, check.Fails(*module, passes));
-  if (without_any) {
-    std::printf("the failure needs none of the passes that can be left out: %s\n", absl::StrJoin(passes, ", ").c_str());
-    return absl::OkStatus();
-  }
-  std::vector<std::string> needed, rest;
+  std::vector<std::string> known, needed, rest;
   for (size_t i = 0; i < passes.size(); ++i) {
     ShowLine(absl::StrCat("without ", passes[i], " (", i + 1, " of ", passes.size(), ")"));
-    HILO_ASSIGN_OR_RETURN(const bool fails, check.Fails(*module, {passes[i]}));
-    (fails ? rest : needed).push_back(passes[i]);
+    HILO_ASSIGN_OR_RETURN(const Outcome outcome, check.Without({passes[i]}, *module));
+    if (outcome == Outcome::kRefused) continue;
+    known.push_back(passes[i]);
+    (outcome == Outcome::kSame ? rest : needed).push_back(passes[i]);
   }
   ShowLine("");
   if (needed.empty()) {
-    std::printf("the failure goes away without all of the passes %s, but not without any single one\n",
-                absl::StrJoin(passes, ", ").c_str());
+    HILO_ASSIGN_OR_RETURN(const Outcome without_any, check.Without(known, *module));
+    std::printf(without_any == Outcome::kSame
+                    ? "the failure needs none of the passes that can be left out: %s\n"
+                    : "the failure goes away without all of the passes %s, but not without any single one\n",
+                absl::StrJoin(known, ", ").c_str());
     return absl::OkStatus();
   }
   std::printf("the failure goes away without %s\n", absl::StrJoin(needed, ", or without ").c_str());
-  HILO_ASSIGN_OR_RETURN(const bool enough, check.Fails(*module, rest));
-  std::printf(enough ? "and these passes alone bring it\n"
-                     : "and it needs others besides: those alone do not bring it\n");
+  HILO_ASSIGN_OR_RETURN(const Outcome alone, check.Without(rest, *module));
+  std::printf(alone == Outcome::kSame ? "and these passes alone bring it\n"
+                                      : "and it needs others besides: those alone do not bring it\n");
   return absl::OkStatus();
 }
 
@@ -127,7 +128,8 @@ Command BisectCommand() {
           "passes of the cpu platform (hilo opt --list-passes).\n"
           "\n"
           "Examples:\n"
-          "  hilo bisect step.hlo\n",
+          "  hilo bisect step.hlo\n"
+          "  hilo bisect step.hlo --fails-on=cuda-emulated\n",
       .flags = {FailureFlags()[0], FailureFlags()[2]},
       .run = &RunBisect};
 }

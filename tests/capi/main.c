@@ -7,6 +7,7 @@
 #include "hilo-c/hilo.h"
 
 static int failures = 0;
+static bool on_host = true; /* buffers are in the memory of the host */
 
 #define EXPECT(condition)                                                                              \
   do {                                                                                                 \
@@ -182,8 +183,8 @@ static void test_descriptions(HiloClient* client) {
   OK(HiloEmit(client, kPair, strlen(kPair), NULL, 0, "input", &text));
   EXPECT(strstr(HiloBytesGetData(text), "HloModule pair") != NULL);
   HiloBytesDestroy(text);
-  OK(HiloEmit(client, kPair, strlen(kPair), NULL, 0, "asm", &text));
-  EXPECT(HiloBytesGetSize(text) == strlen(HiloBytesGetData(text)) && HiloBytesGetSize(text) > 100);
+  OK(HiloEmit(client, kPair, strlen(kPair), NULL, 0, "buffers", &text));
+  EXPECT(HiloBytesGetSize(text) == strlen(HiloBytesGetData(text)) && HiloBytesGetSize(text) > 20);
   HiloBytesDestroy(text);
   HiloExecutableDestroy(executable);
 }
@@ -204,7 +205,7 @@ static void test_buffers(HiloClient* client) {
   OK(HiloBufferFromHost(client, 0, HILO_TYPE_F32, dimensions, 2, memory, sizeof memory, count_release, &released,
                         &buffer));
   OK(HiloBufferGetData(buffer, &data));
-  EXPECT(data == memory && released == 0);
+  if (on_host) EXPECT(data == memory && released == 0);
   OK(HiloBufferGetShape(buffer, &shape));
   EXPECT(shape.rank == 2 && shape.dense_bytes == sizeof memory);
   OK(HiloBufferGetDevice(buffer, &device));
@@ -352,6 +353,7 @@ static void test_replicas(const char* platform) {
 int main(int argc, char** argv) {
   const char* platform = argc > 1 ? argv[1] : "cpu";
   HiloClient* client = client_with(platform, "1");
+  on_host = strcmp(platform, "cpu") == 0;
   EXPECT(strcmp(HiloClientGetPlatform(client), platform) == 0 && HiloClientGetDeviceCount(client) == 1);
   test_versions();
   test_null_arguments(client);

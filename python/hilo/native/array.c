@@ -113,7 +113,7 @@ static const int64_t* sizes_of(ArrayObject* self) {
 
 /* Where the elements are; waits. Not null for empty arrays. */
 static const void* data_of(ArrayObject* self) {
-  static const uint64_t empty;
+  static const uint64_t empty = 0;
   const void* data = NULL;
   if (!CHECK_UNLOCKED(hilo.HiloBufferGetData(self->handle, &data))) return NULL;
   return data != NULL ? data : &empty;
