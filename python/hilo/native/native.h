@@ -11,23 +11,19 @@
 
 /* --- the library, loaded at run time --- */
 
-#define HILO_FUNCTIONS(X)                                                                                              \
-  X(HiloVersion)                                                                                                       \
-  X(HiloApiVersion)                                                                                                    \
-  X(HiloErrorGetCode)                                                                                                  \
-  X(HiloErrorGetMessage)                                                                                               \
-  X(HiloErrorDestroy)                                                                                                  \
-  X(HiloBytesGetData)                                                                                                  \
-  X(HiloBytesGetSize)                                                                                                  \
-  X(HiloBytesDestroy)                                                                                                  \
-  X(HiloClientCreate) X(HiloClientDestroy) X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) \
-      X(HiloCompile) X(HiloEmit) X(HiloLoad) X(HiloExecutableSerialize) X(HiloExecutableDestroy)                       \
-          X(HiloElementTypeName) X(HiloExecutableGetCounts) X(HiloExecutableGetParameter) X(HiloExecutableGetResult)   \
-              X(HiloExecutableReturnsTuple) X(HiloExecutableGetDeviceCount) X(HiloExecutableGetCost)                   \
-                  X(HiloBufferFromHost) X(HiloBufferFromHostDynamic) X(HiloBufferGetShape) X(HiloBufferGetDevice)      \
-                      X(HiloBufferGetDimensions) X(HiloBufferGetData) X(HiloBufferIsReady) X(HiloBufferAwait)          \
-                          X(HiloBufferDestroy) X(HiloExecute) X(HiloEventAwait) X(HiloEventIsDone) X(HiloEventCancel)  \
-                              X(HiloEventDestroy)
+/* clang-format off */
+#define HILO_FUNCTIONS(X) \
+  X(HiloVersion) X(HiloApiVersion) X(HiloErrorGetCode) X(HiloErrorGetMessage) X(HiloErrorDestroy) \
+  X(HiloBytesGetData) X(HiloBytesGetSize) X(HiloBytesDestroy) X(HiloClientCreate) X(HiloClientDestroy) \
+  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompile) X(HiloEmit) \
+  X(HiloLoad) X(HiloExecutableSerialize) X(HiloExecutableDestroy) X(HiloElementTypeName) \
+  X(HiloExecutableGetCounts) X(HiloExecutableGetParameter) X(HiloExecutableGetResult) \
+  X(HiloExecutableReturnsTuple) X(HiloExecutableGetDeviceCount) X(HiloExecutableGetCost) \
+  X(HiloBufferFromHost) X(HiloBufferFromHostDynamic) X(HiloBufferGetShape) X(HiloBufferGetDevice) \
+  X(HiloBufferGetDimensions) X(HiloBufferGetData) X(HiloBufferIsReady) X(HiloBufferAwait) \
+  X(HiloBufferDestroy) X(HiloExecute) X(HiloEventAwait) X(HiloEventIsDone) X(HiloEventCancel) \
+  X(HiloEventDestroy)
+/* clang-format on */
 
 /* Its functions, as hilo.HiloCompile(...); null until load_library has succeeded. */
 struct HiloLibrary {
