@@ -64,7 +64,7 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
   HILO_RETURN_IF_ERROR(RunStep(context, "schedule", [&] { return ScheduleModule(module.get()); }));
   if (steps.after_schedule) steps.after_schedule(module.get());
   HILO_RETURN_IF_ERROR(RunStep(context, "copies", [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(InsertCopies(module.get()));
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get(), steps.loop_local_bytes));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     return steps.after_copies ? steps.after_copies(module.get()) : absl::OkStatus();
   }));
@@ -73,6 +73,7 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
     if (steps.assignment_options) {
       HILO_ASSIGN_OR_RETURN(assignment_options, steps.assignment_options(*module));
     }
+    assignment_options.loop_local_bytes = steps.loop_local_bytes;
     HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
     return steps.after_assignment ? steps.after_assignment(module.get(), lowered.assignment) : absl::OkStatus();
   }));

@@ -25,6 +25,8 @@ struct LoweringSteps {
   PassPipeline pipeline;  // to kFused
   // Called on the module at kScheduled, whose schedules it may change; null: nothing.
   std::function<void(HloModule* module)> after_schedule;
+  // Results of loops of at most so many bytes are not in the memory of the program's results (InsertCopies).
+  int64_t loop_local_bytes = 0;
   // Called on the module after copy insertion, to choose the kernels of copies; null: nothing.
   std::function<absl::Status(HloModule* module)> after_copies;
   // The options of buffer assignment for the module at kAliased; null: the defaults.

@@ -48,7 +48,7 @@ class BufferAssigner {
   }
 
   absl::Status AssignScope(HloComputation* computation) {
-    HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(module_, *computation));
+    HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(module_, *computation, options_.loop_local_bytes));
     HILO_ASSIGN_OR_RETURN(SharingSets sets, Share(values));
     BufferAssignment::Scope scope{.computation = computation};
     for (const HloInstruction* parameter : computation->parameter_instructions()) {

@@ -34,6 +34,7 @@ struct BufferAssignmentOptions {
   // True if the buffer may be a local of generated code instead of a frame slice. Null: never.
   std::function<bool(const BufferCandidate&)> use_stack;
   int64_t max_frame_bytes = int64_t{1} << 46;
+  int64_t loop_local_bytes = 0;  // as copy insertion had it
 };
 
 class BufferAssignment {

@@ -305,8 +305,8 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope) {
   return CopyRoot(module, scope, copied, DonatedTo(*module, now), now);
 }
 
-absl::Status RemoveCopies(HloModule* module, HloComputation* scope) {
-  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope));
+absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop_local_bytes) {
+  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope, loop_local_bytes));
   SharingSets sets(values.values());
   for (const std::vector<int64_t>& together : values.required_sharing()) {
     for (size_t i = 1; i < together.size(); ++i) {
@@ -361,11 +361,11 @@ absl::Status RemoveDeadViews(HloModule* module) {
 
 }  // namespace
 
-absl::Status InsertCopies(HloModule* module) {
+absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes) {
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> scopes, ScopesOf(*module));
   for (HloComputation* scope : scopes) {
     HILO_RETURN_IF_ERROR(AddCopies(module, scope));
-    HILO_RETURN_IF_ERROR(RemoveCopies(module, scope));
+    HILO_RETURN_IF_ERROR(RemoveCopies(module, scope, loop_local_bytes));
   }
   return RemoveDeadViews(module);
 }

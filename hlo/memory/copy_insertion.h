@@ -2,6 +2,8 @@
 #ifndef HILO_HLO_MEMORY_COPY_INSERTION_H_
 #define HILO_HLO_MEMORY_COPY_INSERTION_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "hlo/ir/hlo_module.h"
 
@@ -12,7 +14,10 @@ namespace hilo {
 // root) can do so without destroying each other. First every such value gets a separate copy; then copies whose
 // source and target do not interfere are removed again. The schedule is updated. While and conditional
 // computations must each have one caller (passes/flatten_call_graph.h).
-absl::Status InsertCopies(HloModule* module);
+//
+// A result of a loop of at most `loop_local_bytes` that is a result of the program is copied after the loop rather than
+// kept in the memory of the program's result: a backend can then keep it in registers.
+absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0);
 
 }  // namespace hilo
 

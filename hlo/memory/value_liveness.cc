@@ -450,9 +450,14 @@ class ScopeWalker {
   absl::flat_hash_map<const Shape*, std::vector<const Shape*>> leaf_shapes_;
 };
 
-absl::StatusOr<ScopeValues> ScopeValues::Create(const HloModule& module, const HloComputation& computation) {
+absl::StatusOr<ScopeValues> ScopeValues::Create(const HloModule& module, const HloComputation& computation,
+                                                int64_t loop_local_bytes) {
   ScopeValues values;
   HILO_RETURN_IF_ERROR(ScopeWalker(module, &values).Walk(computation));
+  std::erase_if(values.coalescing_candidates_, [&](const CoalescingCandidate& candidate) {
+    return candidate.bytes <= loop_local_bytes && values.values_[candidate.to].fixed == StorageKind::kOutput &&
+           values.values_[candidate.from].definition.instruction->opcode() == HloOpcode::kWhile;
+  });
   return values;
 }
 

@@ -43,8 +43,10 @@ struct HloValue {
 
 class ScopeValues {
  public:
-  // `computation` is the entry or the target of a call; the module is scheduled.
-  static absl::StatusOr<ScopeValues> Create(const HloModule& module, const HloComputation& computation);
+  // `computation` is the entry or the target of a call; the module is scheduled. Results of loops of at most
+  // `loop_local_bytes` are not coalesced with the memory of the scope's result.
+  static absl::StatusOr<ScopeValues> Create(const HloModule& module, const HloComputation& computation,
+                                            int64_t loop_local_bytes = 0);
 
   const std::vector<HloValue>& values() const { return values_; }
   // The value of each leaf of an instruction of this scope.
