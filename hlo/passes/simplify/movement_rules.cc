@@ -131,24 +131,70 @@ Result ElementsOfScalarBroadcast(HloInstruction* i) {
   return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
 }
 
+// The operand of a concatenation in which all of [range.start, range.limit) lies, and where it begins; null: none.
+struct ConcatenatedPart {
+  HloInstruction* operand = nullptr;
+  int64_t begin = 0;
+};
+ConcatenatedPart PartWith(const HloInstruction& whole, const SliceRange& range) {
+  const int64_t dimension = whole.attrs<ConcatenateAttrs>().dimensions[0];
+  int64_t begin = 0;
+  for (HloInstruction* part : whole.operands()) {
+    const int64_t end = begin + part->shape().dimensions(dimension);
+    if (range.start >= begin && range.limit <= end) return {part, begin};
+    begin = end;
+  }
+  return {};
+}
+
 // The part of a concatenation that lies in one operand.
 Result SliceOfConcatenate(HloInstruction* i) {
   HloInstruction* whole = i->operand(0);
   if (whole->opcode() != HloOpcode::kConcatenate) return nullptr;
-  const int64_t dimension = whole->attrs<ConcatenateAttrs>().dimensions[0];
   std::vector<SliceRange> ranges = i->attrs<SliceAttrs>().slice;
-  SliceRange& range = ranges[dimension];
-  int64_t begin = 0;
-  for (HloInstruction* part : whole->operands()) {
-    const int64_t end = begin + part->shape().dimensions(dimension);
-    if (range.start >= begin && range.limit <= end) {
-      range.start -= begin;
-      range.limit -= begin;
-      return MakeSlice(part, ranges);
-    }
-    begin = end;
+  SliceRange& range = ranges[whole->attrs<ConcatenateAttrs>().dimensions[0]];
+  const ConcatenatedPart part = PartWith(*whole, range);
+  if (part.operand == nullptr) return nullptr;
+  range.start -= part.begin;
+  range.limit -= part.begin;
+  return MakeSlice(part.operand, ranges);
+}
+
+// True if `ranges` of the value, computed element by element in a few steps, need one operand of a concatenation.
+bool IsOfOnePart(const HloInstruction& value, const std::vector<SliceRange>& ranges, int steps) {
+  if (value.opcode() == HloOpcode::kConcatenate)
+    return PartWith(value, ranges[value.attrs<ConcatenateAttrs>().dimensions[0]]).operand != nullptr;
+  if (steps == 0 || !IsElementwise(value.opcode())) return false;
+  return std::any_of(value.operands().begin(), value.operands().end(), [&](const HloInstruction* operand) {
+    return ShapeUtil::SameDimensions(operand->shape(), value.shape()) && IsOfOnePart(*operand, ranges, steps - 1);
+  });
+}
+
+// The columns of a table that was computed as a whole from separate columns, as steps of an integrator are: as they are
+// again separate, all steps can be one loop.
+Result HoistSlice(HloInstruction* i) {
+  constexpr int kSteps = 4;
+  HloInstruction* op = i->operand(0);
+  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->IsRoot()) return nullptr;
+  int64_t elements = 0;  // that all users need
+  for (const HloInstruction* user : op->users()) {
+    if (user->opcode() != HloOpcode::kSlice) return nullptr;
+    elements += ShapeUtil::ElementsIn(user->shape());
   }
-  return nullptr;
+  const std::vector<SliceRange>& ranges = i->attrs<SliceAttrs>().slice;
+  if (elements > ShapeUtil::ElementsIn(op->shape()) || !IsOfOnePart(*op, ranges, kSteps)) return nullptr;
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : op->operands()) {
+    if (!operand->shape().IsScalar() || op->shape().IsScalar()) {
+      auto slice = MakeSlice(operand, ranges);
+      if (!slice.ok()) return slice.status();
+      operand = *slice;
+    }
+    operands.push_back(operand);
+  }
+  HloInstruction* computed = i->parent()->AddInstruction(op->CloneWithNewOperands(i->shape(), operands));
+  ShapeUtil::SetToDefaultLayout(computed->mutable_shape());
+  return computed;
 }
 
 Result PadNothing(HloInstruction* i) {
@@ -437,6 +483,7 @@ const Rule kRules[] = {
     {HloOpcode::kGather, "gather(broadcast(scalar), i) => broadcast(scalar)", ElementsOfScalarBroadcast},
     {HloOpcode::kReverse, "reverse(broadcast(scalar)) => broadcast(scalar)", ElementsOfScalarBroadcast},
     {HloOpcode::kSlice, "slice(concatenate(x, y)) => slice(x)", SliceOfConcatenate},
+    {HloOpcode::kSlice, "slice(op(x, y)) => op(slice(x), slice(y)), of parts of concatenations", HoistSlice},
     {HloOpcode::kPad, "pad(x) => x, by nothing", PadNothing},
     {HloOpcode::kConcatenate, "concatenate(x) => x",
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
