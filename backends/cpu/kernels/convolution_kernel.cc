@@ -216,6 +216,10 @@ class PhaseEmitter {
       Tile here = tile;
       here.lhs = Moved(b, tile.lhs, t, tap.lhs);
       here.rhs = Moved(b, tile.rhs, t, tap.rhs);
+      if (!llvm::isa<llvm::Constant>(t) && depth + 1 < phase_.taps.size()) {  // the innermost loop is reduced
+        here.lhs = Opaque(b, here.lhs);
+        here.rhs = Opaque(b, here.rhs);
+      }
       if (tap.window >= 0 && tap.window == lanes_.window && tile.masked) here.met = LanesMet(f, tap.window, t);
       return here;
     };
@@ -313,9 +317,9 @@ class PhaseEmitter {
 
   // --- positions ---
 
-  // Returns the value as one that LLVM knows nothing of. Strength reduction otherwise expands the position of a tile
-  // into its terms over all outer loops, and combines them with those of every access of the loops over the taps: that
-  // is up to half the time of a compilation.
+  // Returns the value as one that LLVM knows nothing of. Strength reduction otherwise expands positions into their
+  // terms over all outer loops, and combines them with those of every access of the loops over the taps: that is up to
+  // half the time of a compilation.
   static llvm::Value* Opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
     if (llvm::isa<llvm::Constant>(value)) return value;
     llvm::FunctionType* type = llvm::FunctionType::get(value->getType(), {value->getType()}, /*isVarArg=*/false);
