@@ -1,12 +1,14 @@
 // A tile of the result stays in registers while all products of one section of k are added. For that, both operands are
 // copied ("packed") into the order in which the tile reads them: blocks of b of kDepth x kWidth into strips of the
 // tile's columns, which stay in the last-level cache, blocks of a of kHeight x kDepth into strips of its rows, which
-// stay in the second-level cache. Packing pads strips with zeros, so tiles are always complete; those at the edges are
-// computed in a temporary and copied to c.
+// stay in the second-level cache. The last strip of columns has as few vectors as it needs. Packing pads strips with
+// zeros, so tiles are always complete; those at the edges are computed in a temporary and copied to c.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+#include <type_traits>
 
 #include "backends/cpu/gemm/gemm_kernels.h"
 #include "base/aligned_buffer.h"
@@ -43,15 +45,32 @@ T Packed(Element first, Element second) {
     return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
 }
 
-// Copies a matrix of `across` x `along` elements into strips of width `strip`: step l of element i of a strip is at l *
-// strip + i.
+// Pack for rows of b that are contiguous: line by line, as memory is read fastest.
+template <typename T>
+void PackRows(const T* from, int64_t across, int64_t steps, int64_t step_stride, int64_t widest, int64_t unit, T* to) {
+  for (int64_t l = 0; l < steps; ++l) {
+    const T* line = from + l * step_stride;
+    for (int64_t first = 0; first < across; first += widest) {
+      const int64_t count = std::min(widest, across - first), strip = RoundUp(count, unit);
+      T* packed = to + first * steps + l * strip;
+      std::memcpy(packed, line + first, static_cast<size_t>(count) * sizeof(T));
+      std::fill(packed + count, packed + strip, T(0));
+    }
+  }
+}
+
+// Copies a matrix of `across` x `along` elements into strips of width `widest`, the last one perhaps of a smaller
+// multiple of `unit`: step l of element i of a strip is at l * strip + i.
 template <typename T, typename Element>
 void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride,
-          int64_t strip, T* to) {
+          int64_t widest, int64_t unit, T* to) {
   constexpr int kLength = Step<T>::kLength;
   const int64_t steps = RoundUp(along, kLength) / kLength, whole = along / kLength;
-  for (int64_t first = 0; first < across; first += strip, to += strip * steps) {
-    const int64_t count = std::min(strip, across - first);
+  if constexpr (std::is_same_v<T, Element>) {
+    if (across_stride == 1) return PackRows(from, across, along, along_stride, widest, unit, to);
+  }
+  for (int64_t first = 0; first < across; first += widest, to += widest * steps) {
+    const int64_t count = std::min(widest, across - first), strip = RoundUp(count, unit);
     const Element* source = from + first * across_stride;
     const int64_t next = (kLength - 1) * along_stride;
     if (across_stride == 1) {
@@ -77,20 +96,22 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
 template <typename T, typename Sum = typename Step<T>::Sum>
 void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b,
                     Sum* c, int64_t ldc, bool accumulate) {
-  for (int64_t j = 0; j < columns; j += tile.columns) {
+  for (int64_t j = 0; j < columns; j += tile.columns()) {
+    const int64_t width = std::min(tile.columns(), RoundUp(columns - j, tile.lanes));
+    const auto run = tile.run[width / tile.lanes - 1];
     for (int64_t i = 0; i < rows; i += tile.rows) {
       const T* strip_a = a + i * steps;
       const T* strip_b = b + j * steps;
       Sum* to = c + i * ldc + j;
-      if (i + tile.rows <= rows && j + tile.columns <= columns) {
-        tile.run(steps, strip_a, strip_b, to, ldc, accumulate);
+      if (i + tile.rows <= rows && j + width <= columns) {
+        run(steps, strip_a, strip_b, to, ldc, accumulate);
         continue;
       }
       Sum edge[kLargestTile];
-      tile.run(steps, strip_a, strip_b, edge, tile.columns, false);
+      run(steps, strip_a, strip_b, edge, width, false);
       for (int64_t r = 0; r < std::min(tile.rows, rows - i); ++r) {
-        for (int64_t s = 0; s < std::min(tile.columns, columns - j); ++s) {
-          const Sum sum = edge[r * tile.columns + s];
+        for (int64_t s = 0; s < std::min(width, columns - j); ++s) {
+          const Sum sum = edge[r * width + s];
           to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
         }
       }
@@ -103,7 +124,7 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
                         Strides b_strides, Sum* c, int64_t ldc) {
   const TileKernel<T>& tile = HostTile<T>();
   const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows),
-                width = RoundUp(std::min(n, kWidth), tile.columns);
+                width = RoundUp(std::min(n, kWidth), tile.columns());
   // Reused by the thread's next product.
   thread_local AlignedBuffer space;
   const int64_t bytes = (height + width) * depth * static_cast<int64_t>(sizeof(T));
@@ -118,11 +139,11 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
     for (int64_t l = 0; l < k; l += kDepth) {
       const int64_t section = std::min(kDepth, k - l), steps = RoundUp(section, Step<T>::kLength) / Step<T>::kLength;
       Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row,
-           tile.columns, packed_b);
+           tile.columns(), tile.lanes, packed_b);
       for (int64_t i = 0; i < m; i += kHeight) {
         const int64_t rows = std::min(kHeight, m - i);
         Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows,
-             packed_a);
+             tile.rows, packed_a);
         MultiplyPacked(tile, rows, columns, steps, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
       }
     }

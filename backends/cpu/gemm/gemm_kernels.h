@@ -22,12 +22,17 @@ struct Step<Int16Pair> {
   static constexpr int kLength = 2;
 };
 
-// c (+)= a b for a tile of `rows` x `columns` elements that stays in registers. `a` holds k columns of `rows` elements,
-// `b` k rows of `columns` elements, both dense, `b` aligned to 64 bytes. Rows of c are `ldc` elements apart.
+// c (+)= a b for a tile of `rows` rows of one to kMostVectors vectors of `lanes` elements that stays in registers. `a`
+// holds k columns of `rows` elements, `b` k rows of the tile's vectors, both dense, `b` aligned to 64 bytes. Rows of c
+// are `ldc` elements apart.
+constexpr int kMostVectors = 3;
 template <typename T>
 struct TileKernel {
-  int64_t rows, columns;
-  void (*run)(int64_t k, const T* a, const T* b, typename Step<T>::Sum* c, int64_t ldc, bool accumulate);
+  int64_t rows, lanes;
+  // By the number of vectors, less one.
+  void (*run[kMostVectors])(int64_t k, const T* a, const T* b, typename Step<T>::Sum* c, int64_t ldc, bool accumulate);
+
+  int64_t columns() const { return kMostVectors * lanes; }
 };
 
 namespace baseline {
