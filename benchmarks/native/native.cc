@@ -1,5 +1,6 @@
-// The programs of native_programs.py by hand. Usage: native PROGRAM INPUTS RESULTS SECONDS: reads the arguments as bytes,
-// one array after the other, writes the results in the same way, and prints the least time of a call in microseconds.
+// The programs of native_programs.py by hand. Usage: native PROGRAM INPUTS RESULTS SECONDS: reads the arguments as
+// bytes, one array after the other, writes the results in the same way, and prints the least time of a call in
+// microseconds.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -86,8 +87,8 @@ class Results {
 using Call = std::function<void()>;
 
 Call LstmSteps(Arguments in, Results& out) {
-  const float *inputs = in.Next<float>(3200), *weights = in.Next<float>(32 * 128), *recurrent = in.Next<float>(32 * 128),
-              *bias = in.Next<float>(128);
+  const float *inputs = in.Next<float>(3200), *weights = in.Next<float>(32 * 128),
+              *recurrent = in.Next<float>(32 * 128), *bias = in.Next<float>(128);
   float *h = out.Next<float>(32), *c = out.Next<float>(32);
   return [=] {
     std::fill_n(h, 32, 0.0f);
@@ -126,8 +127,7 @@ Call RungeKutta(Arguments in, Results& out) {
       rate(at, k3);
       for (int i = 0; i < 3; ++i) at[i] = y[i] + 0.001f * k3[i];
       rate(at, k4);
-      for (int i = 0; i < 3; ++i)
-        y[i] += static_cast<float>(0.001 / 6) * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+      for (int i = 0; i < 3; ++i) y[i] += static_cast<float>(0.001 / 6) * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
     }
     std::copy_n(y, 3, result);
   };
@@ -151,8 +151,8 @@ inline void Transpose(const float (&a)[M][N], float (&b)[N][M]) {
 }
 
 Call KalmanFilter(Arguments in, Results& out) {
-  const float *measured = in.Next<float>(400), *a0 = in.Next<float>(16), *h0 = in.Next<float>(8), *q0 = in.Next<float>(16),
-              *r0 = in.Next<float>(4);
+  const float *measured = in.Next<float>(400), *a0 = in.Next<float>(16), *h0 = in.Next<float>(8),
+              *q0 = in.Next<float>(16), *r0 = in.Next<float>(4);
   float *x_out = out.Next<float>(4), *p_out = out.Next<float>(16);
   return [=] {
     float a[4][4], h[2][4], q[4][4], r[2][2], at[4][4], ht[4][2];
@@ -282,13 +282,15 @@ Call Mandelbrot(Arguments in, Results& out) {
   return [=] {
     constexpr int kBlock = 64;  // points whose state stays in registers and the nearest cache
     for (int first = 0; first < 4096; first += kBlock) {
-      float r[kBlock] = {}, i[kBlock] = {};
+      float r[kBlock] = {}, i[kBlock] = {}, c_r[kBlock], c_i[kBlock];
       int32_t count[kBlock] = {};
+      std::copy_n(cr + first, kBlock, c_r);
+      std::copy_n(ci + first, kBlock, c_i);
       for (int t = 0; t < 50; ++t) {
         for (int k = 0; k < kBlock; ++k) {
           const float r2 = r[k] * r[k], i2 = i[k] * i[k];
           const bool inside = r2 + i2 <= 4;
-          const float next_i = 2 * r[k] * i[k] + ci[first + k], next_r = r2 - i2 + cr[first + k];
+          const float next_i = 2 * r[k] * i[k] + c_i[k], next_r = r2 - i2 + c_r[k];
           r[k] = inside ? next_r : r[k];
           i[k] = inside ? next_i : i[k];
           count[k] += inside ? 1 : 0;
@@ -360,9 +362,7 @@ Call ImplicitEuler(Arguments in, Results& out) {
   };
 }
 
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Calls in groups of at least 20 us, so that reading the clock costs nothing.
 double LeastMicroseconds(const Call& call, double seconds) {
@@ -382,10 +382,11 @@ double LeastMicroseconds(const Call& call, double seconds) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, Call (*)(Arguments, Results&)> programs = {
-      {"lstm_steps", LstmSteps},        {"runge_kutta", RungeKutta},         {"kalman_filter", KalmanFilter},
-      {"n_body", NBody},                {"edit_distance", EditDistance},     {"scalar_gradient", ScalarGradient},
-      {"table_walk", TableWalk},        {"mandelbrot", Mandelbrot},          {"metropolis", Metropolis},
-      {"implicit_euler", ImplicitEuler}};
+      {"lstm_steps", LstmSteps},       {"runge_kutta", RungeKutta},
+      {"kalman_filter", KalmanFilter}, {"n_body", NBody},
+      {"edit_distance", EditDistance}, {"scalar_gradient", ScalarGradient},
+      {"table_walk", TableWalk},       {"mandelbrot", Mandelbrot},
+      {"metropolis", Metropolis},      {"implicit_euler", ImplicitEuler}};
   const auto program = argc == 5 ? programs.find(argv[1]) : programs.end();
   if (program == programs.end()) {
     std::fprintf(stderr, "usage: %s PROGRAM INPUTS RESULTS SECONDS\n", argv[0]);
