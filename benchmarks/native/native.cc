@@ -89,10 +89,9 @@ using Call = std::function<void()>;
 Call LstmSteps(Arguments in, Results& out) {
   const float *inputs = in.Next<float>(3200), *weights = in.Next<float>(32 * 128),
               *recurrent = in.Next<float>(32 * 128), *bias = in.Next<float>(128);
-  float *h = out.Next<float>(32), *c = out.Next<float>(32);
+  float *h_out = out.Next<float>(32), *c_out = out.Next<float>(32);
   return [=] {
-    std::fill_n(h, 32, 0.0f);
-    std::fill_n(c, 32, 0.0f);
+    float h[32] = {}, c[32] = {};
     for (int t = 0; t < 100; ++t) {
       float gates[128];
       std::copy_n(bias, 128, gates);
@@ -105,6 +104,8 @@ Call LstmSteps(Arguments in, Results& out) {
         h[j] = Sigmoid(gates[96 + j]) * Tanh(c[j]);
       }
     }
+    std::copy_n(h, 32, h_out);
+    std::copy_n(c, 32, c_out);
   };
 }
 
