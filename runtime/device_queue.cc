@@ -46,7 +46,7 @@ bool DeviceQueue::IsIdle() const {
 bool DeviceQueue::Enqueue(std::function<void()>&& work) {
   bool was_idle, started;
   {
-    std::lock_guard<std::mutex> lock(state_->mutex);
+    std::unique_lock<std::mutex> lock(state_->mutex);
     was_idle = state_->IsIdle();
     started = thread_.joinable();
     if (!started) {
@@ -60,16 +60,15 @@ bool DeviceQueue::Enqueue(std::function<void()>&& work) {
       } catch (const std::system_error&) {
       }
     }
-    if (started) {
-      state_->work.push_back(std::move(work));
-      state_->attention = true;
+    if (!started) {
+      lock.unlock();
+      work();
+      return was_idle;
     }
+    state_->work.push_back(std::move(work));
+    state_->attention = true;
   }
-  if (started) {
-    state_->changed.notify_one();
-  } else {
-    work();
-  }
+  state_->changed.notify_one();
   return was_idle;
 }
 

@@ -56,7 +56,7 @@ void ScheduleTask(std::function<void()> task, int threads) {
   if (threads <= 1) return task();
   Queue* queue = ProcessQueue();
   {
-    std::lock_guard<std::mutex> lock(queue->mutex);
+    std::unique_lock<std::mutex> lock(queue->mutex);
     if (static_cast<size_t>(queue->idle) <= queue->tasks.size() && queue->threads < threads) {
       try {
         const SignalsBlocked blocked;
@@ -66,10 +66,13 @@ void ScheduleTask(std::function<void()> task, int threads) {
         // With those that there are.
       }
     }
-    if (queue->threads > 0) queue->tasks.push_back(std::move(task));
+    if (queue->threads == 0) {
+      lock.unlock();
+      return task();
+    }
+    queue->tasks.push_back(std::move(task));
   }
-  if (task == nullptr) return queue->changed.notify_one();
-  task();
+  queue->changed.notify_one();
 }
 
 }  // namespace hilo::ffi

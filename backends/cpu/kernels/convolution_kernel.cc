@@ -373,16 +373,17 @@ class PhaseEmitter {
   // --- sums as loop-carried values ---
 
   int parts() const { return IsComplexType(type_) ? 2 : 1; }
+  size_t IndexOf(int row, int vector) const { return (static_cast<size_t>(row) * plan_.vectors + vector) * parts(); }
   void Append(const ElementValue& value, Carried* sums) const {
     sums->push_back(value.re);
     if (parts() == 2) sums->push_back(value.im);
   }
   ElementValue ValueAt(const Carried& sums, int row, int vector) const {
-    const size_t i = static_cast<size_t>((row * plan_.vectors + vector) * parts());
+    const size_t i = IndexOf(row, vector);
     return {sums[i], parts() == 2 ? sums[i + 1] : nullptr};
   }
   void SetValueAt(const ElementValue& value, int row, int vector, Carried* sums) const {
-    const size_t i = static_cast<size_t>((row * plan_.vectors + vector) * parts());
+    const size_t i = IndexOf(row, vector);
     (*sums)[i] = value.re;
     if (parts() == 2) (*sums)[i + 1] = value.im;
   }

@@ -124,7 +124,7 @@ class WindowEmitter {
   // index, whether there is one.
   absl::StatusOr<Carried> Search(std::vector<LaneIndex> place, Carried state) {
     const size_t k = place.size();
-    if (k == s_.mixed.size()) return Candidate(place, std::move(state));
+    if (k == s_.mixed.size()) return Candidate(place, state);
     const Window::Dimension& w = s_.window[s_.mixed[k]];
     const int64_t size = s_.mixed_sizes[k];
     place.emplace_back();

@@ -95,7 +95,7 @@ class CollectiveRewriter : public HloPass {
                                                const std::vector<HloInstruction*>& operands, std::vector<Shape> shapes,
                                                std::unique_ptr<OpAttributes> attributes,
                                                absl::Span<HloComputation* const> called) {
-    const Shape shape = instruction->shape().IsTuple() ? ShapeUtil::MakeTupleShape(std::move(shapes)) : shapes[0];
+    const Shape shape = instruction->shape().IsTuple() ? ShapeUtil::MakeTupleShape(shapes) : shapes[0];
     HILO_ASSIGN_OR_RETURN(HloInstruction * again, instruction->parent()->AddOp(instruction->opcode(), operands,
                                                                                std::move(attributes), called, &shape));
     again->CopyOriginFrom(*instruction);

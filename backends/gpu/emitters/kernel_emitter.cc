@@ -14,8 +14,6 @@ namespace hilo::gpu {
 namespace {
 
 using codegen::Carried;
-using codegen::Index;
-using codegen::LaneIndex;
 
 // All elements have the same bytes: such a constant needs no memory.
 bool IsSplat(const Literal& literal) {

@@ -24,7 +24,6 @@ namespace hilo::gpu {
 namespace {
 
 using codegen::Carried;
-using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 

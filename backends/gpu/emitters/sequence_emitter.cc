@@ -21,7 +21,6 @@ namespace {
 
 using codegen::Carried;
 using codegen::Index;
-using codegen::LaneIndex;
 
 // Results of at most this many elements are fully unrolled.
 constexpr int64_t kUnrolled = 4;

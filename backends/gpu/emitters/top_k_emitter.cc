@@ -101,10 +101,10 @@ class TopKKernel {
     return k_.ForEach("each", thread_, Int(count), block_, body);
   }
 
-  Index At(llvm::Value* row, LaneIndex last) {
+  Index At(llvm::Value* row, const LaneIndex& last) {
     const auto dimensions = t_.operand->shape().dimensions();
     std::vector<LaneIndex> at = k_.Delinearize(row, dimensions.subspan(0, dimensions.size() - 1));
-    at.push_back(std::move(last));
+    at.push_back(last);
     return Index(std::move(at));
   }
 

@@ -87,7 +87,7 @@ absl::Status CheckFft(const FftDescriptor& fft, const void* in, const void* out)
   }
   if (fft.batch < 1 || count > INT64_MAX / 32)
     return InvalidArgument(fft.ToString(), ": expected a batch of at least 1, and a size that can be counted");
-  const auto alignment = static_cast<uintptr_t>(2 * PrimitiveTypeByteSize(fft.part));
+  const auto alignment = 2 * static_cast<uintptr_t>(PrimitiveTypeByteSize(fft.part));
   for (const void* pointer : {in, out}) {
     if (pointer == nullptr) return InvalidArgument(fft.ToString(), ": an array is null");
     if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0)

@@ -163,7 +163,7 @@ absl::StatusOr<XlaOp> Geev(const CudaCall& call) {
   const Shape vectors = ByColumns(WithSizes(a, complex_type, a.dimensions(a.rank() - 2), a.dimensions(a.rank() - 1)));
   std::vector<Shape> results(is_real ? 2 : 1, values);
   results.insert(results.end(), {vectors, vectors, call.result(4)});
-  const Shape shape = ShapeUtil::MakeTupleShape(std::move(results));
+  const Shape shape = ShapeUtil::MakeTupleShape(results);
   const auto letter = [&](const char* flag) { return int{call.flags.at(flag) ? 'V' : 'N'}; };
   const XlaOp all = Lapack(
       call, "geev",
@@ -236,7 +236,7 @@ absl::StatusOr<XlaOp> Gtsv2(const CudaCall& call) {
   for (int64_t i = 0; i < 4; ++i) results.push_back(i < 3 ? call.operand(i) : call.result(0));
   const auto sizes = call.operand(0).dimensions();
   results.push_back(ShapeUtil::MakeShape(S32, sizes.subspan(0, sizes.size() - 1)));
-  const Shape shape = ShapeUtil::MakeTupleShape(std::move(results));
+  const Shape shape = ShapeUtil::MakeTupleShape(results);
   return GetTupleElement(Lapack(call, "gtsv", "", &shape), 3);
 }
 

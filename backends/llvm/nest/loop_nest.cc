@@ -12,7 +12,7 @@ Index Joined(EmitterContext& context, const Position& position) {
   if (position.size() == 1) return position[0];
   std::vector<LaneIndex> all;
   for (const Index& index : position) {
-    for (LaneIndex& dim : index.Dims(context)) all.push_back(std::move(dim));
+    for (const LaneIndex& dim : index.Dims(context)) all.push_back(dim);
   }
   return Index(std::move(all));
 }

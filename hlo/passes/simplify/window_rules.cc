@@ -110,7 +110,7 @@ Result ShiftScan(HloInstruction* array, HloInstruction* init, const ShiftedScan&
   if (parts.size() == 1) return parts[0];
   auto attributes = std::make_unique<ConcatenateAttrs>();
   attributes->dimensions = {scan.dimension};
-  return array->parent()->AddOp(HloOpcode::kConcatenate, std::move(parts), std::move(attributes));
+  return array->parent()->AddOp(HloOpcode::kConcatenate, parts, std::move(attributes));
 }
 
 Result ScanOfWindows(HloInstruction* reduce_window) {
@@ -127,7 +127,7 @@ Result ScanOfWindows(HloInstruction* reduce_window) {
                           whole->parent()->AddOp(HloOpcode::kGetTupleElement, {whole}, std::move(attributes)));
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), ShiftScan(array, reduce_window->operand(count + i), *scan));
   }
-  return whole->parent()->AddOp(HloOpcode::kTuple, std::move(results));
+  return whole->parent()->AddOp(HloOpcode::kTuple, results);
 }
 
 const Rule kRules[] = {
