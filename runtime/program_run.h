@@ -15,6 +15,7 @@
 #include "runtime/buffer_value.h"
 #include "runtime/client_core.h"
 #include "runtime/loaded_program.h"
+#include "runtime/time_thresholds.h"
 
 namespace hilo {
 
@@ -26,10 +27,6 @@ struct Argument {
   std::shared_ptr<BufferValue> value;
   bool donated = false;
 };
-
-// Programs with a lower estimate run on the calling thread: passing a run to another thread and back takes some
-// 10 us.
-constexpr int64_t kInlineNanoseconds = 50'000;
 
 // Whether the calling thread may run the program, as its estimate is less than `nanoseconds`. On devices with
 // separate memory no run is that short: the caller prepares the next one meanwhile.

@@ -87,10 +87,6 @@ class Launch {
   absl::Status first_error_;
 };
 
-// Programs on several devices that are guessed to take less run in part on the calling thread: there are more threads
-// to wake, and those wait for each other.
-constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
-
 // Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it
 // waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later: it
 // waits for those that have begun only.

@@ -36,6 +36,7 @@ struct KernelConfig {
   std::vector<int64_t> tile;  // sizes that the kind defines
   int64_t parts = 1;          // independent parts that threads may run
   bool parallel = false;      // true if the parts are spread over threads
+  double nanoseconds = 0;     // estimated time on one thread, if the backend estimates it; `why` states it
   std::string why;            // the reason for this choice, for people
 
   bool operator==(const KernelConfig&) const = default;

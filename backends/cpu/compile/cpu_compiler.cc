@@ -141,12 +141,10 @@ class CpuCompiler : public Compiler {
                                        const CompileDriver& driver) {
     Lowered lowered;
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
-    HILO_ASSIGN_OR_RETURN(const codegen::CpuFeatures features, codegen::FeaturesOf(options.cpu));
-    const codegen::TargetTraits traits = codegen::TargetTraits::FromCpu(features);
     LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options), .loop_local_bytes = kMaxLocalBytes};
     steps.after_copies = [&](HloModule* aliased) { return ChooseMissingKernels(aliased, options); };
     steps.assignment_options = [&](const HloModule& aliased) -> absl::StatusOr<BufferAssignmentOptions> {
-      HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased, traits));
+      HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased));
       return BufferAssignmentOptions{.use_stack = [&lowered](const BufferCandidate& buffer) {
         return buffer.size <= kMaxLocalBytes && lowered.plan.IsLocal(buffer);
       }};

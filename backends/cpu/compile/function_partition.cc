@@ -28,8 +28,7 @@ bool RunsInParallel(const HloInstruction& instruction) {
 
 }  // namespace
 
-absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& module,
-                                                            const codegen::TargetTraits& target) {
+absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& module) {
   FunctionPartition plan;
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(module));
   absl::flat_hash_map<const HloComputation*, bool> scopes = {{module.entry_computation(), true}};
@@ -41,9 +40,7 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
       plan.NoteElements(*instruction);
       plan.total_code_size_ += plan.CodeSizeOf(*instruction);
       code_size += plan.InlineCodeSize(*instruction);
-      const double own = RunNanoseconds(*instruction, target);
-      plan.instruction_costs_[instruction] = own;
-      cost += own;
+      if (const KernelConfig* kernel = KernelOf(*instruction)) cost += kernel->nanoseconds;
       if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
       if (instruction->opcode() == HloOpcode::kCall) {
         scopes[instruction->called_computation()] = true;

@@ -14,7 +14,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/kernels/code_size.h"
-#include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_assignment.h"
 
@@ -24,7 +23,7 @@ class FunctionPartition {
  public:
   // Reads the kernels of the instructions: those that run in parallel become functions of their own, which the runtime
   // calls on ranges of parts. Errors: those of SequentialComputations.
-  static absl::StatusOr<FunctionPartition> Create(const HloModule& module, const codegen::TargetTraits& target);
+  static absl::StatusOr<FunctionPartition> Create(const HloModule& module);
 
   // A contiguous part of the schedule of a split computation.
   struct Segment {
@@ -44,9 +43,6 @@ class FunctionPartition {
   // Returns the size of all functions together.
   int64_t total_code_size() const { return total_code_size_; }
 
-  // Returns the estimated nanoseconds that an instruction of the schedule takes on one thread.
-  double RunCost(const HloInstruction& instruction) const { return instruction_costs_.at(&instruction); }
-
   // Returns true if all definitions and uses of the buffer are emitted into one function.
   bool IsLocal(const BufferCandidate& buffer) const;
 
@@ -62,7 +58,6 @@ class FunctionPartition {
 
   absl::flat_hash_map<const HloComputation*, int64_t> code_sizes_;
   absl::flat_hash_map<const HloComputation*, double> costs_;
-  absl::flat_hash_map<const HloInstruction*, double> instruction_costs_;
   absl::flat_hash_map<const HloComputation*, std::vector<Segment>> segments_;
   absl::flat_hash_map<const HloInstruction*, int64_t> function_of_;
   absl::flat_hash_set<const HloInstruction*> by_elements_;  // tiny arrays that are not written as vectors

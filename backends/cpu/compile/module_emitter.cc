@@ -17,6 +17,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_verifier.h"
+#include "runtime/time_thresholds.h"
 
 namespace hilo::cpu {
 namespace {
@@ -58,10 +59,8 @@ class ModuleEmitter {
 };
 
 // Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
-absl::Status EmitPolled(FunctionEmitter& f, double nanoseconds, const HloInstruction* instruction, llvm::Value* begin,
-                        llvm::Value* end) {
-  constexpr double kSliceNanoseconds = 200'000;
-  const double slices = nanoseconds / kSliceNanoseconds;
+absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end) {
+  const double slices = instruction->kernel()->nanoseconds / kPollNanoseconds;
   // ParallelFor polls between its parts.
   if (slices <= static_cast<double>(kMinParts)) return EmitKernel(f, instruction, begin, end);
   const int64_t slice =
@@ -153,7 +152,7 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::ChunkFunctionOf(const KernelTable
                         program_.NewFunction(instruction->name(), plan_.CodeSizeOf(*instruction), true));
   FunctionEmitter inner(&program_, chunk, &table);
   inner.BeginInstruction(instruction);
-  HILO_RETURN_IF_ERROR(EmitPolled(inner, plan_.RunCost(*instruction), instruction, chunk->getArg(3), chunk->getArg(4)));
+  HILO_RETURN_IF_ERROR(EmitPolled(inner, instruction, chunk->getArg(3), chunk->getArg(4)));
   inner.EndInstruction();
   inner.Return(0);
   return chunk_functions_[key] = chunk;

@@ -17,6 +17,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "runtime/time_thresholds.h"
 
 namespace hilo::cpu {
 namespace {
@@ -24,9 +25,6 @@ namespace {
 using codegen::NumericOptions;
 using codegen::TargetTraits;
 
-// Work below this many nanoseconds is not worth another thread; measured with threads that are awake: a sine of 16,384
-// elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
-constexpr double kParallelNanoseconds = 6'000;
 // Of the code around an instruction's loops.
 constexpr double kInstructionNanoseconds = 1;
 
@@ -93,17 +91,18 @@ absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const
   return ChooseLoop(instruction, target);
 }
 
-// Sets `parallel`: such instructions are functions of their own, which the runtime calls on ranges of parts.
+// Sets the time, and `parallel`: such instructions are functions of their own, which the runtime calls on ranges of
+// parts.
 void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
+  config->nanoseconds = kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), FactsOf(target));
   switch (config->kind) {
     case KernelKind::kRuntimeCall: return;  // which may use threads itself
     case KernelKind::kScatter:
     case KernelKind::kUpdate: absl::StrAppend(&config->why, "; updates may overlap: one part"); return;
     default: break;
   }
-  const double nanoseconds = RunNanoseconds(instruction, target);
-  config->parallel = nanoseconds > kParallelNanoseconds;
-  absl::StrAppend(&config->why, "; ", TimeText(nanoseconds),
+  config->parallel = config->nanoseconds > kParallelNanoseconds;
+  absl::StrAppend(&config->why, "; ", TimeText(config->nanoseconds),
                   config->parallel ? ": worth threads" : ": too short for threads");
 }
 
@@ -174,11 +173,6 @@ bool HasKernel(const HloInstruction& instruction) {
 
 const KernelConfig* KernelOf(const HloInstruction& instruction) {
   return HasKernel(instruction) ? instruction.kernel() : nullptr;
-}
-
-double RunNanoseconds(const HloInstruction& instruction, const TargetTraits& target) {
-  if (instruction.IsParameter() || instruction.IsConstant() || IsForwarding(instruction)) return 0;
-  return kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), FactsOf(target));
 }
 
 absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const TargetTraits& target,

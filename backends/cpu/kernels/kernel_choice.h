@@ -86,9 +86,6 @@ absl::Status ChooseMissingKernels(HloModule* module, const CompileOptions& optio
 // The pass choose-kernels, the last one of kFused. Overwrites configs that came with the module.
 std::unique_ptr<HloPass> MakeKernelChoice(const CompileOptions& options);
 
-// Returns the estimated nanoseconds that an instruction takes on one thread; control flow itself takes none.
-double RunNanoseconds(const HloInstruction& instruction, const codegen::TargetTraits& target);
-
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_

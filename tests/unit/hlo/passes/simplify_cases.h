@@ -318,6 +318,14 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  ROOT r = "
        "f32[2] slice(a), slice={[2:4]}",
        "slice(concatenate(x, y))"},
+      {"slice(op(x, y)) => op(slice(x), slice(y)), of parts of concatenations",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  w = f32[7] parameter(2)  a = f32[7] concatenate(x, y), "
+       "dimensions={0}  b = f32[7] add(a, w)  ROOT r = f32[2] slice(b), slice={[4:6]}",
+       "add(slice(y), slice(w))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  w = f32[7] parameter(2)  a = f32[7] concatenate(x, y), "
+       "dimensions={0}  b = f32[7] add(a, w)  ROOT r = f32[2] slice(b), slice={[2:4]}",
+       "slice(add(concatenate(x, y), w))"},
       {"pad(x) => x, by nothing",
        "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=0_0", "x"},
       {"", "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=1_-1", "pad(x, 0)"},
