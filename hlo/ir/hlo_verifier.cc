@@ -93,6 +93,13 @@ bool AttributesFit(const HloInstruction& instruction) {
   return typeid(*prototype) == typeid(*attributes);
 }
 
+// Returns true if some backend has a kernel for the instruction.
+bool MayHaveKernel(const HloInstruction& instruction) {
+  const HloOpcode opcode = instruction.opcode();
+  return !instruction.IsParameter() && !instruction.IsConstant() && opcode != HloOpcode::kTuple &&
+         opcode != HloOpcode::kGetTupleElement && !instruction.parent()->IsFusion();
+}
+
 absl::Status Verifier::CheckComputations() {
   if (module_.entry_computation() == nullptr)
     return InvalidArgument("module ", module_.name(), " has no entry computation");
@@ -204,6 +211,8 @@ absl::Status Verifier::CheckParts(const HloInstruction& instruction, const HloCo
     culprit_ = &instruction;
     return InvalidArgument("constant ", instruction.name(), " has no value");
   }
+  if (instruction.kernel() != nullptr && !MayHaveKernel(instruction))
+    return Fail(instruction, "the instruction has no code of its own, and so no kernel");
   if (instruction.opcode() == HloOpcode::kFusion) {
     const auto called = instruction.called_computations();
     if (called.size() != 1 || called[0]->fusion_instruction() != &instruction) {

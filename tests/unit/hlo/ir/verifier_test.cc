@@ -70,6 +70,15 @@ TEST(VerifierTest, Recursion) {
               "calls itself");
 }
 
+TEST(VerifierTest, KernelsOfInstructionsWithoutCode) {
+  constexpr absl::string_view kStale = "has no code of its own, and so no kernel; in %a";
+  ExpectError(*Parse("HloModule m ENTRY e { ROOT a = f32[] parameter(0), kernel={kind=loop} }"), kStale);
+  ExpectError(*Parse("HloModule m ENTRY e { ROOT a = f32[] constant(0), kernel={kind=loop} }"), kStale);
+  ExpectError(*Parse("HloModule m f { p = f32[2] parameter(0) ROOT a = f32[2] negate(p), kernel={kind=loop} } "
+                     "ENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] fusion(x), kind=kLoop, calls=f }"),
+              kStale);
+}
+
 TEST(VerifierTest, EntryIsNotCalled) {
   ExpectError(*Parse("HloModule m f { a = f32[] parameter(0) ROOT b = f32[] call(a), to_apply=e } "
                      "ENTRY e { x = f32[] parameter(0) }"),
