@@ -295,8 +295,10 @@ constexpr OpcodeMap<C (*)(ComplexOps& ops, C x, C y)> kBinary = {
     {HloOpcode::kPower, [](ComplexOps& ops, C x, C y) -> C { return ops.Power(x, y); }},
     {HloOpcode::kSubtract, [](ComplexOps& ops, C x, C y) -> C { return ops.Sub(x, y); }},
 };
-static_assert(CoversFamily(HloFamily::kUnary, kComplex, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }));
-static_assert(CoversFamily(HloFamily::kBinary, kComplex, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kUnary, kComplex, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
+static_assert(CoversFamily(HloFamily::kBinary, kComplex, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 

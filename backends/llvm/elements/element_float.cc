@@ -80,8 +80,10 @@ constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kBi
 };
 constexpr bool HasUnary(HloOpcode opcode) { return IsMathFunction(opcode) || kUnary[opcode] != nullptr; }
 constexpr bool HasBinary(HloOpcode opcode) { return IsMathFunction(opcode) || kBinary[opcode] != nullptr; }
-static_assert(CoversFamily(HloFamily::kUnary, kFloat, HasUnary));
-static_assert(CoversFamily(HloFamily::kBinary, kFloat, HasBinary, {HloOpcode::kComplexNumber}));
+static_assert(CoversFamily(HloFamily::kUnary, kFloat, HasUnary),
+              "an op of the table that takes these types has no row above");
+static_assert(CoversFamily(HloFamily::kBinary, kFloat, HasBinary, {HloOpcode::kComplexNumber}),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 

@@ -203,9 +203,12 @@ constexpr OpcodeMap<Value* (*)(llvm::IRBuilder<>& b, Value* x, Value* y)> kPredB
     {HloOpcode::kMultiply, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateAnd(x, y); }},
     {HloOpcode::kXor, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateXor(x, y); }},
 };
-static_assert(CoversFamily(HloFamily::kUnary, kInt, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }));
-static_assert(CoversFamily(HloFamily::kBinary, kInt, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }));
-static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }));
+static_assert(CoversFamily(HloFamily::kUnary, kInt, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
+static_assert(CoversFamily(HloFamily::kBinary, kInt, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
+static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 

@@ -116,9 +116,11 @@ constexpr OpcodeMap<BinaryKernel<W>> kComplexBinary = {
 
 static_assert(CoversFamily(HloFamily::kUnary, kComplex,
                            [](HloOpcode opcode) { return kComplexUnary<complex64>[opcode] != nullptr; },
-                           {HloOpcode::kAbs, HloOpcode::kImag, HloOpcode::kReal}));
+                           {HloOpcode::kAbs, HloOpcode::kImag, HloOpcode::kReal}),
+              "an op of the table that takes these types has no row above");
 static_assert(CoversFamily(HloFamily::kBinary, kComplex,
-                           [](HloOpcode opcode) { return kComplexBinary<complex64>[opcode] != nullptr; }));
+                           [](HloOpcode opcode) { return kComplexBinary<complex64>[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 

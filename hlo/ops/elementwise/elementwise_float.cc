@@ -73,10 +73,12 @@ constexpr OpcodeMap<BinaryKernel<W>> kFloatBinary = {
 
 static_assert(CoversFamily(HloFamily::kUnary, kFloat,
                            [](HloOpcode opcode) { return kFloatUnary<float>[opcode] != nullptr; },
-                           {HloOpcode::kIsFinite}));
+                           {HloOpcode::kIsFinite}),
+              "an op of the table that takes these types has no row above");
 static_assert(CoversFamily(HloFamily::kBinary, kFloat,
                            [](HloOpcode opcode) { return kFloatBinary<float>[opcode] != nullptr; },
-                           {HloOpcode::kComplexNumber}));
+                           {HloOpcode::kComplexNumber}),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 

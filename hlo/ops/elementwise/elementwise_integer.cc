@@ -119,10 +119,13 @@ constexpr OpcodeMap<BinaryKernel<bool>> kPredBinary = {
 };
 
 static_assert(CoversFamily(HloFamily::kUnary, kInt,
-                           [](HloOpcode opcode) { return kIntegerUnary<int64_t>[opcode] != nullptr; }));
+                           [](HloOpcode opcode) { return kIntegerUnary<int64_t>[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
 static_assert(CoversFamily(HloFamily::kBinary, kInt,
-                           [](HloOpcode opcode) { return kIntegerBinary<int64_t>[opcode] != nullptr; }));
-static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }));
+                           [](HloOpcode opcode) { return kIntegerBinary<int64_t>[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
+static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }),
+              "an op of the table that takes these types has no row above");
 
 }  // namespace
 
