@@ -66,8 +66,6 @@ ENTRY main {
   EXPECT_EQ(kernel->width, 8);
   EXPECT_EQ(kernel->tile, std::vector<int64_t>{1000});
   EXPECT_EQ(kernel->parts, 1);
-  EXPECT_GT(kernel->nanoseconds, 0);
-  EXPECT_LT(kernel->nanoseconds, 10'000);
 }
 
 TEST(KernelChoice, KernelsOfInstructionsWithoutCodeAreIgnored) {
