@@ -4,6 +4,8 @@
 //
 //   for tile:    row[0, W) = transpose(operand[column 0], ... operand[column W - 1])
 //                for r in rows of the tile:  result[r, lanes] = f(row[r], other operands[r, lanes])
+#include <numeric>
+
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/turned_reads.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -105,7 +107,7 @@ class TransposeEmitter {
           auto tile = tiles.begin();
           const auto load = [&]() -> llvm::Value* {
             llvm::Type* type = (*tile)->getAllocatedType();
-            return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), llvm::Align(kTileAlignment));
+            return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
           };
           for (const HloInstruction* transpose : turned_.transposes) {
             ElementValue value{.re = load()};
@@ -149,13 +151,19 @@ class TransposeEmitter {
       tiles.push_back(f_.context().EntryAlloca(type, width_, kTileAlignment, "tile"));
       for (int r = 0; r < width_; ++r) {
         b_.CreateAlignedStore(rows[r], b_.CreateConstInBoundsGEP1_64(type, tiles.back(), static_cast<uint64_t>(r)),
-                              llvm::Align(kTileAlignment));
+                              RowAlignment(type));
       }
     }
     return tiles;
   }
 
-  static constexpr int64_t kTileAlignment = 16;  // of vectors of four lanes of 32 bits, and of all longer ones
+  // Returns the alignment of a row of a tile, which is a vector of `type`: rows are adjacent.
+  llvm::Align RowAlignment(llvm::Type* type) const {
+    const auto bytes = static_cast<int64_t>(f_.function()->getParent()->getDataLayout().getTypeAllocSize(type));
+    return llvm::Align(static_cast<uint64_t>(std::gcd(kTileAlignment, bytes)));
+  }
+
+  static constexpr int64_t kTileAlignment = 16;
 
   FunctionEmitter& f_;
   llvm::IRBuilder<>& b_;
