@@ -379,8 +379,14 @@ inline std::vector<SimplifierCase> MovementCases() {
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
        "to_apply=add",
        "x"},
-      {"",
+      {"scatter(x, one index, y) => dynamic-update-slice(x, y)",
        "x = f32[3] parameter(0)  at = s32[1,1] parameter(1)  u = f32[1] parameter(2)  ROOT r = f32[3] scatter(x, at, "
+       "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+       "to_apply=add",
+       "dynamic-update-slice(x, select(reshape(compare(convert(reshape(at)), clamp(0, convert(reshape(at)), 2))), "
+       "add(dynamic-slice(x, reshape(at)), u), dynamic-slice(x, reshape(at))), reshape(at))"},
+      {"",
+       "x = f32[3] parameter(0)  at = s32[2,1] parameter(1)  u = f32[2] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
        "to_apply=add",
        "scatter(x, at, u)"},
