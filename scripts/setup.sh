@@ -7,7 +7,7 @@ readonly HILO_PACKAGES=(
   g++ cmake ninja-build ccache lld
   llvm-19-dev libabsl-dev zlib1g-dev libdnnl-dev libgtest-dev libbenchmark-dev
   libopenblas0-serial libxml2-dev libzstd-dev
-  python3 python3-venv python3-pip
+  python3 python3-dev python3-venv python3-pip
 )
 
 hilo_step_name=""
