@@ -38,8 +38,10 @@ constexpr int64_t kFewRows = 16;
 // Bytes of one part of a copy.
 constexpr int64_t kCopyBytes = 1 << 16;
 
-// Rows and columns of a square tile. Tiles of 16 take four times as long to compile.
-constexpr int kSmallestTile = 4, kLargestTile = 8;
+// Rows and columns of a square tile. Larger ones read whole cache lines, but take twice as long to compile, and are
+// slower where a rest remains: f32[1024,1024] 374 -> 247 us, f32[200,200] 4.1 -> 6.0.
+constexpr int kSmallestTile = 4, kUsualTile = 8, kLargeTile = 16;
+constexpr int64_t kLargeTileElements = 1 << 16;
 
 constexpr int kAnyWidth = 1 << 20;
 
@@ -76,7 +78,9 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   const std::optional<TurnedReads> turned = TurnedReadsOf(loop);
   if (!turned) return std::nullopt;
   const int64_t rows = loop.shape().dimensions(turned->dim), columns = loop.shape().dimensions().back();
-  int width = kLargestTile;
+  const bool is_large =
+      rows % kLargeTile == 0 && columns % kLargeTile == 0 && ShapeUtil::ElementsIn(loop.shape()) >= kLargeTileElements;
+  int width = is_large ? kLargeTile : kUsualTile;
   for (const HloInstruction* root : loop.roots)
     width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, turned->transposes));
   for (const HloInstruction* transpose : turned->transposes) {
