@@ -15,7 +15,7 @@
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_segments.h"
-#include "backends/cpu/kernels/turned_reads.h"
+#include "backends/cpu/kernels/transposed_reads.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/loop_results.h"
@@ -75,16 +75,16 @@ bool HasLongSums(const LoopResults& loop) {
 
 // Square tiles, if some operands are contiguous along another dimension than the rows, and lanes suit the others.
 std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const TargetTraits& target) {
-  const std::optional<TurnedReads> turned = TurnedReadsOf(loop);
-  if (!turned) return std::nullopt;
-  const int64_t rows = loop.shape().dimensions(turned->dim), columns = loop.shape().dimensions().back();
+  const std::optional<TransposedReads> reads = TransposedReadsOf(loop);
+  if (!reads) return std::nullopt;
+  const int64_t rows = loop.shape().dimensions(reads->dim), columns = loop.shape().dimensions().back();
   const bool is_large =
       rows % kLargeTile == 0 && columns % kLargeTile == 0 && ShapeUtil::ElementsIn(loop.shape()) >= kLargeTileElements;
   int width = is_large ? kLargeTile : kUsualTile;
   for (const HloInstruction* root : loop.roots)
-    width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, turned->transposes));
-  for (const HloInstruction* transpose : turned->transposes) {
-    const int64_t behind = loop.shape().rank() - 1 - turned->dim;
+    width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, reads->transposes));
+  for (const HloInstruction* transpose : reads->transposes) {
+    const int64_t behind = loop.shape().rank() - 1 - reads->dim;
     width = std::min(width, codegen::PreferredWidth(transpose, target, /*flat=*/false, behind));
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;

@@ -1,13 +1,13 @@
-// Loops over elements that read some operands along another dimension than they write (TurnedReads), in square tiles:
-// vectors of the transposes' operands, which are columns of a tile, are transposed in registers and stored on the stack
-// as the tile's rows; then the rows are computed as those of any loop.
+// Loops over elements that read some operands along another dimension than they write (TransposedReads), in square
+// tiles: vectors of the transposes' operands, which are columns of a tile, are transposed in registers and stored on
+// the stack as the tile's rows; then the rows are computed as those of any loop.
 //
 //   for tile:    row[0, W) = transpose(operand[column 0], ... operand[column W - 1])
 //                for r in rows of the tile:  result[r, lanes] = f(row[r], other operands[r, lanes])
 #include <numeric>
 
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/turned_reads.h"
+#include "backends/cpu/kernels/transposed_reads.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
@@ -48,22 +48,22 @@ class TransposeEmitter {
       : f_(f),
         b_(f.b()),
         loop_(LoopResultsOf(*kernel.instruction)),
-        turned_(*TurnedReadsOf(loop_)),
+        reads_(*TransposedReadsOf(loop_)),
         width_(kernel.config.width),
         rank_(loop_.shape().rank()),
-        rows_(loop_.shape().dimensions(turned_.dim)),
+        rows_(loop_.shape().dimensions(reads_.dim)),
         columns_(loop_.shape().dimensions(rank_ - 1)) {}
 
   absl::Status Emit(llvm::Value* begin, llvm::Value* end) {
     std::vector<int64_t> sizes;
     for (int64_t d = 0; d + 1 < rank_; ++d) {
-      if (d != turned_.dim) sizes.push_back(loop_.shape().dimensions(d));
+      if (d != reads_.dim) sizes.push_back(loop_.shape().dimensions(d));
     }
     sizes.push_back(CeilDiv(rows_, width_));
     return ForEach(f_, "tiles", begin, end, [&](llvm::Value* unit) -> absl::Status {
-      const std::vector<LaneIndex> place = f_.Delinearize(unit, sizes);
-      dims_.assign(place.begin(), place.end() - 1);
-      first_row_ = b_.CreateNSWMul(place.back().Base(f_.context()), b_.getInt64(static_cast<uint64_t>(width_)));
+      const std::vector<LaneIndex> position = f_.Delinearize(unit, sizes);
+      dims_.assign(position.begin(), position.end() - 1);
+      first_row_ = b_.CreateNSWMul(position.back().Base(f_.context()), b_.getInt64(static_cast<uint64_t>(width_)));
       const int64_t whole = columns_ / width_ * width_;
       HILO_RETURN_IF_ERROR(ForEach(
           f_, "columns", b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(whole)),
@@ -77,7 +77,7 @@ class TransposeEmitter {
   // Returns the index of the results with these indices in the dimension of the tile's rows and in the minor-most one.
   Index At(const LaneIndex& row, const LaneIndex& column) const {
     std::vector<LaneIndex> dims = dims_;
-    dims.insert(dims.begin() + turned_.dim, row);
+    dims.insert(dims.begin() + reads_.dim, row);
     dims.push_back(column);
     return Index(std::move(dims));
   }
@@ -86,7 +86,7 @@ class TransposeEmitter {
   absl::Status EmitTile(llvm::Value* column, int64_t columns) {
     codegen::RegionScope region(f_.context());
     std::vector<llvm::AllocaInst*> tiles;  // the rows of each transpose, real parts before imaginary ones
-    for (const HloInstruction* transpose : turned_.transposes) {
+    for (const HloInstruction* transpose : reads_.transposes) {
       HILO_ASSIGN_OR_RETURN(const std::vector<llvm::AllocaInst*> parts, StoreTransposed(transpose, column, columns));
       tiles.insert(tiles.end(), parts.begin(), parts.end());
     }
@@ -109,7 +109,7 @@ class TransposeEmitter {
             llvm::Type* type = (*tile)->getAllocatedType();
             return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
           };
-          for (const HloInstruction* transpose : turned_.transposes) {
+          for (const HloInstruction* transpose : reads_.transposes) {
             ElementValue value{.re = load()};
             if (IsComplexType(transpose->shape().element_type())) value.im = load();
             f_.SetValue(transpose, {.value = value});
@@ -168,7 +168,7 @@ class TransposeEmitter {
   FunctionEmitter& f_;
   llvm::IRBuilder<>& b_;
   const LoopResults loop_;
-  const TurnedReads turned_;
+  const TransposedReads reads_;
   const int width_;
   const int64_t rank_, rows_, columns_;
 

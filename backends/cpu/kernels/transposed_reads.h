@@ -1,6 +1,6 @@
 // The transposes in a loop over elements that read along another dimension than the loop writes.
-#ifndef HILO_BACKENDS_CPU_KERNELS_TURNED_READS_H_
-#define HILO_BACKENDS_CPU_KERNELS_TURNED_READS_H_
+#ifndef HILO_BACKENDS_CPU_KERNELS_TRANSPOSED_READS_H_
+#define HILO_BACKENDS_CPU_KERNELS_TRANSPOSED_READS_H_
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace hilo::cpu {
 
-struct TurnedReads {
+struct TransposedReads {
   // The dimension of the results along which the operands of `transposes` are contiguous; not the minor-most one.
   int64_t dim = 0;
   // Each is needed at the index that the loop writes.
@@ -18,8 +18,8 @@ struct TurnedReads {
 };
 
 // Returns nullopt if there are none, or if their operands are contiguous along different dimensions.
-std::optional<TurnedReads> TurnedReadsOf(const LoopResults& loop);
+std::optional<TransposedReads> TransposedReadsOf(const LoopResults& loop);
 
 }  // namespace hilo::cpu
 
-#endif  // HILO_BACKENDS_CPU_KERNELS_TURNED_READS_H_
+#endif  // HILO_BACKENDS_CPU_KERNELS_TRANSPOSED_READS_H_

@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/turned_reads.h"
+#include "backends/cpu/kernels/transposed_reads.h"
 
 #include <algorithm>
 
@@ -18,9 +18,9 @@ int64_t ContiguousDim(const HloInstruction& transpose) {
 
 }  // namespace
 
-std::optional<TurnedReads> TurnedReadsOf(const LoopResults& loop) {
+std::optional<TransposedReads> TransposedReadsOf(const LoopResults& loop) {
   if (!loop.has_root_per_leaf() || loop.shape().rank() < 2) return std::nullopt;
-  TurnedReads turned;
+  TransposedReads reads;
   std::vector<const HloInstruction*> work;
   for (const HloInstruction* root : loop.roots) {
     if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape())) return std::nullopt;
@@ -37,15 +37,15 @@ std::optional<TurnedReads> TurnedReadsOf(const LoopResults& loop) {
       const int64_t dim = ContiguousDim(*instruction);
       // Values of one bit are no vectors in memory.
       if (dim == instruction->shape().rank() - 1 || instruction->shape().element_type() == PRED) continue;
-      if (!turned.transposes.empty() && dim != turned.dim) return std::nullopt;
-      turned.dim = dim;
-      turned.transposes.push_back(instruction);
+      if (!reads.transposes.empty() && dim != reads.dim) return std::nullopt;
+      reads.dim = dim;
+      reads.transposes.push_back(instruction);
     } else if (fused && IsElementwise(instruction->opcode())) {
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
     }
   }
-  if (turned.transposes.empty()) return std::nullopt;
-  return turned;
+  if (reads.transposes.empty()) return std::nullopt;
+  return reads;
 }
 
 }  // namespace hilo::cpu
