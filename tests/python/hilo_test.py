@@ -66,6 +66,10 @@ class Compiling(unittest.TestCase):
             path.write_text(LINE)
             for source in (LINE, LINE.encode(), path, str(path)):
                 self.assertEqual(hilo.compile(source)([1, 2, 3]).tolist(), [2, 4, 6])
+            on_one_line = " ".join(LINE.split())
+            self.assertEqual(hilo.compile(on_one_line)([1, 2, 3]).tolist(), [2, 4, 6])
+            with self.assertRaises(FileNotFoundError):
+                hilo.compile("missing.hlo")
             lowered = type("Lowered", (), {"as_text": lambda self: STABLEHLO})()
             for source in (STABLEHLO, lowered):
                 self.assertEqual(hilo.compile(source)([1, 2]).tolist(), [2, 4])
