@@ -7,6 +7,7 @@
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
 #include "runtime/runtime_access.h"
+#include "runtime/wait_habit.h"
 
 absl::Span<const int64_t> PJRT_Buffer::dimensions() const {
   static constexpr int64_t kTokenDimensions[] = {0};
@@ -142,6 +143,7 @@ absl::Status Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args* args) {
 }
 
 absl::Status Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
+  WaitHabit::Waits();
   const auto value = RuntimeAccess::Share(*args->buffer->value);
   args->event =
       new PJRT_Event{value.ok() ? (*value)->definition : HappenedWith(InvalidArgument(value.status().message()))};

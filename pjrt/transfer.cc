@@ -12,6 +12,7 @@
 #include "pjrt/event.h"
 #include "pjrt/strided_copy.h"
 #include "runtime/runtime_access.h"
+#include "runtime/wait_habit.h"
 #include "shape/canonical.h"
 
 namespace hilo::pjrt {
@@ -87,6 +88,7 @@ absl::StatusOr<PJRT_Buffer*> ShareWith(PJRT_Buffer* source, PJRT_Memory* memory)
 // Calls `copy` with the bytes of `source` once they are there, and returns the event of its end.
 template <typename Copy>
 absl::StatusOr<PJRT_Event*> CopyWhenReady(PJRT_Buffer* source, Copy copy) {
+  WaitHabit::Waits();
   absl::StatusOr<std::shared_ptr<BufferValue>> shared = RuntimeAccess::Share(*source->value);
   if (!shared.ok()) return InvalidArgument(shared.status().message());
   std::shared_ptr<BufferValue> value = *std::move(shared);

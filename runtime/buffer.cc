@@ -5,6 +5,7 @@
 #include "hilo/status_macros.h"
 #include "runtime/buffer_value.h"
 #include "runtime/guarded.h"
+#include "runtime/wait_habit.h"
 
 namespace hilo {
 
@@ -34,6 +35,7 @@ bool Buffer::IsDeleted() const {
 }
 
 absl::Status Buffer::Await() const {
+  WaitHabit::Waits();
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, Share());
   return value->Await();
 }
@@ -44,12 +46,14 @@ bool Buffer::IsReady() const {
 }
 
 void Buffer::OnReady(std::function<void(const absl::Status&)> callback) const {
+  WaitHabit::Waits();
   const auto value = Share();
   if (value.ok() && (*value)->definition != nullptr) return (*value)->definition->OnDone(std::move(callback));
   callback(value.status());
 }
 
 absl::StatusOr<std::shared_ptr<const uint8_t>> Buffer::Bytes() const {
+  WaitHabit::Waits();
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, Share());
   HILO_RETURN_IF_ERROR(value->Await());
   std::shared_ptr<MemoryBlock> block = value->memory;

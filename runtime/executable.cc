@@ -92,12 +92,14 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  if (synchronous || (ready && !program_->transfers.any && RunsInline(*program_, *core_))) {
+  const int64_t inline_below = program_->wait_habit->WaitsAtOnce() ? kInlineNanosecondsIfAwaited : kInlineNanoseconds;
+  if (synchronous || (ready && !program_->transfers.any && RunsInline(*program_, *core_, inline_below))) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token().get();
     HILO_RETURN_IF_ERROR(run.RunNow());
     if (options.ends != nullptr) options.ends->push_back(nullptr);
+    WaitHabit::Returned(program_->wait_habit);
     return results;
   }
   auto done = std::make_shared<Event>();
@@ -116,6 +118,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
     limits.reset();
     done->Set(std::move(status));
   });
+  WaitHabit::Returned(program_->wait_habit);
   return results;
 }
 

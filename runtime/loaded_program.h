@@ -9,6 +9,7 @@
 #include "hilo/executable.h"
 #include "runtime/compiler.h"
 #include "runtime/transfer_ops.h"
+#include "runtime/wait_habit.h"
 
 namespace hilo {
 
@@ -25,6 +26,7 @@ struct LoadedProgram {
   DeviceAssignment assignment;
   HostTransfers transfers;
   std::vector<Leaf> parameters, outputs;
+  const std::shared_ptr<WaitHabit> wait_habit = std::make_shared<WaitHabit>();
 };
 
 }  // namespace hilo

@@ -30,7 +30,7 @@ struct Argument {
 
 // Whether the calling thread may run the program, as its estimate is less than `nanoseconds`. On devices with
 // separate memory no run is that short: the caller prepares the next one meanwhile.
-bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds = kInlineNanoseconds);
+bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds);
 
 // A unique number for every call.
 int64_t NextRunId();

@@ -14,6 +14,13 @@ inline constexpr int64_t kInlineNanoseconds = 50'000;
 // wait for each other.
 inline constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
+// kInlineNanoseconds if the caller waits for the result at once, as the last ones did (WaitHabit): a longer run gains less than a
+// hundredth.
+inline constexpr int64_t kInlineNanosecondsIfAwaited = 20 * kInlineNanoseconds;
+
+// A caller that begins to wait earlier has done nothing meanwhile that would be worth another thread.
+inline constexpr int64_t kWaitsAtOnceNanoseconds = 20'000;
+
 // Kernels with a higher estimate are spread over threads. These are awake while a program runs; measured: a sine of
 // 16,384 elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
 inline constexpr int64_t kParallelNanoseconds = 6'000;
