@@ -28,7 +28,7 @@ using codegen::TargetTraits;
 
 // Reductions that read at most this many elements are fully unrolled.
 constexpr int64_t kUnrolledInputs = 32;
-// Vectors that are accumulated independently, to hide each other's latency.
+// Vectors that are accumulated independently, to hide each other's latency: in short rows at most half of the row's.
 constexpr int64_t kAccumulators = 4;
 // Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
@@ -97,10 +97,9 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& 
 
 // Returns the accumulators of a row of `row` elements, and the elements of a partial sum.
 std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
-  const int64_t group = width * kAccumulators, grouped = row >= 2 * group ? row / group * group : 0;
-  const int64_t section = kSum * group;
-  const bool has_sections = is_float_sum && grouped > 0 && grouped >= 2 * section;
-  return {grouped > 0 ? kAccumulators : 1, has_sections ? section : 0};
+  const int64_t accumulators = std::clamp<int64_t>(row / width / 2, 1, kAccumulators);
+  const int64_t section = kSum * width * kAccumulators;
+  return {accumulators, is_float_sum && row >= 2 * section ? section : 0};
 }
 
 KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {

@@ -1,8 +1,11 @@
 // Real floats in registers: float or double.
+#include <algorithm>
+
 #include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_functions.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace hilo::codegen {
 
@@ -30,9 +33,43 @@ bool IsNonzeroConstant(llvm::Value* x) {
   return number != nullptr && !number->isZero() && !number->isNaN();
 }
 
+// The processor's vrangeps or vrangepd for a vector of at most one register: orders the two zeros, and returns the
+// number of a number and a NaN. Null for other vectors and for scalars.
+llvm::Value* EmitRange(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  if (type == nullptr) return nullptr;
+  const bool single = type->getElementType()->isFloatTy();
+  const unsigned lanes = type->getNumElements(), bits = lanes * type->getScalarSizeInBits();
+  if (bits < 128) {
+    llvm::SmallVector<int> widened(128 / type->getScalarSizeInBits(), llvm::PoisonMaskElem);
+    for (unsigned i = 0; i < lanes; ++i) widened[i] = static_cast<int>(i);
+    llvm::Value* number = EmitRange(b, b.CreateShuffleVector(x, widened), b.CreateShuffleVector(y, widened), maximum);
+    return b.CreateShuffleVector(number, llvm::ArrayRef<int>(widened).take_front(lanes));
+  }
+  llvm::Intrinsic::ID id;
+  switch (bits) {
+    case 128:
+      id = single ? llvm::Intrinsic::x86_avx512_mask_range_ps_128 : llvm::Intrinsic::x86_avx512_mask_range_pd_128;
+      break;
+    case 256:
+      id = single ? llvm::Intrinsic::x86_avx512_mask_range_ps_256 : llvm::Intrinsic::x86_avx512_mask_range_pd_256;
+      break;
+    case 512:
+      id = single ? llvm::Intrinsic::x86_avx512_mask_range_ps_512 : llvm::Intrinsic::x86_avx512_mask_range_pd_512;
+      break;
+    default: return nullptr;
+  }
+  constexpr uint32_t kMinimum = 0b00, kMaximum = 0b01, kSignOfResult = 0b01 << 2, kCurrentRounding = 4;
+  llvm::SmallVector<llvm::Value*, 6> arguments = {x, y, b.getInt32((maximum ? kMaximum : kMinimum) | kSignOfResult),
+                                                  llvm::PoisonValue::get(x->getType()),
+                                                  llvm::ConstantInt::getAllOnesValue(b.getIntNTy(std::max(lanes, 8U)))};
+  if (bits == 512) arguments.push_back(b.getInt32(kCurrentRounding));
+  return b.CreateIntrinsic(id, {}, arguments);
+}
+
 // Maximum and minimum by the processor's own instruction, x > y ? x : y, which returns the second operand for two zeros
 // and for comparisons with NaN. LLVM's lowering of its intrinsics tests signs first, which takes three times as long.
-llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum) {
+llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum, bool has_avx512) {
   auto first_or_second = [&](llvm::Value* first, llvm::Value* second) {
     return b.CreateSelect(maximum ? b.CreateFCmpOGT(first, second) : b.CreateFCmpOLT(first, second), first, second);
   };
@@ -40,6 +77,9 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   if (IsNonzeroConstant(y)) return first_or_second(y, x);
   if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y)) {
     return b.CreateBinaryIntrinsic(maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
+  }
+  if (llvm::Value* number = has_avx512 ? EmitRange(b, x, y, maximum) : nullptr; number != nullptr) {
+    return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), number);
   }
   // Both orders give the same result except for zeros of two signs, where the minimum's sign is set if one is, and NaN.
   llvm::Type* bits = b.getIntNTy(x->getType()->getScalarSizeInBits());
@@ -66,7 +106,9 @@ constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x)> kUnary = {
 template <bool kMaximum>
 Value* EmitExtreme(EmitterContext& context, Value* x, Value* y) {
   llvm::IRBuilder<>& b = context.b();
-  if (context.target().vector_bits != 0) return Extreme(b, x, y, kMaximum);
+  if (context.target().vector_bits != 0) {
+    return Extreme(b, x, y, kMaximum, context.target().has_avx512);
+  }
   return b.CreateBinaryIntrinsic(kMaximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
 }
 
