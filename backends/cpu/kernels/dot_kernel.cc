@@ -1,7 +1,7 @@
-// Library products: calls on blocks of rows, which threads share. The products in f32 are the library's, those in f64
-// and integers in gemm/; narrower numbers become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). All other
-// dots are loops: each result element adds up its products in order, with the lanes along the minor-most dimension of
-// the result; several rows of vectors together, if there are rows.
+// Library products: calls on blocks of rows and columns, which threads share. The products in f32 are the library's,
+// those in f64 and integers in gemm/; narrower numbers become such a product in f32, s8 or s16
+// (hlo/passes/expand/dot.cc). All other dots are loops: each result element adds up its products in order, with the
+// lanes along the minor-most dimension of the result; several rows of vectors together, if there are rows.
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -16,7 +16,7 @@ namespace hilo::cpu {
 absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
   const HloInstruction* dot = kernel.instruction;
   const Gemm gemm = *GemmOf(*dot);
-  const int64_t block = kernel.config.tile[0], blocks = (gemm.m + block - 1) / block, panel = kernel.config.tile[1];
+  const int64_t block = kernel.config.tile[0], panel = kernel.config.tile[1];
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();
   llvm::Type* i64 = b.getInt64Ty();
@@ -25,40 +25,34 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
   llvm::Value* lhs = f.PointerTo(dot->operand(0));
   llvm::Value* rhs = f.PointerTo(dot->operand(1));
   llvm::Value* out = f.PointerTo(dot);
-  return ForEach(f, "blocks", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
-    llvm::Value* batch = b.CreateUDiv(unit, b.getInt64(blocks));
-    llvm::Value* first_row = b.CreateNUWMul(b.CreateURem(unit, b.getInt64(blocks)), b.getInt64(block));
-    llvm::Value* rows =
-        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(block), b.CreateSub(b.getInt64(gemm.m), first_row));
-    llvm::Value* a_offset = b.CreateMul(first_row, b.getInt64(gemm.a.transposed ? 1 : gemm.a.leading));
-    llvm::Value* b_offset = b.getInt64(0);
-    const std::vector<codegen::LaneIndex> place = f.Delinearize(batch, gemm.batch_sizes);
-    for (size_t i = 0; i < place.size(); ++i) {
-      llvm::Value* at = place[i].Base(f.context());
-      a_offset = b.CreateAdd(a_offset, b.CreateMul(at, b.getInt64(gemm.a_batch_strides[i])));
-      b_offset = b.CreateAdd(b_offset, b.CreateMul(at, b.getInt64(gemm.b_batch_strides[i])));
+  llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
+  llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
+  const auto end_of = [&](llvm::Value* first, int64_t size, int64_t all) {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(size), b.CreateSub(b.getInt64(all), first));
+  };
+  return ForEach(f, "calls", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<codegen::LaneIndex> at =
+        f.Delinearize(unit, {gemm.batch, CeilDiv(gemm.m, block), CeilDiv(gemm.n, panel)});
+    llvm::Value* batch = at[0].Base(f.context());
+    llvm::Value* row = b.CreateNUWMul(at[1].Base(f.context()), b.getInt64(block));
+    llvm::Value* column = b.CreateNUWMul(at[2].Base(f.context()), b.getInt64(panel));
+    llvm::Value* a_offset = b.CreateMul(row, b.getInt64(gemm.a.transposed ? 1 : gemm.a.leading));
+    llvm::Value* b_offset = b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1));
+    const std::vector<codegen::LaneIndex> batches = f.Delinearize(batch, gemm.batch_sizes);
+    for (size_t i = 0; i < batches.size(); ++i) {
+      llvm::Value* index = batches[i].Base(f.context());
+      a_offset = b.CreateAdd(a_offset, b.CreateMul(index, b.getInt64(gemm.a_batch_strides[i])));
+      b_offset = b.CreateAdd(b_offset, b.CreateMul(index, b.getInt64(gemm.b_batch_strides[i])));
     }
-    llvm::Value* c_offset =
-        b.CreateMul(b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), first_row), b.getInt64(gemm.n));
-    llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
-    llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
-    return ForEach(
-        f, "panels", b.getInt64(0), b.getInt64(gemm.n),
-        [&](llvm::Value* column) -> absl::Status {
-          if (panel < gemm.n) f.PollCancellation();
-          llvm::Value* columns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(panel),
-                                                         b.CreateSub(b.getInt64(gemm.n), column));
-          llvm::Value* b_column =
-              b.CreateAdd(b_offset, b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1)));
-          f.ReturnIfStopped(b.CreateCall(
-              callee,
-              {rows, columns, b.getInt64(gemm.k), b.CreateInBoundsGEP(element, lhs, a_offset),
-               b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed), b.CreateInBoundsGEP(element, rhs, b_column),
-               b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed),
-               b.CreateInBoundsGEP(sum, out, b.CreateAdd(c_offset, column)), b.getInt64(gemm.n)}));
-          return absl::OkStatus();
-        },
-        panel);
+    llvm::Value* result_row = b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), row);
+    llvm::Value* c_offset = b.CreateAdd(b.CreateMul(result_row, b.getInt64(gemm.n)), column);
+    if (panel < gemm.n) f.PollCancellation();
+    f.ReturnIfStopped(b.CreateCall(
+        callee, {end_of(row, block, gemm.m), end_of(column, panel, gemm.n), b.getInt64(gemm.k),
+                 b.CreateInBoundsGEP(element, lhs, a_offset), b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed),
+                 b.CreateInBoundsGEP(element, rhs, b_offset), b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed),
+                 b.CreateInBoundsGEP(sum, out, c_offset), b.getInt64(gemm.n)}));
+    return absl::OkStatus();
   });
 }
 

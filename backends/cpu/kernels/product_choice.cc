@@ -16,23 +16,28 @@ namespace {
 using codegen::NumericOptions;
 using codegen::TargetTraits;
 
-// Rows per block of a thread.
-constexpr int64_t kRowBlock = 256;
+// Rows per block of a thread, and columns if there are few rows.
+constexpr int64_t kRowBlock = 256, kColumnBlock = 256;
+constexpr int64_t kFewRows = 64;
+// With so many products the threads have enough to share.
+constexpr int64_t kManyProducts = 8;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
 constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
 
 KernelConfig ChooseLibraryDot(const Gemm& gemm) {
-  const int64_t block = gemm.m >= 2 * kRowBlock          ? kRowBlock
-                        : gemm.batch < 8 && gemm.m >= 64 ? (gemm.m / 2 + 15) / 16 * 16
-                                                         : gemm.m;
+  const bool shares_product = gemm.batch < kManyProducts;
+  const int64_t block = gemm.m >= 2 * kRowBlock                ? kRowBlock
+                        : shares_product && gemm.m >= kFewRows ? (gemm.m / 2 + 15) / 16 * 16
+                                                               : gemm.m;
   // The columns of one call, between which cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
-  const int64_t panel = std::min(
+  int64_t panel = std::min(
       gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
+  if (shares_product && gemm.m < kFewRows) panel = std::min(panel, kColumnBlock);
   return {.kind = KernelKind::kLibraryDot,
           .tile = {block, panel},
-          .parts = gemm.batch * CeilDiv(gemm.m, block),
+          .parts = gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel),
           .why = "large enough for a call of the library"};
 }
 
@@ -41,7 +46,7 @@ int64_t TileVectors(const TargetTraits& target) { return target.has_avx512 ? 16 
 // Vectors of a tile that are adjacent in a row of the result.
 constexpr int64_t kTileColumns = 2;
 // Rows of a part, unless there are enough products in the batch to share among threads.
-constexpr int64_t kTiledRows = 64, kManyProducts = 16;
+constexpr int64_t kTiledRows = 64, kManyTiled = 16;
 
 // Multiply-adds of a product above which the library, whose code is compiled already, is as fast as tiles.
 constexpr double kTiledWork = 1 << 21;
@@ -67,7 +72,7 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
       break;
     }
   }
-  const int64_t part = batch >= kManyProducts ? rows : std::min(rows, CeilDiv(kTiledRows, tile) * tile);
+  const int64_t part = batch >= kManyTiled ? rows : std::min(rows, CeilDiv(kTiledRows, tile) * tile);
   return KernelConfig{.kind = KernelKind::kTiledDot,
                       .width = row.width,
                       .tile = {part, tile, vectors, depth >= 2 * kTiledSum && !numerics.strict ? kTiledSum : 0},
