@@ -6,6 +6,7 @@
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
@@ -35,12 +36,23 @@ const TileKernel<T>& HostTile() {
   return choose(baseline::kFloat, baseline::kDouble, baseline::kUint32, baseline::kInt16Pair);
 }
 
+// Null if the processor has no instruction for such products.
+const TileKernel<BFloat16Pair>* BFloat16Tile() {
+#if defined(__x86_64__)
+  static const bool has_instruction = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16");
+  if (has_instruction) return &avx512bf16::kBFloat16Pair;
+#endif
+  return nullptr;
+}
+
 int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 template <typename T, typename Element>
 T Packed(Element first, Element second) {
-  if constexpr (Step<T>::kLength == 1)
+  if constexpr (std::is_same_v<T, Element>)
     return first;
+  else if constexpr (Step<T>::kLength == 1)
+    return std::bit_cast<T>(uint32_t{static_cast<uint16_t>(first)} << 16);
   else
     return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
 }
@@ -120,9 +132,8 @@ void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, in
 }
 
 template <typename T, typename Element, typename Sum>
-absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides, const Element* b,
-                        Strides b_strides, Sum* c, int64_t ldc) {
-  const TileKernel<T>& tile = HostTile<T>();
+absl::Status MultiplyIn(const TileKernel<T>& tile, int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides,
+                        const Element* b, Strides b_strides, Sum* c, int64_t ldc) {
   const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows),
                 width = RoundUp(std::min(n, kWidth), tile.columns());
   // Reused by the thread's next product.
@@ -156,17 +167,24 @@ absl::Status MultiplyIn(int64_t m, int64_t n, int64_t k, const Element* a, Strid
 template <typename T>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
                       T* c, int64_t ldc) {
-  return MultiplyIn<T>(m, n, k, a, a_strides, b, b_strides, c, ldc);
+  return MultiplyIn(HostTile<T>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b,
                       Strides b_strides, uint32_t* c, int64_t ldc) {
-  return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
+  return MultiplyIn(HostTile<Int16Pair>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,
                       Strides b_strides, uint32_t* c, int64_t ldc) {
-  return MultiplyIn<Int16Pair>(m, n, k, a, a_strides, b, b_strides, c, ldc);
+  return MultiplyIn(HostTile<Int16Pair>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
+}
+
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const BFloat16Bits* a, Strides a_strides, const BFloat16Bits* b,
+                      Strides b_strides, float* c, int64_t ldc) {
+  const TileKernel<BFloat16Pair>* const tile = BFloat16Tile();
+  return tile != nullptr ? MultiplyIn(*tile, m, n, k, a, a_strides, b, b_strides, c, ldc)
+                         : MultiplyIn(HostTile<float>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
 }
 
 template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*,

@@ -26,6 +26,11 @@ absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides 
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,
                       Strides b_strides, uint32_t* c, int64_t ldc);
 
+// The same for bfloat16, given by their bits. Processors with AVX512-BF16 count subnormal factors and sums as zero.
+enum class BFloat16Bits : uint16_t {};
+absl::Status Multiply(int64_t m, int64_t n, int64_t k, const BFloat16Bits* a, Strides a_strides, const BFloat16Bits* b,
+                      Strides b_strides, float* c, int64_t ldc);
+
 }  // namespace hilo::cpu::gemm
 
 #endif  // HILO_BACKENDS_CPU_GEMM_GEMM_H_

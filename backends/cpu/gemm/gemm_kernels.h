@@ -9,6 +9,8 @@ namespace hilo::cpu::gemm {
 // Two int16_t that are adjacent along k, the first in the low bits. Machines have instructions for the sum of their
 // products.
 enum class Int16Pair : uint32_t {};
+// The same of bfloat16.
+enum class BFloat16Pair : uint32_t {};
 
 // The number of steps of k in a packed element, and the type of the sums.
 template <typename T>
@@ -19,6 +21,11 @@ struct Step {
 template <>
 struct Step<Int16Pair> {
   using Sum = uint32_t;
+  static constexpr int kLength = 2;
+};
+template <>
+struct Step<BFloat16Pair> {
+  using Sum = float;
   static constexpr int kLength = 2;
 };
 
@@ -54,6 +61,9 @@ extern const TileKernel<double> kDouble;
 extern const TileKernel<uint32_t> kUint32;
 extern const TileKernel<Int16Pair> kInt16Pair;
 }  // namespace avx512
+namespace avx512bf16 {
+extern const TileKernel<BFloat16Pair> kBFloat16Pair;
+}  // namespace avx512bf16
 #endif
 
 }  // namespace hilo::cpu::gemm

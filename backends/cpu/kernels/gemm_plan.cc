@@ -103,6 +103,7 @@ const char* GemmSymbol(const HloInstruction& dot) {
     if (type == S8) return "hilo_cpu_gemm_s8";
     if (type == S16) return "hilo_cpu_gemm_s16";
   }
+  if (type == BF16 && result == F32) return "hilo_cpu_gemm_bf16";
   if (type != result) return nullptr;
   switch (type) {
     case F32: return "hilo_cpu_gemm_f32";
@@ -122,8 +123,8 @@ bool HasNarrowOperands(const HloInstruction& dot) {
 }
 
 bool IsWidenedDot(const HloInstruction& dot) {
-  return dot.opcode() == HloOpcode::kDot && (HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot)) &&
-         IsLarge(GemmOf(dot));
+  return dot.opcode() == HloOpcode::kDot && GemmSymbol(dot) == nullptr &&
+         (HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot)) && IsLarge(GemmOf(dot));
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {

@@ -36,8 +36,8 @@ const char* GemmSymbol(const HloInstruction& dot);
 bool IsLibraryDot(const HloInstruction& dot);
 // Returns true if both factors are floats narrower than F32 and the result is no wider than F32.
 bool HasNarrowOperands(const HloInstruction& dot);
-// Returns true for products of narrower floats, or of integers that f32 multiplies exactly, that would be library dots
-// in f32.
+// Returns true for products of narrower floats or integers that would be library dots with other types of operands or
+// results.
 bool IsWidenedDot(const HloInstruction& dot);
 // Returns true for products that would be library dots if their operands were transposed.
 bool IsTransposedDot(const HloInstruction& dot);

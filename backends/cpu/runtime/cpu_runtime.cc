@@ -233,6 +233,13 @@ int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
+int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
+                           const uint16_t* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
+  using hilo::cpu::gemm::BFloat16Bits;
+  return Multiply(m, n, k, reinterpret_cast<const BFloat16Bits*>(a), lda, transpose_a,
+                  reinterpret_cast<const BFloat16Bits*>(b), ldb, transpose_b, c, ldc);
+}
+
 int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
                       int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
                       HiloSortKey key, int64_t key_bits) {
@@ -296,6 +303,7 @@ absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
       {"hilo_cpu_gemm_u32", reinterpret_cast<void*>(&hilo_cpu_gemm_u32)},
       {"hilo_cpu_gemm_s8", reinterpret_cast<void*>(&hilo_cpu_gemm_s8)},
       {"hilo_cpu_gemm_s16", reinterpret_cast<void*>(&hilo_cpu_gemm_s16)},
+      {"hilo_cpu_gemm_bf16", reinterpret_cast<void*>(&hilo_cpu_gemm_bf16)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
   };
   return symbols;

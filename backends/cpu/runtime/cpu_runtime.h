@@ -20,6 +20,8 @@ int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, in
                           const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
                          const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
+int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
+                           const uint16_t* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
 int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
                           const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 

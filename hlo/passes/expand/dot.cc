@@ -1,4 +1,5 @@
-// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, as specified.
+// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, as specified; a dot of
+// bf16 keeps its operands.
 // dot of s8, u8 and narrower integers => the same in s8, if that has all their values, or s16 with sums of 32
 // bits, of which narrower results are the lowest. Other dots => the dot of operands transposed to batch, free and
 // contracting dimensions, each kind together. Backends request either where the result is fast.
@@ -20,7 +21,10 @@ absl::StatusOr<XlaOp> InF32(const HloInstruction& instruction, XlaBuilder* build
   Shape shape = instruction.shape();
   shape.set_element_type(F32);
   std::vector<XlaOp> wide(operands.begin(), operands.end());
-  for (int64_t side : {0, 1}) wide[side] = ConvertElementType(wide[side], F32);
+  const auto is_bf16 = [&](int64_t side) { return instruction.operand(side)->shape().element_type() == BF16; };
+  if (instruction.opcode() != HloOpcode::kDot || !is_bf16(0) || !is_bf16(1)) {
+    for (int64_t side : {0, 1}) wide[side] = ConvertElementType(wide[side], F32);
+  }
   const XlaOp dot = AddOp(builder, instruction.opcode(), wide, instruction.attributes()->Clone(), {}, &shape);
   return ConvertElementType(dot, instruction.shape().element_type());
 }

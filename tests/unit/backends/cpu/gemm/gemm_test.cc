@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <tuple>
+#include <type_traits>
 #include <vector>
+
+#include "hilo/primitive_type.h"
 
 namespace hilo::cpu::gemm {
 namespace {
@@ -14,9 +18,23 @@ std::vector<T> Numbers(int64_t count, uint32_t seed) {
   std::vector<T> values(static_cast<size_t>(count));
   for (T& value : values) {
     seed = seed * 1664525 + 1013904223;
-    value = static_cast<T>(static_cast<int>(seed >> 28) - 8);
+    const int number = static_cast<int>(seed >> 28) - 8;
+    if constexpr (std::is_same_v<T, BFloat16Bits>) {
+      value = static_cast<T>(std::bit_cast<uint16_t>(bfloat16(static_cast<float>(number))));
+    } else {
+      value = static_cast<T>(number);
+    }
   }
   return values;
+}
+
+template <typename Sum, typename T>
+Sum Widened(T value) {
+  if constexpr (std::is_same_v<T, BFloat16Bits>) {
+    return static_cast<Sum>(std::bit_cast<bfloat16>(static_cast<uint16_t>(value)));
+  } else {
+    return Sum(value);
+  }
 }
 
 // Element types x sizes around the tiles, sections and blocks.
@@ -35,7 +53,8 @@ class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
       for (int64_t j = 0; j < ldc; ++j) {
         Sum sum = j < n ? Sum(0) : Sum(77);  // what lies behind a row is not touched
         for (int64_t l = 0; j < n && l < k; ++l)
-          sum += Sum(a[i * a_strides.row + l * a_strides.column]) * Sum(b[l * b_strides.row + j * b_strides.column]);
+          sum += Widened<Sum>(a[i * a_strides.row + l * a_strides.column]) *
+                 Widened<Sum>(b[l * b_strides.row + j * b_strides.column]);
         ASSERT_EQ(c[i * ldc + j], sum) << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed "
                                        << transpose_a << transpose_b;
       }
@@ -51,6 +70,7 @@ TEST_P(GemmTest, EveryTypeAndOrder) {
       Check<uint32_t>(transpose_a, transpose_b);
       Check<int16_t, uint32_t>(transpose_a, transpose_b);
       Check<int8_t, uint32_t>(transpose_a, transpose_b);
+      Check<BFloat16Bits, float>(transpose_a, transpose_b);
     }
   }
 }
