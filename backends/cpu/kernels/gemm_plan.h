@@ -39,7 +39,7 @@ bool HasNarrowOperands(const HloInstruction& dot);
 // Returns true for products of narrower floats or integers that would be library dots with other types of operands or
 // results.
 bool IsWidenedDot(const HloInstruction& dot);
-// Returns true for products that would be library dots if their operands were transposed.
+// Returns true for products that would be library dots, or outer products of rows, if their operands were transposed.
 bool IsTransposedDot(const HloInstruction& dot);
 
 }  // namespace hilo::cpu
