@@ -51,6 +51,9 @@ std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
 // "normalize-layout": makes every array row-major; other layouts of the entry's parameters and results become
 // transposes. Required.
 std::unique_ptr<HloPass> MakeLayoutNormalization();
+// "split-reductions": sums of many elements to at most `most_results` become partial sums, which are parts for threads,
+// and their sum. Sums in another order.
+std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results);
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget.
 std::unique_ptr<HloPass> MakeFusion(const Target* target);

@@ -10,11 +10,14 @@ namespace {
 
 // Those of a softmax, a layer norm, a variance. Longer chains have more expensive values than results to keep them.
 constexpr int64_t kMostRowReductions = 2;
+// Results of a sum that are too few to be parts for threads.
+constexpr int64_t kFewResults = 1024;
 
 }  // namespace
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
+  if (!options.strict) hooks.after_layout = MakePassList(MakeReductionSplit(kFewResults));
   hooks.before_fusion.push_back(
       MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
         const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);

@@ -29,7 +29,7 @@ using codegen::TargetTraits;
 // Reductions that read at most this many elements are fully unrolled.
 constexpr int64_t kUnrolledInputs = 32;
 // Vectors that are accumulated independently, to hide each other's latency: in short rows at most half of the row's.
-constexpr int64_t kAccumulators = 4;
+constexpr int64_t kAccumulators = 4, kMostAccumulators = 8;
 // Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kFewRows = 16;
@@ -82,12 +82,22 @@ KernelConfig ChooseEach(const Reduction& r, const NumericOptions& numerics, absl
           .why = std::string(why)};
 }
 
+// Returns the vectors of a row of `vectors` that are accumulated together: those that leave the fewest to one by one,
+// which wait for each other's latency, and of these the most.
+int64_t ColumnAccumulators(int64_t vectors) {
+  int64_t best = std::min(vectors, kMostAccumulators);
+  for (int64_t count = best - 1; count >= kAccumulators; --count) {
+    if (vectors % count < vectors % best) best = count;
+  }
+  return best;
+}
+
 KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& numerics) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
   const int64_t block = rows < kFewRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
-                      .tile = {block, kAccumulators},
+                      .tile = {block, ColumnAccumulators(std::max<int64_t>(1, block / width))},
                       .parts = rows * CeilDiv(row, block),
                       .why = "the minor dimension is kept"};
   const std::vector<int64_t> sums = PartialSums(r, numerics);

@@ -22,6 +22,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
+  if (!options.strict) hooks.after_layout.push_back(MakeReductionSplit(/*most_results=*/1));
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
   if (kernels.libraries != nullptr)

@@ -1,8 +1,6 @@
-// Dots rewritten as sums, and sums split in two, which loops over rows compute well.
+// Dots rewritten as sums, which loops over rows compute well.
 //
-//   dot(f32[1000,1000] m, f32[1000] v)     =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
-//   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0}), whose rows are parts
-//   for threads
+//   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
 #include <numeric>
 
@@ -15,9 +13,6 @@ using Result = absl::StatusOr<HloInstruction*>;
 
 // Products that justify a separate loop.
 constexpr int64_t kManyProducts = 1024;
-// Elements of a sum that is worth threads, and how many partial sums they give.
-constexpr int64_t kManyElements = int64_t{1} << 18;
-constexpr int64_t kFewParts = 8, kManyParts = 1 << 14, kFewElements = 256;
 
 bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -135,54 +130,8 @@ Result DotWithVector(HloInstruction* dot) {
   return nullptr;
 }
 
-// A sum of many elements to one: of the trailing dimensions first. A flat array is cut into rows if its size has a
-// divisor for that.
-Result ReduceInTwo(HloInstruction* reduce) {
-  if (reduce->operand_count() != 2 || reduce->called_computation()->num_parameters() != 2) return nullptr;
-  HloInstruction* x = reduce->operand(0);
-  const PrimitiveType type = x->shape().element_type();
-  const HloInstruction* step = reduce->called_computation()->root_instruction();
-  const int64_t count = ShapeUtil::ElementsIn(x->shape());
-  if (count < kManyElements || ShapeUtil::ElementsIn(reduce->shape()) != 1 || !HasTrait(step->opcode(), kAssociative) ||
-      !HasTrait(step->opcode(), kCommutative) || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
-      step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 ||
-      step->shape().element_type() != type) {
-    return nullptr;
-  }
-  int64_t parts = 1, split = 0;
-  while (split < x->shape().rank() && parts < kFewParts) parts *= x->shape().dimensions(split++);
-  if (parts < kFewParts || parts > kManyParts || count / parts < kFewElements) {
-    if (x->shape().rank() != 1) return nullptr;
-    for (parts = 512; parts >= kFewParts && (count % parts != 0 || count / parts < kFewElements);) --parts;
-    if (parts < kFewParts) return nullptr;
-    Result rows = MakeReshape(x, ShapeUtil::MakeShape(type, {parts, count / parts}));
-    if (!rows.ok()) return rows;
-    x = *rows;
-    split = 1;
-  }
-  // Each partial sum begins with the neutral element, of which only those of sums and products are sure.
-  HloInstruction* init = reduce->operand(1);
-  if (step->opcode() == HloOpcode::kAdd) {
-    init = x->parent()->AddConstant(IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0)
-                                                              : LiteralUtil::Zero(type));
-  } else if (step->opcode() == HloOpcode::kMultiply) {
-    init = x->parent()->AddConstant(LiteralUtil::One(type));
-  } else if (step->opcode() != HloOpcode::kMaximum && step->opcode() != HloOpcode::kMinimum &&
-             step->opcode() != HloOpcode::kAnd && step->opcode() != HloOpcode::kOr) {
-    return nullptr;  // the others may take the initial value twice
-  }
-  std::vector<int64_t> trailing, leading;
-  for (int64_t d = 0; d < x->shape().rank(); ++d) (d < split ? leading : trailing).push_back(d);
-  Result rows = MakeReduce(x, init, std::move(trailing), reduce->called_computation());
-  if (!rows.ok()) return rows;
-  Result all = MakeReduce(*rows, reduce->operand(1), std::move(leading), reduce->called_computation());
-  if (!all.ok()) return all;
-  return MakeReshape(*all, reduce->shape());
-}
-
 const Rule kRules[] = {
     {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},
-    {HloOpcode::kReduce, "reduce(x), of many elements to one => reduce(reduce(x))", ReduceInTwo, /*exact=*/false},
 };
 
 }  // namespace
