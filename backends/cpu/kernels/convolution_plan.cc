@@ -327,6 +327,26 @@ Shape Permuted(const Shape& shape, const std::vector<int64_t>& permutation) {
   return Shape(shape.element_type(), sizes);
 }
 
+// Measured: lanes of features that are minor-most take 10 to 50 % less time than lanes of positions, from a vector of
+// features on. Each array that is transposed for that costs an operation an element.
+constexpr double kFeaturesGain = 0.15;
+
+// Returns true if it pays to transpose the input and the result so that features are minor-most.
+bool PrefersFeaturesLast(const HloInstruction& convolution) {
+  ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
+  if (turned.feature_group_count != 1 || turned.batch_group_count != 1) return false;
+  const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape(),
+              &out = convolution.shape();
+  const int64_t features = rhs.dimensions(turned.dim_labels.kernel_output_feature_dimension());
+  const int64_t width = ConvolutionMachine().vector_bits / PrimitiveTypeBitWidth(out.element_type());
+  if (features < width || TurnFeatures(&turned.dim_labels).empty() || TurnResult(&turned.dim_labels).empty())
+    return false;
+  const double elements = static_cast<double>(ShapeUtil::ElementsIn(lhs) + ShapeUtil::ElementsIn(out));
+  const double products = static_cast<double>(ShapeUtil::ElementsIn(out)) *
+                          static_cast<double>(ShapeUtil::ElementsIn(rhs)) / static_cast<double>(features);
+  return kFeaturesGain * products / static_cast<double>(width) > elements;
+}
+
 }  // namespace
 
 bool IsKernelConvolution(const HloInstruction& convolution) {
@@ -336,6 +356,7 @@ bool IsKernelConvolution(const HloInstruction& convolution) {
   if (lhs.element_type() != type || rhs.element_type() != type || SumType(type, type, type) != type) return false;
   if (ShapeUtil::IsZeroElementArray(out) || ShapeUtil::IsZeroElementArray(lhs) || ShapeUtil::IsZeroElementArray(rhs))
     return true;
+  if (PrefersFeaturesLast(convolution)) return false;
   // Compares with the forms that the expansion makes of it.
   ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
   Shape turned_lhs = lhs, turned_rhs = rhs;

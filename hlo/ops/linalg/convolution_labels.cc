@@ -81,9 +81,17 @@ std::vector<int64_t> MoveBehind(int64_t from, int64_t rank, int64_t* first, int6
 }  // namespace
 
 std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers) {
-  return MoveBehind(numbers->kernel_output_feature_dimension_, numbers->kernel_spatial_dimensions_size() + 2,
-                    &numbers->kernel_input_feature_dimension_, &numbers->kernel_output_feature_dimension_,
-                    &numbers->kernel_spatial_dimensions_);
+  const int64_t rank = numbers->kernel_spatial_dimensions_size() + 2;
+  if (numbers->kernel_output_feature_dimension_ == rank - 1) return {};
+  std::vector<int64_t> permutation = numbers->kernel_spatial_dimensions_;
+  std::sort(permutation.begin(), permutation.end());
+  for (int64_t& d : numbers->kernel_spatial_dimensions_)
+    d = std::lower_bound(permutation.begin(), permutation.end(), d) - permutation.begin();
+  permutation.push_back(numbers->kernel_input_feature_dimension_);
+  permutation.push_back(numbers->kernel_output_feature_dimension_);
+  numbers->kernel_input_feature_dimension_ = rank - 2;
+  numbers->kernel_output_feature_dimension_ = rank - 1;
+  return permutation;
 }
 
 std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers) {
@@ -91,6 +99,18 @@ std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers) {
   return MoveBehind(numbers->input_spatial_dimensions_.back(), numbers->input_spatial_dimensions_size() + 2,
                     &numbers->input_batch_dimension_, &numbers->input_feature_dimension_,
                     &numbers->input_spatial_dimensions_);
+}
+
+std::vector<int64_t> TurnFeatures(ConvolutionDimensionNumbers* numbers) {
+  return MoveBehind(numbers->input_feature_dimension_, numbers->input_spatial_dimensions_size() + 2,
+                    &numbers->input_batch_dimension_, &numbers->input_feature_dimension_,
+                    &numbers->input_spatial_dimensions_);
+}
+
+std::vector<int64_t> TurnResult(ConvolutionDimensionNumbers* numbers) {
+  return MoveBehind(numbers->output_feature_dimension_, numbers->output_spatial_dimensions_size() + 2,
+                    &numbers->output_batch_dimension_, &numbers->output_feature_dimension_,
+                    &numbers->output_spatial_dimensions_);
 }
 
 std::string FieldToText(const ConvolutionDimensionNumbers& value) {

@@ -3,11 +3,12 @@
 //   y = bf16[...] convolution(x, k)   =>   convert(f32[...] convolution(convert(x), convert(k)))      in the type of
 //   the sums, which changes no bit
 //
-// then with the kernel's output features in its minor-most dimension, and if that does not do, the input's last spatial
-// dimension in its own,
+// then with the kernel's output features in its minor-most dimension, and if that does not do, the input's and the
+// result's features in theirs, or the input's last spatial dimension,
 //
-//   convolution(x, k), dim_labels=b0f_oi0->b0f   =>   convolution(x, transpose(k)), dim_labels=b0f_i0o->b0f
-//                                                =>   convolution(transpose(x), transpose(k)), dim_labels=bf0_i0o->b0f
+//   convolution(x, k), dim_labels=b0f_oi0->b0f   =>   convolution(x, transpose(k)), dim_labels=b0f_0io->b0f
+//                                                =>   convolution(transpose(x), transpose(k)), dim_labels=bf0_0io->b0f
+//   convolution(x, k), dim_labels=bf0_0io->bf0   =>   transpose(convolution(transpose(x), k)), dim_labels=b0f_0io->b0f
 #include "base/errors.h"
 #include "hlo/builder/add_op.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
@@ -30,11 +31,25 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
   }
   auto& numbers = static_cast<ConvolutionAttrs&>(*attributes).dim_labels;
   std::vector<XlaOp> turned(operands.begin(), operands.end());
-  std::vector<int64_t> permutation = TurnKernel(&numbers);
-  const int64_t operand = permutation.empty() ? 0 : 1;
-  if (operand == 0) permutation = TurnInput(&numbers);
-  if (permutation.empty()) return Unimplemented("a convolution of ", lhs.ToString(), " and ", rhs.ToString());
-  turned[operand] = Transpose(operands[operand], permutation);
+  if (const std::vector<int64_t> kernel = TurnKernel(&numbers); !kernel.empty()) {
+    turned[1] = Transpose(operands[1], kernel);
+    return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+  }
+  if (const std::vector<int64_t> input = TurnFeatures(&numbers); !input.empty()) {
+    turned[0] = Transpose(operands[0], input);
+    const std::vector<int64_t> result = TurnResult(&numbers);
+    if (result.empty()) return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+    std::vector<int64_t> sizes, back(result.size());
+    for (size_t d = 0; d < result.size(); ++d) {
+      sizes.push_back(shape.dimensions(result[d]));
+      back[result[d]] = static_cast<int64_t>(d);
+    }
+    const Shape last(shape.element_type(), sizes);
+    return Transpose(AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &last), back);
+  }
+  const std::vector<int64_t> input = TurnInput(&numbers);
+  if (input.empty()) return Unimplemented("a convolution of ", lhs.ToString(), " and ", rhs.ToString());
+  turned[0] = Transpose(operands[0], input);
   return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
 }
 
