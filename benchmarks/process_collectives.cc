@@ -73,7 +73,7 @@ absl::Status Measure(int64_t process, int64_t processes, const std::string& fold
                         ProcessGroup::Join({.process_id = process, .process_count = processes, .store = store}));
   std::vector<int> devices(processes);
   std::iota(devices.begin(), devices.end(), 0);
-  ProcessGroup::Run run = group->StartRun(devices, {devices.begin(), devices.end()});
+  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {devices.begin(), devices.end()}));
   Communicator& communicator = *run.communicators[0];
   if (process == 0) std::printf("%d processes, %s\n", static_cast<int>(processes), group->transport_name().c_str());
   for (const char* op : kOps) {

@@ -8,8 +8,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <list>
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -52,6 +55,32 @@ std::string ProcessList(absl::Span<const int64_t> processes) {
   return absl::StrCat(processes.size() == 1 ? "process " : "processes ", absl::StrJoin(processes, ", "));
 }
 
+std::string ProcessKey(absl::string_view name, int64_t process) {
+  return absl::StrCat("hilo/", name, "/process/", process);
+}
+
+// What a process says of itself in the store.
+struct Record {
+  Endpoint endpoint;
+  int64_t announcement = 0;
+  std::string offer;
+
+  std::string Text() const { return absl::StrCat(endpoint.ToString(), "\n", announcement, "\n", offer); }
+};
+absl::StatusOr<Record> ParseRecord(absl::string_view text, int64_t process) {
+  Record record;
+  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('\n', 2));
+  HILO_ASSIGN_OR_RETURN(record.endpoint, ParseEndpoint(parts[0]));
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[1], &record.announcement))
+    return InvalidArgument("process ", process, " announces '", text, "', which is no record of a process");
+  record.offer = parts[2];
+  return record;
+}
+
+// How long the store is waited for before giving up is considered.
+constexpr absl::Duration kStorePatience = absl::Milliseconds(200);
+constexpr int kPollMilliseconds = 100;
+
 class Connecting {
  public:
   explicit Connecting(const ConnectOptions& options)
@@ -59,49 +88,43 @@ class Connecting {
 
   absl::StatusOr<ConnectedProcesses> Run() {
     KeyValueStore& store = *options_.store;
-    auto key = [&](int64_t process) { return absl::StrCat("hilo/", options_.name, "/process/", process); };
     const std::string token_key = absl::StrCat("hilo/", options_.name, "/token");
-    if (store.TryGet(key(own_)).ok()) {
+    HILO_ASSIGN_OR_RETURN(const bool has_joined, HasJoined(store, options_.name, own_));
+    if (has_joined) {
       return FailedPrecondition(
           "process ", own_, " has joined the group '", options_.name,
           "' of this store before: every group that is made over a store needs a name of its own");
     }
     HILO_ASSIGN_OR_RETURN(const FileDescriptor listener, Listen({options_.host, 0}));
     HILO_ASSIGN_OR_RETURN(const int port, LocalPort(listener));
-    if (own_ == 0) HILO_RETURN_IF_ERROR(store.Set(token_key, RandomToken()));
-    HILO_RETURN_IF_ERROR(store.Set(key(own_), absl::StrCat(Endpoint{options_.host, port}.ToString(), "\n",
-                                                           options_.announcement, "\n", options_.offer)));
-    auto token = store.Get(token_key, options_.deadline);
-    if (!token.ok()) return Missing(token.status(), 0);
-    token_ = *std::move(token);
+    const int64_t first = options_.members.front();
+    if (own_ == first) HILO_RETURN_IF_ERROR(store.Set(token_key, RandomToken()));
+    const Record own = {
+        .endpoint = {options_.host, port}, .announcement = options_.announcement, .offer = options_.offer};
+    HILO_RETURN_IF_ERROR(store.Set(ProcessKey(options_.name, own_), own.Text()));
+    HILO_ASSIGN_OR_RETURN(token_, Get(token_key, first));
     // All addresses are read before any process connects: once a process is connected to all others, it no
     // longer needs the store, which may end with its process.
-    std::vector<Endpoint> endpoints;
-    std::vector<std::string> offers;
-    for (int64_t process = 0; process < own_; ++process) {
-      auto record = store.Get(key(process), options_.deadline);
-      if (!record.ok()) return Missing(record.status(), process);
-      const std::vector<std::string> parts = absl::StrSplit(*record, absl::MaxSplits('\n', 2));
-      HILO_ASSIGN_OR_RETURN(endpoints.emplace_back(), ParseEndpoint(parts[0]));
-      if (parts.size() != 3 || !absl::SimpleAtoi(parts[1], &connections_[process].announcement))
-        return InvalidArgument("process ", process, " announces '", *record, "', which is no record of a process");
-      offers.push_back(parts[2]);
+    std::map<int64_t, Record> before;  // the members of lower numbers
+    for (int64_t process : options_.members) {
+      if (process >= own_) continue;
+      HILO_ASSIGN_OR_RETURN(const std::string text, Get(ProcessKey(options_.name, process), process));
+      HILO_ASSIGN_OR_RETURN(before[process], ParseRecord(text, process));
     }
-    for (int64_t process = 0; process < own_; ++process) {
+    for (const auto& [process, record] : before) {
+      connections_[process].announcement = record.announcement;
       FileDescriptor& socket = connections_[process].socket;
-      HILO_ASSIGN_OR_RETURN(socket, Connect(endpoints[process], options_.deadline));
+      HILO_ASSIGN_OR_RETURN(socket, Connect(record.endpoint, options_.deadline));
       const Greeting greeting = {.from = own_,
                                  .announcement = options_.announcement,
-                                 .accepted = Accepts(process, offers[process]),
+                                 .accepted = Accepts(process, record.offer),
                                  .offer = options_.offer};
       HILO_RETURN_IF_ERROR(SendAll(socket, greeting.Bytes(token_, process), options_.deadline));
     }
     HILO_RETURN_IF_ERROR(AcceptAll(listener));
-    for (int64_t process = 0; process < own_; ++process) {
-      auto welcome = ReceiveExactly(connections_[process].socket, kWelcomeBytes, options_.deadline);
-      if (!welcome.ok())
-        return AddContext(Missing(welcome.status(), process), absl::StrCat("; connecting to process ", process));
-      connections_[process].accepted = *welcome == Welcome(true);
+    for (const auto& [process, record] : before) {
+      HILO_ASSIGN_OR_RETURN(const std::string welcome, Receive(process, kWelcomeBytes));
+      connections_[process].accepted = welcome == Welcome(true);
     }
     connections_[own_].announcement = options_.announcement;
     HILO_ASSIGN_OR_RETURN(const bool all_accepted, AgreeOnOffers());
@@ -125,20 +148,38 @@ class Connecting {
     return !options_.offer.empty() && !offer.empty() && options_.accept(process, offer);
   }
 
+  // The value of a key that `process` sets.
+  absl::StatusOr<std::string> Get(const std::string& key, int64_t process) const {
+    while (true) {
+      if (options_.give_up != nullptr) HILO_RETURN_IF_ERROR(options_.give_up());
+      const absl::Time most = options_.give_up == nullptr
+                                  ? options_.deadline
+                                  : std::min(options_.deadline, absl::Now() + kStorePatience);
+      auto value = options_.store->Get(key, most);
+      if (value.ok()) return value;
+      if (!absl::IsDeadlineExceeded(value.status()) || absl::Now() >= options_.deadline)
+        return Missing(value.status(), process);
+    }
+  }
+
+  absl::StatusOr<std::string> Receive(int64_t process, int64_t bytes) const {
+    auto received = ReceiveExactly(connections_[process].socket, bytes, options_.deadline, options_.give_up);
+    if (received.ok()) return received;
+    return AddContext(Missing(received.status(), process), absl::StrCat("; connecting to process ", process));
+  }
+
   absl::StatusOr<bool> AgreeOnOffers() {
     bool all_accepted = true;
-    for (int64_t process = 0; process < options_.process_count; ++process)
+    for (int64_t process : options_.members)
       all_accepted = all_accepted && (process == own_ || connections_[process].accepted);
-    for (int64_t process = 0; process < options_.process_count; ++process) {
+    for (int64_t process : options_.members) {
       if (process != own_)
         HILO_RETURN_IF_ERROR(SendAll(connections_[process].socket, all_accepted ? "+" : "-", options_.deadline));
     }
-    for (int64_t process = 0; process < options_.process_count; ++process) {
+    for (int64_t process : options_.members) {
       if (process == own_) continue;
-      auto theirs = ReceiveExactly(connections_[process].socket, 1, options_.deadline);
-      if (!theirs.ok())
-        return AddContext(Missing(theirs.status(), process), absl::StrCat("; connecting to process ", process));
-      all_accepted = all_accepted && *theirs == "+";
+      HILO_ASSIGN_OR_RETURN(const std::string theirs, Receive(process, 1));
+      all_accepted = all_accepted && theirs == "+";
     }
     return all_accepted;
   }
@@ -146,11 +187,13 @@ class Connecting {
   // Accepts processes of higher numbers. Other clients may connect as well, and send anything, or nothing.
   absl::Status AcceptAll(const FileDescriptor& listener) {
     std::list<Guest> guests;
-    int64_t missing = options_.process_count - 1 - own_;
+    const auto is_awaited = [&](int64_t process) { return process > own_ && !connections_[process].socket.is_open(); };
+    int64_t missing = std::count_if(options_.members.begin(), options_.members.end(), is_awaited);
     while (missing > 0) {
+      if (options_.give_up != nullptr) HILO_RETURN_IF_ERROR(options_.give_up());
       std::vector<pollfd> polled = {{.fd = listener.number(), .events = POLLIN, .revents = 0}};
       for (const Guest& guest : guests) polled.push_back({.fd = guest.socket.number(), .events = POLLIN, .revents = 0});
-      if (poll(polled.data(), polled.size(), PollTimeout(options_.deadline, 1000)) < 0 && errno != EINTR)
+      if (poll(polled.data(), polled.size(), PollTimeout(options_.deadline, kPollMilliseconds)) < 0 && errno != EINTR)
         return Unavailable("poll: ", ErrnoText(errno));
       size_t i = 1;
       for (Guest& guest : guests) {
@@ -164,11 +207,9 @@ class Connecting {
       }
       if (missing > 0 && absl::Now() >= options_.deadline) {
         std::vector<int64_t> absent;
-        for (int64_t process = own_ + 1; process < options_.process_count; ++process) {
-          if (!connections_[process].socket.is_open()) absent.push_back(process);
-        }
+        std::copy_if(options_.members.begin(), options_.members.end(), std::back_inserter(absent), is_awaited);
         return DeadlineExceeded("the deadline has passed while process ", own_, " of the group '", options_.name,
-                                "' waits for ", ProcessList(absent), " of ", options_.process_count);
+                                "' waits for ", ProcessList(absent), " of ", options_.members.size());
       }
     }
     return absl::OkStatus();
@@ -188,7 +229,8 @@ class Connecting {
     const absl::string_view offer = in.Raw(kMaxOfferBytes);
     greeting.offer = std::string(offer.substr(0, offer.find('\0')));
     const int64_t from = greeting.from;
-    if (from <= own_ || from >= options_.process_count || connections_[from].socket.is_open() ||
+    const bool is_member = std::binary_search(options_.members.begin(), options_.members.end(), from);
+    if (!is_member || from <= own_ || connections_[from].socket.is_open() ||
         !SameSecret(guest.greeting, greeting.Bytes(token_, own_)))
       return false;
     ProcessConnection& connection = connections_[from];
@@ -208,5 +250,23 @@ class Connecting {
 }  // namespace
 
 absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options) { return Connecting(options).Run(); }
+
+absl::StatusOr<bool> HasJoined(KeyValueStore& store, absl::string_view name, int64_t process) {
+  const absl::Status found = store.TryGet(ProcessKey(name, process)).status();
+  if (absl::IsNotFound(found)) return false;
+  if (!found.ok()) return found;
+  return true;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReadAnnouncements(KeyValueStore& store, absl::string_view name,
+                                                       int64_t process_count, absl::Time deadline) {
+  std::vector<int64_t> announcements;
+  for (int64_t process = 0; process < process_count; ++process) {
+    HILO_ASSIGN_OR_RETURN(const std::string text, store.Get(ProcessKey(name, process), deadline));
+    HILO_ASSIGN_OR_RETURN(const Record record, ParseRecord(text, process));
+    announcements.push_back(record.announcement);
+  }
+  return announcements;
+}
 
 }  // namespace hilo

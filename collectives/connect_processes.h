@@ -19,6 +19,7 @@ constexpr size_t kMaxOfferBytes = 160;
 
 struct ConnectOptions {
   int64_t process_id = 0, process_count = 1;
+  std::vector<int64_t> members;    // of the group, in order, this process among them
   KeyValueStore* store = nullptr;  // needed until ConnectProcesses returns
   std::string name;                // of the group, in the store
   std::string host;                // where this process listens
@@ -28,10 +29,11 @@ struct ConnectOptions {
   std::string offer;
   std::function<bool(int64_t process, absl::string_view offer)> accept;
   absl::Time deadline;
+  std::function<absl::Status()> give_up;  // its error ends the wait; called a few times a second. Null: never
 };
 
 struct ProcessConnection {
-  FileDescriptor socket;  // not open: this process
+  FileDescriptor socket;  // not open: this process, and those that are no members
   int64_t announcement = 0;
   bool accepted = false;  // both processes have accepted the other's offer
 };
@@ -41,9 +43,15 @@ struct ConnectedProcesses {
   bool all_accepted = false;  // every two processes of the group have accepted each other's offers; the same in all
 };
 
-// Returns when all processes are connected. Errors: DeadlineExceeded, naming the processes
+// Returns when all members are connected. Errors: DeadlineExceeded, naming the processes
 // that are missing; FailedPrecondition if the name is already used; those of the store; Unavailable.
 absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options);
+
+// Whether the process, or one of its number before it, has begun to connect to the others. Errors: those of the store.
+absl::StatusOr<bool> HasJoined(KeyValueStore& store, absl::string_view name, int64_t process);
+// The announcements of all processes of the group, which has been made. Errors: those of the store; InvalidArgument.
+absl::StatusOr<std::vector<int64_t>> ReadAnnouncements(KeyValueStore& store, absl::string_view name,
+                                                       int64_t process_count, absl::Time deadline);
 
 }  // namespace hilo
 

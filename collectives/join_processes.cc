@@ -23,13 +23,14 @@ absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name) {
   return InvalidArgument("the transport between processes: expected auto, shm or tcp, got '", name, "'");
 }
 
-absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options) {
+absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options, std::vector<int64_t> members,
+                                              const std::function<absl::Status()>& give_up) {
   const char* const variable = options.transport.empty() ? std::getenv("HILO_TRANSPORT") : nullptr;
   HILO_ASSIGN_OR_RETURN(const TransportChoice choice,
                         TransportChoiceOf(variable == nullptr ? options.transport : variable));
   std::unique_ptr<SharedInboxes> inboxes;
   absl::Status why_not = Unavailable("the other processes offer none");  // why no memory is shared
-  if (choice != TransportChoice::kTcp && options.process_count > 1) {
+  if (choice != TransportChoice::kTcp && members.size() > 1) {
     auto made = SharedInboxes::Create(options.process_id, options.process_count);
     if (made.ok()) {
       inboxes = *std::move(made);
@@ -39,6 +40,7 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
   }
   ConnectOptions connect{.process_id = options.process_id,
                          .process_count = options.process_count,
+                         .members = std::move(members),
                          .store = options.store.get(),
                          .name = options.name,
                          .host = options.host.empty() ? "127.0.0.1" : options.host,
@@ -50,7 +52,8 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
                                if (!opened.ok()) why_not = opened;
                                return opened.ok();
                              },
-                         .deadline = absl::Now() + options.timeout};
+                         .deadline = absl::Now() + options.timeout,
+                         .give_up = give_up};
   HILO_ASSIGN_OR_RETURN(ConnectedProcesses connected, ConnectProcesses(connect));
   JoinedProcesses joined;
   std::vector<FileDescriptor> sockets;
@@ -61,20 +64,21 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
     joined.device_counts.push_back(connection.announcement);
     sockets.push_back(std::move(connection.socket));
     shares.push_back(connection.accepted);
-    if (!connection.accepted && process != options.process_id) apart.push_back(process);
+    if (sockets.back().is_open() && !connection.accepted) apart.push_back(process);
   }
+  const auto others = static_cast<int64_t>(connect.members.size()) - 1;
   if (choice == TransportChoice::kSharedMemory && !apart.empty())
     return FailedPrecondition("process ", options.process_id, " shares no memory with process",
                               apart.size() == 1 ? " " : "es ", absl::StrJoin(apart, ", "),
                               ", but the transport is shm: ", why_not.message());
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<TcpTransport> tcp, TcpTransport::Create(std::move(sockets)));
-  if (static_cast<int64_t>(apart.size()) + 1 == options.process_count) {
+  if (static_cast<int64_t>(apart.size()) == others) {
     joined.transport = std::move(tcp);
   } else {
     joined.transport =
         std::make_unique<SharedMemoryTransport>(std::move(inboxes), shares, connected.all_accepted, std::move(tcp));
   }
-  LogInfo("process ", options.process_id, " of ", options.process_count, " of the group '", options.name,
+  LogInfo("process ", options.process_id, " of ", others + 1, " of the group '", options.name,
           "': the transport is ", joined.transport->name());
   return joined;
 }

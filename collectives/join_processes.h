@@ -3,6 +3,7 @@
 #define HILO_COLLECTIVES_JOIN_PROCESSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,14 @@ absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name);
 
 struct JoinedProcesses {
   std::unique_ptr<Transport> transport;
-  std::vector<int64_t> device_counts;  // by process
+  std::vector<int64_t> device_counts;  // by process; 0: no member
 };
 
-// Returns when all processes are connected. Errors: InvalidArgument for an unknown transport; FailedPrecondition if
-// processes that must share memory do not, naming them; those of ConnectProcesses.
-absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options);
+// Connects `members` of the processes that `options` count, this one among them, in order. Returns when all are
+// connected. An error of `give_up`, unless that is null, ends the wait. Errors: InvalidArgument for an unknown
+// transport; FailedPrecondition if processes that must share memory do not, naming them; those of ConnectProcesses.
+absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options, std::vector<int64_t> members,
+                                              const std::function<absl::Status()>& give_up = nullptr);
 
 }  // namespace hilo
 

@@ -1,10 +1,9 @@
 #include "collectives/process_group.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <map>
-#include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -14,13 +13,15 @@
 #include "absl/time/clock.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
+#include "base/log_sink.h"
 #include "base/sha256.h"
-#include "collectives/join_processes.h"
+#include "collectives/connect_processes.h"
+#include "collectives/live_processes.h"
 #include "collectives/meeting_communicator.h"
+#include "collectives/process_mesh.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
 #include "collectives/sockets.h"
-#include "collectives/transport.h"
 #include "hilo/status_macros.h"
 
 namespace hilo {
@@ -34,114 +35,14 @@ uint64_t Digest64(absl::string_view text) {
   return ByteReader(DigestBytes(digest), "digest").U64();
 }
 
-}  // namespace
-
-// Runs hold it by a plain pointer, their communicators by a shared one.
-class ProcessGroup::Core : public FrameListener {
- public:
-  // Runs of one program are numbered from 0.
-  using RunKey = std::pair<uint64_t, uint64_t>;
-
-  static absl::StatusOr<std::shared_ptr<Core>> Join(const ProcessGroupOptions& options) {
-    auto core = std::make_shared<Core>();
-    core->timeout_ = options.timeout;
-    core->process_ = options.process_id;
-    core->gone_.resize(options.process_count);
-    HILO_ASSIGN_OR_RETURN(JoinedProcesses joined, JoinProcesses(options));
-    core->device_counts_ = std::move(joined.device_counts);
-    core->transport_ = std::move(joined.transport);
-    HILO_RETURN_IF_ERROR(core->transport_->Start(core.get()));
-    return core;
-  }
-
-  void OnFrame(int64_t process, Frame frame) override {
-    std::shared_ptr<ProcessRun> run;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      run = FindLocked({frame.header().program, frame.header().run});
-    }
-    if (run != nullptr) run->OnFrame(process, std::move(frame));
-  }
-  void OnGone(int64_t process, const absl::Status& why) override {
-    std::vector<std::shared_ptr<ProcessRun>> runs;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      gone_[process] = why;
-      for (const auto& [key, run] : runs_) runs.push_back(run);
-    }
-    for (const auto& run : runs) run->OnGone(process, why);
-  }
-
-  std::shared_ptr<ProcessRun> StartRun(uint64_t program, std::vector<int64_t> process_of_rank, RunKey* key) {
-    std::shared_ptr<ProcessRun> run;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      *key = {program, next_[program]};
-      run = FindLocked(*key);
-      ++next_[program];
-    }
-    run->Start(process_of_rank);
-    std::vector<absl::Status> gone;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      gone = gone_;
-    }
-    for (size_t process = 0; process < gone.size(); ++process) {
-      const bool takes_part = std::find(process_of_rank.begin(), process_of_rank.end(),
-                                        static_cast<int64_t>(process)) != process_of_rank.end();
-      if (takes_part && !gone[process].ok()) run->OnGone(static_cast<int64_t>(process), gone[process]);
-    }
-    return run;
-  }
-  void EndRun(const RunKey& key) {
-    std::shared_ptr<ProcessRun> run;  // destroyed without the lock
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = runs_.find(key);
-    if (found == runs_.end()) return;
-    run = std::move(found->second);
-    runs_.erase(found);
-  }
-
-  // The others are waited for as long as that has been of use.
-  bool Begin(ProcessRun& run) {
-    const bool begun = run.Begin(waits_to_begin_);
-    waits_to_begin_ = begun;
-    return begun;
-  }
-
-  int64_t process() const { return process_; }
-  absl::Duration timeout() const { return timeout_; }
-  const std::vector<int64_t>& device_counts() const { return device_counts_; }
-  std::string transport_name() const { return transport_->name(); }
-
- private:
-  // The run, one that is still to start included; null if it is over.
-  std::shared_ptr<ProcessRun> FindLocked(const RunKey& key) {
-    const auto found = runs_.find(key);
-    if (found != runs_.end()) return found->second;
-    if (key.second < next_[key.first]) return nullptr;
-    return runs_[key] = std::make_shared<ProcessRun>(transport_.get(), process_, key.first, key.second);
-  }
-
-  absl::Duration timeout_;
-  int64_t process_ = 0;
-  std::vector<int64_t> device_counts_;
-  std::mutex mutex_;
-  std::map<RunKey, std::shared_ptr<ProcessRun>> runs_;
-  std::map<uint64_t, uint64_t> next_;  // number of the next run, by program
-  std::vector<absl::Status> gone_;     // by process
-  std::atomic<bool> waits_to_begin_{true};
-  std::unique_ptr<Transport> transport_;  // destroyed first, as its thread uses the rest
-};
-
-namespace {
-
-// Ends the run in the core when the last communicator is gone.
+// Ends the run in the mesh when the last communicator is gone.
 struct RunHandle {
-  std::shared_ptr<ProcessGroup::Core> core;
+  std::shared_ptr<ProcessMesh> mesh;
   std::shared_ptr<ProcessRun> run;
-  std::pair<uint64_t, uint64_t> key;
-  ~RunHandle() { core->EndRun(key); }
+  ProcessMesh::RunKey key;
+  ~RunHandle() {
+    if (run != nullptr) mesh->EndRun(key);
+  }
 };
 
 class CrossProcessCommunicator : public MeetingCommunicator {
@@ -215,7 +116,7 @@ class CrossProcessCommunicator : public MeetingCommunicator {
 
   CollectiveCall Limited(const CollectiveCall& given) const {
     CollectiveCall call = given;
-    call.deadline = std::min(call.deadline, absl::Now() + handle_->core->timeout());
+    call.deadline = std::min(call.deadline, absl::Now() + handle_->mesh->timeout());
     return call;
   }
 
@@ -246,32 +147,68 @@ absl::StatusOr<std::shared_ptr<ProcessGroup>> ProcessGroup::Join(const ProcessGr
   if (options.name.empty() || options.name.size() > 200)
     return InvalidArgument("the name of a group has 1 to 200 bytes, not ", options.name.size());
   if (options.timeout <= absl::ZeroDuration()) return InvalidArgument("timeout: expected more than nothing");
-  HILO_ASSIGN_OR_RETURN(std::shared_ptr<Core> core, Core::Join(options));
-  return std::shared_ptr<ProcessGroup>(new ProcessGroup(std::move(core)));
+  auto group = std::shared_ptr<ProcessGroup>(new ProcessGroup);
+  group->process_ = options.process_id;
+  group->live_ = std::make_unique<LiveProcesses>(options);
+  bool returns = false;
+  if (options.may_return) {
+    HILO_ASSIGN_OR_RETURN(returns, HasJoined(*options.store, options.name, options.process_id));
+  }
+  if (!returns) {
+    std::vector<int64_t> members(options.process_count);
+    std::iota(members.begin(), members.end(), 0);
+    HILO_ASSIGN_OR_RETURN(group->mesh_, ProcessMesh::Join(options, std::move(members)));
+    group->device_counts_ = group->mesh_->device_counts();
+    return group;
+  }
+  HILO_ASSIGN_OR_RETURN(
+      group->device_counts_,
+      ReadAnnouncements(*options.store, options.name, options.process_count, absl::Now() + options.timeout));
+  if (const int64_t before = group->device_counts_[options.process_id]; before != options.device_count)
+    return FailedPrecondition("process ", options.process_id, " returns to the group '", options.name, "' with ",
+                              options.device_count, " devices; it had ", before);
+  LogInfo("process ", options.process_id, " returns to the group '", options.name, "'");
+  return group;
 }
 
 ProcessGroup::~ProcessGroup() = default;
 
-int64_t ProcessGroup::process_id() const { return core_->process(); }
-int64_t ProcessGroup::process_count() const { return static_cast<int64_t>(core_->device_counts().size()); }
-absl::Span<const int64_t> ProcessGroup::device_counts() const { return core_->device_counts(); }
-std::string ProcessGroup::transport_name() const { return core_->transport_name(); }
+int64_t ProcessGroup::process_id() const { return process_; }
+int64_t ProcessGroup::process_count() const { return static_cast<int64_t>(device_counts_.size()); }
+absl::Span<const int64_t> ProcessGroup::device_counts() const { return device_counts_; }
+std::string ProcessGroup::transport_name() const {
+  return mesh_ == nullptr ? "none, as this process has returned" : mesh_->transport_name();
+}
 
-ProcessGroup::Run ProcessGroup::StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank) {
+absl::StatusOr<ProcessGroup::Run> ProcessGroup::StartRun(absl::Span<const int> devices,
+                                                         std::vector<int64_t> process_of_rank,
+                                                         absl::Span<const ProcessIncarnation> live) {
   const uint64_t program =
       Digest64(absl::StrCat(absl::StrJoin(devices, ","), ";", absl::StrJoin(process_of_rank, ",")));
   auto handle = std::make_shared<RunHandle>();
-  handle->core = core_;
-  handle->run = core_->StartRun(program, process_of_rank, &handle->key);
+  handle->mesh = mesh_;
+  if (!live.empty()) {
+    std::vector<int64_t> members = process_of_rank;
+    std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    HILO_ASSIGN_OR_RETURN(handle->mesh, live_->MeshOf(live, members));
+  }
+  if (handle->mesh == nullptr)
+    return FailedPrecondition("process ", process_,
+                              " has returned to its group: it takes part in runs for which the processes have agreed on "
+                              "those that live (ExecuteOptions::processes; live_devices in JAX)");
+  handle->run = handle->mesh->StartRun(program, process_of_rank, &handle->key);
   Run run;
-  run.begin = [core = core_.get(), run = handle->run.get()] { return core->Begin(*run); };
+  run.begin = [mesh = handle->mesh.get(), run = handle->run.get()] { return mesh->Begin(*run); };
   run.id = static_cast<int64_t>(Digest64(absl::StrCat(program, " ", handle->key.second)) >> 1);
   for (size_t rank = 0; rank < process_of_rank.size(); ++rank) {
-    if (process_of_rank[rank] == core_->process())
+    if (process_of_rank[rank] == process_)
       run.communicators.push_back(std::make_unique<CrossProcessCommunicator>(handle, static_cast<int64_t>(rank)));
   }
   return run;
 }
+
+void ProcessGroup::Update(absl::Span<const ProcessState> states) { live_->Update(states); }
 
 absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironment& launch) {
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<KeyValueStore> store,

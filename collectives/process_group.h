@@ -16,14 +16,17 @@
 
 namespace hilo {
 
+class LiveProcesses;
+class ProcessMesh;
+
 // Every pair of processes has a connection, and those of one host share memory. A process that dies, leaves or becomes
 // unreachable ends the runs that it participates in, with an error in all others; the group remains usable
-// for runs of the remaining processes. Thread-safe.
+// for runs of the remaining processes, and of those that come back. Thread-safe.
 class ProcessGroup {
  public:
-  class Core;
-  // Returns when all have joined. Errors: InvalidArgument for options out of range; DeadlineExceeded,
-  // naming the processes that are missing; FailedPrecondition if the name is already used; Unavailable.
+  // Returns when all have joined; at once if this process returns (ProcessGroupOptions::may_return). Errors:
+  // InvalidArgument for options out of range; DeadlineExceeded, naming the processes that are missing;
+  // FailedPrecondition if the name is already used, and if a process returns with another number of devices; Unavailable.
   static absl::StatusOr<std::shared_ptr<ProcessGroup>> Join(const ProcessGroupOptions& options);
   ~ProcessGroup();
 
@@ -47,15 +50,25 @@ class ProcessGroup {
   // The next run on `devices`, one device per rank; `process_of_rank` has the process of each.
   // Processes count their runs on the same devices: runs of equal number belong together. A rank that
   // starts early waits in its first collective. A call that fails names the op, its number among
-  // those of the run on its group, and the ranks that are missing or disagree.
-  Run StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank);
+  // those of the run on its group, and the ranks that are missing or disagree. With `live`
+  // (ExecuteOptions::processes) runs are counted, and processes connected, for each such agreement: the first run of a
+  // set of processes waits until all of them start it. Errors: FailedPrecondition without `live` if this process has
+  // returned; with it InvalidArgument if it lacks a process of the run, Unavailable if one of it is gone, those of Join.
+  absl::StatusOr<Run> StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank,
+                               absl::Span<const ProcessIncarnation> live = {});
+  // As Client::UpdateProcesses.
+  void Update(absl::Span<const ProcessState> states);
 
   // For a forked child, in which the threads of the group do not exist: drops it.
   static void Forget(std::shared_ptr<ProcessGroup> group);
 
  private:
-  explicit ProcessGroup(std::shared_ptr<Core> core) : core_(std::move(core)) {}
-  std::shared_ptr<Core> core_;
+  ProcessGroup() = default;
+
+  int64_t process_ = 0;
+  std::vector<int64_t> device_counts_;
+  std::shared_ptr<ProcessMesh> mesh_;  // of all processes; null: this one has returned
+  std::unique_ptr<LiveProcesses> live_;
 };
 
 }  // namespace hilo

@@ -197,6 +197,19 @@ void ProcessRun::OnGone(int64_t process, const absl::Status& why) {
   Fail(GoneStatus(process, why));
 }
 
+void ProcessRun::Abandon(int64_t process, const absl::Status& why) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!started_) return;  // as above
+  }
+  const bool takes_part = std::find(others_.begin(), others_.end(), process) != others_.end();
+  if (takes_part) {
+    OnGone(process, why);
+  } else {
+    Fail(why);
+  }
+}
+
 void ProcessRun::Tell(FrameKind kind, absl::string_view bytes) {
   for (int64_t process : others_) transport_->Post(process, Header(kind), bytes);
 }

@@ -31,6 +31,8 @@ class ProcessRun {
   // As FrameListener's.
   void OnFrame(int64_t process, Frame frame);
   void OnGone(int64_t process, const absl::Status& why);
+  // A process of the group is gone: as OnGone if it takes part in the run, else the run fails for this reason.
+  void Abandon(int64_t process, const absl::Status& why);
 
   int64_t process() const { return process_; }
   int64_t section_bytes() const { return transport_->section_bytes(); }

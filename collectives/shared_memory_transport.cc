@@ -190,10 +190,10 @@ SharedMemoryTransport::SharedMemoryTransport(std::unique_ptr<SharedInboxes> inbo
 SharedMemoryTransport::~SharedMemoryTransport() = default;
 
 std::string SharedMemoryTransport::name() const {
-  const auto sharing = peers_.size() - std::count(peers_.begin(), peers_.end(), nullptr);
-  return sharing + 1 == peers_.size()
-             ? "shared memory"
-             : absl::StrCat("shared memory with ", sharing, ", TCP with ", peers_.size() - 1 - sharing);
+  const int64_t sharing = static_cast<int64_t>(peers_.size()) - std::count(peers_.begin(), peers_.end(), nullptr);
+  const int64_t others = tcp_->connections();
+  return sharing == others ? "shared memory"
+                           : absl::StrCat("shared memory with ", sharing, ", TCP with ", others - sharing);
 }
 
 absl::Status SharedMemoryTransport::Start(FrameListener* listener) {
@@ -352,9 +352,9 @@ void SharedMemoryTransport::OnFrame(int64_t process, Frame frame) {
   }
 }
 
-void SharedMemoryTransport::OnGone(int64_t process, const absl::Status& why) {
+void SharedMemoryTransport::OnGone(int64_t process, const absl::Status& why, bool has_left) {
   if (peers_[process] == nullptr) {
-    listener_->OnGone(process, why);
+    listener_->OnGone(process, why, has_left);
     return;
   }
   Peer& peer = *peers_[process];
@@ -362,7 +362,7 @@ void SharedMemoryTransport::OnGone(int64_t process, const absl::Status& why) {
     std::lock_guard<std::mutex> lock(peer.receive_mutex);
     TakeRecords(process, peer);
     peer.broken = true;  // nothing comes after this
-    listener_->OnGone(process, why);
+    listener_->OnGone(process, why, has_left);
   }
   peer.gone = why;
   peer.is_gone = true;

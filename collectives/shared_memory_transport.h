@@ -63,7 +63,7 @@ class SharedMemoryTransport : public Transport, private FrameListener {
   class Peer;
 
   void OnFrame(int64_t process, Frame frame) override;
-  void OnGone(int64_t process, const absl::Status& why) override;
+  void OnGone(int64_t process, const absl::Status& why, bool has_left) override;
   // With the peer's receive_mutex held: takes a record.
   bool TakeRecord(int64_t process, Peer& peer);
   // The same: takes all records that the ring can hold, so all that were published before.

@@ -57,10 +57,12 @@ void SendWithoutDelay(const FileDescriptor& socket) {
 }
 
 // Waits until the socket is ready for `events`.
-absl::Status Await(const FileDescriptor& socket, short events, absl::Time deadline) {
+absl::Status Await(const FileDescriptor& socket, short events, absl::Time deadline,
+                   const std::function<absl::Status()>& give_up = nullptr) {
   while (true) {
+    if (give_up != nullptr) HILO_RETURN_IF_ERROR(give_up());
     pollfd one = {.fd = socket.number(), .events = events, .revents = 0};
-    const int ready = poll(&one, 1, PollTimeout(deadline, 1000));
+    const int ready = poll(&one, 1, PollTimeout(deadline, give_up == nullptr ? 1000 : 100));
     if (ready > 0) return absl::OkStatus();
     if (ready < 0 && errno != EINTR) return Unavailable("poll: ", ErrnoText(errno));
     if (absl::Now() >= deadline) return DeadlineExceeded("the deadline has passed");
@@ -189,7 +191,8 @@ absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline) {
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline,
+                                           const std::function<absl::Status()>& give_up) {
   std::string result;
   char piece[1 << 16];
   while (static_cast<int64_t>(result.size()) < bytes) {
@@ -200,7 +203,7 @@ absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t
     } else if (got == 0) {
       return Unavailable("the connection was closed by the other side");
     } else if (errno == EAGAIN) {
-      HILO_RETURN_IF_ERROR(Await(socket, POLLIN, deadline));
+      HILO_RETURN_IF_ERROR(Await(socket, POLLIN, deadline, give_up));
     } else if (errno != EINTR) {
       return Unavailable("the connection is lost: ", ErrnoText(errno));
     }

@@ -3,6 +3,7 @@
 #define HILO_COLLECTIVES_SOCKETS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -53,7 +54,9 @@ absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint);
 
 // All of `bytes`. Errors: DeadlineExceeded; Unavailable if the other side is gone.
 absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl::Time deadline);
-absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline);
+// An error of `give_up`, which is called a few times a second, ends the wait.
+absl::StatusOr<std::string> ReceiveExactly(const FileDescriptor& socket, int64_t bytes, absl::Time deadline,
+                                           const std::function<absl::Status()>& give_up = nullptr);
 
 // Milliseconds for poll(), rounded up; at most `most`.
 int PollTimeout(absl::Time deadline, int most);

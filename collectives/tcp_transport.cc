@@ -93,6 +93,10 @@ absl::StatusOr<std::unique_ptr<TcpTransport>> TcpTransport::Create(std::vector<F
   return transport;
 }
 
+int64_t TcpTransport::connections() const {
+  return static_cast<int64_t>(peers_.size()) - std::count(peers_.begin(), peers_.end(), nullptr);
+}
+
 absl::Status TcpTransport::Start(FrameListener* listener) {
   listener_ = listener;
   try {
@@ -261,6 +265,7 @@ void TcpTransport::Serve(int milliseconds) {
 // Reads the available bytes. False: end of the connection.
 bool TcpTransport::Read(Peer& peer, int64_t process) {
   absl::Status why;
+  bool has_left = false;
   for (int round = 0; why.ok(); ++round) {
     if (round == kRoundsAtOnce) return true;  // the others have waited long enough
     // Large payloads are read directly into their destination.
@@ -275,6 +280,7 @@ bool TcpTransport::Read(Peer& peer, int64_t process) {
     if (got < 0 && errno == EAGAIN) return true;
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
+      has_left = peer.leaving;
       why = peer.leaving ? Unavailable("process ", process, " has left")
             : got == 0   ? Unavailable("process ", process, " is gone: the connection was closed by the other side")
                          : Unavailable("process ", process, " is gone: ", ErrnoText(errno));
@@ -294,7 +300,7 @@ bool TcpTransport::Read(Peer& peer, int64_t process) {
     peer.backlog.clear();
     peer.changed.notify_all();
   }
-  listener_->OnGone(process, why);
+  listener_->OnGone(process, why, has_left);
   return false;
 }
 

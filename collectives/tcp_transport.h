@@ -34,6 +34,8 @@ class TcpTransport : public Transport {
   // Smaller ones cost more in waking threads than the others' being on their way meanwhile is worth.
   static constexpr int64_t kSectionBytes = 2 << 20;
 
+  // The number of other processes.
+  int64_t connections() const;
   // Ends the connection: the process will be gone for this reason.
   void Disconnect(int64_t process, const absl::Status& why);
 

@@ -87,8 +87,9 @@ class FrameListener {
  public:
   virtual ~FrameListener() = default;
   virtual void OnFrame(int64_t process, Frame frame) = 0;
-  // The last event of a process: it has left, died, or become unreachable.
-  virtual void OnGone(int64_t process, const absl::Status& why) = 0;
+  // The last event of a process: it has left (the other side's transport has been destroyed), or it has died or become
+  // unreachable.
+  virtual void OnGone(int64_t process, const absl::Status& why, bool has_left) = 0;
 };
 
 // Frames from one process to another arrive whole, in the order in which they were sent, except that a posted one may

@@ -219,6 +219,15 @@ typedef struct {
   int partition;
 } PJRT_LogicalDeviceIds;
 
+typedef enum {
+  PJRT_ProcessState_kUnspecified = 0,
+  PJRT_ProcessState_kUninitialized,
+  PJRT_ProcessState_kDisconnected,
+  PJRT_ProcessState_kConnected,
+  PJRT_ProcessState_kError,
+} PJRT_ProcessState;
+
+/* Of a process, which has another incarnation when it comes back; has no chain of extensions. */
 typedef struct {
   size_t struct_size;
   int task_id;

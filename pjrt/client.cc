@@ -89,7 +89,8 @@ absl::Status Client_Create(PJRT_Client_Create_Args* args) {
     static std::atomic<int> clients = 0;
     ProcessGroupOptions processes{.process_id = options.process_id,
                                   .process_count = options.process_count,
-                                  .name = absl::StrCat("pjrt", clients++)};
+                                  .name = absl::StrCat("pjrt", clients++),
+                                  .may_return = true};
     if (const char* host = std::getenv("HILO_HOST"); host != nullptr) processes.host = host;
     HILO_ASSIGN_OR_RETURN(processes.store, FrameworkStore(*args));
     options.client.processes = std::move(processes);
@@ -183,9 +184,25 @@ absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_
   return absl::OkStatus();
 }
 
-// Processes that are gone are found out by the runs that they take part in. The framework ends this one if the call
-// fails.
-absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) { return absl::OkStatus(); }
+// What the framework's coordination service knows of the processes. The framework ends this one if the call fails.
+absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args* args) {
+  if (args->client == nullptr) return absl::OkStatus();
+  std::vector<ProcessState> states;
+  const auto* next = reinterpret_cast<const char*>(args->process_infos);
+  for (size_t i = 0; i < args->num_process_infos; ++i) {
+    const auto& info = *reinterpret_cast<const PJRT_ProcessInfo*>(next);
+    // An array of the caller's structs, which may be longer than ours.
+    next += (info.struct_size + alignof(PJRT_ProcessInfo) - 1) / alignof(PJRT_ProcessInfo) * alignof(PJRT_ProcessInfo);
+    ProcessState state = {.process = {.process = info.task_id, .incarnation = info.incarnation_id}};
+    if (info.state == PJRT_ProcessState_kDisconnected) state.status = Unavailable("it has disconnected");
+    if (info.state == PJRT_ProcessState_kError)
+      state.status = Unavailable(absl::string_view(info.error_message, info.error_message_size));
+    if (info.state != PJRT_ProcessState_kUnspecified && info.state != PJRT_ProcessState_kUninitialized)
+      states.push_back(std::move(state));
+  }
+  args->client->client->UpdateProcesses(states);
+  return absl::OkStatus();
+}
 
 // Memory of the host is what devices use.
 absl::Status Client_DmaMap(PJRT_Client_DmaMap_Args*) { return absl::OkStatus(); }

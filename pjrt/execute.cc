@@ -80,6 +80,16 @@ std::vector<int64_t> Donations(const Program& program, const PJRT_ExecuteOptions
   return donate;
 }
 
+// Those on which the processes have agreed last; empty if they never have.
+std::vector<ProcessIncarnation> LiveProcesses(const PJRT_ExecuteOptions& options) {
+  std::vector<ProcessIncarnation> live;
+  if (options.task_ids == nullptr || options.incarnation_ids == nullptr) return live;
+  live.resize(options.num_tasks);
+  for (size_t i = 0; i < live.size(); ++i)
+    live[i] = {.process = options.task_ids[i], .incarnation = static_cast<uint64_t>(options.incarnation_ids[i])};
+  return live;
+}
+
 // XLA's rule: a donated argument cannot be another argument of the same call, donated or not.
 absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const* arguments, size_t count) {
   absl::flat_hash_map<const PJRT_Buffer*, int64_t> donated;
@@ -142,6 +152,8 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
     options.ffi_context = &given.context->objects;
     options.synchronous = true;  // the context is the caller's
   }
+  const std::vector<ProcessIncarnation> live = LiveProcesses(given);
+  options.processes = live;
   Executable::ReplicatedResults results;
   if (program.executable->assignment().device_count() == 1) {
     DeviceArguments arguments;

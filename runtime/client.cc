@@ -169,6 +169,9 @@ int64_t Client::process_count() const { return core_->processes == nullptr ? 1 :
 int64_t Client::global_device_count() const { return core_->global_device_count(); }
 int64_t Client::first_device() const { return core_->first_device; }
 int64_t Client::process_of(int device) const { return core_->ProcessOf(device); }
+void Client::UpdateProcesses(absl::Span<const ProcessState> states) {
+  if (core_->processes != nullptr) core_->processes->Update(states);
+}
 bool Client::memory_is_on_host() const { return core_->memories[0]->device() == nullptr; }
 MemoryStats Client::memory_stats(int device) const {
   return core_->CheckDevice(device).ok() ? core_->memories[device]->stats() : MemoryStats();

@@ -29,18 +29,21 @@ class Launch {
   Launch(ClientCore* core, const ExecuteOptions& options) : limits_(core, options, /*always=*/true) {}
 
   // With core.launching held: launches get their communicators in the order in which they are enqueued.
-  void Start(const ClientCore& core, const DeviceAssignment& assignment, int64_t here) {
+  absl::Status Start(const ClientCore& core, const DeviceAssignment& assignment, int64_t here,
+                     absl::Span<const ProcessIncarnation> live) {
     if (here == assignment.device_count()) {
       communicators_ = MakeInProcessCommunicators(here);
       run_id_ = NextRunId();
-      return;
+      return absl::OkStatus();
     }
     std::vector<int64_t> processes;
     for (int device : assignment.devices()) processes.push_back(core.ProcessOf(device));
-    ProcessGroup::Run run = core.processes->StartRun(assignment.devices(), std::move(processes));
+    HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run,
+                          core.processes->StartRun(assignment.devices(), std::move(processes), live));
     communicators_ = std::move(run.communicators);
     begin_ = std::move(run.begin);
     run_id_ = run.id;
+    return absl::OkStatus();
   }
 
   // Whether the other processes, if there are any, run their parts now.
@@ -149,7 +152,8 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
       std::lock_guard<std::mutex> lock(core_->launching);
-      launch->Start(*core_, devices, static_cast<int64_t>(places.size()));
+      HILO_RETURN_IF_ERROR(
+          launch->Start(*core_, devices, static_cast<int64_t>(places.size()), options.processes));
       if (!taken.ok()) {
         launch->communicator(0)->Finish(taken);  // other processes need not wait for it
         return taken;

@@ -94,6 +94,8 @@ class HILO_EXPORT Client {
   int64_t first_device() const;
   // The process that owns this device, numbered among all devices.
   int64_t process_of(int device) const;
+  // Tells the client what its caller has learnt of the processes: runs that wait for one that is gone fail at once.
+  void UpdateProcesses(absl::Span<const ProcessState> states);
   // Of the device's memory; devices on the host share one.
   MemoryStats memory_stats(int device = 0) const;
   // Resets the peak of memory_stats() to the current use. Errors: InvalidArgument for a device that does not

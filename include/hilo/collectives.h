@@ -114,9 +114,24 @@ struct ProcessGroupOptions {
   // Devices of this process.
   int64_t device_count = 1;
   // What carries data between processes: "auto" (shared memory between processes of one host that can share it, else
-  // TCP), "shm" (all must share memory), or "tcp"; empty: HILO_TRANSPORT, else auto. Processes may differ. Results are
-  // the same bits.
+  // TCP), "shm" (all must share memory), "tcp", or "mpi" (docs/distributed.md); empty: HILO_TRANSPORT, else auto.
+  // Processes may differ, except for mpi. Results are the same bits.
   std::string transport;
+  // Whether a process that has joined before, and has been started again, may join: it does not wait for the others, and
+  // takes part in runs for which ExecuteOptions::processes are given. `store` is needed as long as the group then.
+  bool may_return = false;
+};
+
+// A process since it was started: when it comes back, it has another incarnation.
+struct ProcessIncarnation {
+  int64_t process = 0;
+  uint64_t incarnation = 0;
+};
+
+// What is known of a process.
+struct ProcessState {
+  ProcessIncarnation process;
+  absl::Status status;  // not OK: it is gone, and why
 };
 
 // The options of a process that a launcher has started, with the store at the coordinator, which rank 0

@@ -105,7 +105,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
                                             .timeout = absl::Seconds(20),
                                             .transport = TransportOf(one, rank)}));
   const std::vector<int> devices = {0, 1, 2};
-  ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2});
+  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {0, 1, 2}));
   int64_t send = rank, receive[3] = {};
   const std::vector<int64_t> ranks = {0, 1, 2};
   const CollectiveBuffer buffer = {&send, receive, 8};
@@ -128,7 +128,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
                                                    .transport = TransportOf(one, rank)}));
   HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
   const std::vector<int> devices = {0, 1, 2, 3};
-  ProcessGroup::Run run = group->StartRun(devices, {0, 1, 2, 3});
+  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {0, 1, 2, 3}));
   Communicator& communicator = *run.communicators[0];
   std::mt19937 random(one.seed);
   const int64_t step = 3 + random() % 20, microseconds = random() % 3000;

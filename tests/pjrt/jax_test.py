@@ -1,6 +1,7 @@
 """JAX on Hilo: jax_test.py LIBPJRT_HILO [NAME...]
 
-Runs the programs of jax_programs.py, and what jax_features.py and jax_sharding.py do with devices, donation, callbacks, caches and the like. Without JAX
+Runs the programs of jax_programs.py, and what jax_features.py, jax_recovery.py and jax_sharding.py do with devices, donation, callbacks, caches,
+deaths of processes and the like. Without JAX
 it says so and passes: JAX is nothing that Hilo needs.
 """
 
@@ -23,7 +24,8 @@ def main():
     sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
     import jax_features
     import jax_programs
-    import jax_sharding  # adds to the features
+    import jax_recovery  # this and the next add to the features
+    import jax_sharding
 
     wanted = sys.argv[2:]
     tests = {name: (compare, (function, args)) for name, (function, args) in jax_programs.PROGRAMS.items()}

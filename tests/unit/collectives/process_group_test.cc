@@ -60,7 +60,7 @@ std::vector<absl::Status> RunRanks(const std::vector<std::shared_ptr<ProcessGrou
   for (int64_t process = 0; process < processes; ++process) {
     if (groups[process] == nullptr) continue;
     auto run = groups[process]->StartRun(devices, process_of_rank);
-    for (std::unique_ptr<Communicator>& communicator : run.communicators) {
+    for (std::unique_ptr<Communicator>& communicator : run->communicators) {
       threads.emplace_back([&results, &f, communicator = std::move(communicator)] {
         const int64_t rank = communicator->rank();
         results[rank] = f(rank, *communicator);
@@ -479,9 +479,9 @@ TEST(ProcessGroupTest, CommunicatorWithoutFinish_FailsItsRun) {
   const std::vector<int> devices = {0, 1};
   auto first = groups[0]->StartRun(devices, {0, 1});
   auto second = groups[1]->StartRun(devices, {0, 1});
-  EXPECT_EQ(first.id, second.id);
-  second.communicators.clear();
-  const absl::Status status = Gather(*first.communicators[0], "all-gather %g", 1, {0, 1});
+  EXPECT_EQ(first->id, second->id);
+  second->communicators.clear();
+  const absl::Status status = Gather(*first->communicators[0], "all-gather %g", 1, {0, 1});
   EXPECT_TRUE(absl::StrContains(status.message(), "rank 1 has left its run")) << status;
 }
 

@@ -147,7 +147,7 @@ class Listener : public FrameListener {
     std::lock_guard<std::mutex> lock(mutex);
     frames.push_back(std::move(frame));
   }
-  void OnGone(int64_t, const absl::Status& status) override {
+  void OnGone(int64_t, const absl::Status& status, bool) override {
     std::lock_guard<std::mutex> lock(mutex);
     gone = status;
   }

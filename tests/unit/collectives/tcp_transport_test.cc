@@ -15,7 +15,7 @@ class SlowListener : public FrameListener {
     absl::SleepFor(absl::Milliseconds(200));
     if (frame.header().kind == FrameKind::kFail) heard = true;
   }
-  void OnGone(int64_t, const absl::Status&) override {}
+  void OnGone(int64_t, const absl::Status&, bool) override {}
   std::atomic<bool> heard{false};
 };
 
