@@ -1,4 +1,5 @@
-// What collectives between processes cost without clients and programs: hilo_process_collectives [PROCESSES].
+// What collectives between processes cost without clients and programs: hilo_process_collectives [PROCESSES], or as one of
+// the processes of a launcher (HILO_TRANSPORT=mpi mpirun -n 2 hilo_process_collectives).
 // Each process is a rank; HILO_TRANSPORT chooses the transport. Prints the least and the mean time of a call on rank 0,
 // and the time of one copy of the bytes. `bytes` is what docs/benchmarks.md calls the size.
 #include <signal.h>
@@ -67,10 +68,9 @@ std::pair<double, double> Time(int calls, F f) {
   return {least, all / calls};
 }
 
-absl::Status Measure(int64_t process, int64_t processes, const std::string& folder) {
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
-                        ProcessGroup::Join({.process_id = process, .process_count = processes, .store = store}));
+absl::Status Measure(const ProcessGroupOptions& options) {
+  const int64_t process = options.process_id, processes = options.process_count;
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group, ProcessGroup::Join(options));
   std::vector<int> devices(processes);
   std::iota(devices.begin(), devices.end(), 0);
   HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {devices.begin(), devices.end()}));
@@ -96,7 +96,22 @@ absl::Status Measure(int64_t process, int64_t processes, const std::string& fold
   return absl::OkStatus();
 }
 
+absl::Status MeasureAlone(int64_t process, int64_t processes, const std::string& folder) {
+  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
+  return Measure({.process_id = process, .process_count = processes, .store = store});
+}
+
+int Launched(const LaunchEnvironment& launch) {
+  const absl::StatusOr<ProcessGroupOptions> options = ProcessGroupOptionsFrom(launch);
+  const absl::Status status = options.ok() ? Measure(*options) : options.status();
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}
+
 int Main(int processes) {
+  const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch();
+  if (!launch.ok()) std::fprintf(stderr, "%s\n", launch.status().ToString().c_str());
+  if (!launch.ok() || launch->world_size > 1) return launch.ok() ? Launched(*launch) : 2;
   std::string folder = "/tmp/hilo_process_collectives_XXXXXX";
   if (processes < 2 || processes > 64 || mkdtemp(folder.data()) == nullptr) return 2;
   std::vector<pid_t> others;
@@ -104,11 +119,11 @@ int Main(int processes) {
     const pid_t pid = fork();
     if (pid == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      _exit(Measure(process, processes, folder).ok() ? 0 : 1);
+      _exit(MeasureAlone(process, processes, folder).ok() ? 0 : 1);
     }
     others.push_back(pid);
   }
-  const absl::Status status = Measure(0, processes, folder);
+  const absl::Status status = MeasureAlone(0, processes, folder);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   bool all_well = status.ok();
   for (pid_t pid : others) {

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/log_sink.h"
 #include "collectives/connect_processes.h"
+#include "collectives/mpi_transport.h"
 #include "collectives/shared_memory_transport.h"
 #include "collectives/tcp_transport.h"
 #include "hilo/status_macros.h"
@@ -20,7 +21,8 @@ absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name) {
   if (name.empty() || name == "auto") return TransportChoice::kAuto;
   if (name == "shm") return TransportChoice::kSharedMemory;
   if (name == "tcp") return TransportChoice::kTcp;
-  return InvalidArgument("the transport between processes: expected auto, shm or tcp, got '", name, "'");
+  if (name == "mpi") return TransportChoice::kMpi;
+  return InvalidArgument("the transport between processes: expected auto, shm, tcp or mpi, got '", name, "'");
 }
 
 absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options, std::vector<int64_t> members,
@@ -29,8 +31,11 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
   HILO_ASSIGN_OR_RETURN(const TransportChoice choice,
                         TransportChoiceOf(variable == nullptr ? options.transport : variable));
   std::unique_ptr<SharedInboxes> inboxes;
-  absl::Status why_not = Unavailable("the other processes offer none");  // why no memory is shared
-  if (choice != TransportChoice::kTcp && members.size() > 1) {
+  std::unique_ptr<MpiRanks> ranks;
+  absl::Status why_not = Unavailable("the other processes offer none");  // why no memory, or MPI, is shared
+  if (choice == TransportChoice::kMpi && members.size() > 1) {
+    HILO_ASSIGN_OR_RETURN(ranks, MpiRanks::Create(options.process_id));
+  } else if (choice != TransportChoice::kTcp && members.size() > 1) {
     auto made = SharedInboxes::Create(options.process_id, options.process_count);
     if (made.ok()) {
       inboxes = *std::move(made);
@@ -45,12 +50,15 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
                          .name = options.name,
                          .host = options.host.empty() ? "127.0.0.1" : options.host,
                          .announcement = options.device_count,
-                         .offer = inboxes == nullptr ? "" : inboxes->offer(),
+                         .offer = ranks != nullptr     ? ranks->offer()
+                                  : inboxes != nullptr ? inboxes->offer()
+                                                       : "",
                          .accept =
                              [&](int64_t process, absl::string_view offer) {
-                               const absl::Status opened = inboxes->Open(process, offer);
-                               if (!opened.ok()) why_not = opened;
-                               return opened.ok();
+                               const absl::Status accepted =
+                                   ranks != nullptr ? ranks->Accept(process, offer) : inboxes->Open(process, offer);
+                               if (!accepted.ok()) why_not = accepted;
+                               return accepted.ok();
                              },
                          .deadline = absl::Now() + options.timeout,
                          .give_up = give_up};
@@ -67,12 +75,18 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
     if (sockets.back().is_open() && !connection.accepted) apart.push_back(process);
   }
   const auto others = static_cast<int64_t>(connect.members.size()) - 1;
-  if (choice == TransportChoice::kSharedMemory && !apart.empty())
-    return FailedPrecondition("process ", options.process_id, " shares no memory with process",
-                              apart.size() == 1 ? " " : "es ", absl::StrJoin(apart, ", "),
-                              ", but the transport is shm: ", why_not.message());
+  if ((choice == TransportChoice::kSharedMemory || choice == TransportChoice::kMpi) && !apart.empty()) {
+    const bool is_mpi = choice == TransportChoice::kMpi;
+    return FailedPrecondition("process ", options.process_id, " shares no ", is_mpi ? "MPI job" : "memory",
+                              " with process", apart.size() == 1 ? " " : "es ", absl::StrJoin(apart, ", "),
+                              ", but the transport is ", is_mpi ? "mpi" : "shm", ": ", why_not.message());
+  }
+  if (ranks != nullptr && !connected.all_accepted)
+    return FailedPrecondition("the transport is mpi, but other processes of the group do not share this MPI job");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<TcpTransport> tcp, TcpTransport::Create(std::move(sockets)));
-  if (static_cast<int64_t>(apart.size()) == others) {
+  if (ranks != nullptr) {
+    HILO_ASSIGN_OR_RETURN(joined.transport, MpiTransport::Create(*ranks, std::move(tcp), connect.deadline, give_up));
+  } else if (static_cast<int64_t>(apart.size()) == others) {
     joined.transport = std::move(tcp);
   } else {
     joined.transport =

@@ -14,7 +14,7 @@
 
 namespace hilo {
 
-enum class TransportChoice { kAuto, kSharedMemory, kTcp };
+enum class TransportChoice { kAuto, kSharedMemory, kTcp, kMpi };
 // Of ProcessGroupOptions::transport; empty is kAuto. Errors: InvalidArgument, listing the names.
 absl::StatusOr<TransportChoice> TransportChoiceOf(absl::string_view name);
 
@@ -25,7 +25,8 @@ struct JoinedProcesses {
 
 // Connects `members` of the processes that `options` count, this one among them, in order. Returns when all are
 // connected. An error of `give_up`, unless that is null, ends the wait. Errors: InvalidArgument for an unknown
-// transport; FailedPrecondition if processes that must share memory do not, naming them; those of ConnectProcesses.
+// transport; FailedPrecondition if processes that must share memory, or an MPI job, do not, naming them; those of
+// ConnectProcesses and MpiLibrary::Get.
 absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options, std::vector<int64_t> members,
                                               const std::function<absl::Status()>& give_up = nullptr);
 

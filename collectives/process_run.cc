@@ -345,7 +345,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
     if (std::find(is_taken.begin() + taken, is_taken.end(), false) == is_taken.end()) return absl::OkStatus();
     // Frames for other ranks may ring without end.
     const bool checks_limits = polls == kPollsAtOnce || iteration % kPollsAtOnce == 0;
-    if (!checks_limits && bell.WatchWhile(rings, transport_->watch())) continue;
+    if (!checks_limits && transport_->WatchForFrames(rings)) continue;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (!failure_.ok()) return failure_;
@@ -361,7 +361,7 @@ absl::Status ProcessRun::Await(absl::Span<const int64_t> processes, TakeFrom tak
       if (any) continue;
       HILO_RETURN_IF_ERROR(check(missing));
     }
-    bell.Sleep(rings, kPoll);
+    transport_->SleepForFrames(rings, kPoll);
   }
 }
 

