@@ -166,10 +166,8 @@ class MpiTransport::Peer {
     return false;
   }
 
-  bool is_in_frame() {
-    std::lock_guard<std::mutex> lock(receive_mutex);
-    return in_frame_;
-  }
+  // With receive_mutex held.
+  bool is_in_frame() const { return in_frame_; }
 
   std::mutex receive_mutex;  // the listener is called with it held
   std::atomic<bool> broken{false};  // receives no more
@@ -357,8 +355,12 @@ bool MpiTransport::Poll(int64_t process) {
   const auto found = peers_.find(process);
   if (found == peers_.end()) return false;
   Peer& peer = *found->second;
-  std::unique_lock<std::mutex> lock(peer.receive_mutex, std::try_to_lock);
-  if (!lock.owns_lock() || peer.broken) return false;
+  const std::unique_lock<std::mutex> lock(peer.receive_mutex, std::try_to_lock);
+  return lock.owns_lock() && TakeFrame(process, peer);
+}
+
+bool MpiTransport::TakeFrame(int64_t process, Peer& peer) {
+  if (peer.broken) return false;
   Frame frame;
   const absl::StatusOr<bool> received = peer.Receive(&frame);
   if (!received.ok()) Break(process, peer, received.status());
@@ -438,10 +440,10 @@ void MpiTransport::OnGone(int64_t process, const absl::Status& why, bool has_lef
   }
   // What it has sent before it left is on its way, at most.
   const absl::Time latest = absl::Now() + kLastWords;
-  while (Poll(process) || (has_left && peer.is_in_frame() && absl::Now() < latest)) {
-  }
   {
     std::lock_guard<std::mutex> lock(peer.receive_mutex);
+    while (TakeFrame(process, peer) || (has_left && peer.is_in_frame() && absl::Now() < latest)) {
+    }
     peer.broken = true;  // nothing comes after this
     listener_->OnGone(process, why, has_left);
   }

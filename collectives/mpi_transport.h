@@ -69,6 +69,8 @@ class MpiTransport : public Transport, private FrameListener {
   explicit MpiTransport(MpiLibrary* mpi);
   void OnFrame(int64_t process, Frame frame) override;
   void OnGone(int64_t process, const absl::Status& why, bool has_left) override;
+  // With the peer's receive_mutex held.
+  bool TakeFrame(int64_t process, Peer& peer);
   bool PollAll();
   bool HasUnsent();
   void Work();
