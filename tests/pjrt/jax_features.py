@@ -509,6 +509,12 @@ jax.distributed.shutdown()
 
 
 @feature
+def source_lines():
+    text = jax.jit(lambda x: jnp.tanh(x @ x)).lower(jnp.ones((4, 4))).compile().as_text()
+    assert f'source_file="{__file__}"' in text, text
+
+
+@feature
 def compiled_programs_without_arguments_or_use():
     assert jax.jit(lambda x, y: x)(1, 2) == 1
     assert jax.jit(lambda: 3)() == 3

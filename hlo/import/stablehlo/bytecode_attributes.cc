@@ -281,6 +281,18 @@ void BytecodeEntries::BuiltinAttribute(uint64_t code, Attribute* attribute, Byte
       attribute->type = ReadType(cursor);
       attribute->text = cursor.Bytes(cursor.Varint());
       return;
+    case 22: {  // a range in a file: line, column, last line, last column, as far as they are known
+      attribute->kind = Kind::kLocation;
+      const Attribute* file = ReadAttribute(cursor);
+      if (cursor.ok()) attribute->text = file->text;
+      const uint64_t count = cursor.Varint();
+      if (count > 4) return cursor.Fail("a range of lines and columns");
+      for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t number = cursor.Varint();
+        if (i == 0) attribute->integer = static_cast<int64_t>(number);
+      }
+      return;
+    }
     default: return Skip("builtin attribute", attribute, cursor);
   }
 }
