@@ -12,23 +12,11 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "base/json.h"
 #include "hilo/version.h"
 
 namespace hilo::tools {
 namespace {
-
-std::string Quoted(absl::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&quoted, "\\u%04x", c);
-      continue;
-    }
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 std::string OptionalNumber(const std::optional<double>& number) {
   return number.has_value() ? absl::StrFormat("%.6g", *number) : "null";
@@ -266,7 +254,7 @@ std::string ReportJsonLine(const Measurement& m) {
       "\"to_device_ms\": %.6g, \"from_device_ms\": %.6g, \"argument_bytes\": %.0f, \"result_bytes\": %.0f, \"flops\": "
       "%s, \"gflop_per_s\": %s, "
       "\"gb_per_s\": %.6g, \"roof_gflop_per_s\": %s, \"roof_gb_per_s\": %s, \"of_roof\": %s, \"emulated\": %s",
-      Quoted(m.program), Quoted(m.platform), m.run_ms.size(), m.compile_ms, m.estimated_ms, m.run_ms.front(),
+      JsonQuoted(m.program), JsonQuoted(m.platform), m.run_ms.size(), m.compile_ms, m.estimated_ms, m.run_ms.front(),
       m.Quantile(0.5), m.Quantile(0.9), m.Quantile(0.99), m.to_device_ms, m.from_device_ms, m.argument_bytes,
       m.result_bytes, OptionalNumber(m.flops), OptionalNumber(m.Gigaflops()), m.GigabytesPerSecond(),
       OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigaflops) : std::nullopt),
@@ -274,7 +262,7 @@ std::string ReportJsonLine(const Measurement& m) {
       OptionalNumber(m.RoofFraction()), IsEmulated(m.platform) ? "true" : "false");
   if (IsEmulated(m.platform)) {
     absl::StrAppend(&json, ", \"kernels\": [",
-                    absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += Quoted(k); }),
+                    absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += JsonQuoted(k); }),
                     "]");
   }
   return json + "}\n";
@@ -284,19 +272,19 @@ std::string ReportGoogleBenchmark(absl::Span<const Measurement> all) {
   std::string json = absl::StrFormat(
       "{\n  \"context\": {\"date\": %s, \"executable\": \"hilo bench\", \"num_cpus\": %d, \"library_version\": %s},\n  "
       "\"benchmarks\": [\n",
-      Quoted(absl::FormatTime(absl::Now())), std::thread::hardware_concurrency(), Quoted(Version()));
+      JsonQuoted(absl::FormatTime(absl::Now())), std::thread::hardware_concurrency(), JsonQuoted(Version()));
   std::vector<std::string> rows;
   for (const Measurement& m : all) {
     const std::string name = absl::StrCat(m.program, "/", m.platform);
     const auto add = [&](absl::string_view suffix, absl::string_view aggregate, double ms) {
       const std::string kind =
           aggregate.empty() ? "\"run_type\": \"iteration\""
-                            : absl::StrCat("\"run_type\": \"aggregate\", \"aggregate_name\": ", Quoted(aggregate));
+                            : absl::StrCat("\"run_type\": \"aggregate\", \"aggregate_name\": ", JsonQuoted(aggregate));
       rows.push_back(
           absl::StrFormat("    {\"name\": %s, \"run_name\": %s, %s, \"repetitions\": 1, \"threads\": 1, "
                           "\"iterations\": %d, \"real_time\": %.6g, "
                           "\"cpu_time\": %.6g, \"time_unit\": \"ms\"}",
-                          Quoted(absl::StrCat(name, suffix)), Quoted(name), kind, m.run_ms.size(), ms,
+                          JsonQuoted(absl::StrCat(name, suffix)), JsonQuoted(name), kind, m.run_ms.size(), ms,
                           aggregate.empty() ? m.cpu_ms : ms));
     };
     add("", "", m.MeanMs());

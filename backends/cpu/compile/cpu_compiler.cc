@@ -32,6 +32,7 @@ constexpr int64_t kMaxLocalBytes = 512;
 // A module during its lowering by the backend.
 struct Lowered : LoweredModule {
   FunctionPartition plan;
+  std::optional<ProfilePlan> profile;
 };
 
 class CpuCompiler : public Compiler {
@@ -59,7 +60,8 @@ class CpuCompiler : public Compiler {
                                  .output_leaves = entry.output_leaves,
                                  .estimated_nanoseconds = lowered.plan.estimated_nanoseconds(),
                                  .flush_denormals = options.flush_denormals},
-                       .target = jit->cpu().ToText()};
+                       .target = jit->cpu().ToText(),
+                       .steps = lowered.profile->steps()};
     std::vector<std::unique_ptr<RuntimeCall>> runtime_calls;
     std::vector<const HloInstruction*> instructions;
     for (EmittedRuntimeCall& placed : program.runtime_calls) {
@@ -129,7 +131,7 @@ class CpuCompiler : public Compiler {
   static absl::StatusOr<EmittedProgram> EmitTimed(const Lowered& lowered, codegen::HostJit* jit,
                                                   const CompileOptions& options) {
     const PhaseTimer timer("code", "emit LLVM IR");
-    return EmitModule(*lowered.module, lowered.assignment, lowered.plan, jit, options);
+    return EmitModule(*lowered.module, lowered.assignment, lowered.plan, *lowered.profile, jit, options);
   }
 
   static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
@@ -150,6 +152,7 @@ class CpuCompiler : public Compiler {
       }};
     };
     HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
+    HILO_ASSIGN_OR_RETURN(lowered.profile, ProfilePlan::Create(*lowered.module, lowered.plan));
     return lowered;
   }
 };

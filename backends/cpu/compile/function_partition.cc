@@ -40,24 +40,16 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
       plan.NoteElements(*instruction);
       plan.total_code_size_ += plan.CodeSizeOf(*instruction);
       code_size += plan.InlineCodeSize(*instruction);
-      if (const KernelConfig* kernel = KernelOf(*instruction)) cost += kernel->nanoseconds;
+      cost += plan.NanosecondsOf(*instruction);
       if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
       if (instruction->opcode() == HloOpcode::kCall) {
         scopes[instruction->called_computation()] = true;
         code_size += 10;
-        cost += plan.costs_.at(instruction->called_computation());
         continue;
       }
-      double trips = 1;
-      if (instruction->opcode() == HloOpcode::kWhile) {
-        const std::optional<int64_t> count = TripCount(*instruction);
-        trips = count.has_value() ? static_cast<double>(*count) : kUnknownTrips;
-        has_open_end |= !count.has_value();
-      }
-      for (const HloComputation* called : instruction->called_computations()) {
+      if (instruction->opcode() == HloOpcode::kWhile) has_open_end |= !TripCount(*instruction).has_value();
+      for (const HloComputation* called : instruction->called_computations())
         code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + 10, int64_t{1} << 40);
-        cost += trips * plan.costs_.at(called);
-      }
     }
     plan.code_sizes_[computation] = code_size;
     plan.costs_[computation] = std::min(cost, 1e18);
@@ -73,6 +65,19 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
   plan.estimated_nanoseconds_ =
       std::max(plan.costs_.at(module.entry_computation()), has_open_end ? kOpenEndNanoseconds : 0);
   return plan;
+}
+
+double FunctionPartition::NanosecondsOf(const HloInstruction& instruction) const {
+  if (const KernelConfig* kernel = KernelOf(instruction)) return kernel->nanoseconds;
+  if (!HasTrait(instruction.opcode(), kControlFlow)) return 0;
+  double trips = 1;
+  if (instruction.opcode() == HloOpcode::kWhile) {
+    const std::optional<int64_t> count = TripCount(instruction);
+    trips = count.has_value() ? static_cast<double>(*count) : kUnknownTrips;
+  }
+  double cost = 0;
+  for (const HloComputation* called : instruction.called_computations()) cost += trips * costs_.at(called);
+  return cost;
 }
 
 // An unrolled kernel computes one vector, unless elements are all that it can compute or the memory that it reads was

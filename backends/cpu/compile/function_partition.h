@@ -46,6 +46,10 @@ class FunctionPartition {
   // Returns true if all definitions and uses of the buffer are emitted into one function.
   bool IsLocal(const BufferCandidate& buffer) const;
 
+  // Estimated nanoseconds of one execution on one thread, with the computations that it calls.
+  double NanosecondsOf(const HloComputation* computation) const { return costs_.at(computation); }
+  double NanosecondsOf(const HloInstruction& instruction) const;
+
   // Estimated nanoseconds of one run; a second or more for programs with a loop whose trip count is unknown.
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 

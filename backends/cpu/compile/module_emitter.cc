@@ -25,8 +25,13 @@ namespace {
 class ModuleEmitter {
  public:
   ModuleEmitter(ProgramEmitter& program, const HloModule& module, const FunctionPartition& plan,
-                const CompileOptions& options)
-      : program_(program), module_(module), assignment_(program.assignment()), plan_(plan), options_(options) {}
+                const ProfilePlan& profile, const CompileOptions& options)
+      : program_(program),
+        module_(module),
+        assignment_(program.assignment()),
+        plan_(plan),
+        profile_(profile),
+        options_(options) {}
 
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
   std::vector<EmittedRuntimeCall> TakeRuntimeCalls() { return std::move(runtime_calls_); }
@@ -39,6 +44,7 @@ class ModuleEmitter {
   // Emits the segments of a split computation, each as an outlined function that `f` calls.
   absl::Status EmitSegments(FunctionEmitter& f, const HloComputation* computation);
   absl::Status EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitControlFlow(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
@@ -52,6 +58,7 @@ class ModuleEmitter {
   const HloModule& module_;
   const BufferAssignment& assignment_;
   const FunctionPartition& plan_;
+  const ProfilePlan& profile_;
   const CompileOptions& options_;
   absl::flat_hash_map<const HloComputation*, llvm::Function*> scope_functions_;
   absl::flat_hash_map<std::string, llvm::Function*> chunk_functions_;
@@ -125,12 +132,21 @@ absl::Status ModuleEmitter::EmitSegments(FunctionEmitter& f, const HloComputatio
 absl::Status ModuleEmitter::EmitInstruction(FunctionEmitter& f, const HloInstruction* instruction) {
   if (instruction->IsParameter() || instruction->IsConstant() || IsForwarding(*instruction)) return absl::OkStatus();
   if (options_.cancellation != nullptr) HILO_RETURN_IF_ERROR(options_.cancellation->status("compilation"));
-  // Errors of control flow are those of instructions in its computations.
-  if (instruction->opcode() == HloOpcode::kWhile) return EmitWhile(f, instruction);
-  if (instruction->opcode() == HloOpcode::kConditional) return EmitConditional(f, instruction);
-  if (instruction->opcode() == HloOpcode::kCall) return EmitCall(f, instruction);
+  if (const int64_t step = profile_.StepAt(instruction); step >= 0) f.MarkProfile(step);
+  if (HasTrait(instruction->opcode(), kControlFlow)) return EmitControlFlow(f, instruction);
   const absl::Status status = EmitComputed(f, instruction);
   return status.ok() ? status : AddContext(status, InstructionContext(*instruction));
+}
+
+absl::Status ModuleEmitter::EmitControlFlow(FunctionEmitter& f, const HloInstruction* instruction) {
+  const bool has_steps_inside = profile_.HasStepsInside(*instruction);
+  if (has_steps_inside) f.MarkProfile(profile::kEnter);
+  // Errors are those of instructions in the computations.
+  HILO_RETURN_IF_ERROR(instruction->opcode() == HloOpcode::kWhile         ? EmitWhile(f, instruction)
+                       : instruction->opcode() == HloOpcode::kConditional ? EmitConditional(f, instruction)
+                                                                          : EmitCall(f, instruction));
+  if (has_steps_inside) f.MarkProfile(profile::kLeave);
+  return absl::OkStatus();
 }
 
 absl::Status ModuleEmitter::EmitComputed(FunctionEmitter& f, const HloInstruction* instruction) {
@@ -283,11 +299,11 @@ absl::Status ModuleEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* c
 }  // namespace
 
 absl::StatusOr<EmittedProgram> EmitModule(const HloModule& module, const BufferAssignment& assignment,
-                                          const FunctionPartition& plan, codegen::HostJit* jit,
-                                          const CompileOptions& options) {
+                                          const FunctionPartition& plan, const ProfilePlan& profile,
+                                          codegen::HostJit* jit, const CompileOptions& options) {
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<ProgramEmitter> program,
                         ProgramEmitter::Create(module, assignment, plan.total_code_size(), jit, options));
-  ModuleEmitter emitter(*program, module, plan, options);
+  ModuleEmitter emitter(*program, module, plan, profile, options);
   for (const BufferAssignment::Scope& scope : assignment.scopes()) HILO_RETURN_IF_ERROR(emitter.EmitScope(scope));
   return EmittedProgram{.modules = program->TakeModules(),
                         .constants = program->constants(),

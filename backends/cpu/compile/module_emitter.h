@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile/function_partition.h"
+#include "backends/cpu/compile/profile_plan.h"
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/cpu/runtime/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
@@ -30,8 +31,8 @@ struct EmittedProgram {
 
 // Errors: Unimplemented naming the instruction.
 absl::StatusOr<EmittedProgram> EmitModule(const HloModule& module, const BufferAssignment& assignment,
-                                          const FunctionPartition& plan, codegen::HostJit* jit,
-                                          const CompileOptions& options);
+                                          const FunctionPartition& plan, const ProfilePlan& profile,
+                                          codegen::HostJit* jit, const CompileOptions& options);
 
 }  // namespace hilo::cpu
 

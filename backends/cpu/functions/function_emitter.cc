@@ -216,4 +216,23 @@ void FunctionEmitter::PollCancellation() {
 
 void FunctionEmitter::Return(int32_t status) { builder_.CreateRet(builder_.getInt32(status)); }
 
+void FunctionEmitter::MarkProfile(int64_t mark) {
+  llvm::Value* profile = ContextField(offsetof(HiloCpuContext, profile), "profile");
+  llvm::BasicBlock* record = llvm::BasicBlock::Create(builder_.getContext(), "mark", function_);
+  llvm::BasicBlock* go = llvm::BasicBlock::Create(builder_.getContext(), "go_on", function_);
+  llvm::MDBuilder metadata(builder_.getContext());
+  builder_.CreateCondBr(builder_.CreateIsNotNull(profile), record, go, metadata.createBranchWeights(1, 1 << 20));
+  builder_.SetInsertPoint(record);
+  llvm::Type* ptr = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {ptr, builder_.getInt64Ty()}, false);
+  llvm::CallInst* call = builder_.CreateCall(type, builder_.CreateAlignedLoad(ptr, profile, llvm::Align(8), "mark"),
+                                             {profile, builder_.getInt64(mark)});
+  // The program has no access to the recorder's memory: values stay in registers, and stores may move across the call.
+  call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  builder_.CreateBr(go);
+  builder_.SetInsertPoint(go);
+}
+
 }  // namespace hilo::cpu

@@ -70,6 +70,8 @@ class FunctionEmitter : public codegen::KernelFunction {
   // Returns from the function if the run has been stopped.
   void PollCancellation();
   void Return(int32_t status);
+  // Passes `mark` (runtime/profile/recorder.h) to the profile, if one is recorded.
+  void MarkProfile(int64_t mark);
 
   absl::StatusOr<std::optional<codegen::Materialized>> Find(const HloInstruction* instruction, int64_t leaf) override;
 

@@ -26,6 +26,11 @@ typedef int32_t (*HiloChunkFunction)(HiloCpuContext* context, uint8_t* frame, ui
 // parameter and one per result leaf. A result may alias one of the operands.
 typedef void (*HiloElementFunction)(const uint8_t* const* operands, uint8_t* const* results, int64_t count);
 
+// Is told when the steps of a program begin (runtime/profile/recorder.h), while a profile is recorded.
+struct HiloProfile {
+  void (*mark)(HiloProfile* profile, int64_t mark);
+};
+
 // Passed to compiled code in every run. Fields are only appended.
 struct HiloCpuContext {
   // Polled at loop back-edges and between chunks. If it is not 0, the code returns immediately.
@@ -45,6 +50,8 @@ struct HiloCpuContext {
   void* error;
   void* thread_pool;
   bool flush_denormals;
+  // Null: no profile is recorded.
+  HiloProfile* profile;
 };
 
 // A scope of the program (the entry or a called computation): frame is its temporary memory, buffers are its parameter
@@ -57,6 +64,8 @@ static_assert(offsetof(HiloCpuContext, cancelled) == 0);
 static_assert(offsetof(HiloCpuContext, constants) == 8);
 static_assert(offsetof(HiloCpuContext, parallel_for) == 16);
 static_assert(offsetof(HiloCpuContext, run_runtime_call) == 24);
+static_assert(offsetof(HiloCpuContext, profile) % 8 == 0);
+static_assert(offsetof(HiloProfile, mark) == 0);
 
 namespace hilo::cpu {
 

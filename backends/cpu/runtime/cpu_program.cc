@@ -3,18 +3,27 @@
 #include <cstring>
 #include <new>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/inlined_vector.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "runtime/guarded.h"
+#include "runtime/profile/recorder.h"
 
 namespace hilo::cpu {
 namespace {
 
 // Idle frames that are kept.
 constexpr size_t kMaxIdleFrames = 4;
+
+// The recorder of the thread that runs, as compiled code sees it.
+struct RunProfile : HiloProfile {
+  profile::Recorder* recorder;
+};
+
+void MarkStep(HiloProfile* profile, int64_t mark) { static_cast<RunProfile*>(profile)->recorder->Mark(mark); }
 
 }  // namespace
 
@@ -111,7 +120,19 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
                      .run = &context,
                      .error = &error,
                      .thread_pool = context.thread_pool,
-                     .flush_denormals = facts().flush_denormals};
+                     .flush_denormals = facts().flush_denormals,
+                     .profile = nullptr};
+  const std::shared_ptr<profile::Recorder> recorder = profile::Session::OfThisThread();
+  RunProfile run_profile;
+  if (recorder != nullptr) {
+    run_profile.mark = &MarkStep;
+    run_profile.recorder = recorder.get();
+    run.profile = &run_profile;
+    recorder->BeginRun(image_.steps, context.device);
+  }
+  const absl::Cleanup end = [&] {
+    if (recorder != nullptr) recorder->EndRun();
+  };
   int32_t status;
   FloatingPointMode mode(facts().flush_denormals);
   if (facts().frame_bytes == 0) {

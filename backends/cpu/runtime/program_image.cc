@@ -1,5 +1,7 @@
 #include "backends/cpu/runtime/program_image.h"
 
+#include <cmath>
+
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -10,7 +12,7 @@ namespace hilo::cpu {
 namespace {
 
 constexpr absl::string_view kFacts = "facts", kCode = "code", kConstants = "constants", kRuntimeCalls = "runtime calls",
-                            kRuntimeCallText = "runtime call text";
+                            kRuntimeCallText = "runtime call text", kSteps = "steps";
 
 template <typename Texts>
 std::string TextList(const Texts& texts) {
@@ -104,6 +106,40 @@ absl::StatusOr<std::vector<RuntimeCallFacts>> ReadRuntimeCalls(const Artifact& a
   return runtime_calls;
 }
 
+std::string StepBytes(const profile::StepTable& table) {
+  ByteWriter out;
+  out.Text(table.program);
+  out.U64(table.steps.size());
+  for (const profile::Step& step : table.steps) {
+    for (const std::string* text : {&step.name, &step.category, &step.text, &step.op_name, &step.source_file})
+      out.Text(*text);
+    out.I64(step.source_line);
+    out.I64(step.instruction_count);
+    out.F64(step.flops);
+    out.F64(step.bytes);
+  }
+  return out.Take();
+}
+
+absl::StatusOr<std::shared_ptr<const profile::StepTable>> ReadSteps(const Artifact& artifact) {
+  HILO_ASSIGN_OR_RETURN(const absl::string_view bytes, artifact.Find(kSteps));
+  ByteReader in(bytes, kSteps);
+  auto table = std::make_shared<profile::StepTable>();
+  table->program = std::string(in.Text());
+  for (uint64_t count = in.Count(72); count > 0 && in.ok(); --count) {
+    profile::Step& step = table->steps.emplace_back();
+    for (std::string* text : {&step.name, &step.category, &step.text, &step.op_name, &step.source_file})
+      *text = std::string(in.Text());
+    step.source_line = in.I64();
+    step.instruction_count = in.I64();
+    step.flops = in.F64();
+    step.bytes = in.F64();
+    if (std::isnan(step.flops) || std::isnan(step.bytes)) in.Fail("a count");
+  }
+  HILO_RETURN_IF_ERROR(in.Finish());
+  return table;
+}
+
 }  // namespace
 
 void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view> constants, Artifact* artifact) {
@@ -116,6 +152,7 @@ void EncodeProgram(const ProgramImage& image, absl::Span<const absl::string_view
   add(kConstants, TextList(constants));
   add(kRuntimeCalls, RuntimeCallBytes(image.runtime_calls));
   add(kRuntimeCallText, image.runtime_call_text);
+  add(kSteps, StepBytes(*image.steps));
 }
 
 absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact) {
@@ -128,6 +165,7 @@ absl::StatusOr<DecodedProgram> DecodeProgram(const Artifact& artifact) {
   HILO_ASSIGN_OR_RETURN(program.image.runtime_calls, ReadRuntimeCalls(artifact));
   HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kRuntimeCallText));
   program.image.runtime_call_text = std::string(text);
+  HILO_ASSIGN_OR_RETURN(program.image.steps, ReadSteps(artifact));
   return program;
 }
 

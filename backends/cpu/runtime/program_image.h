@@ -3,6 +3,7 @@
 #define HILO_BACKENDS_CPU_RUNTIME_PROGRAM_IMAGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/types/span.h"
 #include "hilo/shape.h"
 #include "runtime/artifact.h"
+#include "runtime/profile/recorder.h"
 
 namespace hilo::cpu {
 
@@ -38,7 +40,8 @@ struct ProgramImage {
   std::string target;                // the processor, in the format of CpuFeatures::ToText
   std::vector<std::string> objects;  // relocatable code
   std::vector<RuntimeCallFacts> runtime_calls;
-  std::string runtime_call_text;  // runtime_call_text.h
+  std::string runtime_call_text;                    // runtime_call_text.h
+  std::shared_ptr<const profile::StepTable> steps;  // that the code marks; never null
 };
 
 // Writes the image and the bytes of the program's constants.

@@ -1,0 +1,28 @@
+// Profiles in the formats of other tools.
+#ifndef HILO_RUNTIME_PROFILE_EXPORT_H_
+#define HILO_RUNTIME_PROFILE_EXPORT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "runtime/profile/recorder.h"
+
+namespace hilo::profile {
+
+// The peak throughput of a device, for rooflines; 0: unknown.
+struct Peaks {
+  double gigaflops = 0, gigabytes_per_second = 0;
+};
+
+// A serialised XSpace (xplane.proto), which xprof, TensorBoard and JAX read. It has one plane for each device with the
+// lines "XLA Modules" and "XLA Ops". xprof makes its tables of operations only from planes whose names begin with
+// /device:TPU: or /device:GPU:, so the planes are named "/device:TPU:0 Hilo cpu": after the prefix is what the device
+// is. All that xprof's tables need is in the plane itself.
+std::string ToXSpace(const Profile& profile, absl::string_view platform, const Peaks& peaks = {});
+
+// Chrome's trace event format in JSON, which Perfetto reads: a process for each device, a thread for each thread.
+std::string ToChromeTrace(const Profile& profile, absl::string_view platform);
+
+}  // namespace hilo::profile
+
+#endif  // HILO_RUNTIME_PROFILE_EXPORT_H_
