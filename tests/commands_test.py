@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Commands of the program hilo that look into modules: commands_test.py HILO SOURCES"""
 
+import gzip
+import json
 import os
 import pathlib
 import pty
@@ -84,6 +86,34 @@ def hilo(*arguments, **options):
     return subprocess.run([HILO, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
 
 
+def message(data):
+    """The fields of a protocol buffer: a list of integers or bytes by number."""
+    fields, at = {}, 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        number, wire = divmod(varint(), 8)
+        if wire == 0:
+            value = varint()
+        else:
+            size = {1: 8, 2: None, 5: 4}[wire]
+            size = varint() if size is None else size
+            value = data[at:at + size]
+            at += size
+        fields.setdefault(number, []).append(value)
+    return fields
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -145,6 +175,71 @@ class Commands(unittest.TestCase):
         # Infinities of constants, and what passes them on, are no mistakes.
         self.check(hilo("run", self.file(MAXIMUM), "--input={1,2,3}", "--check-nans"), 0, r"\{1, 2, 3\}")
         self.check(hilo("run", module, "--input=random", "--check-nans", "--platform=cpu"), 2, "runs on the interpreter", "stderr")
+
+    # --- profile ---
+
+    def test_profile(self):
+        done = hilo("profile", TRAIN, "--iterations=20", "--no-roofs")
+        self.check(done, 0, r"^\S+: 20 runs of [\d.]+ [mu]s, [\d.]+ % of it in instructions\n +time a run +share +times +GB/s +GFLOP/s +roof +instruction\n")
+        self.assertRegex(done.stdout, r"(?m)^ +[\d.]+ [mu]s +[\d.]+% +\d\S* +[\d.-]+ +[\d.-]+ +- +\S+")
+        self.check(hilo("profile", self.file(CHAIN), "--iterations=3"), 0, r"3 runs of .* 100\.0 % (.|\n)*\d+%  a and 4 more \(sine\)\n")
+        self.check(hilo("profile", self.file(CHAIN), "--platform=interpreter"), 2, "recorded on the platform cpu, not on interpreter", "stderr")
+        self.check(hilo("profile", self.file(CHAIN), "--iterations=0"), 2, "--iterations", "stderr")
+
+    def test_profile_of_loops(self):
+        """The instructions of a long loop's body are listed, with their sources."""
+        module = self.file(LOGARITHMS.replace("f32[2]", "f32[65536]").replace("constant({1, 1})", "broadcast(start), dimensions={}")
+                           .replace("  ones =", "  start = f32[] constant(0.5)\n  ones ="))
+        trace, space = self.folder / "trace.json", self.folder / "space.xplane.pb"
+        self.check(hilo("profile", module, "--iterations=10", "--no-roofs", "--trace", trace, "--xspace", space), 0,
+                   r"3 +[\d.]+ +[\d.]+ +- +\S+ .*loss\.py:12\n")
+        done = hilo("profile", module, "--iterations=10", "--no-roofs", "--json")
+        self.check(done, 0)
+        profile = json.loads(done.stdout)
+        self.assertEqual(profile["runs"], 10)
+        self.assertGreater(sum(row["share"] for row in profile["instructions"]), 0.95, profile)
+        body = profile["instructions"][0]
+        self.assertEqual((body["executions"], body["source"], body["op_name"]), (30, "loss.py:12", "jit(loss)/log"))
+
+        events = json.loads(trace.read_text())["traceEvents"]
+        runs = [event for event in events if event.get("cat") == "program"]
+        self.assertEqual(len(runs), 10)
+        logs = [event for event in events if event.get("args", {}).get("source") == "loss.py:12"]
+        self.assertEqual(len(logs), 30)
+        self.assertTrue(all(any(run["ts"] <= log["ts"] and log["ts"] + log["dur"] <= run["ts"] + run["dur"] + 0.01 for run in runs) for log in logs))
+
+        (plane,) = message(space.read_bytes())[1]
+        plane = message(plane)
+        self.assertEqual(plane[2], [b"/device:TPU:0 Hilo cpu"])
+        lines = {message(line)[2][0]: message(line)[4] for line in plane[3]}
+        self.assertEqual(len(lines[b"XLA Modules"]), 10)
+        stat_names = {message(entry)[1][0]: message(message(entry)[2][0])[2][0] for entry in plane[5]}
+        sources = {}
+        for entry in plane[4]:
+            metadata = message(message(entry)[2][0])
+            for stat in map(message, metadata.get(5, [])):
+                if stat_names[stat[1][0]] == b"source":
+                    sources[metadata[1][0]] = stat[5][0]
+        self.assertEqual(sum(sources.get(message(event)[1][0]) == b"loss.py:12" for event in lines[b"XLA Ops"]), 30)
+
+    def test_profile_in_xprof(self):
+        """xprof's own tables, where it is installed."""
+        try:
+            from xprof.convert import raw_to_tool_data
+        except ImportError:
+            self.skipTest("xprof is not installed")
+        space = self.folder / "train.xplane.pb"
+        self.check(hilo("profile", TRAIN, "--iterations=20", "--xspace", space), 0)
+        tables = {}
+        for tool in ("hlo_stats", "op_profile", "roofline_model", "trace_viewer@"):
+            data, _ = raw_to_tool_data.xspace_to_tool_data([str(space)], tool, {})
+            tables[tool] = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        columns = [column["id"] for column in tables["hlo_stats"]["cols"]]
+        rows = [dict(zip(columns, (cell["v"] for cell in row["c"]))) for row in tables["hlo_stats"]["rows"]]
+        self.assertGreater(len(rows), 3)
+        self.assertTrue(any(row["occurrences"] == 20 and row["normalized_flop_rate"] > 0 and row["bound_by"] in ("Compute", "HBM") for row in rows), rows)
+        self.assertTrue(tables["op_profile"]["byProgram"]["children"][0]["children"])
+        self.assertGreater(len(tables["trace_viewer@"]["traceEvents"]), 60)
 
     # --- timing, progress ---
 

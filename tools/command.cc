@@ -7,9 +7,9 @@
 namespace hilo::tools {
 
 std::vector<Command> AllCommands() {
-  return {RunCommand(),     BenchCommand(),  CompileCommand(),  OptCommand(),        VerifyCommand(),
-          GraphCommand(),   DiffCommand(),   MinimiseCommand(), BisectCommand(),     LaunchCommand(),
-          DevicesCommand(), DoctorCommand(), OpsCommand(),      CompletionCommand(), ManCommand()};
+  return {RunCommand(),    BenchCommand(), ProfileCommand(),    CompileCommand(), OptCommand(),    VerifyCommand(),
+          GraphCommand(),  DiffCommand(),  MinimiseCommand(),   BisectCommand(),  LaunchCommand(), DevicesCommand(),
+          DoctorCommand(), OpsCommand(),   CompletionCommand(), ManCommand()};
 }
 
 std::vector<FlagSpec> AllFlags(const Command& command) {

@@ -32,6 +32,7 @@ std::string HelpText(const Command& command);
 
 Command RunCommand();
 Command BenchCommand();
+Command ProfileCommand();
 Command CompileCommand();
 Command OptCommand();
 Command VerifyCommand();
