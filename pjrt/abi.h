@@ -108,6 +108,7 @@ typedef enum {
 } PJRT_HostBufferSemantics;
 
 typedef enum {
+  PJRT_Extension_Type_Profiler = 1,
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_MemoryDescriptions = 6,

@@ -132,6 +132,61 @@ typedef struct {
   PJRT_Error* (*memory_description_kind)(PJRT_MemoryDescription_Kind_Args* args);
 } PJRT_MemoryDescriptions_Extension;
 
+/* --- Profiler: a table of functions with errors of their own. Callers may leave struct_size unset in its structs. --- */
+typedef struct PLUGIN_Profiler PLUGIN_Profiler;
+typedef struct PLUGIN_Profiler_Error PLUGIN_Profiler_Error;
+typedef struct {
+  size_t struct_size;
+  void* priv;
+  PLUGIN_Profiler_Error* error; /* may be null */
+} PLUGIN_Profiler_Error_Destroy_Args;
+typedef struct {
+  size_t struct_size;
+  void* priv;
+  const PLUGIN_Profiler_Error* error;
+  const char* message; /* the error's */
+  size_t message_size;
+} PLUGIN_Profiler_Error_Message_Args;
+typedef struct {
+  size_t struct_size;
+  void* priv;
+  const PLUGIN_Profiler_Error* error;
+  int code;
+} PLUGIN_Profiler_Error_GetCode_Args;
+typedef struct {
+  size_t struct_size;
+  const char* options; /* a serialised ProfileOptions */
+  size_t options_size;
+  PLUGIN_Profiler* profiler;
+} PLUGIN_Profiler_Create_Args;
+typedef struct {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+} PLUGIN_Profiler_Args; /* of destroy, start and stop */
+typedef struct {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+  uint8_t* buffer; /* null: the call states the size, and where the profiler keeps the bytes; else the caller's */
+  size_t buffer_size_in_bytes;
+} PLUGIN_Profiler_CollectData_Args;
+typedef struct {
+  size_t struct_size;
+  void* priv;
+  void (*error_destroy)(PLUGIN_Profiler_Error_Destroy_Args* args);
+  void (*error_message)(PLUGIN_Profiler_Error_Message_Args* args);
+  PLUGIN_Profiler_Error* (*error_get_code)(PLUGIN_Profiler_Error_GetCode_Args* args);
+  PLUGIN_Profiler_Error* (*create)(PLUGIN_Profiler_Create_Args* args);
+  PLUGIN_Profiler_Error* (*destroy)(PLUGIN_Profiler_Args* args);
+  PLUGIN_Profiler_Error* (*start)(PLUGIN_Profiler_Args* args);
+  PLUGIN_Profiler_Error* (*stop)(PLUGIN_Profiler_Args* args);
+  PLUGIN_Profiler_Error* (*collect_data)(PLUGIN_Profiler_CollectData_Args* args);
+} PLUGIN_Profiler_Api;
+typedef struct {
+  PJRT_Extension_Base base;
+  PLUGIN_Profiler_Api* profiler_api;
+  int64_t traceme_context_id; /* in the arguments of calls alone */
+} PJRT_Profiler_Extension;
+
 /* --- Shardings: serialised OpSharding messages; none (0 and null) means unknown --- */
 typedef struct {
   PJRT_HEAD;

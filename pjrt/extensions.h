@@ -15,6 +15,7 @@ PJRT_Extension_Base* ShardingsExtension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* FfiExtension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* FfiApiExtension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* MemoryDescriptionsExtension(PJRT_Extension_Base* next);
+PJRT_Extension_Base* ProfilerExtension(PJRT_Extension_Base* next);
 
 }  // namespace hilo::pjrt
 

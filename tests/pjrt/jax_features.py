@@ -515,6 +515,44 @@ def source_lines():
 
 
 @feature
+def profiles():
+    """The instructions of the runs are in jax.profiler.trace's file, with their lines in the source."""
+    if os.environ.get("HILO_BACKEND", "cpu") != "cpu":
+        return  # instructions are recorded on the CPU alone
+    with tempfile.TemporaryDirectory() as folder:
+        program = f'''
+import jax, jax.numpy as jnp
+def f(x):
+    return jnp.sort(jnp.tanh(x @ x), axis=1)
+f, x = jax.jit(f), jnp.ones((256, 256))
+f(x).block_until_ready()
+with jax.profiler.trace({folder!r}):
+    for _ in range(5):
+        f(x).block_until_ready()
+'''
+        script = os.path.join(folder, "profiled.py")
+        with open(script, "w") as file:
+            file.write(program)
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="hilo", HILO_NUM_DEVICES="1")
+        done = subprocess.run([sys.executable, script], capture_output=True, env=environment, text=True)
+        assert done.returncode == 0, done.stderr[-600:]
+        (path,) = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(".xplane.pb")]
+        with open(path, "rb") as file:
+            assert b"profiled.py:4" in file.read()
+        data = jax.profiler.ProfileData.from_file(path)
+    (plane,) = [plane for plane in data.planes if "Hilo" in plane.name]
+    assert plane.name == "/device:TPU:0 Hilo cpu"
+    lines = {line.name: list(line.events) for line in plane.lines}
+    runs = [event for event in lines["XLA Modules"] if event.name.startswith("jit_f(")]
+    steps = lines["XLA Ops"]
+    assert len(runs) == 5, runs
+    named = sum(event.duration_ns for event in steps)
+    total = sum(event.duration_ns for event in lines["XLA Modules"])
+    assert named >= 0.95 * total, (named, total)
+    assert sum(" dot(" in event.name for event in steps) == 5, [event.name for event in steps]
+
+
+@feature
 def compiled_programs_without_arguments_or_use():
     assert jax.jit(lambda x, y: x)(1, 2) == 1
     assert jax.jit(lambda: 3)() == 3
