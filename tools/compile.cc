@@ -28,6 +28,7 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
 absl::Status Compile(const Flags& flags) {
   const CompileReport report(flags);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
+  if (flags.Has("function")) module->set_name(flags.Get("function"));
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
   HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
@@ -62,19 +63,26 @@ Command CompileCommand() {
               "-o without --emit writes an executable for hilo run, hilo bench and Client::Load: native code for the "
               "processor\n"
               "that --cpu names (default: this one's), which only this version of Hilo reads.\n"
+              "--emit=object and header write the program as a function in C, for the linker of other programs: it "
+              "needs no "
+              "library of Hilo's,\n"
+              "no memory of its own and no threads. It is called as the module is, or as --function says.\n"
               "\n"
               "Examples:\n"
               "  hilo compile step.hlo -o step.hilo\n"
               "  hilo compile step.hlo --emit=hlo\n"
               "  hilo compile step.hlo --emit=asm --cpu=x86-64-v3 -o step.s\n"
+              "  hilo compile step.hlo --emit=object -o step.o && hilo compile step.hlo --emit=header -o step.h\n"
               "  hilo compile step.hlo --emit=buffers --dump=stages\n"
               "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(
               {{"emit", "KINDS",
-                "cpu: hlo, buffers, llvm, asm, obj; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, roofline, "
+                "cpu: hlo, buffers, llvm, asm, object, header; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, "
+                "roofline, "
                 "llvm, ptx, "
                 "sass, resources"},
                {"o", "FILE", "where to; default: standard output"},
+               {"function", "NAME", "name of the function in C that --emit=object and header make"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
                {"partitions", "N", "devices that share one program"}},
               CompileFlags()),

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/c_function.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/module_emitter.h"
 #include "backends/cpu/kernels/cpu_target.h"
@@ -103,23 +104,15 @@ class CpuCompiler : public Compiler {
 
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"llvm", "asm", "obj"}));
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"llvm", "asm", "object", "header"}));
     HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
+    if (kind == "object" || kind == "header") return EmitFunction(std::move(module), options, driver, kind);
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
     if (std::optional<std::string> text = lowered.Text(kind); text.has_value()) return *std::move(text);
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
     if (kind == "llvm") return codegen::ModulesText(program.modules);
     std::string text;
-    if (kind == "obj") {
-      HILO_RET_CHECK(!program.modules.empty()) << "the program has no code";
-      HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(program.modules)));
-      if (objects.size() > 1) {
-        return Unimplemented("the program is compiled to ", objects.size(),
-                             " objects; only single ones can be written");
-      }
-      return objects[0];
-    }
     for (codegen::HostModule& one : program.modules) {
       HILO_ASSIGN_OR_RETURN(std::string assembly, jit->EmitAssembly(std::move(one)));
       absl::StrAppend(&text, assembly);
@@ -128,6 +121,29 @@ class CpuCompiler : public Compiler {
   }
 
  private:
+  // A C function and its header (c_function.h).
+  static absl::StatusOr<std::string> EmitFunction(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                                  const CompileDriver& driver, absl::string_view kind) {
+    if (options.flush_denormals) return Unimplemented("a function in C leaves the mode for denormals as it is");
+    // A caller that gives up an argument could pass its memory as that of a result, but C does not say so.
+    module->input_output_aliases().clear();
+    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver, &ChooseSelfContainedKernels));
+    const std::string name = CFunctionName(*lowered.module);
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
+    if (kind == "header") {
+      const int64_t scratch = lowered.assignment.scope(lowered.module->entry_computation()).frame_bytes;
+      return CFunctionHeader(*lowered.module, lowered.shape, scratch, jit->cpu().cpu);
+    }
+    lowered.profile.emplace();  // there is no profile to mark
+    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
+    HILO_ASSIGN_OR_RETURN(codegen::HostModule whole,
+                          WrapInCFunction(name, lowered.shape, std::move(program.modules), program.constants));
+    std::vector<codegen::HostModule> modules;
+    modules.push_back(std::move(whole));
+    HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(modules)));
+    return std::move(objects[0]);
+  }
+
   static absl::StatusOr<EmittedProgram> EmitTimed(const Lowered& lowered, codegen::HostJit* jit,
                                                   const CompileOptions& options) {
     const PhaseTimer timer("code", "emit LLVM IR");
@@ -140,11 +156,15 @@ class CpuCompiler : public Compiler {
   }
 
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                       const CompileDriver& driver) {
+                                       const CompileDriver& driver,
+                                       absl::Status (*choose_kernels)(HloModule*, const CompileOptions&) = nullptr) {
     Lowered lowered;
     const std::unique_ptr<Target> target = CreateCpuTarget(options);
     LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options), .loop_local_bytes = kMaxLocalBytes};
-    steps.after_copies = [&](HloModule* aliased) { return ChooseMissingKernels(aliased, options); };
+    steps.after_copies = [&](HloModule* aliased) {
+      HILO_RETURN_IF_ERROR(ChooseMissingKernels(aliased, options));
+      return choose_kernels == nullptr ? absl::OkStatus() : choose_kernels(aliased, options);
+    };
     steps.assignment_options = [&](const HloModule& aliased) -> absl::StatusOr<BufferAssignmentOptions> {
       HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased));
       return BufferAssignmentOptions{.use_stack = [&lowered](const BufferCandidate& buffer) {

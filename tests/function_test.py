@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Programs as functions in C: function_test.py HILO SOURCES
+
+Objects and headers of many modules are linked by the system's C compiler into one program, whose results are those of
+the same modules compiled by the JIT.
+"""
+
+import concurrent.futures
+import io
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+HILO, SOURCES = os.path.abspath(sys.argv.pop(1)), pathlib.Path(sys.argv.pop(1))
+OPS = ("atan2 clamp concatenate convert convolution cosine cumsum dot dynamic-update-slice erf gather log pad power reduce reduce-window "
+       "remainder scatter select-and-scatter sine slice tan transpose while conditional call").split()
+NPY = {"f32": "<f4", "f64": "<f8", "s8": "|i1", "s16": "<i2", "s32": "<i4", "s64": "<i8", "u8": "|u1", "u16": "<u2", "u32": "<u4",
+       "u64": "<u8", "pred": "|b1", "c64": "<c8", "c128": "<c16"}
+# What an object may ask of other libraries.
+LIBM = re.compile(r"mem(cpy|move|set)|(sin|cos|tan)l?|pow|fmodf?|(fma|floor|ceil|trunc|round|rint|roundeven)f?")
+DRIVER = """#include <stdio.h>
+#include <stdlib.h>
+%s
+static void* memory(size_t size) {
+  void* at = aligned_alloc(64, (size + 64) / 64 * 64);
+  if (at == NULL) abort();
+  return at;
+}
+static void* input(FILE* file, size_t size) {
+  void* at = memory(size);
+  if (fread(at, 1, size, file) != size) abort();
+  return at;
+}
+int main(void) {
+%s  return 0;
+}
+"""
+
+
+def hilo(*arguments):
+    return subprocess.run([HILO, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+def npy(data):
+    """The type, the shape and the bytes of an array."""
+    size, start = struct.unpack_from("<H" if data[6] == 1 else "<I", data, 8)[0], 10 if data[6] == 1 else 12
+    header = eval(data[start:start + size])
+    return header["descr"], header["shape"], data[start + size:]
+
+
+def random_npy(kind, dimensions, seed):
+    generator, count = random.Random(seed), 1
+    for dimension in dimensions:
+        count *= dimension
+    code = {"<f4": "f", "<f8": "d", "|i1": "b", "<i2": "h", "<i4": "i", "<i8": "q", "|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q", "|b1": "?",
+            "<c8": "ff", "<c16": "dd"}[NPY[kind]]
+    values = [generator.uniform(0.1, 3) if code[0] in "fd" else generator.randrange(2 if code == "?" else 5) for _ in range(count * len(code))]
+    data = struct.pack("<" + code[0] * len(values), *values)
+    header = repr({"descr": NPY[kind], "fortran_order": False, "shape": tuple(dimensions)}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+class Function:
+    """A module's object and header, and what the JIT computes."""
+
+    def __init__(self, path, folder, number, archive=None):
+        self.name, self.object, self.header = f"f{number}", folder / f"f{number}.o", folder / f"f{number}.h"
+        self.error = None
+        for kind, to in (("object", self.object), ("header", self.header)):
+            done = hilo("compile", path, f"--emit={kind}", f"--function={self.name}", "-o", to)
+            if done.returncode != 0:
+                self.error = done.stderr
+                return
+        text = self.header.read_text()
+        arrays = re.findall(r"^    (const )?(\w+)\* ((?:arg|out)\d+),  /\* (\w+)\[([\d,]*)\](?:\{([\d,]*)\})? \*/$", text, re.M)
+        self.inputs = [array for array in arrays if array[2].startswith("arg")]
+        self.outputs = [array for array in arrays if array[2].startswith("out")]
+        if any(array[5] and array[5].split(",") != sorted(array[5].split(","), key=int, reverse=True) for array in arrays):
+            self.error = "layouts"
+            return
+        given = {}
+        if archive is not None:
+            with zipfile.ZipFile(archive) as file:
+                given = {f"{array[2]}.npy": file.read(f"{array[2]}.npy") for array in self.inputs}
+        else:
+            if any(array[3] not in NPY for array in arrays):
+                self.error = "types"
+                return
+            for i, (_, _, name, kind, dimensions, _) in enumerate(self.inputs):
+                given[f"{name}.npy"] = random_npy(kind, [int(d) for d in dimensions.split(",") if d], i)
+        wanted, made = folder / f"f{number}.npz", folder / f"f{number}_out.npz"
+        with zipfile.ZipFile(wanted, "w") as file:
+            for name, data in given.items():
+                file.writestr(name, data)
+        done = hilo("run", path, "--inputs", wanted, "--outputs", made)
+        if " has no arg" in done.stderr:  # one without elements, of which the header does not speak
+            self.error = "types"
+            return
+        if done.returncode != 0:
+            raise AssertionError(f"{path}: {done.stderr}")
+        (folder / f"{self.name}.in").write_bytes(b"".join(npy(data)[2] for data in given.values()))
+        self.sizes = [len(npy(data)[2]) for data in given.values()]
+        with zipfile.ZipFile(made) as file:
+            self.expected = [npy(file.read(f"{array[2]}.npy")) for array in self.outputs]
+        self.path = path
+
+    def calls_library(self):
+        """Whether the JIT's products are those of a library, which adds up in another order."""
+        return "kind=library-dot" in hilo("compile", self.path, "--emit=hlo").stdout
+
+    def call(self):
+        lines = [f'  {{\n    FILE* in = fopen("{self.name}.in", "rb");\n    FILE* out = fopen("{self.name}.out", "wb");']
+        arguments = []
+        for i, size in enumerate(self.sizes):
+            lines.append(f"    void* arg{i} = input(in, {size});")
+            arguments.append(f"arg{i}")
+        for i, (_, _, data) in enumerate(self.expected):
+            lines.append(f"    void* out{i} = memory({len(data)});")
+            arguments.append(f"out{i}")
+        macro = self.name.upper()
+        lines.append(f"    {self.name}({', '.join(arguments + [f'memory({macro}_SCRATCH_BYTES)'])});")
+        lines += [f"    fwrite(out{i}, 1, {len(data)}, out);" for i, (_, _, data) in enumerate(self.expected)]
+        return "\n".join(lines) + "\n    fclose(in);\n    fclose(out);\n  }\n"
+
+
+def near(a, b, kind):
+    if a == b:
+        return True
+    if kind not in ("<f4", "<f8"):
+        return False
+    code = {"<f4": "f", "<f8": "d"}[kind]
+    x, y = (struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data) for data in (a, b))
+    scale = max(map(abs, y), default=0)
+    return all(abs(one - other) <= 1e-4 * scale or one != one and other != other for one, other in zip(x, y))
+
+
+class Functions(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def file(self, text, name):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def cc(self, *arguments):
+        done = subprocess.run(["cc", *map(str, arguments)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_results_are_those_of_the_jit(self):
+        modules = [(path, path.with_suffix(".npz")) for path in sorted((SOURCES / "tests/programs").glob("*.hlo")) if path.with_suffix(".npz").exists()]
+        for op in OPS:
+            path = SOURCES / f"tests/ops/{op}.hlo"
+            text = path.read_text() if path.exists() else ""
+            for i, part in enumerate(re.findall(r"^HloModule .*?(?=^// ----|\Z)", text, re.M | re.S)[:1]):
+                modules.append((self.file(part, f"{op}{i}.hlo"), None))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            functions = list(pool.map(lambda item: Function(item[1][0], self.folder, item[0], item[1][1]), enumerate(modules)))
+        for function, (path, _) in zip(functions, modules):
+            if function.error not in (None, "layouts", "types"):
+                self.assertRegex(function.error, r"UNIMPLEMENTED: a function without Hilo's runtime cannot have the kernel [\w-]+, which calls its library; in %", path)
+        tried = [function for function in functions if function.error is None]
+        self.assertGreaterEqual(len(tried), 36, [(str(path.name), function.error) for function, (path, _) in zip(functions, modules) if function.error])
+        self.file(DRIVER % ("\n".join(f'#include "{function.name}.h"' for function in tried), "".join(map(Function.call, tried))), "main.c")
+        self.cc("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic-errors", "main.c", *(function.object for function in tried), "-lm", "-o", "main")
+        subprocess.run(["./main"], cwd=self.folder, check=True, timeout=60)
+        names = {function.name: path.name for function, (path, _) in zip(functions, modules)}
+        for function in tried:
+            made = io.BytesIO((self.folder / f"{function.name}.out").read_bytes())
+            for i, (kind, _, expected) in enumerate(function.expected):
+                result = made.read(len(expected))
+                same = result == expected or function.calls_library() and near(result, expected, kind)
+                self.assertTrue(same, f"{names[function.name]}: result {i} ({kind}) is not that of the JIT")
+            symbols = subprocess.run(["nm", function.object], capture_output=True, text=True, check=True).stdout
+            undefined = re.findall(r" U (\S+)", symbols)
+            self.assertFalse([name for name in undefined if not LIBM.fullmatch(name) and name != "_GLOBAL_OFFSET_TABLE_"], names[function.name])
+            self.assertEqual(re.findall(r" [A-TV-Z] (\S+)", symbols), [function.name])
+
+    def test_header(self):
+        module = self.file("""HloModule two-results
+ENTRY main {
+  x = f32[3,2] parameter(0)
+  p = pred[] parameter(1)
+  z = bf16[4]{0} parameter(2)
+  n = f32[3,2] negate(x)
+  ROOT r = (f32[3,2]{0,1}, pred[], bf16[4]) tuple(n, p, z)
+}
+""", "m.hlo")
+        done = hilo("compile", module, "--emit=header")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("#define TWO_RESULTS_SCRATCH_BYTES ", done.stdout)
+        self.assertIn("""void two_results(
+    const float* arg0,  /* f32[3,2]{1,0} */
+    const uint8_t* arg1,  /* pred[] */
+    const uint16_t* arg2,  /* bf16[4]{0} */
+    float* out0,  /* f32[3,2]{0,1} */
+    uint8_t* out1,  /* pred[] */
+    uint16_t* out2,  /* bf16[4]{0} */
+    void* scratch);
+""", done.stdout)
+
+    def test_what_needs_the_runtime_is_named(self):
+        sort = self.file("HloModule s\nlt { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT }\n"
+                         "ENTRY main { x = f32[99] parameter(0)  ROOT y = f32[99] sort(x), dimensions={0}, to_apply=lt }\n", "s.hlo")
+        done = hilo("compile", sort, "--emit=object", "-o", self.folder / "s.o")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"cannot have the kernel (key-)?sort, which calls its library; in %?y")
+        self.assertFalse((self.folder / "s.o").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
