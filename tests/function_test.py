@@ -186,6 +186,60 @@ class Functions(unittest.TestCase):
             self.assertFalse([name for name in undefined if not LIBM.fullmatch(name) and name != "_GLOBAL_OFFSET_TABLE_"], names[function.name])
             self.assertEqual(re.findall(r" [A-TV-Z] (\S+)", symbols), [function.name])
 
+    def test_levels(self):
+        """One object for several levels; that of each level is called too, where this machine has it."""
+        path = SOURCES / "tests/programs/mlp_adam_step.hlo"
+        levels = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+        for kind, name in (("object", "step.o"), ("header", "step.h")):
+            done = hilo("compile", path, f"--emit={kind}", "--function=step", "--cpu=" + ",".join(levels), "-o", self.folder / name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        header = (self.folder / "step.h").read_text()
+        self.assertIn("for x86-64-v2, x86-64-v3, x86-64-v4.", header)
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", self.folder / "step.o"], capture_output=True, text=True, check=True).stdout
+        for register in ("%xmm", "%ymm", "%k1"):
+            self.assertTrue(register in code, register)
+        symbols = {level: "step." + level.replace("-", "_") for level in levels}
+        exported = [f"--globalize-symbol={symbol}" for symbol in symbols.values()]
+        subprocess.run(["objcopy", *exported, "step.o", "all.o"], cwd=self.folder, check=True)
+        arrays = re.findall(r"^    (const )?(\w+\*) (?:arg|out)(\d+),", header, re.M)
+        with zipfile.ZipFile(path.with_suffix(".npz")) as file:
+            given = [npy(file.read(f"arg{array[2]}.npy"))[2] for array in arrays if array[0]]
+        (self.folder / "step.in").write_bytes(b"".join(given))
+        signature = ", ".join("const void*" if array[0] else "void*" for array in arrays) + ", void*"
+        flags = pathlib.Path("/proc/cpuinfo").read_text().split("flags", 1)[-1].split("\n", 1)[0].split()
+        present = [level for level, flag in zip(levels, ("sse4_2", "avx2", "avx512vl")) if flag in flags]
+        body = ['  FILE* in = fopen("step.in", "rb");\n  FILE* out = fopen("step.out", "wb");\n  void* scratch = memory(STEP_SCRATCH_BYTES);\n']
+        arguments = []
+        sizes = [len(data) for data in given]
+        made = self.folder / "made.npz"
+        self.assertEqual(hilo("run", path, "--inputs", path.with_suffix(".npz"), "--outputs", made).returncode, 0)
+        with zipfile.ZipFile(made) as file:
+            results = [npy(file.read(f"out{i}.npy")) for i in range(len(arrays) - len(given))]
+        for i, size in enumerate(sizes + [len(result[2]) for result in results]):
+            body.append(f"  void* a{i} = {'input(in, ' if i < len(given) else 'memory('}{size});\n")
+            arguments.append(f"a{i}")
+        declarations = []
+        for i, level in enumerate(["", *present]):
+            name = f"level{i}" if level else "step"
+            if level:
+                declarations.append(f'void {name}({signature}) __asm__("{symbols[level]}");')
+            body.append(f"  {name}({', '.join(arguments)}, scratch);\n")
+            body += [f"  fwrite(a{len(given) + j}, 1, {len(result[2])}, out);\n" for j, result in enumerate(results)]
+        body.append("  fclose(in);\n  fclose(out);\n")
+        self.file(DRIVER % ('#include "step.h"\n' + "\n".join(declarations), "".join(body)), "main.c")
+        self.cc("-std=c11", "-Wall", "-Wextra", "-Werror", "main.c", "all.o", "-lm", "-o", "main")
+        subprocess.run(["./main"], cwd=self.folder, check=True, timeout=60)
+        written = io.BytesIO((self.folder / "step.out").read_bytes())
+        called = [[written.read(len(result[2])) for result in results] for _ in ["", *present]]
+        for values in called:
+            for value, (kind, _, expected) in zip(values, results):
+                self.assertTrue(near(value, expected, kind))
+        self.assertEqual(called[0], called[-1])  # the highest level is the one that is chosen
+        for given in ("x86-64-v3,x86-64-v2", "x86-64-v2,znver4"):
+            done = hilo("compile", path, "--emit=object", f"--cpu={given}", "-o", self.folder / "x.o")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"in this order, got {given}", done.stderr)
+
     def test_header(self):
         module = self.file("""HloModule two-results
 ENTRY main {

@@ -67,6 +67,7 @@ Command CompileCommand() {
               "needs no "
               "library of Hilo's,\n"
               "no memory of its own and no threads. It is called as the module is, or as --function says.\n"
+              "--cpu=x86-64-v2,x86-64-v3,x86-64-v4 makes it of several, of which each machine calls the best.\n"
               "\n"
               "Examples:\n"
               "  hilo compile step.hlo -o step.hilo\n"

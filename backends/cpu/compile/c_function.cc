@@ -184,17 +184,23 @@ absl::Status ChooseSelfContainedKernels(HloModule* module, const CompileOptions&
   return absl::OkStatus();
 }
 
+absl::StatusOr<codegen::HostModule> LinkModules(std::vector<codegen::HostModule> modules) {
+  HILO_RET_CHECK(!modules.empty()) << "the program has no code";
+  codegen::HostModule whole = std::move(modules[0]);
+  for (size_t i = 1; i < modules.size(); ++i) {
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> copy, CopyInto(whole.module->getContext(), *modules[i].module));
+    if (llvm::Linker::linkModules(*whole.module, std::move(copy)))
+      return Internal("LLVM cannot link the program's modules");
+  }
+  return whole;
+}
+
 absl::StatusOr<codegen::HostModule> WrapInCFunction(const std::string& name, const ProgramShape& shape,
                                                     std::vector<codegen::HostModule> modules,
                                                     const std::vector<std::shared_ptr<const Literal>>& constants) {
-  HILO_RET_CHECK(!modules.empty()) << "the program has no code";
-  codegen::HostModule whole = std::move(modules[0]);
+  HILO_ASSIGN_OR_RETURN(codegen::HostModule whole, LinkModules(std::move(modules)));
   llvm::Module& module = *whole.module;
   llvm::LLVMContext& context = module.getContext();
-  for (size_t i = 1; i < modules.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> copy, CopyInto(context, *modules[i].module));
-    if (llvm::Linker::linkModules(module, std::move(copy))) return Internal("LLVM cannot link the program's modules");
-  }
   llvm::Function* entry = module.getFunction(kEntrySymbol);
   HILO_RET_CHECK(entry != nullptr) << "the program has no entry";
   DefineMathFunctions(module);

@@ -25,6 +25,9 @@ std::string CFunctionName(const HloModule& module);
 // Unimplemented naming the first instruction that has none.
 absl::Status ChooseSelfContainedKernels(HloModule* module, const CompileOptions& options);
 
+// Links modules into the first of them. Errors: Internal.
+absl::StatusOr<codegen::HostModule> LinkModules(std::vector<codegen::HostModule> modules);
+
 // Returns one module that defines the function and nothing else for the linker. `modules` define kEntrySymbol.
 // Parameters of the function: a pointer for each leaf of the program's parameters and of its result that has memory,
 // and the scratch memory. Errors: Internal.

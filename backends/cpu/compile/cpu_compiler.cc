@@ -1,9 +1,12 @@
 #include "backends/cpu/compile/cpu_compiler.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/compile/c_function.h"
+#include "backends/cpu/compile/c_function_levels.h"
 #include "backends/cpu/compile/function_partition.h"
 #include "backends/cpu/compile/module_emitter.h"
 #include "backends/cpu/kernels/cpu_target.h"
@@ -121,25 +124,44 @@ class CpuCompiler : public Compiler {
   }
 
  private:
-  // A C function and its header (c_function.h).
-  static absl::StatusOr<std::string> EmitFunction(std::unique_ptr<HloModule> module, const CompileOptions& options,
+  // A C function and its header (c_function.h), for the processor of the options or a list of levels.
+  static absl::StatusOr<std::string> EmitFunction(std::unique_ptr<HloModule> module, CompileOptions options,
                                                   const CompileDriver& driver, absl::string_view kind) {
     if (options.flush_denormals) return Unimplemented("a function in C leaves the mode for denormals as it is");
     // A caller that gives up an argument could pass its memory as that of a result, but C does not say so.
     module->input_output_aliases().clear();
-    HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver, &ChooseSelfContainedKernels));
-    const std::string name = CFunctionName(*lowered.module);
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
-    if (kind == "header") {
-      const int64_t scratch = lowered.assignment.scope(lowered.module->entry_computation()).frame_bytes;
-      return CFunctionHeader(*lowered.module, lowered.shape, scratch, jit->cpu().cpu);
+    const std::vector<std::string> levels = absl::StrSplit(options.cpu, ',');
+    if (levels.size() > 1) HILO_RETURN_IF_ERROR(CheckLevels(levels));
+    const std::string name = CFunctionName(*module);
+    std::vector<LevelFunction> functions;
+    ProgramShape shape;
+    int64_t scratch = 0;
+    std::string cpu;
+    for (const std::string& level : levels) {
+      options.cpu = level;
+      HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, &ChooseSelfContainedKernels));
+      shape = lowered.shape;
+      scratch = std::max(scratch, lowered.assignment.scope(lowered.module->entry_computation()).frame_bytes);
+      HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
+      absl::StrAppend(&cpu, cpu.empty() ? "" : ", ", jit->cpu().cpu);
+      if (kind == "header") continue;
+      lowered.profile.emplace();  // there is no profile to mark
+      HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
+      HILO_ASSIGN_OR_RETURN(codegen::HostModule whole,
+                            WrapInCFunction(levels.size() > 1 ? FunctionOfLevel(name, level) : name, lowered.shape,
+                                            std::move(program.modules), program.constants));
+      functions.push_back({.level = level, .module = std::move(whole)});
     }
-    lowered.profile.emplace();  // there is no profile to mark
-    HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
-    HILO_ASSIGN_OR_RETURN(codegen::HostModule whole,
-                          WrapInCFunction(name, lowered.shape, std::move(program.modules), program.constants));
+    if (kind == "header") return CFunctionHeader(*module, shape, scratch, cpu);
     std::vector<codegen::HostModule> modules;
-    modules.push_back(std::move(whole));
+    if (functions.size() == 1) {
+      modules.push_back(std::move(functions[0].module));
+    } else {
+      HILO_ASSIGN_OR_RETURN(codegen::HostModule whole, CombineLevels(name, std::move(functions)));
+      modules.push_back(std::move(whole));
+    }
+    options.cpu = levels[0];
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
     HILO_ASSIGN_OR_RETURN(std::vector<std::string> objects, jit->CompileToObjects(std::move(modules)));
     return std::move(objects[0]);
   }

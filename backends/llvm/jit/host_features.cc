@@ -25,6 +25,7 @@ absl::StatusOr<const llvm::Target*> HostTarget(const std::string& triple) {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();  // of inline assembly
   });
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
