@@ -15,7 +15,14 @@ namespace {
 
 // Fields of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto and OptionOverrideProto.
 enum CompileField { kBuildOptions = 3, kPortable = 4, kOverrides = 7 };
-enum BuildField { kReplicas = 4, kPartitions = 5, kPartition = 6, kAssignment = 9, kOpenResults = 12 };
+enum BuildField {
+  kReplicas = 4,
+  kPartitions = 5,
+  kPartition = 6,
+  kAssignment = 9,
+  kOpenResults = 12,
+  kOpenParameters = 18
+};
 enum AssignmentField { kReplicaCount = 1, kComputationCount = 2, kComputationDevices = 3 };
 enum ComputationField { kReplicaDevices = 1 };
 enum OverrideField { kString = 1, kBool = 2, kInt = 3, kDouble = 4 };
@@ -133,6 +140,8 @@ absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes)
   }
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> open, build.Ints(kOpenResults));
   options.open_results.assign(open.begin(), open.end());
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> parameters, build.Ints(kOpenParameters));
+  options.open_parameters.assign(parameters.begin(), parameters.end());
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> overrides, proto.Messages(kOverrides));
   for (const WireMessage& entry : overrides) {  // of a map: key 1, value 2
     HILO_ASSIGN_OR_RETURN(const WireMessage value, entry.Message(2));

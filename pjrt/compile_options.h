@@ -15,9 +15,9 @@ struct PluginCompileOptions {
   CompileOptions compile;
   // Runs on the device that each run names.
   bool portable = false;
-  // Of each result, or of all of them, whether a result without a stated sharding may stay divided among the
+  // Of each parameter or result, or of all of them, whether one without a stated sharding may be divided among the
   // partitions.
-  std::vector<bool> open_results;
+  std::vector<bool> open_parameters, open_results;
 };
 
 // Counts of replicas and partitions, the devices, and the user's own options (JAX: compiler_options=), by name:

@@ -129,20 +129,33 @@ bool AsksForShardings(const HloModule& module) {
   return false;
 }
 
-// Partitions the program here if it leaves shardings of results open, or queries
+// Which of the values that have no sharding stated are open.
+template <typename Info>
+std::vector<bool> OpenAmong(const std::vector<Info>& values, const std::vector<bool>& open) {
+  std::vector<bool> among;
+  for (size_t i = 0; i < values.size(); ++i)
+    among.push_back(values[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
+  return among;
+}
+
+// Partitions the program here if it leaves shardings of parameters or results open, or queries
 // shardings: they are only known after partitioning.
 absl::Status ChooseResultShardings(const PluginCompileOptions& options, StablehloProgram* program,
                                    std::vector<ShardingNote>* notes = nullptr) {
-  const std::vector<bool>& open = options.open_results;
   HloModule* module = program->module.get();
-  std::vector<bool> chosen;
-  for (size_t i = 0; i < program->results.size(); ++i) {
-    chosen.push_back(program->results[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
-  }
+  OpenValues open = {.parameters = OpenAmong(program->arguments, options.open_parameters),
+                     .results = OpenAmong(program->results, options.open_results)};
+  const std::vector<bool> chosen = open.results, parameters = open.parameters;
   if (module->num_partitions() <= 1 ||
-      (std::find(chosen.begin(), chosen.end(), true) == chosen.end() && !AsksForShardings(*module)))
+      (std::find(chosen.begin(), chosen.end(), true) == chosen.end() &&
+       std::find(parameters.begin(), parameters.end(), true) == parameters.end() && !AsksForShardings(*module)))
     return absl::OkStatus();
-  HILO_RETURN_IF_ERROR(PartitionModule(module, options.compile, chosen, notes));
+  HILO_RETURN_IF_ERROR(PartitionModule(module, options.compile, std::move(open), notes));
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const HloInstruction* parameter = module->entry_computation()->parameter_instruction(static_cast<int64_t>(i));
+    if (parameters[i])
+      program->arguments[i].sharding = std::string(ExtraAttribute(parameter->extra_attributes(), "sharding"));
+  }
   const absl::string_view text = ExtraAttribute(module->extra_attributes(), "spmd_output_sharding");
   if (text.empty()) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles,

@@ -213,10 +213,10 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compil
   return std::make_unique<DynamicProgram>(std::move(program), std::move(shape), std::move(interface));
 }
 
-absl::Status PartitionModule(HloModule* module, const CompileOptions& options, std::vector<bool> open_results,
+absl::Status PartitionModule(HloModule* module, const CompileOptions& options, OpenValues open,
                              std::vector<ShardingNote>* notes) {
   if (options.partitioned) MarkPartitioned(module);
-  return InputPipeline(std::move(open_results), notes).Run(module, {.cancellation = options.cancellation.get()});
+  return InputPipeline(std::move(open), notes).Run(module, {.cancellation = options.cancellation.get()});
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> PrepareModule(const Compiler& compiler, std::unique_ptr<HloModule> module,

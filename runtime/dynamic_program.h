@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler,
 // Makes the program of one partition of a sharded module (hlo/passes/standard_pipeline.h: InputPipeline) unless
 // options.partitioned or the module says that it is that already. Errors: those of the partitioner and of the verifier;
 // Cancelled, DeadlineExceeded.
-absl::Status PartitionModule(HloModule* module, const CompileOptions& options, std::vector<bool> open_results = {},
+absl::Status PartitionModule(HloModule* module, const CompileOptions& options, OpenValues open = {},
                              std::vector<ShardingNote>* notes = nullptr);
 
 // The module that Client::Compile would pass to the compiler, for tools: one partition of a sharded module.

@@ -16,14 +16,20 @@ struct ShardingNote {
   TileAssignment tiles;
 };
 
+// What the interface of a program leaves to sharding propagation. Other parameters and results without a stated
+// sharding are whole.
+struct OpenValues {
+  std::vector<bool> parameters;  // of each; empty: none is open
+  std::vector<bool> results;     // of each array of the result; empty: none is open
+};
+
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
 // "partition": the program that each partition of a sharded one runs; manual computations stay divided. Required.
-// With `open_results`, one for each array of the result, the open results without a stated sharding stay
-// sharded as computed, and the module's attribute spmd_output_sharding states how. Calls of InspectSharding query how
+// The parameters and results in `open` have the sharding that propagation gives them: parameters get the attribute, and
+// the module's attribute spmd_output_sharding states those of the results. Calls of InspectSharding query how
 // their operands are sharded: `notes`, if not null, gets an answer for each that is reached, by its backend_config.
-std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results = {},
-                                         std::vector<ShardingNote>* notes = nullptr);
+std::unique_ptr<HloPass> MakePartitioner(OpenValues open = {}, std::vector<ShardingNote>* notes = nullptr);
 // Marks the module's header (is_spmd_partitioned=true) as the program of one partition already: shapes are
 // those of tiles, described by shardings. The partitioner leaves such a module unchanged.
 void MarkPartitioned(HloModule* module);

@@ -13,9 +13,9 @@ PassList Concatenate(PassList first, PassList second, PassList third) {
 
 }  // namespace
 
-PassPipeline InputPipeline(std::vector<bool> open_results, std::vector<ShardingNote>* notes) {
+PassPipeline InputPipeline(OpenValues open, std::vector<ShardingNote>* notes) {
   PassPipeline pipeline;
-  pipeline.AddStage(HloStage::kInput, MakePassList(MakePartitioner(std::move(open_results), notes)));
+  pipeline.AddStage(HloStage::kInput, MakePassList(MakePartitioner(std::move(open), notes)));
   return pipeline;
 }
 

@@ -37,7 +37,7 @@ struct PipelineHooks {
 
 // What precedes every backend, and leads to kInput again: the program of one partition of a sharded module. Arguments
 // as those of MakePartitioner.
-PassPipeline InputPipeline(std::vector<bool> open_results = {}, std::vector<ShardingNote>* notes = nullptr);
+PassPipeline InputPipeline(OpenValues open = {}, std::vector<ShardingNote>* notes = nullptr);
 
 // The stages from kInput to kFused. `target` outlives the pipeline.
 PassPipeline StandardPipeline(const Target* target, const StandardPipelineOptions& options, PipelineHooks hooks = {});

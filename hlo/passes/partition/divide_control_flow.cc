@@ -1,15 +1,11 @@
 // Loops and branches on tiles.
 //
-// The sharding of a loop's state is that of its body's result. It is determined by trying: a copy of the body is
-// partitioned with the initial sharding of the state, and if an element of the result is sharded differently from the
-// state, the next copy uses the result's sharding:
+// A loop's state has the sharding that propagation gives it (propagate_shardings.h). An element that passes through
+// unchanged while the body needs all of it, or larger tiles, is gathered once, before the loop. That shows when a copy
+// of the body has been partitioned; then another copy is, with the state as it should be:
 //
-//   c = f32[8,4] whole, x = f32[8,4] cut:   while (c, x) { c' = add(c, x) }    first try:   c whole, c' cut
-//                                                                              second try:  c cut, c' cut
-//
-// An element that the body leaves whole stays so. So does one that passes through unchanged while the body needs all of
-// it: it is gathered once, before the loop. For any sharding of the state, the last copy reshards its result to it, so
-// the number of tries only affects the time of an iteration.
+//   w = f32[8,4] cut:   while (c, w) { c' = dot(c, w) }    first try:   w cut, gathered in the body
+//                                                          second try:  w whole
 //
 // All partitions run the same number of iterations, as the condition is computed from values that all of them have, or
 // have reduced together. Otherwise, as if the state is local to a manual computation, the loop is not partitioned;
@@ -40,53 +36,26 @@ bool IsCut(const DividedValue& value) {
 // How the leaves of a loop's state are cut, try by try.
 class StateCuts {
  public:
-  explicit StateCuts(const Leaves& first) : changes_(first.size(), 0), stays_whole_(first.size(), false) {
-    for (const auto& leaf : first) tiles_.push_back(CutOf(*leaf));
-  }
+  explicit StateCuts(std::vector<TileAssignment> wanted) : tiles_(std::move(wanted)) {}
   const std::vector<TileAssignment>& tiles() const { return tiles_; }
 
-  // False if the state may stay as it is. Newly sharded elements wait until the rest is stable, as their sharding
-  // follows from that; and arrays that the iterations write into wait for the written values.
-  bool Change(const HloInstruction& root, const Leaves& before, const Leaves& after, const Leaves& tested) {
+  // False if the state may stay as it is. Values that pass through, and would be gathered in each iteration, are
+  // gathered before the loop.
+  bool Change(const Leaves& before, const Leaves& after, const Leaves& tested) {
     bool changed = false;
     for (size_t i = 0; i < tiles_.size(); ++i) {
-      const DividedValue& value = *after[i];
-      const bool passes = after[i] == before[i];
-      if (tiles_[i].IsWhole()) continue;
-      if (passes) {
-        // Values that would be gathered in each iteration are gathered before the loop.
-        const DividedValue& in_condition = *tested[i];
-        const bool needs_whole = value.whole != nullptr || in_condition.whole != nullptr;
-        if (!needs_whole && value.joined.IsWhole() && in_condition.joined.IsWhole()) continue;
-        tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
-      } else {
-        if (value.tile != nullptr && SameTiles(value.tiles, tiles_[i])) continue;
-        // An element whose sharding alternates, as for a transposed array, is resharded in each iteration.
-        if (value.tile != nullptr && ++changes_[i] > 2) continue;
-        tiles_[i] = CutOf(value);
-      }
-      stays_whole_[i] = tiles_[i].IsWhole();
+      const DividedValue &value = *after[i], &in_condition = *tested[i];
+      if (tiles_[i].IsWhole() || after[i] != before[i]) continue;
+      const bool needs_whole = value.whole != nullptr || in_condition.whole != nullptr;
+      if (!needs_whole && value.joined.IsWhole() && in_condition.joined.IsWhole()) continue;
+      tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
       changed = true;
-    }
-    for (const bool written : {false, true}) {
-      if (changed) return true;
-      for (size_t i = 0; i < tiles_.size(); ++i) {
-        const bool is_written = root.opcode() == HloOpcode::kTuple &&
-                                root.operand(static_cast<int64_t>(i))->opcode() == HloOpcode::kDynamicUpdateSlice;
-        if (is_written != written || !tiles_[i].IsWhole() || stays_whole_[i] || after[i]->whole != nullptr ||
-            after[i]->tile == nullptr)
-          continue;
-        tiles_[i] = CutOf(*after[i]);
-        changed = true;
-      }
     }
     return changed;
   }
 
  private:
   std::vector<TileAssignment> tiles_;
-  std::vector<int> changes_;       // from one cut to another
-  std::vector<bool> stays_whole_;  // what has been found to become whole is not cut again
 };
 
 }  // namespace
@@ -111,11 +80,18 @@ bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
 absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
                                               const std::vector<TileAssignment>& tiles, int depth) {
   HloComputation* copy = computation.parent()->CloneComputation(computation, "divided");
-  InlineCalls(copy);
   tried_ += copy->instruction_count();
-  Body body{.walk = std::make_unique<TileWalk>(copy, partitions_, next_channel_)};
+  Body body{.walk = std::make_unique<TileWalk>(copy, partitions_, next_channel_, wanted_, computation)};
   HILO_RETURN_IF_ERROR(CutParameter(body.walk.get(), copy->parameter_instruction(0), tiles));
   HILO_ASSIGN_OR_RETURN(body.parameter, body.walk->LeavesOf(copy->parameter_instruction(0)));
+  // What passes through the body of a loop is the same in all iterations.
+  const HloInstruction* root = copy->root_instruction();
+  for (int64_t i = 0; root->opcode() == HloOpcode::kTuple && i < root->operand_count(); ++i) {
+    const HloInstruction* element = root->operand(i);
+    if (element->opcode() == HloOpcode::kGetTupleElement && element->operand(0)->IsParameter() &&
+        element->tuple_index() == i && i < static_cast<int64_t>(body.parameter.size()))
+      body.parameter[i]->is_invariant = true;
+  }
   HILO_ASSIGN_OR_RETURN(body.visited, Visit(body.walk.get(), depth));
   HILO_ASSIGN_OR_RETURN(body.result, body.walk->LeavesOf(copy->root_instruction()));
   return body;
@@ -138,6 +114,9 @@ bool Divider::MayDivide(const TileWalk& walk, const HloInstruction& instruction,
     return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) { return is(walk.Get(operand)); });
   };
   if (any([](const DividedValue& value) { return value.is_local; })) return false;
+  for (size_t leaf = 0; leaf < ShapeUtil::Leaves(instruction.shape()).size(); ++leaf) {
+    if (!walk.Wanted(instruction, leaf).IsWhole()) return true;
+  }
   return any(IsCut) || absl::c_any_of(instruction.called_computations(),
                                       [](const HloComputation* called) { return HasShardingMarks(*called); });
 }
@@ -146,15 +125,15 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
   const HloComputation& condition = *loop->called_computation(0);
   const HloComputation& body = *loop->called_computation(1);
   HILO_ASSIGN_OR_RETURN(const Leaves first, walk->LeavesOf(loop->operand(0)));
-  StateCuts state(first);
+  std::vector<TileAssignment> wanted;
+  for (size_t i = 0; i < first.size(); ++i) wanted.push_back(walk->Wanted(*loop, i));
+  StateCuts state(std::move(wanted));
   for (int tries = 1;; ++tries) {
     if (tried_ > kMostTried) return false;
     HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), depth + 1));
     HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), depth + 1));
     if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
-    if (tries < kMostTries && state.Change(*divided.walk->computation()->root_instruction(), divided.parameter,
-                                           divided.result, test.parameter))
-      continue;
+    if (tries < kMostTries && state.Change(divided.parameter, divided.result, test.parameter)) continue;
     HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
     HILO_ASSIGN_OR_RETURN(HloComputation * new_condition, Finish(test, {TileAssignment()}));
     HILO_ASSIGN_OR_RETURN(HloInstruction * operand, walk->Pack(first, state.tiles(), loop->shape().IsTuple()));
@@ -182,14 +161,8 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
     HILO_ASSIGN_OR_RETURN(branches.emplace_back(), Divide(*conditional->called_computation(i - 1), tiles, depth + 1));
     if (absl::c_any_of(branches.back().result, IsLocal)) return false;
   }
-  // A result that one branch has only in tiles, and the others at least whole, is cut as in that one.
-  std::vector<TileAssignment> tiles(branches[0].result.size());
-  for (size_t leaf = 0; leaf < tiles.size(); ++leaf) {
-    for (const Body& branch : branches) {
-      const DividedValue& value = *branch.result[leaf];
-      if (tiles[leaf].IsWhole() && value.whole == nullptr) tiles[leaf] = CutOf(value);
-    }
-  }
+  std::vector<TileAssignment> tiles;
+  for (size_t leaf = 0; leaf < branches[0].result.size(); ++leaf) tiles.push_back(walk->Wanted(*conditional, leaf));
   HILO_ASSIGN_OR_RETURN(operands[0], walk->Whole(conditional->operand(0)));
   std::vector<HloComputation*> finished;
   for (const Body& branch : branches) {

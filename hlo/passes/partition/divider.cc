@@ -7,7 +7,6 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/passes/inline_computation.h"
-#include "hlo/passes/partition/sharding_groups.h"
 
 namespace hilo {
 namespace {
@@ -73,14 +72,11 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
 
 absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int depth) {
   std::vector<HloInstruction*> order = walk->computation()->MakePostOrder();
-  ShardingGroups groups(order);
-  order = groups.Order(order);
   for (HloInstruction* instruction : order) {
     if (walk->Has(instruction)) continue;
     walk->SetVisited(instruction);
-    absl::Status done = Visit(walk, instruction, depth);
-    if (done.ok()) done = groups.AfterVisit(instruction, walk);
-    if (!done.ok()) return AddContext(done, InstructionContext(*instruction));
+    if (const absl::Status done = Visit(walk, instruction, depth); !done.ok())
+      return AddContext(done, InstructionContext(*instruction));
   }
   walk->SetVisited(nullptr);
   return order;
@@ -115,22 +111,17 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   const DividedValue& value = walk->Get(mark->operand(0));
   if (!mark->shape().IsArray()) return absl::OkStatus();
   if (AsksHowItIsCut(*mark))
-    walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text,
-               value.tile != nullptr ? value.tiles : TileAssignment());
+    walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, walk->Wanted(*mark->operand(0)));
   if (!SaysHowToCut(*mark) || value.is_local) return absl::OkStatus();
   const absl::string_view sharding = ShardingOf(*mark);
   const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());
   const bool is_open = absl::c_linear_search(open, true);
-  TileAssignment tiles;
   if (absl::StrContains(sharding, "devices=")) {
     HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
-    tiles = said[0].Reduced();  // parts are combined where they come from
-    HILO_RETURN_IF_ERROR(walk->Check(tiles));
-    if (!TileShape(mark->shape(), tiles).ok() || (tiles.IsWhole() && !is_open)) return absl::OkStatus();
-  } else if (!absl::StrContains(sharding, "replicated}") && !is_open) {
-    return absl::OkStatus();
+    HILO_RETURN_IF_ERROR(walk->Check(said[0].Reduced()));
   }
-  if (is_open) tiles = walk->CutAlso(*mark->operand(0), tiles, open);
+  const TileAssignment tiles = walk->Wanted(*mark);
+  if (tiles.IsWhole() && !is_open) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));
   if (!tiles.IsWhole() || is_open) walk->Set(mark, DividedOf(part, tiles));
   return absl::OkStatus();

@@ -15,8 +15,8 @@ namespace hilo {
 class Divider {
  public:
   // `next_channel` is incremented for every channel used.
-  Divider(const ShardingMeshes& meshes, int64_t partitions, int64_t* next_channel)
-      : meshes_(meshes), partitions_(partitions), next_channel_(next_channel) {}
+  Divider(const ShardingMeshes& meshes, const PropagatedShardings& wanted, int64_t partitions, int64_t* next_channel)
+      : meshes_(meshes), wanted_(wanted), partitions_(partitions), next_channel_(next_channel) {}
 
   // Inlines calls, which hide how arrays are related. False if there are none.
   static bool InlineCalls(HloComputation* computation);
@@ -57,6 +57,7 @@ class Divider {
   static absl::StatusOr<HloComputation*> Finish(const Body& body, const std::vector<TileAssignment>& tiles);
 
   const ShardingMeshes& meshes_;
+  const PropagatedShardings& wanted_;
   int64_t partitions_;
   int64_t* next_channel_;
   int64_t tried_ = 0;  // instructions of copies

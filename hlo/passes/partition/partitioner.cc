@@ -2,8 +2,9 @@
 //
 // Parameters are tiles, and all ops that can be computed on tiles are (op_factors.h): tiles of the operands give the
 // tile of the result, or a part of it that the partitions sum up. Other ops are computed on whole arrays, which every
-// partition gathers. There is no search: an array has the sharding of its operands, unless the program states
-// another one. So do results that are left open; others are whole.
+// partition gathers. Which sharding an array should have is propagated before (propagate_shardings.h); open parameters
+// and results get that, others that are not stated are whole. Each op is divided in the way that exchanges the fewest
+// bytes (tile_walk.h).
 //
 //   x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    =>   x = f32[4,4] parameter(0)
 //   w = f32[4,4] parameter(1)                                        w = f32[4,4] parameter(1)
@@ -31,6 +32,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/combine_all_reduces.h"
 #include "hlo/passes/partition/divider.h"
+#include "hlo/passes/partition/propagate_shardings.h"
 #include "hlo/passes/partition/tile_emitter.h"
 #include "hlo/passes/partition/tile_walk.h"
 #include "hlo/passes/standard_passes.h"
@@ -82,8 +84,7 @@ bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.r
 
 class Partitioner : public HloPass {
  public:
-  Partitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes)
-      : open_results_(std::move(open_results)), notes_(notes) {}
+  Partitioner(OpenValues open, std::vector<ShardingNote>* notes) : open_(std::move(open)), notes_(notes) {}
 
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
@@ -95,7 +96,7 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(ReadModule(*module));
     bool changed = false;
     if (partitions_ > 1) {
-      changed |= Divider::InlineCalls(module->entry_computation());
+      for (HloComputation* computation : module->computations()) changed |= Divider::InlineCalls(computation);
       HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module));
       changed |= divided;
     }
@@ -170,14 +171,17 @@ class Partitioner : public HloPass {
   // --- the entry ---
   absl::StatusOr<bool> DivideEntry(HloModule* module) {
     HloComputation* entry = module->entry_computation();
-    TileWalk walk(entry, partitions_, &next_channel_);
+    HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, open_));
+    TileWalk walk(entry, partitions_, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
       HloInstruction* parameter = entry->parameter_instruction(i);
+      if (i < static_cast<int64_t>(open_.parameters.size()) && open_.parameters[i] && parameter->shape().IsArray())
+        parameter->add_extra_attribute("sharding", TileAssignmentToHlo(walk.WantedOfParameter(*parameter)));
       if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok())
         return AddContext(done, InstructionContext(*parameter));
     }
-    Divider divider(meshes_, partitions_, &next_channel_);
+    Divider divider(meshes_, wanted, partitions_, &next_channel_);
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> visited, divider.Visit(&walk));
     auto result = Result(&walk, entry->root_instruction(), &shape.result);
     if (!result.ok()) return AddContext(result.status(), InstructionContext(*entry->root_instruction()));
@@ -199,9 +203,8 @@ class Partitioner : public HloPass {
                        }),
         aliases.end());
     if (walk.gathered_count() > 0) {
-      LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(),
-                 " sharded arrays whole, the first of them for ",
-                 walk.first_gatherer().empty() ? "the result" : walk.first_gatherer(), ", which is not divided");
+      LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(), " sharded arrays whole, for ",
+                 absl::StrJoin(walk.gatherers(), ", "));
     }
     return true;
   }
@@ -250,13 +253,12 @@ class Partitioner : public HloPass {
 
   // Open results keep their computed sharding. The module then states the shardings of its results.
   absl::Status ChooseTiles(TileWalk* walk, HloInstruction* root, std::vector<TileAssignment>* tiles) const {
-    if (open_results_.size() != tiles->size()) return absl::OkStatus();
+    if (open_.results.size() != tiles->size()) return absl::OkStatus();
     if (!root->shape().IsArray() && root->shape().tuple_shapes_size() != static_cast<int64_t>(tiles->size()))
       return absl::OkStatus();
     HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(root));
     for (size_t i = 0; i < tiles->size(); ++i) {
-      if (open_results_[i])
-        (*tiles)[i] = leaves[i]->tile != nullptr && !leaves[i]->is_local ? leaves[i]->tiles : TileAssignment();
+      if (open_.results[i]) (*tiles)[i] = leaves[i]->is_local ? TileAssignment() : walk->WantedOfResult(i);
     }
     const std::string text = absl::StrJoin(*tiles, ", ", [](std::string* out, const TileAssignment& one) {
       absl::StrAppend(out, TileAssignmentToHlo(one));
@@ -266,7 +268,7 @@ class Partitioner : public HloPass {
     return absl::OkStatus();
   }
 
-  const std::vector<bool> open_results_;
+  const OpenValues open_;
   std::vector<ShardingNote>* const notes_;
   int64_t partitions_ = 1, next_channel_ = 1;
   ShardingMeshes meshes_;
@@ -274,8 +276,8 @@ class Partitioner : public HloPass {
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakePartitioner(std::vector<bool> open_results, std::vector<ShardingNote>* notes) {
-  return std::make_unique<Partitioner>(std::move(open_results), notes);
+std::unique_ptr<HloPass> MakePartitioner(OpenValues open, std::vector<ShardingNote>* notes) {
+  return std::make_unique<Partitioner>(std::move(open), notes);
 }
 
 void MarkPartitioned(HloModule* module) {

@@ -4,6 +4,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
@@ -168,6 +169,19 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
                            tiles.size());
   }
   return tiles;
+}
+
+std::vector<TileCut> ShardingMeshes::Axes(int64_t devices) const {
+  std::vector<TileCut> axes;
+  for (const auto& [name, mesh] : meshes_) {
+    for (const std::string& axis : mesh.axes) {
+      const auto tiles =
+          TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding<@", name, ", [{\"", axis, "\"}]>"), meshes_, std::nullopt);
+      if (!tiles.ok() || tiles->size() != 1 || (*tiles)[0].IsWhole()) continue;
+      if (static_cast<int64_t>((*tiles)[0].tile_of.size()) == devices) axes.push_back(CutOfDimension((*tiles)[0], 0));
+    }
+  }
+  return axes;
 }
 
 }  // namespace hilo

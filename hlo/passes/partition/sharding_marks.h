@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/partition/tile_cut.h"
 
 namespace hilo {
 
@@ -56,6 +57,9 @@ class ShardingMeshes {
   // The sharding of each operand (of a split) or result (of a join). Errors: InvalidArgument if the call does not state
   // it.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
+
+  // How each axis of more than one device cuts a dimension, of the meshes of all `devices`.
+  std::vector<TileCut> Axes(int64_t devices) const;
 
  private:
   absl::StatusOr<std::vector<TileAssignment>> FromSdy(const HloInstruction& instruction, absl::string_view key) const;

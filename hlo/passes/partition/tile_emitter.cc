@@ -35,62 +35,6 @@ bool SameGroups(std::vector<std::vector<int64_t>> a, std::vector<std::vector<int
 
 }  // namespace
 
-absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
-  if (tiles.IsWhole()) return shape;
-  if (!shape.IsArray() || shape.rank() != static_cast<int64_t>(tiles.counts.size())) {
-    return InvalidArgument("a sharding of ", tiles.counts.size(), " dimensions does not fit ", shape.ToString());
-  }
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (shape.dimensions(d) % tiles.counts[d] != 0) {
-      return Unimplemented("dimension ", d, " of ", shape.ToString(), " is not a multiple of the ", tiles.counts[d],
-                           " parts it is cut into");
-    }
-    shape.set_dimensions(d, shape.dimensions(d) / tiles.counts[d]);
-  }
-  return shape;
-}
-
-TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to) {
-  const auto is_odd = [&](const std::vector<int64_t>& tile) { return tile.size() != from.counts.size(); };
-  if (from.IsWhole() || to.IsWhole() || from.counts.size() != to.counts.size() ||
-      from.tile_of.size() != to.tile_of.size() || absl::c_any_of(from.tile_of, is_odd) ||
-      absl::c_any_of(to.tile_of, is_odd)) {
-    return TileAssignment();
-  }
-  // Whether each tile of the finer cut of a dimension lies in the tile of the coarser one that the partition has.
-  const auto refines = [](const TileAssignment& fine, const TileAssignment& coarse, size_t d) {
-    if (fine.counts[d] % coarse.counts[d] != 0) return false;
-    const int64_t ratio = fine.counts[d] / coarse.counts[d];
-    for (size_t p = 0; p < fine.tile_of.size(); ++p) {
-      if (fine.tile_of[p][d] / ratio != coarse.tile_of[p][d]) return false;
-    }
-    return true;
-  };
-  TileAssignment common{
-      .counts = std::vector<int64_t>(from.counts.size(), 1),
-      .tile_of = std::vector<std::vector<int64_t>>(from.tile_of.size(), std::vector<int64_t>(from.counts.size(), 0))};
-  for (size_t d = 0; d < from.counts.size(); ++d) {
-    const TileAssignment* kept = refines(to, from, d) ? &from : refines(from, to, d) ? &to : nullptr;
-    if (kept == nullptr) continue;
-    common.counts[d] = kept->counts[d];
-    for (size_t p = 0; p < common.tile_of.size(); ++p) common.tile_of[p][d] = kept->tile_of[p][d];
-  }
-  return common;
-}
-
-TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine) {
-  TileAssignment within = fine;
-  for (size_t d = 0; d < coarse.counts.size() && !fine.IsWhole(); ++d) {
-    within.counts[d] /= coarse.counts[d];
-    for (std::vector<int64_t>& tile : within.tile_of) tile[d] %= within.counts[d];
-  }
-  return within;
-}
-
-bool SameTiles(const TileAssignment& a, const TileAssignment& b) {
-  return a.IsWhole() ? b.IsWhole() : a.counts == b.counts && a.tile_of == b.tile_of;
-}
-
 absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const TileAssignment& tiles) {
   // A tile of a broadcast is a smaller broadcast, of a tile if need be. Each cut copies the broadcasts, so long chains
   // are cut in the middle.
@@ -258,11 +202,10 @@ absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const 
   return computation_->AddOp(HloOpcode::kSelect, {takes, tile, zeros});
 }
 
-absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner,
-                                                     const std::vector<std::vector<int64_t>>& groups) {
+absl::StatusOr<HloComputation*> TileEmitter::CombinerComputation(HloOpcode combiner, PrimitiveType type) {
   HloComputation* computation =
       computation_->parent()->AddComputation(absl::StrCat("combine_", HloOpcodeString(combiner)));
-  const Shape scalar = ShapeUtil::MakeShape(part->shape().element_type(), {});
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
   HloInstruction* parameters[2];
   for (int64_t i = 0; i < 2; ++i) {
     auto attributes = std::make_unique<ParameterAttrs>();
@@ -272,6 +215,12 @@ absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOp
   }
   HILO_ASSIGN_OR_RETURN(HloInstruction * root, computation->AddOp(combiner, parameters));
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(root, true));
+  return computation;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Combine(HloInstruction* part, HloOpcode combiner,
+                                                     const std::vector<std::vector<int64_t>>& groups) {
+  HILO_ASSIGN_OR_RETURN(HloComputation * computation, CombinerComputation(combiner, part->shape().element_type()));
   auto attributes = std::make_unique<AllReduceAttrs>();
   attributes->channel_id = (*next_channel_)++;
   attributes->use_global_device_ids = true;

@@ -8,17 +8,10 @@
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/partition/reshard.h"
+#include "hlo/passes/partition/tile_cut.h"
 
 namespace hilo {
-
-// The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
-absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
-bool SameTiles(const TileAssignment& a, const TileAssignment& b);
-// The finest sharding that both of these refine or equal: a conversion from one to the other joins tiles up to
-// it, and splits these.
-TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to);
-// How the tiles of `coarse` are split into those of `fine`.
-TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine);
 
 // Emits into one computation of a program for `partitions` partitions.
 class TileEmitter {
@@ -42,11 +35,22 @@ class TileEmitter {
   // equally many of each part.
   absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
   absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles);
+  // From one sharding of an array of the shape `whole` to another, by PlanReshard's steps. Errors: as TileShape and
+  // Check.
+  absl::StatusOr<HloInstruction*> Reshard(HloInstruction* tile, const Shape& whole, const TileAssignment& from,
+                                          const TileAssignment& to);
   // Combines the values of the partitions of each group by `combiner`, a binary op.
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner,
                                           const std::vector<std::vector<int64_t>>& groups);
 
+  // As Combine, but each partition keeps its part along the dimension alone: the i-th of a group the i-th part.
+  absl::StatusOr<HloInstruction*> ReduceScatter(HloInstruction* part, HloOpcode combiner,
+                                                const std::vector<std::vector<int64_t>>& groups, int64_t dimension);
+
  private:
+  absl::StatusOr<HloInstruction*> Permute(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to);
+  absl::StatusOr<HloInstruction*> AllToAll(HloInstruction* tile, const TileAssignment& from, const ReshardStep& step);
+  absl::StatusOr<HloComputation*> CombinerComputation(HloOpcode combiner, PrimitiveType type);
   absl::Status CheckDevices(const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
   // This partition's element of `table`, a scalar.

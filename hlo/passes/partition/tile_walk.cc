@@ -2,13 +2,56 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/partition/reshard.h"
+#include "hlo/passes/partition/sharding_rule.h"
 
 namespace hilo {
+namespace {
+
+// Combinations of cuts of an op's factors that are compared.
+constexpr int kMostCombinations = 512;
+// What a byte read or written, or a product added up, counts for beside a byte that is exchanged: enough to prefer to
+// share the work where nothing is exchanged for it.
+constexpr double kWorkPerByte = 1e-4;
+// Iterations that a loop is assumed to have: what is gathered before it counts for less than what each gathers.
+constexpr double kIterations = 8;
+
+// `tiles` without the cuts of dimensions that they do not divide.
+TileAssignment Dividing(const Shape& shape, const TileAssignment& tiles, int64_t devices) {
+  if (tiles.IsWhole() || static_cast<int64_t>(tiles.counts.size()) != shape.rank()) return TileAssignment();
+  std::vector<TileCut> cuts;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const bool divides = shape.dimensions(d) > 0 && shape.dimensions(d) % tiles.counts[d] == 0;
+    cuts.push_back(divides ? CutOfDimension(tiles, d) : TileCut());
+  }
+  return TilesOfCuts(cuts, devices);
+}
+
+absl::StatusOr<Shape> WholeShape(Shape tile, const TileAssignment& tiles) {
+  if (static_cast<int64_t>(tiles.counts.size()) != tile.rank())
+    return Internal("a sharding of ", tiles.counts.size(), " dimensions of ", tile.ToString());
+  for (int64_t d = 0; d < tile.rank(); ++d) tile.set_dimensions(d, tile.dimensions(d) * tiles.counts[d]);
+  return tile;
+}
+
+}  // namespace
+
+TileWalk::TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel,
+                   const PropagatedShardings& wanted, const HloComputation& original)
+    : computation_(computation),
+      partitions_(partitions),
+      emitter_(computation, partitions, next_channel),
+      wanted_(wanted) {
+  if (computation == &original) return;
+  const auto copies = computation->instructions();
+  auto copy = copies.begin();
+  for (const HloInstruction* instruction : original.MakePostOrder()) originals_[*copy++] = instruction;  // as copied
+}
 
 DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles) {
   return tiles.IsWhole() ? DividedValue{.whole = part} : DividedValue{.tile = part, .tiles = tiles};
@@ -69,7 +112,9 @@ absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruct
 absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
   if (value.whole != nullptr) return value.whole;
   if (value.tile != nullptr) {
-    if (++gathered_count_ == 1 && visited_ != nullptr) first_gatherer_ = visited_->name();
+    ++gathered_count_;
+    const std::string gatherer(visited_ != nullptr ? absl::string_view(visited_->name()) : "the result");
+    if (gatherers_.empty() || gatherers_.back() != gatherer) gatherers_.push_back(gatherer);
     HILO_ASSIGN_OR_RETURN(value.whole, emitter_.Join(value.tile, value.tiles));
     return value.whole;
   }
@@ -89,13 +134,11 @@ absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAs
       if (SameTiles(cut, tiles)) return part;
     }
     const TileAssignment common = CommonTiles(value.tiles, tiles);
-    if (!common.IsWhole()) {
-      if (!SameTiles(common, value.tiles)) value.joined = common;
-      HILO_ASSIGN_OR_RETURN(HloInstruction * part, emitter_.Join(value.tile, value.tiles, common));
-      HILO_ASSIGN_OR_RETURN(part, emitter_.Cut(part, TilesWithin(common, tiles)));
-      value.more.emplace_back(tiles, part);
-      return part;
-    }
+    if (!common.IsWhole() && !SameTiles(common, value.tiles)) value.joined = common;
+    HILO_ASSIGN_OR_RETURN(const Shape whole, WholeShape(value.tile->shape(), value.tiles));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * part, emitter_.Reshard(value.tile, whole, value.tiles, tiles));
+    value.more.emplace_back(tiles, part);
+    return part;
   }
   HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(value));
   HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter_.Cut(whole, tiles));
@@ -129,35 +172,48 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
   }
   const bool is_local = absl::c_any_of(instruction->operands(),
                                        [&](const HloInstruction* operand) { return values_.at(operand)->is_local; });
-  const bool is_cut = absl::c_any_of(
-      instruction->operands(), [&](const HloInstruction* operand) { return values_.at(operand)->tile != nullptr; });
+  const bool is_cut =
+      !Wanted(*instruction).IsWhole() || absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) {
+        return values_.at(operand)->tile != nullptr;
+      });
   if (is_cut && !is_local) {
     if (const std::optional<OpFactors> factors = FactorsOf(*instruction); factors.has_value()) {
-      const TileAssignment alike = TilesAlike(*instruction);
+      if (instruction->opcode() == HloOpcode::kReshape) {
+        HILO_ASSIGN_OR_RETURN(const bool done, VisitReshape(instruction));
+        if (done) return CutAgain(*instruction);
+      }
       const Cuts cuts = ChooseCuts(*instruction, *factors);
-      HILO_RETURN_IF_ERROR(cuts.counts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
-      return CutAgain(*instruction, alike);
+      HILO_RETURN_IF_ERROR(cuts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
+      return CutAgain(*instruction);
     }
   }
   return VisitWhole(instruction);
 }
 
-// Those of the operand that the result resembles.
-TileAssignment TileWalk::TilesAlike(const HloInstruction& op) const {
-  const auto is_cut = [&](int64_t i) { return values_.at(op.operand(i))->tile != nullptr; };
-  const std::optional<int64_t> operand = OperandAlike(op, is_cut);
-  return operand.has_value() ? values_.at(op.operand(*operand))->tiles : TileAssignment();
+TileAssignment TileWalk::Wanted(const HloInstruction& instruction, size_t leaf) const {
+  const HloInstruction* original = &instruction;
+  if (const auto it = originals_.find(original); it != originals_.end()) original = it->second;
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(instruction.shape());
+  if (leaf >= leaves.size() || !leaves[leaf].shape->IsArray()) return TileAssignment();
+  return Dividing(*leaves[leaf].shape, wanted_.Of(original, leaf), partitions_);
 }
 
-// The result is cut as `tiles` from here on, where that takes no more than to leave out what others have too. So are
-// results in XLA.
-absl::Status TileWalk::CutAgain(const HloInstruction& op, const TileAssignment& tiles) {
-  if (tiles.IsWhole()) return absl::OkStatus();
+TileAssignment TileWalk::WantedOfResult(size_t leaf) const {
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(computation_->root_instruction()->shape());
+  return Dividing(*leaves[leaf].shape, wanted_.OfResult(leaf), partitions_);
+}
+
+TileAssignment TileWalk::WantedOfParameter(const HloInstruction& parameter) const {
+  return Dividing(parameter.shape(), wanted_.OfParameter(&parameter), partitions_);
+}
+
+// The result is cut as it should be from here on, where that takes no more than to leave out what others have too.
+absl::Status TileWalk::CutAgain(const HloInstruction& op) {
   HILO_ASSIGN_OR_RETURN(const Leaves leaves, LeavesOf(&op));
   for (size_t i = 0; i < leaves.size(); ++i) {
     DividedValue& value = *leaves[i];
-    const Shape& shape = op.shape().IsTuple() ? op.shape().tuple_shapes(static_cast<int64_t>(i)) : op.shape();
-    if (value.is_local || !TileShape(shape, tiles).ok()) continue;
+    const TileAssignment tiles = Wanted(op, i);
+    if (value.is_local || tiles.IsWhole()) continue;
     if (value.tile != nullptr && !SameTiles(CommonTiles(value.tiles, tiles), value.tiles)) continue;
     HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(value, tiles));
     if (value.tile == tile) continue;
@@ -204,108 +260,123 @@ bool TileWalk::Fits(const HloInstruction& op, const OpFactors& factors, int fact
   return true;
 }
 
-// Every combination of coordinates belongs to equally many partitions.
-bool TileWalk::AreEven(const Cuts& cuts) const {
-  int64_t combinations = 1;
-  for (int64_t count : cuts.counts) {
-    combinations *= count;
-    if (combinations > partitions_) return false;
-  }
-  if (partitions_ % combinations != 0) return false;
-  std::map<std::vector<int64_t>, int64_t> owners;
-  for (int64_t p = 0; p < partitions_; ++p) {
-    std::vector<int64_t> combination;
-    for (const std::vector<int64_t>& coordinates : cuts.coordinates)
-      combination.push_back(coordinates.empty() ? 0 : coordinates[p]);
-    ++owners[combination];
-  }
-  return static_cast<int64_t>(owners.size()) == combinations &&
-         absl::c_all_of(owners, [&](const auto& entry) { return entry.second == partitions_ / combinations; });
-}
-
-// Sharded dimensions of operands, by priority: of larger arrays, which are expensive to gather; of products, those that
-// come first in the result, as batches do, and those that are summed up last: batch sharding is preserved, and
-// weights are gathered if need be.
-std::vector<TileWalk::CutDimension> TileWalk::CutDimensions(const HloInstruction& op, const OpFactors& factors) const {
-  std::vector<CutDimension> cut;
+std::vector<std::vector<TileCut>> TileWalk::Options(const HloInstruction& op, const OpFactors& factors) const {
+  std::vector<std::vector<TileCut>> options(factors.count, std::vector<TileCut>(1));
+  std::vector<TileCut> moved;  // cuts of dimensions that must be whole here, which others may take over
+  const auto add = [&](const TileAssignment& tiles, const std::vector<int>& of) {
+    for (size_t d = 0; d < of.size() && d < tiles.counts.size(); ++d) {
+      const TileCut cut = CutOfDimension(tiles, static_cast<int64_t>(d));
+      if (cut.count == 1) continue;
+      std::vector<TileCut>& known = of[d] == OpFactors::kNone ? moved : options[of[d]];
+      if (!absl::c_linear_search(known, cut)) known.push_back(cut);
+    }
+  };
   for (int64_t i = 0; i < op.operand_count(); ++i) {
     const DividedValue& operand = *values_.at(op.operand(i));
-    if (operand.tile == nullptr) continue;
-    for (size_t d = 0; d < operand.tiles.counts.size(); ++d) {
-      if (operand.tiles.counts[d] != 1 && factors.operands[i][d] != OpFactors::kNone)
-        cut.push_back({i, d, factors.operands[i][d]});
+    if (operand.tile != nullptr) add(operand.tiles, factors.operands[i]);
+    add(Wanted(*op.operand(i)), factors.operands[i]);
+  }
+  add(Wanted(op), factors.result);
+  for (int factor = 0; factor < factors.count; ++factor) {
+    const std::vector<TileCut> own = options[factor];
+    for (const TileCut& cut : moved) {
+      for (const TileCut& major : own) {
+        if (AreIndependent({major, cut}, partitions_)) options[factor].push_back(Nested(major, cut));
+      }
     }
+    std::erase_if(options[factor], [&](const TileCut& cut) { return !Fits(op, factors, factor, cut.count); });
   }
-  std::stable_sort(cut.begin(), cut.end(), [&](const CutDimension& a, const CutDimension& b) {
-    return ShapeUtil::ElementsIn(op.operand(a.operand)->shape()) >
-           ShapeUtil::ElementsIn(op.operand(b.operand)->shape());
-  });
-  if (op.opcode() == HloOpcode::kDot || op.opcode() == HloOpcode::kConvolution) {
-    const auto place = [&](const CutDimension& one) {
-      return absl::c_find(factors.result, one.factor) - factors.result.begin();
-    };
-    std::stable_sort(cut.begin(), cut.end(),
-                     [&](const CutDimension& a, const CutDimension& b) { return place(a) < place(b); });
-  }
-  return cut;
+  return options;
 }
 
-// Takes the cuts of the operands as far as they go together.
+// Takes the cheapest of all ways to cut the factors: bytes exchanged, and a little for work that others do too.
 TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
-  Cuts cuts{.counts = std::vector<int64_t>(factors.count, 1),
-            .coordinates = std::vector<std::vector<int64_t>>(factors.count)};
-  bool any = false;
-  for (const auto& [operand, dimension, factor] : CutDimensions(op, factors)) {
-    const TileAssignment& tiles = values_.at(op.operand(operand))->tiles;
-    const int64_t count = tiles.counts[dimension];
-    if (cuts.counts[factor] != 1 || !Fits(op, factors, factor, count)) continue;
-    cuts.counts[factor] = count;
-    for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[factor].push_back(tiles.tile_of[p][dimension]);
-    if (AreEven(cuts)) {
-      any = true;
-    } else {
-      cuts.counts[factor] = 1;
-      cuts.coordinates[factor].clear();
+  const std::vector<std::vector<TileCut>> options = Options(op, factors);
+  Cuts best, cuts(factors.count);
+  double least = CostOf(op, factors, cuts);
+  int tried = 0;
+  // Counts through the combinations, leaving out those that do not go together.
+  std::vector<size_t> chosen(factors.count, 0);
+  for (int factor = factors.count - 1; factor >= 0 && tried < kMostCombinations;) {
+    if (++chosen[factor] >= options[factor].size()) {
+      chosen[factor] = 0;
+      cuts[factor] = TileCut();
+      --factor;
+      continue;
     }
+    ++tried;
+    cuts[factor] = options[factor][chosen[factor]];
+    if (!AreIndependent(cuts, partitions_)) continue;
+    const double cost = CostOf(op, factors, cuts);
+    if (cost < least) {
+      least = cost;
+      best = cuts;
+    }
+    factor = factors.count - 1;
   }
-  return any ? cuts : Cuts();
+  return best;
 }
 
-TileAssignment TileWalk::CutAlso(const HloInstruction& instruction, const TileAssignment& tiles,
-                                 const std::vector<bool>& open) const {
+double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const {
   const DividedValue& value = *values_.at(&instruction);
-  Cuts cuts{.counts = std::vector<int64_t>(open.size(), 1),
-            .coordinates = std::vector<std::vector<int64_t>>(open.size())};
-  std::vector<int> factors(open.size());
-  std::iota(factors.begin(), factors.end(), 0);
-  const auto cut = [&](size_t d, const TileAssignment& as) {
-    cuts.counts[d] = as.counts[d];
-    for (int64_t p = 0; p < partitions_; ++p) cuts.coordinates[d].push_back(as.tile_of[p][d]);
-  };
-  for (size_t d = 0; d < tiles.counts.size(); ++d) {
-    if (tiles.counts[d] != 1) cut(d, tiles);
+  if (value.whole != nullptr || value.tile == nullptr || SameTiles(value.tiles, tiles)) return 0;
+  for (const auto& [cut, part] : value.more) {
+    if (SameTiles(cut, tiles)) return 0;
   }
-  for (size_t d = 0; d < open.size(); ++d) {
-    if (!open[d] || cuts.counts[d] != 1 || value.tile == nullptr || value.tiles.counts[d] == 1) continue;
-    cut(d, value.tiles);
-    if (AreEven(cuts)) continue;
-    cuts.counts[d] = 1;
-    cuts.coordinates[d].clear();
+  return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (value.is_invariant ? kIterations : 1);
+}
+
+double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  double cost = 0, work = 0;
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
+    const TileAssignment tiles = TilesOf(cuts, factors.operands[i]);
+    cost += CostOf(*op.operand(i), tiles);
+    work += TileBytes(op.operand(i)->shape(), tiles);
   }
-  return TilesOf(cuts, factors);
+  const TileAssignment tiles = TilesOf(cuts, factors.result);
+  double parts = 1;
+  for (const int factor : factors.combined) parts *= static_cast<double>(cuts[factor].count);
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(op.shape());
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Shape& shape = *leaves[i].shape;
+    const TileAssignment wanted = Wanted(op, i);
+    const double bytes = TileBytes(shape, tiles);
+    if (parts > 1) cost += bytes * (parts - 1) / parts;
+    const bool scatters = parts > 1 && ScatterDimension(cuts, factors, tiles, wanted).has_value();
+    if (parts > 1 && !scatters) cost += bytes * (parts - 1) / parts;
+    if (!scatters) cost += ReshardBytes(shape, tiles, wanted, partitions_);
+    work += bytes;
+  }
+  if (op.opcode() == HloOpcode::kDot || op.opcode() == HloOpcode::kConvolution) {
+    double all = 1;
+    for (const TileCut& cut : cuts) all *= static_cast<double>(cut.count);
+    work += static_cast<double>(ShapeUtil::ElementsIn(op.shape())) *
+            static_cast<double>(ShapeUtil::ElementsIn(op.operand(1)->shape())) / all /
+            static_cast<double>(std::max<int64_t>(1, op.shape().dimensions(op.shape().rank() - 1)));
+  }
+  return cost + work * kWorkPerByte;
+}
+
+std::optional<int64_t> TileWalk::ScatterDimension(const Cuts& cuts, const OpFactors& factors,
+                                                  const TileAssignment& from, const TileAssignment& wanted) const {
+  if (wanted.IsWhole()) return std::nullopt;
+  TileCut parts;
+  for (const int factor : factors.combined) parts = Nested(parts, cuts[factor]);
+  if (parts.count == 1) return std::nullopt;
+  std::optional<int64_t> dimension;
+  for (int64_t d = 0; d < static_cast<int64_t>(wanted.counts.size()); ++d) {
+    const TileCut before = CutOfDimension(from, d), after = CutOfDimension(wanted, d);
+    if (before == after) continue;
+    if (dimension.has_value() || !IsPrefix(before, after) || RestOf(after, before.count) != parts) return std::nullopt;
+    dimension = d;
+  }
+  return dimension;
 }
 
 TileAssignment TileWalk::TilesOf(const Cuts& cuts, const std::vector<int>& factors) const {
-  TileAssignment tiles;
-  if (absl::c_all_of(factors, [&](int factor) { return factor == OpFactors::kNone || cuts.counts[factor] == 1; }))
-    return tiles;
-  tiles.tile_of.resize(partitions_);
-  for (int factor : factors) {
-    const bool is_cut = factor != OpFactors::kNone && cuts.counts[factor] != 1;
-    tiles.counts.push_back(is_cut ? cuts.counts[factor] : 1);
-    for (int64_t p = 0; p < partitions_; ++p) tiles.tile_of[p].push_back(is_cut ? cuts.coordinates[factor][p] : 0);
-  }
-  return tiles;
+  std::vector<TileCut> of_dimensions;
+  for (const int factor : factors) of_dimensions.push_back(factor == OpFactors::kNone ? TileCut() : cuts[factor]);
+  return TilesOfCuts(of_dimensions, partitions_);
 }
 
 // Partitions that differ in the coordinates of combined factors alone, one of each.
@@ -314,10 +385,10 @@ std::vector<std::vector<int64_t>> TileWalk::GroupsToCombine(const Cuts& cuts, co
   std::map<std::vector<int64_t>, std::map<std::vector<int64_t>, std::vector<int64_t>>> partitions;
   for (int64_t p = 0; p < partitions_; ++p) {
     std::vector<int64_t> kept, combined;
-    for (size_t factor = 0; factor < cuts.counts.size(); ++factor) {
-      if (cuts.counts[factor] == 1) continue;
+    for (size_t factor = 0; factor < cuts.size(); ++factor) {
+      if (cuts[factor].count == 1) continue;
       (absl::c_linear_search(factors.combined, static_cast<int>(factor)) ? combined : kept)
-          .push_back(cuts.coordinates[factor][p]);
+          .push_back(cuts[factor].tile_of[p]);
     }
     partitions[kept][combined].push_back(p);
   }
@@ -329,6 +400,39 @@ std::vector<std::vector<int64_t>> TileWalk::GroupsToCombine(const Cuts& cuts, co
     }
   }
   return groups;
+}
+
+// A reshape of tiles is one of the tile if the dimensions that are cut have their cuts' sizes as major factors: they
+// are on the other side too. The result has the sharding that it should have, if that needs no more exchange.
+absl::StatusOr<bool> TileWalk::VisitReshape(HloInstruction* reshape) {
+  const HloInstruction& operand = *reshape->operand(0);
+  const DividedValue& value = *values_.at(&operand);
+  const TileAssignment wanted = Wanted(*reshape), here = value.tile != nullptr ? value.tiles : TileAssignment();
+  std::optional<std::pair<TileAssignment, TileAssignment>> best;
+  double least = 0;
+  const auto consider = [&](TileAssignment of_operand, TileAssignment of_result) {
+    if (of_operand.IsWhole() || !TileShape(operand.shape(), of_operand).ok() ||
+        !TileShape(reshape->shape(), of_result).ok())
+      return;
+    const double cost =
+        CostOf(operand, of_operand) + ReshardBytes(reshape->shape(), of_result, wanted, partitions_) +
+        kWorkPerByte * (TileBytes(operand.shape(), of_operand) + TileBytes(reshape->shape(), of_result));
+    if (best.has_value() && cost >= least) return;
+    least = cost;
+    best = {std::move(of_operand), std::move(of_result)};
+  };
+  if (std::optional<TileAssignment> tiles = ReshapedTiles(operand.shape(), here, reshape->shape(), partitions_);
+      tiles.has_value())
+    consider(here, *tiles);
+  if (std::optional<TileAssignment> tiles = ReshapedTiles(reshape->shape(), wanted, operand.shape(), partitions_);
+      tiles.has_value())
+    consider(*tiles, wanted);
+  if (!best.has_value()) return false;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(&operand, best->first));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(reshape->shape(), best->second));
+  tile = computation_->AddInstruction(reshape->CloneWithNewOperands(shape, {tile}), reshape->name());
+  HILO_RETURN_IF_ERROR(SetDivided(reshape, tile, {best->second}));
+  return true;
 }
 
 absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts) {
@@ -347,8 +451,14 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   SetTileSizes(factors, tile);
-  if (absl::c_any_of(factors.combined, [&](int factor) { return cuts.counts[factor] != 1; })) {
-    HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
+  if (absl::c_any_of(factors.combined, [&](int factor) { return cuts[factor].count != 1; })) {
+    const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, factors);
+    const TileAssignment wanted = Wanted(*op);
+    if (const auto dimension = ScatterDimension(cuts, factors, tiles, wanted); dimension.has_value()) {
+      HILO_ASSIGN_OR_RETURN(tile, emitter_.ReduceScatter(tile, *factors.combiner, groups, *dimension));
+      return SetDivided(op, tile, {wanted});
+    }
+    HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, groups));
   }
   return SetDivided(op, tile, std::vector<TileAssignment>(shape.IsTuple() ? shape.tuple_shapes_size() : 1, tiles));
 }

@@ -11,6 +11,8 @@
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/partition/op_factors.h"
+#include "hlo/passes/partition/propagate_shardings.h"
+#include "hlo/passes/partition/tile_cut.h"
 #include "hlo/passes/partition/tile_emitter.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -25,6 +27,7 @@ struct DividedValue {
   TileAssignment joined;                                         // larger tiles, if any have been emitted for these
   bool is_local =
       false;  // inside of a manual computation: another array in each partition, which is never divided further
+  bool is_invariant = false;  // the same in all iterations of the loop that the computation is the body of
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
 
@@ -38,8 +41,9 @@ using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 // ones on whole arrays, which are removed once they have no users.
 class TileWalk {
  public:
-  TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel)
-      : computation_(computation), partitions_(partitions), emitter_(computation, partitions, next_channel) {}
+  // `wanted`: of the instructions of `original`, of which `computation` is a copy, or which it is.
+  TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel, const PropagatedShardings& wanted,
+           const HloComputation& original);
 
   HloComputation* computation() const { return computation_; }
   absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
@@ -80,9 +84,12 @@ class TileWalk {
     return emitter_.PartOf(tile, tiles);
   }
 
-  // `tiles`, with the `open` dimensions sharded as those of the value are, as far as compatible.
-  TileAssignment CutAlso(const HloInstruction& instruction, const TileAssignment& tiles,
-                         const std::vector<bool>& open) const;
+  // The sharding that the leaf should have: as propagated, but for dimensions that it does not divide.
+  TileAssignment Wanted(const HloInstruction& instruction, size_t leaf = 0) const;
+  // ... that of the program's result.
+  TileAssignment WantedOfResult(size_t leaf) const;
+  // ... that of an open parameter of the program.
+  TileAssignment WantedOfParameter(const HloInstruction& parameter) const;
 
   absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
   // The leaves with the shardings `tiles`, in a tuple or alone.
@@ -96,47 +103,46 @@ class TileWalk {
   void Note(std::string name, TileAssignment tiles) { notes_.push_back({std::move(name), std::move(tiles)}); }
   const std::vector<ShardingNote>& notes() const { return notes_; }
 
-  // The number of sharded arrays that had to be gathered, and the instruction for which the first was gathered.
+  // The number of sharded arrays that had to be gathered, and the instructions for which they were.
   int64_t gathered_count() const { return gathered_count_; }
-  const std::string& first_gatherer() const { return first_gatherer_; }
+  const std::vector<std::string>& gatherers() const { return gatherers_; }
   // Sets the instruction that later gathers are attributed to; null: the result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
   void TakeNotes(const TileWalk& of_called) {
     notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
-    if (gathered_count_ == 0) first_gatherer_ = of_called.first_gatherer_;
+    gatherers_.insert(gatherers_.end(), of_called.gatherers_.begin(), of_called.gatherers_.end());
     gathered_count_ += of_called.gathered_count_;
   }
 
  private:
-  // How each factor of an op is sharded; empty: not at all.
-  struct Cuts {
-    std::vector<int64_t> counts;                    // of each factor
-    std::vector<std::vector<int64_t>> coordinates;  // [factor][partition]
-  };
-  struct CutDimension {
-    int64_t operand;
-    size_t dimension;
-    int factor;
-  };
-  std::vector<CutDimension> CutDimensions(const HloInstruction& op, const OpFactors& factors) const;
+  using Cuts = std::vector<TileCut>;  // how each factor of an op is cut
+  // The ways in which each factor can be cut.
+  std::vector<std::vector<TileCut>> Options(const HloInstruction& op, const OpFactors& factors) const;
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
+  double CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  // Of getting the tiles of a value.
+  double CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const;
   bool Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const;
-  bool AreEven(const Cuts& cuts) const;
   TileAssignment TilesOf(const Cuts& cuts, const std::vector<int>& factors) const;
+  // The dimension along which partial results with the tiles `from` are scattered to get `wanted`, if they can be.
+  std::optional<int64_t> ScatterDimension(const Cuts& cuts, const OpFactors& factors, const TileAssignment& from,
+                                          const TileAssignment& wanted) const;
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
-  TileAssignment TilesAlike(const HloInstruction& op) const;
-  absl::Status CutAgain(const HloInstruction& op, const TileAssignment& tiles);
+  absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
+  absl::Status CutAgain(const HloInstruction& op);
 
   HloComputation* computation_;
   int64_t partitions_;
   TileEmitter emitter_;
+  const PropagatedShardings& wanted_;
+  absl::flat_hash_map<const HloInstruction*, const HloInstruction*> originals_;  // empty if it is no copy
   absl::flat_hash_map<const HloInstruction*, std::shared_ptr<DividedValue>> values_;
   const HloInstruction* visited_ = nullptr;
   std::vector<ShardingNote> notes_;
   int64_t gathered_count_ = 0;
-  std::string first_gatherer_;
+  std::vector<std::string> gatherers_;
 };
 
 }  // namespace hilo

@@ -1,0 +1,162 @@
+#include "hlo/passes/partition/reshard.h"
+
+#include <numeric>
+#include <optional>
+
+#include "hlo/passes/partition/tile_cut.h"
+
+namespace hilo {
+namespace {
+
+using Kind = ReshardStep::Kind;
+
+// More steps than the dimensions and their cuts can need.
+constexpr int kMostSteps = 16;
+
+class Planner {
+ public:
+  Planner(const Shape& shape, const TileAssignment& from, const TileAssignment& to, int64_t devices)
+      : shape_(shape), devices_(devices) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      now_.push_back(CutOfDimension(from, d));
+      to_.push_back(CutOfDimension(to, d));
+    }
+  }
+
+  std::vector<ReshardStep> Plan() {
+    for (int i = 0; i < kMostSteps && now_ != to_; ++i) {
+      if (!Slice() && !AllToAll() && !Permute() && !Gather()) break;
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  void Add(Kind kind, int64_t split = 0, int64_t join = 0, int64_t parts = 1) {
+    steps_.push_back({kind, TilesOfCuts(now_, devices_), split, join, parts});
+  }
+
+  // Takes the cuts of dimensions that become finer as far as the other cuts allow.
+  bool Slice() {
+    bool any = false;
+    for (size_t d = 0; d < now_.size(); ++d) {
+      const TileCut own = now_[d];
+      if (to_[d].count <= own.count || !IsPrefix(own, to_[d])) continue;
+      for (int64_t count = to_[d].count; count > own.count; --count) {
+        if (to_[d].count % count != 0 || count % own.count != 0) continue;
+        now_[d] = PrefixOf(to_[d], count);
+        if (AreIndependent(now_, devices_)) break;
+        now_[d] = own;
+      }
+      any |= now_[d].count != own.count;
+    }
+    if (any) Add(Kind::kSlice);
+    return any;
+  }
+
+  // Moves the minor part of a dimension's cut to another dimension, of which it is the next part.
+  bool AllToAll() {
+    for (size_t from = 0; from < now_.size(); ++from) {
+      const TileCut cut = now_[from];
+      if (cut.count == 1 || (cut.count <= to_[from].count && IsPrefix(cut, to_[from]))) continue;
+      for (size_t to = 0; to < now_.size(); ++to) {
+        if (to == from || to_[to].count <= now_[to].count || !IsPrefix(now_[to], to_[to])) continue;
+        const TileCut missing = RestOf(to_[to], now_[to].count);
+        for (int64_t kept = 1; kept < cut.count; ++kept) {  // the most is moved
+          if (cut.count % kept != 0) continue;
+          const TileCut moved = RestOf(cut, kept);
+          if (!IsPrefix(moved, missing)) continue;
+          if (shape_.dimensions(static_cast<int64_t>(to)) % (now_[to].count * moved.count) != 0) continue;
+          const std::vector<TileCut> before = now_;
+          now_[to] = Nested(now_[to], moved);
+          now_[from] = PrefixOf(cut, kept);
+          if (!AreIndependent(now_, devices_)) {
+            now_ = before;
+            continue;
+          }
+          Add(Kind::kAllToAll, static_cast<int64_t>(to), static_cast<int64_t>(from), moved.count);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Tiles of the same sizes on other devices: those wanted, or parts of them, or such that an all-to-all makes them.
+  bool Permute() {
+    std::vector<TileCut> next;
+    std::optional<size_t> finer, coarser;  // of the wanted cuts
+    for (size_t d = 0; d < now_.size(); ++d) {
+      const int64_t now = now_[d].count, to = to_[d].count;
+      if (now == to || IsPrefix(to_[d], now_[d])) {
+        next.push_back(now == to ? to_[d] : now_[d]);
+      } else if (to < now && now % to == 0) {
+        next.push_back(Nested(to_[d], RestOf(now_[d], to)));
+        coarser = d;
+      } else if (now < to && to % now == 0 && !finer.has_value()) {
+        next.push_back(PrefixOf(to_[d], now));
+        finer = d;
+      } else {
+        return false;
+      }
+    }
+    if (finer.has_value() && coarser.has_value()) {
+      const TileCut moved = RestOf(to_[*finer], now_[*finer].count);
+      if (now_[*coarser].count != to_[*coarser].count * moved.count) return false;
+      next[*coarser] = Nested(to_[*coarser], moved);
+    }
+    if (next == now_ || !AreIndependent(next, devices_)) return false;
+    now_ = std::move(next);
+    Add(Kind::kPermute);
+    return true;
+  }
+
+  // Joins to what both have in common.
+  bool Gather() {
+    bool any = false;
+    for (size_t d = 0; d < now_.size(); ++d) {
+      const int64_t common = CommonPrefix(now_[d], to_[d]);
+      any |= common != now_[d].count;
+      now_[d] = PrefixOf(now_[d], common);
+    }
+    if (any) Add(Kind::kGather);
+    return any;
+  }
+
+  const Shape& shape_;
+  const int64_t devices_;
+  std::vector<TileCut> now_, to_;
+  std::vector<ReshardStep> steps_;
+};
+
+}  // namespace
+
+std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
+                                     int64_t devices) {
+  return Planner(shape, from, to, devices).Plan();
+}
+
+double TileBytes(const Shape& shape, const TileAssignment& tiles) {
+  auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(shape));
+  for (const int64_t count : tiles.counts) bytes /= static_cast<double>(count);
+  return bytes;
+}
+
+double ReshardBytes(const Shape& shape, const TileAssignment& from, const TileAssignment& to, int64_t devices) {
+  if (from.IsWhole() || SameTiles(from, to)) return 0;
+  double bytes = 0, before = TileBytes(shape, from);
+  for (const ReshardStep& step : PlanReshard(shape, from, to, devices)) {
+    const double after = TileBytes(shape, step.to);
+    switch (step.kind) {
+      case Kind::kSlice: break;
+      case Kind::kPermute: bytes += after; break;
+      case Kind::kAllToAll:
+        bytes += after * static_cast<double>(step.parts - 1) / static_cast<double>(step.parts);
+        break;
+      case Kind::kGather: bytes += after - before; break;
+    }
+    before = after;
+  }
+  return bytes;
+}
+
+}  // namespace hilo

@@ -1,0 +1,243 @@
+"""Annotated programs of the kinds that people write, for sharding_test.py.
+
+PROGRAMS: name -> (mesh, make, arguments). `make(mesh)` is the function, an argument is (shape, dtype, spec); a spec of None leaves the argument open, as all results are. Loops make four iterations.
+"""
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+U = P.UNCONSTRAINED
+PROGRAMS = {}
+MESHES = {"8": (8,), "24": (2, 4), "42": (4, 2), "222": (2, 2, 2)}
+NAMES = "xyz"
+
+
+def add(name, mesh, make, *args):
+    assert name not in PROGRAMS, name
+    full = []
+    for a in args:
+        shape, spec = a[0], a[1]
+        full.append((shape, a[2] if len(a) > 2 else "f4", spec))
+    PROGRAMS[name] = (mesh, make, full)
+
+def label(*specs):
+    return "_".join("open" if spec is None else str(tuple(spec)).replace(" ", "") for spec in specs)
+
+
+def simple(name, mesh, f, *args):
+    add(name, mesh, lambda m: f, *args)
+
+
+def con(m, x, *spec):
+    return lax.with_sharding_constraint(x, NamedSharding(m, P(*spec)))
+
+
+relu = jax.nn.relu
+x, y, z, xy, n = "x", "y", "z", ("x", "y"), None
+# ---- MLPs
+mlp = lambda a, w1, w2: jnp.tanh(a @ w1) @ w2
+A, W1, W2 = (16, 32), (32, 64), (64, 32)
+for mesh, sa, s1, s2 in [("24", P(x), P(n, y), P(y)), ("24", P(x), P(), P()), ("24", P(x), P(x, y), P(y, x)), ("24", P(), P(n, y), P(y)),
+                         ("8", P(x), P(x), P(x)), ("8", P(), P(n, x), P(x)), ("24", P(x, y), P(y), P(n, y)), ("222", P(x), P(y, z), P(z, y)),
+                         ("24", P(xy), P(xy), P(xy)), ("8", P(), P(x), P(n, x)), ("24", P(x, n), P(y), P(y)), ("24", P(n, x), P(x, y), P(y)),
+                         ("8", n, P(n, x), P(x)), ("24", n, P(n, y), n), ("24", P(x), n, P(y)), ("222", P((x, y)), P(n, z), P(z))]:
+    simple(f"mlp_{mesh}_{label(sa, s1, s2)}", mesh, mlp, (A, sa), (W1, s1), (W2, s2))
+step = lambda w1, w2, a, t: jax.value_and_grad(lambda ws: jnp.mean((mlp(a, *ws) - t) ** 2))((w1, w2))
+for mesh, sa, s1, s2 in [("24", P(x), P(n, y), P(y)), ("24", P(x), P(x, y), P(y, x)), ("8", P(x), P(x), P(x)), ("8", P(x), P(), P()), ("8", P(), P(n, x), P(x)), ("24", P(xy), P(xy), P(xy))]:
+    simple(f"mlpgrad_{mesh}_{label(sa, s1, s2)}", mesh, step, (W1, s1), (W2, s2), (A, sa), (A, sa))
+    def sgd(w1, w2, a, t):
+        l, (g1, g2) = step(w1, w2, a, t)
+        return l, w1 - 0.1 * g1, w2 - 0.1 * g2
+    simple(f"mlpsgd_{mesh}_{label(sa, s1, s2)}", mesh, sgd, (W1, s1), (W2, s2), (A, sa), (A, sa))
+bias = lambda a, w, b: relu(a @ w + b)
+simple("bias_tp", "24", bias, (A, P(x)), (W1, P(n, y)), ((64,), P(y)))
+simple("bias_open", "24", bias, (A, P(x)), (W1, P(n, y)), ((64,), n))
+add("mlp_constrained_hidden", "24", lambda m: lambda a, w1, w2: con(m, jnp.tanh(a @ w1), x, y) @ w2, (A, P(x)), (W1, n), (W2, n))
+add("mlp_constrained_open", "24", lambda m: lambda a, w1, w2: con(m, jnp.tanh(a @ w1), U, y) @ w2, (A, P(x)), (W1, n), (W2, n))
+add("mlp_constrained_out", "24", lambda m: lambda a, w1, w2: con(m, jnp.tanh(a @ w1) @ w2, x, n), (A, n), (W1, P(n, y)), (W2, P(y)))
+add("constrained_in", "8", lambda m: lambda a: jnp.sin(con(m, a * 2, x)) + 1, (A, n))
+add("constrained_back", "8", lambda m: lambda a: con(m, jnp.sin(a) + 1, n, x), (A, n))
+add("constrained_twice", "24", lambda m: lambda a: con(m, con(m, a * 2, x, y) + 1, y, x), (A, P(x, y)))
+add("constrained_gather", "24", lambda m: lambda a: con(m, a * 2, n, n), (A, P(x, y)))
+add("constrained_move", "8", lambda m: lambda a: con(m, a * 2, n, x), (A, P(x)))
+add("constrained_less", "24", lambda m: lambda a: con(m, a * 2, x, n), (A, P(x, y)))
+add("constrained_more", "24", lambda m: lambda a: con(m, a * 2, x, y), (A, P(x, n)))
+# ---- dots
+dot = lambda a, b: a @ b
+for mesh, sa, sb in [("8", P(x), P(x)), ("8", P(n, x), P(x)), ("8", P(x), P(n, x)), ("8", P(n, x), P(n, x)), ("24", P(x, y), P(y, x)), ("24", P(x, y), P(x, y)),
+                     ("24", P(y, x), P(x, y)), ("24", P(x), P(y)), ("24", P(n, xy), P(xy)), ("24", P(xy), P(n, y)), ("8", n, P(x)), ("8", n, P(n, x)), ("8", P(x), n), ("8", P(n, x), n), ("24", P(n, y), P(x, y)), ("222", P(x, y), P(y, z))]:
+    simple(f"dot_{mesh}_{label(sa, sb)}", mesh, dot, ((64, 64), sa), ((64, 64), sb))
+simple("dot_small_big", "8", dot, ((8, 256), P(n, x)), ((256, 256), P(n, x)))
+simple("dot_transposed", "8", lambda a, b: a.T @ b, ((64, 32), P(x)), ((64, 16), P(x)))
+simple("dot_self", "8", lambda a: a @ a.T, ((64, 32), P(x)))
+simple("dot_batch", "24", lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ((8, 16, 32), P(x)), ((8, 32, 16), P(x)))
+simple("dot_batch_half", "24", lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ((8, 16, 32), P(x)), ((8, 32, 16), n))
+simple("dot_batch_tp", "24", lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ((8, 16, 32), P(x)), ((8, 32, 16), P(x, n, y)))
+simple("dot_batch_conflict", "24", lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ((8, 16, 32), P(x)), ((8, 32, 16), P(y)))
+simple("dot_batch_contract", "24", lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ((8, 16, 32), P(x, n, y)), ((8, 32, 16), P(x, y)))
+simple("einsum_abc", "222", lambda a, b: jnp.einsum("abc,cd->abd", a, b), ((8, 16, 32), P(x, y)), ((32, 64), P(n, z)))
+simple("einsum_fsdp", "8", lambda a, b: jnp.einsum("abc,cd->abd", a, b), ((8, 16, 32), P(x)), ((32, 64), P(x)))
+simple("einsum_outer", "24", lambda a, b: jnp.einsum("i,j->ij", a, b), ((16,), P(x)), ((32,), P(y)))
+simple("einsum_outer_same", "8", lambda a, b: jnp.einsum("i,j->ij", a, b), ((16,), P(x)), ((32,), P(x)))
+simple("matvec", "8", lambda a, b: a @ b, ((64, 32), P(x)), ((32,), n))
+simple("matvec_c", "8", lambda a, b: a @ b, ((64, 32), P(n, x)), ((32,), P(x)))
+simple("dot_chain", "24", lambda a, b, c, d: a @ b @ c @ d, ((32, 32), P(x)), ((32, 32), P(n, y)), ((32, 32), P(y)), ((32, 32), P(n, y)))
+# ---- attention
+def attention(h):
+    def f(a, wq, wk, wv, wo):
+        q, k, v = (jnp.einsum("bsd,dhe->bhse", a, w) for w in (wq, wk, wv))
+        s = jax.nn.softmax(jnp.einsum("bhse,bhte->bhst", q, k) / 4.0, -1)
+        return jnp.einsum("bhse,hed->bsd", jnp.einsum("bhst,bhte->bhse", s, v), wo)
+    return f
+AT = (4, 16, 32); WQ = (32, 4, 8); WO = (4, 8, 32)
+for mesh, sa, sq, so in [("24", P(x), P(n, y), P(y)), ("24", P(x), P(x, y), P(y, n, x)), ("24", P(), P(n, y), P(y)), ("24", P(x), P(), P()), ("222", P(x), P(y, z), P(z, n, y)), ("24", n, P(n, y), P(y)), ("24", P(x, y), P(), P())]:
+    simple(f"attention_{mesh}_{label(sa, sq, so)}", mesh, attention(4), (AT, sa), (WQ, sq), (WQ, sq), (WQ, sq), (WO, so))
+def attention_split(a, wq, wk, wv, wo):
+    b, s, d = a.shape
+    q, k, v = ((a @ w).reshape(b, s, 4, 8).transpose(0, 2, 1, 3) for w in (wq, wk, wv))
+    p = jax.nn.softmax(q @ k.swapaxes(-1, -2) + jnp.where(jnp.tril(jnp.ones((s, s), bool)), 0, -1e9), -1)
+    return (p @ v).transpose(0, 2, 1, 3).reshape(b, s, d) @ wo
+W = (32, 32)
+for mesh, sa, sq, so in [("24", P(x), P(n, y), P(y)), ("24", P(x), P(x, y), P(y, x)), ("8", P(), P(n, x), P(x)), ("8", n, P(n, x), P(x)), ("24", P(x), n, n)]:
+    simple(f"attsplit_{mesh}_{label(sa, sq, so)}", mesh, attention_split, (AT, sa), (W, sq), (W, sq), (W, sq), (W, so))
+attgrad = lambda a, *w: jax.grad(lambda *w: attention_split(a, *w).sum(), (0, 1, 2, 3))(*w)
+simple("attgrad_tp", "24", attgrad, (AT, P(x)), (W, P(n, y)), (W, P(n, y)), (W, P(n, y)), (W, P(y)))
+simple("attgrad_fsdp", "24", attgrad, (AT, P(x)), (W, P(x, y)), (W, P(x, y)), (W, P(x, y)), (W, P(y, x)))
+simple("kvcache", "24", lambda c, k, i: lax.dynamic_update_slice(c, k, (0, i, 0, 0)), ((4, 32, 4, 8), P(x, n, y)), ((4, 1, 4, 8), P(x, n, y)), ((), P(), "i4"))
+simple("kvcache_open", "24", lambda c, k, i: lax.dynamic_update_slice(c, k, (0, i, 0, 0)), ((4, 32, 4, 8), P(x, n, y)), ((4, 1, 4, 8), n), ((), P(), "i4"))
+# ---- embeddings
+take = lambda t, i: jnp.take(t, i, axis=0)
+take_clip = lambda t, i: t.at[i].get(mode="clip")
+for mesh, st, si in [("8", P(x), P()), ("8", P(), P(x)), ("8", P(n, x), P()), ("8", P(n, x), P(x)), ("24", P(x), P(y)), ("24", P(n, y), P(x)), ("24", P(y, x), P(x)), ("8", n, P(x)), ("8", P(x), P(x)), ("8", P(n, x), n)]:
+    simple(f"embed_{mesh}_{label(st, si)}", mesh, take, ((64, 32), st), ((16, 8), si, "i4"))
+simple("embed_clip", "24", take_clip, ((64, 32), P(x, y)), ((16, 8), P(x), "i4"))
+onehot = lambda t, i: jax.nn.one_hot(i, 64) @ t
+simple("embed_onehot", "24", onehot, ((64, 32), P(y)), ((16,), P(x), "i4"))
+simple("embedgrad", "24", lambda t, i: jax.grad(lambda t: (take(t, i) ** 2).sum())(t), ((64, 32), P(n, y)), ((16, 8), P(x), "i4"))
+simple("embedgrad_rows", "8", lambda t, i: jax.grad(lambda t: (take(t, i) ** 2).sum())(t), ((64, 32), P(x)), ((16, 8), P(), "i4"))
+simple("logits", "24", lambda a, t, i: -jnp.take_along_axis(jax.nn.log_softmax(a @ t.T), i[:, None], 1).mean(), ((16, 32), P(x)), ((64, 32), P(y)), ((16,), P(x), "i4"))
+simple("logits_onehot", "24", lambda a, t, i: -(jax.nn.log_softmax(a @ t.T) * jax.nn.one_hot(i, 64)).sum(-1).mean(), ((16, 32), P(x)), ((64, 32), P(y)), ((16,), P(x), "i4"))
+# ---- norms
+def layernorm(a, g, b):
+    m = a.mean(-1, keepdims=True); v = ((a - m) ** 2).mean(-1, keepdims=True)
+    return (a - m) * lax.rsqrt(v + 1e-5) * g + b
+for mesh, sa, sg in [("8", P(x), P()), ("8", P(n, x), P(x)), ("24", P(x, y), P(y)), ("24", P(x, y), n), ("24", P(x), P(y)), ("8", P(), P(x))]:
+    simple(f"ln_{mesh}_{label(sa, sg)}", mesh, layernorm, ((16, 32), sa), ((32,), sg), ((32,), sg))
+simple("lngrad", "24", lambda a, g, b: jax.grad(lambda *t: (layernorm(*t) ** 2).sum(), (0, 1, 2))(a, g, b), ((16, 32), P(x, y)), ((32,), P(y)), ((32,), P(y)))
+simple("lngrad_dp", "8", lambda a, g, b: jax.grad(lambda *t: (layernorm(*t) ** 2).sum(), (0, 1, 2))(a, g, b), ((16, 32), P(x)), ((32,), P()), ((32,), P()))
+simple("softmax_cut", "8", lambda a: jax.nn.softmax(a), ((16, 32), P(n, x)))
+simple("softmax_rows", "24", lambda a: jax.nn.softmax(a), ((16, 32), P(x, y)))
+simple("batchnorm", "8", lambda a: (a - a.mean((0, 1, 2))) / jnp.sqrt(a.var((0, 1, 2)) + 1e-5), ((8, 4, 4, 16), P(x)))
+# ---- convolutions
+conv = lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+for mesh, sa, sk in [("8", P(x), P()), ("8", P(), P(n, n, n, x)), ("24", P(x), P(n, n, n, y)), ("24", P(x, n, n, y), P(n, n, y)), ("8", P(n, x), P()), ("8", P(n, n, n, x), P()), ("8", P(x), n)]:
+    simple(f"conv_{mesh}_{label(sa, sk)}", mesh, conv, ((8, 16, 8, 8), sa), ((3, 3, 8, 16), sk))
+simple("convgrad", "8", lambda a, k: jax.grad(lambda k: (conv(a, k) ** 2).sum())(k), ((8, 8, 8, 8), P(x)), ((3, 3, 8, 16), P()))
+simple("convgrad_tp", "24", lambda a, k: jax.grad(lambda k: (conv(a, k) ** 2).sum())(k), ((8, 8, 8, 8), P(x)), ((3, 3, 8, 16), P(n, n, n, y)))
+simple("conv_grouped", "8", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8), ((8, 8, 8, 8), P(x)), ((3, 3, 1, 8), P()))
+simple("conv_depthwise_features", "8", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8), ((8, 8, 8, 8), P(n, n, n, x)), ((3, 3, 1, 8), P(n, n, n, x)))
+simple("conv_stride", "8", lambda a, k: lax.conv_general_dilated(a, k, (2, 2), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")), ((8, 9, 9, 8), P(x)), ((3, 3, 8, 16), n))
+simple("maxpool", "8", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), ((8, 8, 8, 8), P(x)))
+simple("maxpool_space", "24", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), ((8, 8, 8, 8), P(x, y)))
+simple("poolgrad", "8", lambda a: jax.grad(lambda a: (lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") ** 2).sum())(a), ((8, 8, 8, 8), P(x)))
+# ---- loops (4 iterations)
+scan_rnn = lambda c, w, t: lax.scan(lambda c, s: ((d := jnp.tanh(c @ w + s)), d), c, t)
+for mesh, sc, sw, st in [("8", P(x), P(), P(n, x)), ("8", n, P(n, x), n), ("24", P(x), P(n, y), P(n, x)), ("24", P(x, y), P(), P(n, x, y)), ("8", P(), P(), P(n, x)), ("8", P(x), P(), n), ("24", P(x), P(y), n)]:
+    simple(f"rnn_{mesh}_{label(sc, sw, st)}", mesh, scan_rnn, ((16, 32), sc), ((32, 32), sw), ((4, 16, 32), st))
+layers = lambda a, w: lax.scan(lambda a, w: (jnp.tanh(a @ w), None), a, w)[0]
+for mesh, sa, sw in [("8", P(x), P()), ("8", P(x), P(n, x)), ("24", P(x), P(n, n, y)), ("24", P(x), P(n, x, y)), ("24", P(x, y), P(n, x, y)), ("24", P(x), P(n, y))]:
+    simple(f"layers_{mesh}_{label(sa, sw)}", mesh, layers, ((16, 32), sa), ((4, 32, 32), sw))
+    simple(f"layersgrad_{mesh}_{label(sa, sw)}", mesh, lambda a, w: jax.grad(lambda w: (layers(a, w) ** 2).sum())(w), ((16, 32), sa), ((4, 32, 32), sw))
+mlplayers = lambda a, w, v: lax.scan(lambda a, wv: (a + jnp.tanh(a @ wv[0]) @ wv[1], None), a, (w, v))[0]
+simple("mlplayers_tp", "24", mlplayers, ((16, 32), P(x)), ((4, 32, 64), P(n, n, y)), ((4, 64, 32), P(n, y)))
+simple("mlplayers_fsdp_tp", "24", mlplayers, ((16, 32), P(x)), ((4, 32, 64), P(n, x, y)), ((4, 64, 32), P(n, y, x)))
+simple("mlplayersgrad", "24", lambda a, w, v: jax.grad(lambda w, v: (mlplayers(a, w, v) ** 2).sum(), (0, 1))(w, v), ((16, 32), P(x)), ((4, 32, 64), P(n, x, y)), ((4, 64, 32), P(n, y, x)))
+simple("fori", "24", lambda a: lax.fori_loop(0, 4, lambda i, c: c * 0.5 + i, a), ((16, 32), P(x, y)))
+simple("fori_zeros", "24", lambda a: lax.fori_loop(0, 4, lambda i, c: c * 0.5 + a, jnp.zeros((16, 32))), ((16, 32), P(x, y)))
+simple("while_newton", "8", lambda a: lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, (c[1] + a / c[1]) / 2), (0, jnp.ones_like(a)))[1], ((64,), P(x)))
+simple("while_norm", "8", lambda a: lax.while_loop(lambda c: (c * c).sum() > 0.1, lambda c: c * 0.5, a), ((64, 8), P(x)))
+add("scan_constrained", "24", lambda m: lambda a, w: lax.scan(lambda a, w: (con(m, jnp.tanh(a @ w), x, y), None), a, w)[0], ((16, 32), n), ((4, 32, 32), n))
+add("scan_constrained_mid", "24", lambda m: lambda a, w: lax.scan(lambda a, w: (con(m, jnp.tanh(a @ w), x, y) @ w.T, None), a, w)[0], ((16, 32), P(x)), ((4, 32, 32), n))
+simple("scan_stack", "8", lambda a: lax.scan(lambda c, t: (c + t, c * t), jnp.zeros(16), a), ((4, 16), P(n, x)))
+simple("scan_carry_only", "8", lambda a: lax.scan(lambda c, _: (jnp.sin(c), c.sum()), a, None, length=4), ((16, 8), P(x)))
+# ---- conditionals
+choose = lambda p, a, b: lax.cond(p > 0, lambda a, b: a * b, lambda a, b: a - b, a, b)
+for mesh, sa, sb in [("8", P(x), P(x)), ("8", P(x), P()), ("24", P(x), P(y)), ("8", P(x), n), ("24", P(x), P(n, y))]:
+    simple(f"cond_{mesh}_{label(sa, sb)}", mesh, choose, ((), P()), ((16, 32), sa), ((16, 32), sb))
+simple("cond_dot", "24", lambda p, a, b: lax.cond(p > 0, lambda: a @ b, lambda: jnp.zeros((16, 16))), ((), P()), ((16, 32), P(x)), ((32, 16), P(n, y)))
+simple("switch", "8", lambda i, a: lax.switch(i, [jnp.sin, jnp.cos, lambda v: v[::-1]], a), ((), P(), "i4"), ((16, 32), P(x)))
+# ---- reductions
+for ax in (0, 1, None):
+    for red in ("sum", "max", "argmax", "mean"):
+        simple(f"{red}_{ax}", "24", lambda a, red=red, ax=ax: getattr(jnp, red)(a, ax), ((16, 32), P(x, y)))
+simple("sum_keep", "24", lambda a: a - a.sum(1, keepdims=True), ((16, 32), P(x, y)))
+simple("norm_global", "24", lambda a, b: (a / jnp.sqrt((a * a).sum() + (b * b).sum()), b), ((16, 32), P(x, y)), ((64,), P(x)))
+simple("var", "8", lambda a: jnp.var(a, 0), ((64, 8), P(x)))
+simple("any", "8", lambda a: jnp.any(a > 1, 0), ((64, 8), P(x)))
+simple("prod", "8", lambda a: jnp.prod(a, 1), ((8, 64), P(n, x)))
+simple("logsumexp", "8", lambda a: jax.nn.logsumexp(a, 1), ((8, 64), P(n, x)))
+# ---- elementwise conflicts and broadcasts
+plus = lambda a, b: a + b
+for mesh, sa, sb in [("8", P(x), P(n, x)), ("24", P(x), P(n, y)), ("24", P(x), P(y)), ("24", P(x), P(xy)), ("24", P(x), n), ("24", P(), P(x)), ("222", P(x, y), P(n, n)), ("222", P((x, y)), P(x, z)), ("8", P(x), P())]:
+    simple(f"add_{mesh}_{label(sa, sb)}", mesh, plus, ((16, 32), sa), ((16, 32), sb))
+simple("add_row", "24", plus, ((16, 32), P(x, y)), ((32,), P(y)))
+simple("add_row_open", "24", plus, ((16, 32), P(x, y)), ((32,), n))
+simple("add_row_other", "24", plus, ((16, 32), P(x)), ((32,), P(y)))
+simple("add_col", "24", lambda a, b: a + b[:, None], ((16, 32), P(x)), ((16,), P(y)))
+simple("add_three", "24", lambda a, b, c: (a + b) * c, ((16, 32), P(x)), ((16, 32), P(y)), ((16, 32), P(n, x)))
+simple("where", "8", lambda a, b: jnp.where(a > 0, a, b), ((16, 32), P(x)), ((16, 32), P()))
+simple("iota_mask", "8", lambda a: a * jnp.arange(32), ((16, 32), P(n, x)))
+simple("scalar", "8", lambda a, s: a * s, ((16, 32), P(x)), ((), P()))
+simple("identity", "24", lambda a: a, ((16, 32), P(x, y)))
+simple("unused", "24", lambda a, b: (a, b * 2), ((16, 32), P(x, y)), ((16, 32), n))
+# ---- structure
+for name, f in {
+    "concat0": lambda a: jnp.concatenate([a, a * 2], 0), "concat1": lambda a: jnp.concatenate([a, a], 1), "stack": lambda a: jnp.stack([a, a + 1]), "pad0": lambda a: jnp.pad(a, ((1, 1), (0, 0))),
+    "pad8": lambda a: jnp.pad(a, ((8, 8), (0, 0))), "slice0": lambda a: a[:8], "slice1": lambda a: a[:, :16], "slice_mid": lambda a: a[4:12], "slice_odd": lambda a: a[1:], "stride": lambda a: a[::2],
+    "rev0": lambda a: a[::-1], "rev1": lambda a: a[:, ::-1], "transpose": lambda a: a.T, "roll0": lambda a: jnp.roll(a, 1, 0), "roll1": lambda a: jnp.roll(a, 1, 1), "shift": lambda a: jnp.concatenate([a[1:], a[:1]], 0),
+    "cumsum0": lambda a: jnp.cumsum(a, 0), "cumsum1": lambda a: jnp.cumsum(a, 1), "cummax": lambda a: lax.cummax(a, 0), "sort0": lambda a: jnp.sort(a, 0), "sort1": lambda a: jnp.sort(a, 1), "argsort0": lambda a: jnp.argsort(a, 0),
+    "topk": lambda a: lax.top_k(a, 4), "topk_rows": lambda a: lax.top_k(a.T, 4), "diff": lambda a: a[1:] - a[:-1], "tile": lambda a: jnp.tile(a, (2, 1)), "repeat": lambda a: jnp.repeat(a, 2, 0), "flatten": lambda a: a.reshape(-1),
+    "split0": lambda a: a.reshape(4, 4, 32), "split1": lambda a: a.reshape(16, 8, 4), "merge": lambda a: a.reshape(16 * 32 // 64, 64), "unsplit": lambda a: a.reshape(2, 8, 32), "expand": lambda a: a[:, None, :], "dus": lambda a: a.at[2].set(0.0), "dus_block": lambda a: a.at[4:8].set(1.0),
+    "dslice": lambda a: lax.dynamic_slice(a, (2, 0), (4, 32)), "index": lambda a: a[3], "index1": lambda a: a[:, 3], "triu": lambda a: jnp.triu(a), "diag": lambda a: jnp.diagonal(a), "quant": lambda a: (a * 10).astype(jnp.int8),
+    "gather_rows": lambda a: a[jnp.array([3, 1, 15, 0])], "take_along": lambda a: jnp.take_along_axis(a, jnp.argsort(a, 1), 1), "scatter_rows": lambda a: a.at[jnp.array([3, 1])].add(1.0), "fft": lambda a: jnp.abs(jnp.fft.fft(a)), "swap3": lambda a: a.reshape(4, 4, 32).transpose(2, 0, 1),
+}.items():
+    simple(f"s_{name}", "24", f, ((16, 32), P(x, y)))
+    simple(f"r_{name}", "8", f, ((16, 32), P(x)))
+simple("merge_split", "8", lambda a: a.reshape(64, 4), ((8, 8, 4), P(x)))
+simple("merge_minor", "8", lambda a: a.reshape(64, 4), ((8, 8, 4), P(n, x)))
+simple("merge_both", "24", lambda a: a.reshape(64, 4), ((8, 8, 4), P(x, y)))
+simple("split_both", "24", lambda a: a.reshape(2, 8, 4), ((16, 4), P(xy)))
+simple("split_sub", "8", lambda a: a.reshape(2, 8, 4), ((16, 4), P(x)))
+simple("split_sub4", "8", lambda a: a.reshape(4, 4, 4), ((16, 4), P(x)))
+simple("reshape_back", "8", lambda a: (a.reshape(2, 8, 4) * 2).reshape(16, 4) + a, ((16, 4), P(x)))
+simple("heads", "24", lambda a: a.reshape(4, 16, 4, 8).transpose(0, 2, 1, 3), ((4, 16, 32), P(x, n, y)))
+simple("concat_two", "24", lambda a, b: jnp.concatenate([a, b], 0), ((16, 32), P(x, y)), ((16, 32), n))
+simple("concat_conflict", "24", lambda a, b: jnp.concatenate([a, b], 1), ((16, 32), P(x)), ((16, 32), P(y)))
+simple("dus_open", "8", lambda a, b, i: lax.dynamic_update_slice(a, b, (i, 0)), ((16, 32), P(n, x)), ((4, 32), n), ((), P(), "i4"))
+simple("dus_rows", "8", lambda a, b, i: lax.dynamic_update_slice(a, b, (i, 0)), ((16, 32), P(x)), ((4, 32), n), ((), P(), "i4"))
+simple("ds_rows", "8", lambda a, i: lax.dynamic_slice(a, (i, 0), (4, 32)), ((16, 32), P(x)), ((), P(), "i4"))
+simple("scatter_add", "8", lambda a, i, u: a.at[i].add(u), ((16, 32), P(n, x)), ((8,), P(), "i4"), ((8, 32), n))
+simple("scatter_updates", "8", lambda a, i, u: a.at[i].add(u), ((16, 32), P()), ((8,), P(x), "i4"), ((8, 32), P(x)))
+simple("segment_sum", "8", lambda u, i: jax.ops.segment_sum(u, i, 16), ((64, 4), P(x)), ((64,), P(x), "i4"))
+simple("batched_gather", "8", lambda a, i: jax.vmap(lambda a, i: a[i])(a, i), ((8, 16, 4), P(x)), ((8, 3), P(x), "i4"))
+simple("batched_gather_open", "8", lambda a, i: jax.vmap(lambda a, i: a[i])(a, i), ((8, 16, 4), P(x)), ((8, 3), n, "i4"))
+# ---- sizes that do not divide (inside)
+simple("odd_slice", "8", lambda a: a[:15] * 2, ((16, 4), P(x)))
+simple("odd_pad", "8", lambda a: (jnp.pad(a, ((0, 1), (0, 0))) * 2)[:16], ((16, 4), P(x)))
+simple("odd_concat", "8", lambda a, b: jnp.concatenate([a, b]) * 2, ((16, 4), P(x)), ((3, 4), P()))
+add("odd_constraint", "8", lambda m: lambda a: con(m, a * 2, x) + 1, ((13, 4), n))
+add("odd_constraint_sum", "8", lambda m: lambda a: con(m, a * 2, x).sum(), ((13, 4), n))
+add("odd_constraint_dot", "8", lambda m: lambda a, w: con(m, jnp.sin(a), x) @ w, ((13, 4), n), ((4, 16), n))
+# ---- others
+add("remat", "24", lambda m: lambda w1, w2, a: jax.grad(lambda w1: jax.checkpoint(lambda a: jnp.tanh(con(m, a @ w1, x, y)))(a).sum())(w1), (W1, P(n, y)), (W2, P()), (A, P(x)))
+simple("adam", "8", lambda p, g, mu, nu: (p - mu / (jnp.sqrt(nu) + 1e-8), 0.9 * mu + 0.1 * g, 0.99 * nu + 0.01 * g * g), ((64, 16), P(x)), ((64, 16), n), ((64, 16), P(x)), ((64, 16), P(x)))
+simple("moe", "8", lambda a, g, w: jnp.einsum("te,etd->td", jax.nn.softmax(a @ g), jnp.einsum("td,edf->etf", a, w)), ((32, 16), P()), ((16, 8), P()), ((8, 16, 16), P(x)))
+simple("moe_dp", "24", lambda a, g, w: jnp.einsum("te,etd->td", jax.nn.softmax(a @ g), jnp.einsum("td,edf->etf", a, w)), ((32, 16), P(x)), ((16, 8), P()), ((8, 16, 16), P(y)))
+simple("gram", "8", lambda a: a.T @ a, ((64, 16), P(x)))
+simple("power", "8", lambda a, v: lax.fori_loop(0, 4, lambda i, v: (u := a @ v) / jnp.linalg.norm(u), v), ((64, 64), P(x)), ((64,), n))
+simple("kmeans", "8", lambda a, c: jnp.argmin(((a[:, None] - c[None]) ** 2).sum(-1), 1), ((64, 4), P(x)), ((8, 4), P()))
+simple("pairwise", "24", lambda a, c: ((a[:, None] - c[None]) ** 2).sum(-1), ((64, 4), P(x)), ((16, 4), P(y)))
+simple("vmap_dot", "8", lambda a, b: jax.vmap(jnp.dot)(a, b), ((64, 4), P(x)), ((64, 4), n))
+simple("bf16", "24", lambda a, w: (a.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)).astype(jnp.float32), (A, P(x)), (W1, P(x, y)))
+simple("dropout_like", "8", lambda a: jnp.where(jax.random.bernoulli(jax.random.key(0), 0.5, a.shape), a, 0), ((16, 32), P(x)))
