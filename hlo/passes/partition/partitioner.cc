@@ -42,6 +42,9 @@ namespace {
 
 constexpr absl::string_view kPartitionedAttribute = "is_spmd_partitioned";
 
+// Instructions that a warning of gathered arrays names.
+constexpr size_t kMostNamed = 16;
+
 bool IsPartitioned(const HloModule& module) {
   return module.is_scheduled() || !ExtraAttribute(module.extra_attributes(), "spmd_output_sharding").empty() ||
          ExtraAttribute(module.extra_attributes(), kPartitionedAttribute) == "true";
@@ -203,8 +206,13 @@ class Partitioner : public HloPass {
                        }),
         aliases.end());
     if (walk.gathered_count() > 0) {
+      std::vector<std::string> names = walk.gatherers();
+      if (names.size() > kMostNamed) {
+        names.resize(kMostNamed);
+        names.emplace_back("...");
+      }
       LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(), " sharded arrays whole, for ",
-                 absl::StrJoin(walk.gatherers(), ", "));
+                 absl::StrJoin(names, ", "));
     }
     return true;
   }

@@ -10,6 +10,7 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/tile_cut.h"
+#include "hlo/passes/partition/tile_shift.h"
 
 namespace hilo {
 
@@ -47,7 +48,23 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> ReduceScatter(HloInstruction* part, HloOpcode combiner,
                                                 const std::vector<std::vector<int64_t>>& groups, int64_t dimension);
 
+  // The tile of the result of a shift (tile_shift.h) of tiles, `count` of which are along the dimension; `fill`, a
+  // scalar, is where no source is.
+  absl::StatusOr<HloInstruction*> Shift(const std::vector<HloInstruction*>& tiles, HloInstruction* fill,
+                                        const TileShift& shift, const std::vector<ShiftRound>& rounds, int64_t count);
+  // The indices of a scatter into a tile that is cut along dimensions that they index: less the first index of the
+  // tile. Component i, along `vector_dimension`, indexes dimension `indexed`[i].
+  absl::StatusOr<HloInstruction*> IndicesWithin(HloInstruction* indices, const Shape& whole,
+                                                const TileAssignment& tiles, int64_t vector_dimension,
+                                                const std::vector<int64_t>& indexed);
+
  private:
+  absl::StatusOr<HloInstruction*> PieceOf(HloInstruction* tile, const ShiftSource& source, int64_t dimension,
+                                          const ShiftRound& round);
+  // From this partition's element of `starts`, along one dimension.
+  absl::StatusOr<HloInstruction*> SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
+                                             const std::vector<int64_t>& starts);
+  absl::StatusOr<HloInstruction*> PadAlong(HloInstruction* value, int64_t dimension, int64_t low, int64_t high);
   absl::StatusOr<HloInstruction*> Permute(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to);
   absl::StatusOr<HloInstruction*> AllToAll(HloInstruction* tile, const TileAssignment& from, const ReshardStep& step);
   absl::StatusOr<HloComputation*> CombinerComputation(HloOpcode combiner, PrimitiveType type);

@@ -1,6 +1,9 @@
-// The steps of resharding (reshard.h) as instructions.
+// The steps of resharding (reshard.h) and shifts (tile_shift.h) as instructions.
+#include <algorithm>
 #include <map>
 
+#include "absl/algorithm/container.h"
+#include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -124,6 +127,142 @@ absl::StatusOr<HloInstruction*> TileEmitter::ReduceScatter(HloInstruction* part,
   Shape shape = part->shape();
   shape.set_dimensions(dimension, shape.dimensions(dimension) / static_cast<int64_t>(groups[0].size()));
   return computation_->AddOp(HloOpcode::kReduceScatter, {part}, std::move(attributes), {computation}, &shape);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
+                                                        const std::vector<int64_t>& starts) {
+  auto attributes = std::make_unique<DynamicSliceAttrs>();
+  attributes->dynamic_slice_sizes.assign(value->shape().dimensions().begin(), value->shape().dimensions().end());
+  if (attributes->dynamic_slice_sizes[dimension] == size) return value;
+  attributes->dynamic_slice_sizes[dimension] = size;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * start, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
+  std::vector<HloInstruction*> operands(1 + value->shape().rank(),
+                                        computation_->AddConstant(LiteralUtil::CreateR0<int64_t>(0)));
+  operands[0] = value;
+  operands[1 + dimension] = start;
+  return computation_->AddOp(HloOpcode::kDynamicSlice, operands, std::move(attributes));
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::PadAlong(HloInstruction* value, int64_t dimension, int64_t low,
+                                                      int64_t high) {
+  if (low == 0 && high == 0) return value;
+  HloInstruction* zero = computation_->AddConstant(LiteralUtil::Zero(value->shape().element_type()));
+  auto attributes = std::make_unique<PadAttrs>();
+  attributes->padding.dimensions.resize(value->shape().rank());
+  attributes->padding.dimensions[dimension].edge_padding_low = low;
+  attributes->padding.dimensions[dimension].edge_padding_high = high;
+  return computation_->AddOp(HloOpcode::kPad, {value, zero}, std::move(attributes));
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::PieceOf(HloInstruction* tile, const ShiftSource& source, int64_t dimension,
+                                                     const ShiftRound& round) {
+  const int64_t step = std::max(source.stride, -source.stride);
+  const int64_t span = (round.length - 1) * step + 1;
+  const int64_t overhang = *absl::c_max_element(round.start) + span - tile->shape().dimensions(dimension);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * piece, PadAlong(tile, dimension, 0, std::max<int64_t>(overhang, 0)));
+  HILO_ASSIGN_OR_RETURN(piece, SliceAlong(piece, dimension, span, round.start));
+  if (step > 1) {
+    auto slice = std::make_unique<SliceAttrs>();
+    for (const int64_t size : piece->shape().dimensions()) slice->slice.push_back({0, size, 1});
+    slice->slice[dimension].stride = step;
+    HILO_ASSIGN_OR_RETURN(piece, computation_->AddOp(HloOpcode::kSlice, {piece}, std::move(slice)));
+  }
+  if (source.stride < 0) {
+    auto reverse = std::make_unique<ReverseAttrs>();
+    reverse->dimensions = {dimension};
+    HILO_ASSIGN_OR_RETURN(piece, computation_->AddOp(HloOpcode::kReverse, {piece}, std::move(reverse)));
+  }
+  return piece;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruction*>& tiles, HloInstruction* fill,
+                                                   const TileShift& shift, const std::vector<ShiftRound>& rounds,
+                                                   int64_t count) {
+  const int64_t dimension = shift.dimension, size = shift.result_size / count;
+  Shape shape = ShapeUtil::MakeShape(tiles[0]->shape().element_type(), tiles[0]->shape().dimensions());
+  shape.set_dimensions(dimension, size);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation_->AddOp(HloOpcode::kBroadcast, {fill},
+                                                                     std::make_unique<BroadcastAttrs>(), {}, &shape));
+  for (const ShiftRound& round : rounds) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * piece,
+                          PieceOf(tiles[round.source], shift.sources[round.source], dimension, round));
+    if (!round.is_local) {
+      auto permute = std::make_unique<CollectivePermuteAttrs>();
+      permute->channel_id = (*next_channel_)++;
+      permute->source_target_pairs.pairs = round.pairs;
+      HILO_ASSIGN_OR_RETURN(piece, computation_->AddOp(HloOpcode::kCollectivePermute, {piece}, std::move(permute)));
+    }
+    std::vector<int64_t> starts;
+    for (const int64_t at : round.at) starts.push_back(size - at);
+    const bool is_in_place = round.length == size && absl::c_all_of(round.at, [](int64_t at) { return at == 0; });
+    if (!is_in_place) {
+      HILO_ASSIGN_OR_RETURN(piece, PadAlong(piece, dimension, size, size));
+      HILO_ASSIGN_OR_RETURN(piece, SliceAlong(piece, dimension, size, starts));
+    }
+    const auto covers = [&](int64_t p) { return round.begin[p] == 0 && round.end[p] == size; };
+    bool covers_all = true;
+    for (int64_t p = 0; p < partitions_; ++p) covers_all &= covers(p);
+    if (covers_all) {
+      result = piece;
+      continue;
+    }
+    const Shape indices = ShapeUtil::MakeShape(S64, shape.dimensions()),
+                mask = ShapeUtil::MakeShape(PRED, shape.dimensions());
+    auto iota = std::make_unique<IotaAttrs>();
+    iota->iota_dimension = dimension;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * index,
+                          computation_->AddOp(HloOpcode::kIota, {}, std::move(iota), {}, &indices));
+    HloInstruction* inside = nullptr;
+    for (const auto& [bounds, direction] :
+         {std::pair(&round.begin, ComparisonDirection::kGe), std::pair(&round.end, ComparisonDirection::kLt)}) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * bound, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(*bounds)));
+      HILO_ASSIGN_OR_RETURN(
+          bound, computation_->AddOp(HloOpcode::kBroadcast, {bound}, std::make_unique<BroadcastAttrs>(), {}, &indices));
+      auto compare = std::make_unique<CompareAttrs>();
+      compare->direction = direction;
+      HILO_ASSIGN_OR_RETURN(HloInstruction * one,
+                            computation_->AddOp(HloOpcode::kCompare, {index, bound}, std::move(compare), {}, &mask));
+      if (inside == nullptr) {
+        inside = one;
+      } else {
+        HILO_ASSIGN_OR_RETURN(inside, computation_->AddOp(HloOpcode::kAnd, {inside, one}));
+      }
+    }
+    HILO_ASSIGN_OR_RETURN(result, computation_->AddOp(HloOpcode::kSelect, {inside, piece, result}));
+  }
+  return result;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::IndicesWithin(HloInstruction* indices, const Shape& whole,
+                                                           const TileAssignment& tiles, int64_t vector_dimension,
+                                                           const std::vector<int64_t>& indexed) {
+  const Shape shape = ShapeUtil::MakeShape(indices->shape().element_type(), indices->shape().dimensions());
+  const bool has_vectors = vector_dimension < shape.rank();
+  HloInstruction* first = nullptr;  // of the tile, by component
+  for (size_t i = 0; i < indexed.size(); ++i) {
+    const int64_t d = indexed[i];
+    std::vector<int64_t> starts;
+    for (const std::vector<int64_t>& tile : tiles.tile_of)
+      starts.push_back(tile[d] * (whole.dimensions(d) / tiles.counts[d]));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * start, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
+    HILO_ASSIGN_OR_RETURN(start, Reshape(start, {1}));
+    if (first == nullptr) {
+      first = start;
+      continue;
+    }
+    auto concatenate = std::make_unique<ConcatenateAttrs>();
+    concatenate->dimensions = {0};
+    HILO_ASSIGN_OR_RETURN(first, computation_->AddOp(HloOpcode::kConcatenate, {first, start}, std::move(concatenate)));
+  }
+  if (!has_vectors) {
+    HILO_ASSIGN_OR_RETURN(first, Reshape(first, {}));
+  }
+  const Shape converted = ShapeUtil::MakeShape(shape.element_type(), first->shape().dimensions());
+  HILO_ASSIGN_OR_RETURN(first, computation_->AddOp(HloOpcode::kConvert, {first}, nullptr, {}, &converted));
+  auto broadcast = std::make_unique<BroadcastAttrs>();
+  if (has_vectors) broadcast->dimensions = {vector_dimension};
+  HILO_ASSIGN_OR_RETURN(first, computation_->AddOp(HloOpcode::kBroadcast, {first}, std::move(broadcast), {}, &shape));
+  return computation_->AddOp(HloOpcode::kSubtract, {indices, first});
 }
 
 }  // namespace hilo

@@ -183,6 +183,13 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
         if (done) return CutAgain(*instruction);
       }
       const Cuts cuts = ChooseCuts(*instruction, *factors);
+      const double cost = CostOf(*instruction, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
+      HILO_ASSIGN_OR_RETURN(const bool is_shifted, VisitShift(instruction, cost));
+      if (is_shifted) return absl::OkStatus();
+      if (instruction->opcode() == HloOpcode::kScatter) {
+        HILO_ASSIGN_OR_RETURN(const bool is_scattered, VisitScatter(instruction, *factors, cost));
+        if (is_scattered) return absl::OkStatus();
+      }
       HILO_RETURN_IF_ERROR(cuts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
       return CutAgain(*instruction);
     }

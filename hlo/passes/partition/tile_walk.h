@@ -130,6 +130,10 @@ class TileWalk {
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
+  // False if the op is not one that moves elements along cut dimensions, or costs at least `limit` that way.
+  absl::StatusOr<bool> VisitShift(HloInstruction* op, double limit);
+  // ... that scatters into rows that are cut: every partition takes the updates of those it has.
+  absl::StatusOr<bool> VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit);
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
   absl::Status CutAgain(const HloInstruction& op);
 

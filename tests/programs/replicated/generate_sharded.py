@@ -105,6 +105,14 @@ def main():
           [P(None, "a"), P(None, "a"), P(None, None, "b"), P("b"), P("b", "a")], [P(None, None, "b"), P("b"), P(), P(), P("b", "a")],
           [normal(3, 8, 4), normal(3, 8, 2), normal(2, 4, 4), normal(4, 2), normal(4, 4)])
 
+    def moves(x, indices, updates):
+        within = lambda value, *spec: lax.with_sharding_constraint(value, NamedSharding(MESH, P(*spec)))
+        return (x[2:10:2, ::-1], jnp.pad(x, ((3, 1), (2, 2))), jnp.concatenate([x[:4], x * 2, x[8:]])[::-1], x.at[indices].add(updates), within(within(x, "b", "a"), None, ("a", "b")),
+                jnp.sort(x, 0), (x.reshape(2, 6, 8) * 2).reshape(12, 8) + x)
+
+    write("sharded_moves", "Elements that move along the axes of the mesh.", moves, [P("a", "b"), P(), P()], [P("a", "b")] * 4 + [P(None, ("a", "b"))] + [P("a", "b")] * 2,
+          [normal(12, 8), np.array([11, 3, 3, 12, -1], np.int32), normal(5, 8)])
+
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,46 @@
+// Ops that move elements along a dimension that is cut: slices, pads, reverses and concatenations. Each partition gets
+// the pieces of its tile of the result from the partitions that have them:
+//
+//   f32[8] in 4 tiles, slice [1:5]:   0 1 | 2 3 | 4 5 | 6 7   =>   1 | 2 | 3 | 4
+//   tile 1 stays in place; the others get a piece by one permute: tile 0 keeps its last element, 2 <- 1, 3 <- 2
+#ifndef HILO_HLO_PASSES_PARTITION_TILE_SHIFT_H_
+#define HILO_HLO_PASSES_PARTITION_TILE_SHIFT_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "hlo/ir/tile_assignment.h"
+
+namespace hilo {
+
+// Indices [begin, end) of the result along the dimension are those from `offset`, `stride` apart, of one operand.
+struct ShiftSource {
+  int64_t operand_size, begin, end, offset, stride;
+};
+
+// Along one dimension, which is cut into equally many tiles in the operands and in the result.
+struct TileShift {
+  int64_t dimension = 0, result_size = 0;
+  std::vector<ShiftSource> sources;  // in order; what none of them covers is filled
+};
+
+// One piece for each partition that takes part: from at most one, to at most one.
+struct ShiftRound {
+  size_t source = 0;
+  bool is_local = false;                           // every piece stays where it is
+  int64_t length = 0;                              // of the longest piece
+  std::vector<std::pair<int64_t, int64_t>> pairs;  // source and target partition
+  // By source partition: the first element of the piece in its tile. By target partition: the index in the tile of the
+  // result of the piece's first element, and the range that it covers.
+  std::vector<int64_t> start, at, begin, end;
+};
+
+std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& tiles);
+
+// Elements along the dimension that a partition receives, on average.
+double ReceivedElements(const std::vector<ShiftRound>& rounds, int64_t partitions);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_PARTITION_TILE_SHIFT_H_
