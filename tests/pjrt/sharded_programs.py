@@ -33,6 +33,38 @@ def con(m, x, *spec):
     return lax.with_sharding_constraint(x, NamedSharding(m, P(*spec)))
 
 
+
+def normed(hidden, gain):
+    return hidden * lax.rsqrt((hidden * hidden).mean(-1, keepdims=True) + 1e-5) * gain
+
+
+def transformer_layer(hidden, weights):
+    projections, out, up, down, gains = weights
+    batch, length, width = hidden.shape
+    query, key, value = ((normed(hidden, gains[0]) @ projection).reshape(batch, length, 4, -1).transpose(0, 2, 1, 3) for projection in projections)
+    scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), query @ key.swapaxes(-1, -2) / 4, -1e9)
+    hidden += (jax.nn.softmax(scores, -1) @ value).transpose(0, 2, 1, 3).reshape(batch, length, width) @ out
+    return hidden + jax.nn.gelu(normed(hidden, gains[1]) @ up) @ down, None
+
+
+def transformer_step(embed):
+    """A training step with momentum; parameters are cut along both axes of the mesh."""
+
+    def step(tokens, table, *weights):
+        def loss(table, weights):
+            hidden, _ = lax.scan(transformer_layer, embed(table[tokens[:, :-1]]), weights)
+            return -(jax.nn.log_softmax(hidden @ table.T) * jax.nn.one_hot(tokens[:, 1:], 128)).sum(-1).mean()
+
+        value, gradients = jax.value_and_grad(loss, (0, 1))(table, weights)
+        return value, jax.tree.map(lambda weight, gradient: weight - 0.1 * gradient, (table, weights), gradients)
+
+    return step
+
+
+TRANSFORMER = [((8, 33), P("x"), "i4"), ((128, 64), P("y", "x")), ((4, 3, 64, 64), P(None, None, "x", "y")), ((4, 64, 64), P(None, "y", "x")), ((4, 64, 256), P(None, "x", "y")),
+               ((4, 256, 64), P(None, "y", "x")), ((4, 2, 64), P())]
+add("transformer_constrained", "24", lambda m: transformer_step(lambda hidden: con(m, hidden, "x")), *TRANSFORMER)
+simple("transformer", "24", transformer_step(lambda hidden: hidden), *TRANSFORMER)
 relu = jax.nn.relu
 x, y, z, xy, n = "x", "y", "z", ("x", "y"), None
 # ---- MLPs

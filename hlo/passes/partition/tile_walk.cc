@@ -17,7 +17,7 @@ namespace {
 constexpr int kMostCombinations = 512;
 // What a byte read or written, or a product added up, counts for beside a byte that is exchanged: enough to prefer to
 // share the work where nothing is exchanged for it.
-constexpr double kWorkPerByte = 1e-4;
+constexpr double kWorkPerByte = 1e-3;
 // Iterations that a loop is assumed to have: what is gathered before it counts for less than what each gathers.
 constexpr double kIterations = 8;
 
