@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -38,6 +39,7 @@ GpuProperties Properties(int64_t memory_bytes) {
           .is_emulated = true};
 }
 
+constexpr int64_t kMaxDelayMicroseconds = int64_t{60} * 1000 * 1000;
 constexpr uint32_t kMaxGridYz = 65535;
 // The assembler's limit; only dynamic shared memory may exceed it, up to max_shared_bytes_per_block.
 constexpr int64_t kMaxStaticSharedBytes = 48 << 10;
@@ -315,7 +317,7 @@ class Device : public EmulatedDriver {
         jit_(std::move(jit)),
         pool_(std::move(pool)),
         memory_(options.memory_bytes, options.check_accesses),
-        queue_(options.seed) {}
+        queue_(options.seed, options.asynchronous) {}
   ~Device() override { queue_.Drain(); }
 
   const GpuProperties& properties() const override { return properties_; }
@@ -398,6 +400,9 @@ class Device : public EmulatedDriver {
     return queue_.TakeReports();
   }
 
+  void SetPaused(bool paused) override { queue_.SetPaused(paused); }
+  int64_t PendingCount() override { return queue_.PendingCount(); }
+
   std::vector<AccessCount> TakeAccessCounts() override {
     queue_.Drain();
     std::vector<AccessCount> all;
@@ -436,6 +441,8 @@ class Device : public EmulatedDriver {
 
   absl::Status RunKernel(const Kernel& kernel, const LaunchDimensions& dimensions, absl::Span<const uint64_t> arguments,
                          absl::Span<const GpuSlice> slices) {
+    if (options_.delay_microseconds > 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(options_.delay_microseconds));
     EmulatedLaunch launch{.kernel = &kernel.info,
                           .function = kernel.function,
                           .dimensions = dimensions,
@@ -564,6 +571,10 @@ absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
       options.check_accesses = true;
     } else if (item == "count") {
       options.check_accesses = options.count_accesses = true;
+    } else if (item == "async") {
+      options.asynchronous = true;
+    } else if (parts.first == "delay" && has_number && number <= kMaxDelayMicroseconds) {
+      options.delay_microseconds = number;
     } else if (item == "no-conditions") {
       options.captures_control_flow = false;
     } else if (parts.first == "seed" && has_number && number <= UINT32_MAX) {
@@ -576,8 +587,8 @@ absl::StatusOr<EmulatedOptions> EmulatedOptions::FromEnvironment() {
       options.refused_captures = number;
     } else {
       return InvalidArgument(
-          "HILO_EMULATED: expected check, count, no-conditions, refuse-captures=N, seed=N, threads=N and memory=BYTES "
-          "with commas between, got ",
+          "HILO_EMULATED: expected async, check, count, delay=MICROSECONDS (at most a minute), no-conditions, "
+          "refuse-captures=N, seed=N, threads=N and memory=BYTES with commas between, got ",
           item);
     }
   }

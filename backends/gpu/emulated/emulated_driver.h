@@ -2,8 +2,9 @@
 //
 // Input is bitcode after the NVPTX pipeline (CompileGpuModule). Threads of a block that synchronize at barriers or in
 // warp operations are fibers; others are a plain loop. Streams run nothing until a caller waits, and then in a random
-// order that their events allow. In addition to the faults that GpuDriver lists, these are reported with every option
-// off: races and deadlocks of streams, copies and fills out of bounds, launches beyond the limits.
+// order that their events allow; with EmulatedOptions::asynchronous, threads of their own run them. In addition to the
+// faults that GpuDriver lists, these are reported with every option off: races and deadlocks of streams, copies and
+// fills out of bounds, launches beyond the limits.
 #ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_DRIVER_H_
 #define HILO_BACKENDS_GPU_EMULATED_EMULATED_DRIVER_H_
 
@@ -31,10 +32,13 @@ struct EmulatedOptions {
   bool captures_control_flow = true;
   // The number of captures that fail at their end, as a driver may fail them for internal reasons.
   int64_t refused_captures = 0;
-  int host_threads = 1;  // that run the blocks of an unchecked launch
+  // Each stream has a thread that runs its work as it is queued.
+  bool asynchronous = false;
+  int64_t delay_microseconds = 0;  // that every launch takes in addition
+  int host_threads = 1;            // that run the blocks of an unchecked launch
   int64_t memory_bytes = int64_t{16} << 30;
 
-  // Parses HILO_EMULATED, a list as in "check,count,no-conditions,refuse-captures=1,seed=7,threads=2,memory=1000000".
+  // Parses HILO_EMULATED, a list as in "async,check,count,delay=100,no-conditions,refuse-captures=1,seed=7,threads=2".
   // Errors: InvalidArgument.
   static absl::StatusOr<EmulatedOptions> FromEnvironment();
 };
@@ -43,6 +47,10 @@ class EmulatedDriver : public GpuDriver {
  public:
   // Runs queued work, and returns the reports since the last call. At most 4 of each kind per launch.
   virtual std::vector<EmulatedReport> TakeReports() = 0;
+  // While paused, no queued operation begins, and callers that wait for one wait until this ends.
+  virtual void SetPaused(bool paused) = 0;
+  // Returns the number of queued operations that have not begun.
+  virtual int64_t PendingCount() = 0;
   // Returns the counts since the last call, by kernel and site.
   virtual std::vector<AccessCount> TakeAccessCounts() = 0;
 };

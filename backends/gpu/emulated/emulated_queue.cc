@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/signals_blocked.h"
 
 namespace hilo::gpu {
 namespace {
@@ -23,7 +24,15 @@ int EmulatedQueue::AddStream() {
 
 void EmulatedQueue::RemoveStream(int stream) {
   Synchronize(stream).IgnoreError();
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (Stream& removed = streams_[stream]; removed.worker.joinable()) {
+    removed.stopping = true;
+    std::thread worker = std::move(removed.worker);
+    lock.unlock();
+    changed_.notify_all();
+    worker.join();
+    lock.lock();
+  }
   streams_.erase(stream);
   order_.Forget(stream);
 }
@@ -35,6 +44,27 @@ void EmulatedQueue::Queue(int stream, QueuedWork work) {
   const uint64_t sequence = order_.Queue(stream, work.what, work.slices, &races);
   to.pending.push_back({std::move(work), sequence, std::exchange(to.waits, {})});
   for (EmulatedReport& race : races) Fail(std::move(race));
+  if (!asynchronous_) return;
+  if (!to.worker.joinable()) {
+    const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
+    to.worker = std::thread([this, &to] { Work(to); });
+  }
+  changed_.notify_all();
+}
+
+void EmulatedQueue::SetPaused(bool paused) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    paused_ = paused;
+  }
+  changed_.notify_all();
+}
+
+int64_t EmulatedQueue::PendingCount() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  size_t count = 0;
+  for (const auto& [number, stream] : streams_) count += stream.pending.size();
+  return static_cast<int64_t>(count);
 }
 
 StreamPoint EmulatedQueue::Record(int stream) {
@@ -59,19 +89,21 @@ bool EmulatedQueue::IsDone(int stream, uint64_t sequence) const {
   return it == streams_.end() || it->second.done >= sequence;
 }
 
+bool EmulatedQueue::IsReady(const Stream& stream, bool* others) const {
+  if (stream.running || stream.pending.empty()) return false;
+  const auto& waits = stream.pending.front().waits;
+  if (!std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); }))
+    return false;
+  const auto& is_ready = stream.pending.front().work.is_ready;
+  if (!paused_ && (is_ready == nullptr || !status_.ok() || is_ready())) return true;
+  *others = true;
+  return false;
+}
+
 std::vector<int> EmulatedQueue::Ready(bool* others) const {
   std::vector<int> ready;
   for (const auto& [number, stream] : streams_) {
-    if (stream.running || stream.pending.empty()) continue;
-    const auto& waits = stream.pending.front().waits;
-    if (!std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return IsDone(wait.first, wait.second); }))
-      continue;
-    const auto& is_ready = stream.pending.front().work.is_ready;
-    if (is_ready == nullptr || !status_.ok() || is_ready()) {
-      ready.push_back(number);
-    } else {
-      *others = true;
-    }
+    if (IsReady(stream, others)) ready.push_back(number);
   }
   return ready;
 }
@@ -83,7 +115,27 @@ bool EmulatedQueue::AnyRunning() const {
 bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
   const std::vector<int> ready = Ready(&waits_for_others_);
   if (ready.empty()) return false;
-  Stream& stream = streams_[ready[random_() % ready.size()]];
+  RunFront(streams_[ready[random_() % ready.size()]], lock);
+  return true;
+}
+
+void EmulatedQueue::Work(Stream& stream) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    bool others = false;
+    if (IsReady(stream, &others)) {
+      RunFront(stream, lock);
+    } else if (stream.stopping) {
+      return;
+    } else if (others) {
+      changed_.wait_for(lock, kPoll);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void EmulatedQueue::RunFront(Stream& stream, std::unique_lock<std::mutex>& lock) {
   Pending pending = std::move(stream.pending.front());
   stream.pending.pop_front();
   stream.running = true;
@@ -100,19 +152,22 @@ bool EmulatedQueue::RunOne(std::unique_lock<std::mutex>& lock) {
     stream.running = false;
     stream.pending.push_front(std::move(pending));
     changed_.notify_all();
-    return true;
+    return;
   }
   stream.running = false;
   stream.done = pending.sequence;
   changed_.notify_all();
-  return true;
 }
 
 absl::Status EmulatedQueue::Reach(const StreamPoint& point) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!IsDone(point.stream, point.sequence)) {
     waits_for_others_ = false;
-    if (RunOne(lock)) continue;
+    if (!asynchronous_ && RunOne(lock)) continue;
+    if (asynchronous_ && !Ready(&waits_for_others_).empty()) {
+      changed_.wait(lock);
+      continue;
+    }
     if (waits_for_others_) {
       changed_.wait_for(lock, kPoll);
       continue;
@@ -133,7 +188,7 @@ absl::Status EmulatedQueue::Reach(const StreamPoint& point) {
 
 bool EmulatedQueue::Poll(const StreamPoint& point) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!IsDone(point.stream, point.sequence)) RunOne(lock);
+  if (!asynchronous_ && !IsDone(point.stream, point.sequence)) RunOne(lock);
   if (!IsDone(point.stream, point.sequence)) return false;
   order_.HostKnows(point);
   return true;

@@ -1,4 +1,5 @@
-// The work of an emulated device's streams: queued without running, run in a random legal order when a caller waits.
+// The work of an emulated device's streams: queued without running, run in a random legal order when a caller waits, or
+// by a thread per stream.
 #ifndef HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
 #define HILO_BACKENDS_GPU_EMULATED_EMULATED_QUEUE_H_
 
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,10 +62,11 @@ class CapturedRun {
   size_t left_;
 };
 
-// Thread-safe. A stream's operations are run by the waiting threads, one at a time and outside the lock.
+// Thread-safe. A stream's operations are run one at a time and outside the lock, by the waiting threads, or, if
+// `asynchronous`, by a thread of the stream.
 class EmulatedQueue {
  public:
-  explicit EmulatedQueue(uint32_t seed) : random_(seed) {}
+  EmulatedQueue(uint32_t seed, bool asynchronous) : asynchronous_(asynchronous), random_(seed) {}
 
   int AddStream();
   // Waits for the stream first.
@@ -80,6 +83,11 @@ class EmulatedQueue {
   bool Poll(const StreamPoint& point);
   // Runs all queued work. A no-op if called from queued work, which would wait for itself.
   void Drain();
+
+  // While paused, no operation begins: callers that wait for one wait until this ends.
+  void SetPaused(bool paused);
+  // Returns the number of operations that have not begun.
+  int64_t PendingCount();
 
   void Report(EmulatedReport report);
   std::vector<EmulatedReport> TakeReports();
@@ -99,18 +107,26 @@ class EmulatedQueue {
     std::vector<std::pair<int, uint64_t>> waits;  // of the next operation
     uint64_t done = 0;
     bool running = false;
+    std::thread worker;  // if asynchronous, from the first operation on
+    bool stopping = false;
   };
 
   bool IsDone(int stream, uint64_t sequence) const;
-  // Returns the streams whose next operation may run. Sets `others` if some wait for other devices.
+  // Returns true if the stream's next operation may run. Sets `others` if it waits for what is outside of this queue.
+  bool IsReady(const Stream& stream, bool* others) const;
   std::vector<int> Ready(bool* others) const;
   bool AnyRunning() const;
   // Runs one ready operation; returns false if there is none.
   bool RunOne(std::unique_lock<std::mutex>& lock);
+  void RunFront(Stream& stream, std::unique_lock<std::mutex>& lock);
+  // The body of a stream's thread.
+  void Work(Stream& stream);
   void Fail(EmulatedReport report);
 
+  const bool asynchronous_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool paused_ = false;
   std::map<int, Stream> streams_;
   int next_stream_ = 0;
   bool waits_for_others_ = false;  // seen by the last RunOne

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "absl/synchronization/notification.h"
 #include "backends/gpu/emulated/emulated_driver.h"
 #include "tests/unit/backends/gpu/test_kernels.h"
 
@@ -27,6 +28,41 @@ TEST(EmulatedStreamTest, NothingRunsBeforeAWait) {
   while (!*event->IsDone()) {
   }
   EXPECT_EQ(value, 1);
+}
+
+TEST(EmulatedStreamTest, Asynchronous_RunsWithoutAWait) {
+  auto driver = Make({.asynchronous = true});
+  auto first = *driver->CreateStream(), second = *driver->CreateStream();
+  auto event = *driver->CreateEvent();
+  absl::Notification begins, ended;
+  ASSERT_TRUE(first->Host([&] { return begins.WaitForNotification(), absl::OkStatus(); }, {}).ok());
+  ASSERT_TRUE(first->Record(event.get()).ok());
+  ASSERT_TRUE(second->Wait(*event).ok());
+  ASSERT_TRUE(second->Host([&] { return ended.Notify(), absl::OkStatus(); }, {}).ok());
+  EXPECT_FALSE(*event->IsDone());
+  EXPECT_FALSE(ended.HasBeenNotified());
+  begins.Notify();
+  ended.WaitForNotification();
+  EXPECT_TRUE(*event->IsDone());
+}
+
+TEST(EmulatedStreamTest, Paused_RunsNothing) {
+  for (const bool asynchronous : {false, true}) {
+    auto driver = Make({.asynchronous = asynchronous});
+    auto stream = *driver->CreateStream();
+    auto event = *driver->CreateEvent();
+    driver->SetPaused(true);
+    int value = 0;
+    ASSERT_TRUE(stream->Host([&] { return value = 1, absl::OkStatus(); }, {}).ok());
+    ASSERT_TRUE(stream->Record(event.get()).ok());
+    EXPECT_EQ(driver->PendingCount(), 2);
+    EXPECT_FALSE(*event->IsDone());
+    EXPECT_EQ(value, 0);
+    driver->SetPaused(false);
+    EXPECT_TRUE(stream->Synchronize().ok());
+    EXPECT_EQ(value, 1);
+    EXPECT_EQ(driver->PendingCount(), 0);
+  }
 }
 
 // A copy on one stream and a reader on another; the event between them may be forgotten.
@@ -185,10 +221,12 @@ TEST(EmulatedStreamTest, Capture_ReturnsToItsOrigin) {
 }
 
 TEST(EmulatedStreamTest, OptionsFromTheEnvironment) {
-  setenv("HILO_EMULATED", "check,count,seed=9,threads=2,memory=123", 1);
+  setenv("HILO_EMULATED", "async,check,count,delay=7,seed=9,threads=2,memory=123", 1);
   const auto options = EmulatedOptions::FromEnvironment();
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->check_accesses && options->count_accesses);
+  EXPECT_TRUE(options->asynchronous);
+  EXPECT_EQ(options->delay_microseconds, 7);
   EXPECT_EQ(options->seed, 9u);
   EXPECT_EQ(options->host_threads, 2);
   EXPECT_EQ(options->memory_bytes, 123);
