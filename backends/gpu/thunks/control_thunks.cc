@@ -93,8 +93,8 @@ absl::Status CountedLoopThunk::Run(GpuRun& run) const {
 }
 
 std::string CountedLoopThunk::ToString(const std::string& indent) const {
-  return absl::StrCat(indent, "loop of ", iterations_, iterations_ == 1 ? " turn" : " turns", "\n", indent, " body\n",
-                      ThunksToString(body_, indent + "  "));
+  return absl::StrCat(indent, "loop of ", iterations_, iterations_ == 1 ? " iteration" : " iterations", "\n", indent,
+                      " body\n", ThunksToString(body_, indent + "  "));
 }
 
 bool CountedLoopThunk::IsCapturable() const {

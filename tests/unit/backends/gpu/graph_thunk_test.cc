@@ -177,7 +177,7 @@ TEST(CountedLoopTest, EndsWithTheDeadline) {
   const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
   const auto thunks = compiler->Emit(*ParseHloModule(text), {}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
-  EXPECT_TRUE(absl::StrContains(*thunks, "loop of 1000000000 turns\n body\n")) << *thunks;
+  EXPECT_TRUE(absl::StrContains(*thunks, "loop of 1000000000 iterations\n body\n")) << *thunks;
   const std::unique_ptr<Client> client = MakeClient(4);
   const auto executable = RuntimeAccess::Compile(client.get(), *ParseHloModule(text));
   ASSERT_TRUE(executable.ok()) << executable.status();
@@ -219,7 +219,7 @@ TEST(CountedLoopTest, IsInTheGraphAroundIt) {
   const auto thunks = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "graph\n  kernel")) << *thunks;
-  EXPECT_TRUE(absl::StrContains(*thunks, "\n  loop of 9 turns\n   body\n    graph\n")) << *thunks;
+  EXPECT_TRUE(absl::StrContains(*thunks, "\n  loop of 9 iterations\n   body\n    graph\n")) << *thunks;
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, CollectiveGraph,
 TEST(CollectiveGraphTest, HoldsTheResultOfAllRanks) {
   EXPECT_TRUE(absl::StartsWith(Thunks(kStep), "graph\n  kernel y")) << Thunks(kStep);
   EXPECT_TRUE(absl::StrContains(Thunks(kStep), "\n  all-gather %g")) << Thunks(kStep);
-  EXPECT_TRUE(absl::StrContains(Thunks(kScan), "loop of 5 turns\n body\n  graph\n")) << Thunks(kScan);
+  EXPECT_TRUE(absl::StrContains(Thunks(kScan), "loop of 5 iterations\n body\n  graph\n")) << Thunks(kScan);
   EXPECT_TRUE(absl::StrContains(Thunks(kScan), "\n    all-reduce %a")) << Thunks(kScan);
   EXPECT_TRUE(absl::StrContains(Thunks(kChoice), "\n  all-reduce %a"))
       << Thunks(kChoice);  // of a branch, not of its graph
