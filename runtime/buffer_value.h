@@ -14,6 +14,9 @@ namespace hilo {
 struct BufferValue {
   std::shared_ptr<Event> definition;    // null: defined from the start
   std::shared_ptr<MemoryBlock> memory;  // once the definition is done and OK; null for tokens
+  // The run that computes the value is queued on the device: `memory` is set, and runs that begin later see the value.
+  // Only for the thread of the device's queue.
+  bool queued = false;
 
   bool defined() const { return definition == nullptr || definition->done(); }
   absl::Status Await() const { return definition == nullptr ? absl::OkStatus() : definition->Await(); }

@@ -75,6 +75,7 @@ ClientCore::~ClientCore() {
   watchdog.release();
   if (processes != nullptr) ProcessGroup::Forget(std::move(processes));
   for (auto& queue : queues) queue.release();
+  for (auto& queue : completions) queue.release();
   new auto(std::move(memories));
 }
 
@@ -145,6 +146,7 @@ absl::StatusOr<std::unique_ptr<Client>> RuntimeAccess::CreateClient(const Client
     }
     for (int i = 0; i < options.device_count; ++i) {
       core->transfers.push_back(std::make_unique<TransferQueues>());
+      core->completions.push_back(std::make_unique<DeviceQueue>());
       core->queues.push_back(std::make_unique<DeviceQueue>());
     }
     if (options.processes.has_value()) {

@@ -53,6 +53,8 @@ struct ClientCore {
   int first_device = 0;                                    // the number of this process's device 0 among those of all
   // Held while work is enqueued to several queues: launches have the same order on all devices.
   std::mutex launching;
+  // Where the ends of runs that are pending on a device are awaited, in their order; one per device.
+  std::vector<std::unique_ptr<DeviceQueue>> completions;
   std::vector<std::unique_ptr<DeviceQueue>> queues;  // one per device; destroyed first, and so finishes its work
 };
 

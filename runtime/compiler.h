@@ -12,6 +12,7 @@
 #include "hilo/executable.h"
 #include "hilo/host.h"
 #include "hilo/shape.h"
+#include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo {
@@ -43,6 +44,14 @@ struct RunContext {
       nullptr;  // what the caller has for handlers of custom calls; null: nothing
 };
 
+// A run whose work is queued on its device.
+class PendingRun {
+ public:
+  virtual ~PendingRun() = default;
+  // Waits on the host until the device has finished the run. Errors: those of CompiledProgram::Run.
+  virtual absl::Status Await() = 0;
+};
+
 // A compiled module. Thread-safe: any number of runs at once.
 class CompiledProgram {
  public:
@@ -54,6 +63,18 @@ class CompiledProgram {
   // temporary memory is short; what custom calls return.
   virtual absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                            absl::Span<void* const> outputs) const = 0;
+
+  // Returns true if Begin is implemented: the device is asynchronous.
+  virtual bool CanBegin() const { return false; }
+  // As Run, but returns once the work is queued on the device; null if the run is complete. The device orders the runs
+  // that begin so, and DeviceMemory::Free after them: parameters may be results of pending runs, and once this returns
+  // the memory may be passed to later runs, or freed. What `context` refers to outlives the result.
+  virtual absl::StatusOr<std::unique_ptr<PendingRun>> Begin(const RunContext& context,
+                                                            absl::Span<const void* const> parameters,
+                                                            absl::Span<void* const> outputs) const {
+    HILO_RETURN_IF_ERROR(Run(context, parameters, outputs));
+    return nullptr;
+  }
 
   // Parameters and result with their layouts.
   virtual const ProgramShape& program_shape() const = 0;

@@ -113,10 +113,12 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   later->context.cancellation = limits->token().get();
   core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits), later = std::move(later),
                                           values = std::move(values), done = std::move(done)]() mutable {
-    absl::Status status = Guarded([&] { return later->AwaitAndRun(); });
-    later.reset();  // arguments are freed before results become visible
-    limits.reset();
-    done->Set(std::move(status));
+    StartRun(std::move(later), std::move(values),
+             [program = std::move(program), limits = std::move(limits),
+              done = std::move(done)](absl::Status status) mutable {
+               limits.reset();
+               done->Set(std::move(status));
+             });
   });
   WaitHabit::Returned(program_->wait_habit);
   return results;

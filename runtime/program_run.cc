@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "runtime/guarded.h"
 #include "runtime/runtime_access.h"
 
 namespace hilo {
@@ -125,9 +127,9 @@ absl::Status ProgramRun::Ended(absl::Status status) {
   return status;
 }
 
-absl::Status ProgramRun::RunNow() { return Ended(RunProgram()); }
+absl::Status ProgramRun::RunNow() { return Ended(RunProgram(nullptr)); }
 
-absl::Status ProgramRun::RunProgram() {
+absl::Status ProgramRun::RunProgram(std::unique_ptr<PendingRun>* pending) {
   if (context.cancellation != nullptr) HILO_RETURN_IF_ERROR(context.cancellation->status());
   FewLeaves<const void*> inputs;
   for (const Argument& argument : arguments) {
@@ -144,7 +146,11 @@ absl::Status ProgramRun::RunProgram() {
       if (leaf.donor >= 0) block = TakeMemory(arguments[leaf.donor]);
       if (block == nullptr) {
         HILO_ASSIGN_OR_RETURN(block, memory->Allocate(leaf.bytes));
-        if (leaf.donor >= 0) HILO_RETURN_IF_ERROR(block->CopyFrom(*arguments[leaf.donor].value->memory));
+        if (leaf.donor >= 0) {
+          const BufferValue& given = *arguments[leaf.donor].value;
+          HILO_RETURN_IF_ERROR(given.Await());  // the copy is not in the order of the runs
+          HILO_RETURN_IF_ERROR(block->CopyFrom(*given.memory));
+        }
       }
       if (leaf.donor >= 0) inputs[leaf.donor] = block->data();
     }
@@ -153,8 +159,15 @@ absl::Status ProgramRun::RunProgram() {
   }
   TemporaryMemory temporary(memory);
   HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
-  HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
-  for (size_t i = 0; i < blocks.size(); ++i) results[i]->memory = std::move(blocks[i]);
+  if (pending == nullptr) {
+    HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
+  } else {
+    HILO_ASSIGN_OR_RETURN(*pending, program.compiled->Begin(context, inputs, outputs));
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    results[i]->memory = std::move(blocks[i]);
+    results[i]->queued = pending != nullptr;
+  }
   return absl::OkStatus();
 }
 
@@ -168,6 +181,53 @@ absl::Status ProgramRun::AwaitAndRun() {
     if (absl::Status ready = argument.value->Await(); !ready.ok()) return Ended(std::move(ready));
   }
   return RunNow();
+}
+
+absl::Status ProgramRun::AwaitAndBegin(std::unique_ptr<PendingRun>* pending) {
+  const bool in_order = program.compiled->CanBegin() && !program.transfers.any;
+  for (const Argument& argument : arguments) {
+    const BufferValue& value = *argument.value;
+    if (in_order && !value.defined() && value.queued) {
+      unfinished.push_back(value.definition);
+    } else if (absl::Status ready = value.Await(); !ready.ok()) {
+      return Ended(std::move(ready));
+    }
+  }
+  return Ended(RunProgram(in_order ? pending : nullptr));
+}
+
+void StartRun(std::shared_ptr<ProgramRun> run, FewLeaves<std::shared_ptr<BufferValue>> values,
+              std::function<void(absl::Status)> ended) {
+  std::unique_ptr<PendingRun> pending;
+  absl::Status status = Guarded([&] { return run->AwaitAndBegin(&pending); });
+  if (pending == nullptr) {
+    run.reset();
+    values.clear();
+    return ended(std::move(status));
+  }
+  // Later runs may take the memory, as the device has them in order. What the embedder lent, it gets back at the end.
+  const auto lent = [](const Argument& argument) {
+    const MemoryBlock* memory = argument.value->memory.get();
+    return memory != nullptr && !memory->writable();
+  };
+  run->arguments.erase(std::remove_if(run->arguments.begin(), run->arguments.end(), std::not_fn(lent)),
+                       run->arguments.end());
+  values.clear();
+  DeviceQueue& completions = *run->core.completions[run->context.device];
+  std::shared_ptr<PendingRun> shared = std::move(pending);
+  completions.Enqueue([run = std::move(run), pending = std::move(shared), ended = std::move(ended)]() mutable {
+    absl::Status status = Guarded([&] { return pending->Await(); });
+    // Earlier runs have ended before this one.
+    for (const std::shared_ptr<Event>& definition : run->unfinished) {
+      if (const absl::Status defined = definition->Await(); !defined.ok()) {
+        status = defined;
+        break;
+      }
+    }
+    pending.reset();
+    run.reset();
+    ended(std::move(status));
+  });
 }
 
 RunLimits::RunLimits(ClientCore* core, const ExecuteOptions& options, bool always)

@@ -5,6 +5,7 @@
 #define HILO_RUNTIME_PROGRAM_RUN_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -42,6 +43,7 @@ struct ProgramRun {
   FewLeaves<BufferValue*> results;
   RunContext context;
   std::shared_ptr<const HostCallbacks> host_callbacks;
+  FewLeaves<std::shared_ptr<Event>> unfinished;  // definitions of arguments that were pending when the run began
 
   // Takes the values of all arguments, and those that are donated from their buffers.
   // Errors: InvalidArgument if they do not fit; what Buffer::Share returns.
@@ -56,12 +58,21 @@ struct ProgramRun {
   absl::Status RunNow();
   // Waits for the arguments first.
   absl::Status AwaitAndRun();
+  // As AwaitAndRun, but does not wait for the device if that orders the run after those that define its arguments.
+  // `pending` remains null if the run is complete.
+  absl::Status AwaitAndBegin(std::unique_ptr<PendingRun>* pending);
 
  private:
-  absl::Status RunProgram();
+  // If `pending` is null, waits for the device.
+  absl::Status RunProgram(std::unique_ptr<PendingRun>* pending);
   // After a failed run, discards the remaining items in the queues to and from the host.
   absl::Status Ended(absl::Status status);
 };
+
+// Runs on the thread of the device's queue, with the values of the results. Returns once the device has the work;
+// `ended` is called when the run has ended and its arguments are released, here or by the thread of the completions.
+void StartRun(std::shared_ptr<ProgramRun> run, FewLeaves<std::shared_ptr<BufferValue>> values,
+              std::function<void(absl::Status)> ended);
 
 // The token of a run, or of a compilation, and its deadline in the watchdog.
 class RunLimits {

@@ -82,7 +82,7 @@ class GpuModule {
   virtual absl::StatusOr<GpuKernel*> GetKernel(absl::string_view name) = 0;
 };
 
-// A point on a stream. Recording again moves it. Not thread-safe.
+// A point on a stream. Recording again moves it, and must not be concurrent with other calls; those may be.
 class GpuEvent {
  public:
   virtual ~GpuEvent() = default;

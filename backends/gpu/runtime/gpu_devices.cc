@@ -11,41 +11,54 @@ namespace {
 
 constexpr int64_t kIdleShare = 4;
 
-// Memory comes from the device's pool, in the order of a stream of its own: allocating and freeing from the pool takes
-// microseconds, whereas cudaFree waits for all work of the device. Copies have another stream, so that allocation is
-// possible during copies.
+// Memory comes from the device's pool, in the order of streams of its own: allocating and freeing from the pool takes
+// microseconds, whereas cudaFree waits for all work of the device. Memory is freed once the runs that have begun are
+// done, on a stream that waits for them; allocation has another, on which nothing waits, and so has memory that any
+// stream may use at once. Copies have a third, so that allocation is possible during copies.
 class GpuMemory : public DeviceMemory {
  public:
   GpuMemory(std::shared_ptr<GpuDevices> devices, int device, GpuDriver* driver, std::unique_ptr<GpuStream> blocks,
-            std::unique_ptr<GpuStream> copies)
+            std::unique_ptr<GpuStream> frees, std::unique_ptr<GpuStream> copies)
       : devices_(std::move(devices)),
         device_(device),
         driver_(*driver),
+        order_(devices_->OrderOf(device)),
         blocks_(std::move(blocks)),
+        frees_(std::move(frees)),
         copies_(std::move(copies)) {}
 
   int64_t alignment() const override { return kDeviceAlignment; }
   absl::StatusOr<void*> Allocate(int64_t size) override {
     return devices_->Allocate(device_, [&]() -> absl::StatusOr<void*> {
-      std::lock_guard<std::mutex> lock(blocks_mutex_);
-      HILO_ASSIGN_OR_RETURN(void* memory, driver_.Allocate(size, blocks_.get()));
-      // Other streams use the memory, without an event.
-      const absl::Status status = blocks_->Synchronize();
-      if (status.ok()) return memory;
-      (void)driver_.Free(memory, blocks_.get());
-      return status;
+      absl::StatusOr<void*> memory = AllocateNow(size);
+      if (!absl::IsResourceExhausted(memory.status())) return memory;
+      {
+        std::lock_guard<std::mutex> lock(frees_mutex_);
+        HILO_RETURN_IF_ERROR(frees_->Synchronize());
+      }
+      return AllocateNow(size);
     });
   }
   void Free(void* memory, int64_t) override {
-    std::lock_guard<std::mutex> lock(blocks_mutex_);
+    std::lock_guard<std::mutex> lock(frees_mutex_);
     // Faults of the device are returned by its runs.
-    (void)driver_.Free(memory, blocks_.get());
+    (void)order_.Follow(*frees_);
+    (void)driver_.Free(memory, frees_.get());
   }
   absl::Status CopyFromHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
   absl::Status CopyToHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
   absl::Status CopyWithin(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
 
  private:
+  absl::StatusOr<void*> AllocateNow(int64_t size) {
+    std::lock_guard<std::mutex> lock(blocks_mutex_);
+    HILO_ASSIGN_OR_RETURN(void* memory, driver_.Allocate(size, blocks_.get()));
+    // Other streams use the memory, without an event.
+    const absl::Status status = blocks_->Synchronize();
+    if (status.ok()) return memory;
+    (void)driver_.Free(memory, blocks_.get());
+    return status;
+  }
   absl::Status Copy(void* to, const void* from, int64_t size) {
     std::lock_guard<std::mutex> lock(copies_mutex_);
     HILO_RETURN_IF_ERROR(copies_->Copy(to, from, size));
@@ -55,8 +68,9 @@ class GpuMemory : public DeviceMemory {
   std::shared_ptr<GpuDevices> devices_;
   const int device_;
   GpuDriver& driver_;
-  std::mutex blocks_mutex_, copies_mutex_;
-  std::unique_ptr<GpuStream> blocks_, copies_;
+  RunOrder& order_;
+  std::mutex blocks_mutex_, frees_mutex_, copies_mutex_;
+  std::unique_ptr<GpuStream> blocks_, frees_, copies_;
 };
 
 }  // namespace
@@ -64,8 +78,34 @@ class GpuMemory : public DeviceMemory {
 absl::StatusOr<std::shared_ptr<DeviceMemory>> GpuDevices::OpenMemory(std::shared_ptr<GpuDevices> devices, int device) {
   HILO_ASSIGN_OR_RETURN(GpuDriver * driver, devices->Get(device));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> blocks, driver->CreateStream());
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> frees, driver->CreateStream());
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> copies, driver->CreateStream());
-  return std::make_shared<GpuMemory>(std::move(devices), device, driver, std::move(blocks), std::move(copies));
+  return std::make_shared<GpuMemory>(std::move(devices), device, driver, std::move(blocks), std::move(frees),
+                                     std::move(copies));
+}
+
+absl::StatusOr<std::shared_ptr<const GpuEvent>> RunOrder::Follow(GpuStream& stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (last_ != nullptr) HILO_RETURN_IF_ERROR(stream.Wait(*last_));
+  return last_;
+}
+
+absl::StatusOr<std::shared_ptr<GpuEvent>> RunOrder::Add(GpuDriver& driver, GpuStream& stream,
+                                                        const std::shared_ptr<const GpuEvent>& followed) {
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<GpuEvent> end, driver.CreateEvent());
+  std::lock_guard<std::mutex> lock(mutex_);
+  // Another run may have been added while this one was queued: the end is that of all.
+  if (last_ != followed) HILO_RETURN_IF_ERROR(stream.Wait(*last_));
+  HILO_RETURN_IF_ERROR(stream.Record(end.get()));
+  last_ = end;
+  return end;
+}
+
+RunOrder& GpuDevices::OrderOf(int device) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<RunOrder>& order = orders_[device];
+  if (order == nullptr) order = std::make_unique<RunOrder>();
+  return *order;
 }
 
 void GpuDevices::Use(int device, std::unique_ptr<GpuDriver> driver) {

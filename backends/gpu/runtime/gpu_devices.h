@@ -24,6 +24,21 @@ class IdleMemory {
   virtual int64_t ReleaseIdle(int device) const = 0;
 };
 
+// The order of the runs of a device that the host does not wait for: each begins after the previous ones have ended, on
+// whichever streams they are. Thread-safe.
+class RunOrder {
+ public:
+  // Orders later work of `stream` after all runs that have been added. Returns the end of the last; null: none.
+  absl::StatusOr<std::shared_ptr<const GpuEvent>> Follow(GpuStream& stream);
+  // Adds a run that is queued on `stream`, after `followed`. Returns its end.
+  absl::StatusOr<std::shared_ptr<GpuEvent>> Add(GpuDriver& driver, GpuStream& stream,
+                                                const std::shared_ptr<const GpuEvent>& followed);
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<GpuEvent> last_;
+};
+
 // Thread-safe.
 class GpuDevices {
  public:
@@ -38,6 +53,8 @@ class GpuDevices {
   // Sets `driver` for device `device`, which must not have been requested before.
   void Use(int device, std::unique_ptr<GpuDriver> driver);
   CollectiveContext& collectives() { return collectives_; }
+  // Lives as long as this object.
+  RunOrder& OrderOf(int device);
   // Returns the memory of device `device`, which keeps `devices` alive.
   static absl::StatusOr<std::shared_ptr<DeviceMemory>> OpenMemory(std::shared_ptr<GpuDevices> devices, int device);
 
@@ -63,7 +80,8 @@ class GpuDevices {
   int64_t uses_ = 0;
   std::mutex mutex_;
   absl::flat_hash_map<int, std::unique_ptr<GpuDriver>> drivers_;
-  CollectiveContext collectives_;  // destroyed before the devices
+  absl::flat_hash_map<int, std::unique_ptr<RunOrder>> orders_;  // destroyed before the devices
+  CollectiveContext collectives_;                               // destroyed before the devices
 };
 
 }  // namespace hilo::gpu

@@ -1,6 +1,7 @@
-// A run borrows a stream and an arena (frame, scratch memory and workspace) and returns them when it is done, so any
-// number of runs can be concurrent. They are kept for later runs, as graphs hold the arena's address, until an
-// allocation runs out of memory. Kernels are loaded and constants copied for the first run on a device.
+// A run borrows a stream and an arena (frame, scratch memory and workspace) and returns them when its work is queued:
+// the next run of the lane is ordered behind it. Runs that the host waits for return them at their end, so any number
+// of those can be concurrent. Lanes are kept for later runs, as graphs hold the arena's address, until an allocation
+// runs out of memory. Kernels are loaded and constants copied for the first run on a device.
 #include "backends/gpu/runtime/gpu_program.h"
 
 #include "backends/gpu/thunks/program_bytes.h"
@@ -29,6 +30,21 @@ GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
                       int64_t turn,
                       const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
 }
+
+class GpuPendingRun : public PendingRun {
+ public:
+  GpuPendingRun(std::shared_ptr<GpuEvent> end, const CancellationToken* cancellation)
+      : end_(std::move(end)), cancellation_(cancellation) {}
+
+  absl::Status Await() override {
+    HILO_RETURN_IF_ERROR(end_->Synchronize());
+    return cancellation_ == nullptr ? absl::OkStatus() : cancellation_->status();
+  }
+
+ private:
+  const std::shared_ptr<GpuEvent> end_;
+  const CancellationToken* const cancellation_;
+};
 
 }  // namespace
 
@@ -155,8 +171,25 @@ absl::StatusOr<std::unique_ptr<CollectiveRun>> GpuProgram::BeginCollectives(cons
                                GraphsOf(image_.plan, run));
 }
 
+bool GpuProgram::NeedsHost(const RunContext& context) const {
+  return !image_.collectives.empty() || (context.cancellation != nullptr && HaveControlFlow(image_.entry().thunks));
+}
+
 absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* const> parameters,
                              absl::Span<void* const> outputs) const {
+  return Queue(context, parameters, outputs, nullptr);
+}
+
+absl::StatusOr<std::unique_ptr<PendingRun>> GpuProgram::Begin(const RunContext& context,
+                                                              absl::Span<const void* const> parameters,
+                                                              absl::Span<void* const> outputs) const {
+  std::unique_ptr<PendingRun> pending;
+  HILO_RETURN_IF_ERROR(Queue(context, parameters, outputs, &pending));
+  return pending;
+}
+
+absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void* const> parameters,
+                               absl::Span<void* const> outputs, std::unique_ptr<PendingRun>* pending) const {
   const ThunkScope& entry = image_.entry();
   if (parameters.size() != entry.parameter_bytes.size() || outputs.size() != entry.output_bytes.size()) {
     return InvalidArgument("the program takes ", entry.parameter_bytes.size(), " parameter and ",
@@ -179,7 +212,13 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
   std::unique_ptr<CollectiveRun> collectives;
   absl::Status status;
-  if (!image_.collectives.empty()) {
+  std::shared_ptr<const GpuEvent> followed;
+  if (pending != nullptr) {
+    auto last = devices_->OrderOf(context.device).Follow(*lane.stream);
+    status = last.status();
+    if (last.ok()) followed = *std::move(last);
+  }
+  if (status.ok() && !image_.collectives.empty()) {
     absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();
     if (begun.ok()) collectives = *std::move(begun);
@@ -187,11 +226,18 @@ absl::Status GpuProgram::Run(const RunContext& context, absl::Span<const void* c
   }
   if (status.ok()) status = RunThunks(entry.thunks, run);
   if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
-  const absl::Status done = lane.stream->Synchronize();
+  if (status.ok() && pending != nullptr && !NeedsHost(context)) {
+    auto end = devices_->OrderOf(context.device).Add(*device->driver, *lane.stream, followed);
+    status = end.status();
+    if (end.ok()) *pending = std::make_unique<GpuPendingRun>(*std::move(end), context.cancellation);
+  }
+  if (pending == nullptr || *pending == nullptr) {
+    const absl::Status done = lane.stream->Synchronize();
+    if (status.ok()) status = done;
+    // A loop may have ended early.
+    if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
+  }
   lane.stream->EndLoopsWhen(nullptr);
-  if (status.ok()) status = done;
-  // A loop may have ended early.
-  if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
   if (status.ok()) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (device->idle.size() < kMaxIdle) {

@@ -29,6 +29,9 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
                    absl::Span<void* const> outputs) const override;
+  bool CanBegin() const override { return true; }
+  absl::StatusOr<std::unique_ptr<PendingRun>> Begin(const RunContext& context, absl::Span<const void* const> parameters,
+                                                    absl::Span<void* const> outputs) const override;
   const ProgramShape& program_shape() const override { return image_.shape; }
   absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return image_.donations; }
   int64_t temp_bytes() const override {
@@ -60,6 +63,12 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   int64_t ReleaseIdle(int device) const override;
   int64_t ArenaBytes() const;
   static absl::Status ReleaseLane(OnDevice& device, OnDevice::Lane* lane);
+
+  // Runs, and waits for the device if `pending` is null or the host takes part in the run.
+  absl::Status Queue(const RunContext& context, absl::Span<const void* const> parameters,
+                     absl::Span<void* const> outputs, std::unique_ptr<PendingRun>* pending) const;
+  // Whether the host watches over the run while the device works: it ends collectives and loops.
+  bool NeedsHost(const RunContext& context) const;
 
   absl::StatusOr<OnDevice*> DeviceOf(int device) const;
   absl::Status Load(int device, OnDevice* loaded) const;
