@@ -1,6 +1,6 @@
 """table.py STATE: what a GPU day has measured so far, as tables on standard output and as STATE/results.json.
 
-Reads STATE/stages.tsv, the measurements STATE/{bandwidth,libraries,programs}.jsonl, and JAX's and PyTorch's in STATE/bench_jax.log and STATE/bench_torch.log.
+Reads STATE/stages.tsv, the measurements STATE/{bandwidth,libraries,programs}.jsonl, and those of clock.py: Hilo's and JAX's own in JAX, STATE/bench_{hilo,jax}.jsonl, and PyTorch's, STATE/bench_torch.jsonl.
 A program's bandwidth is the bytes that it must move over its median time; the last column of each is its part of what the copy of the same library reaches (Hilo's if it has none).
 """
 import json
@@ -14,14 +14,44 @@ def lines_of(path):
 
 
 def milliseconds(path):
-  if path.exists():
-    print("".join(line + "\n" for line in path.read_text().splitlines() if "not measured" in line), end="")
-  return {row["name"]: row["ms"] if "ms" in row else row["result"]["run_ms"]["median"] for row in lines_of(path)}
+  return {row["name"]: row["ms"] if "ms" in row else row["result"]["run_ms"]["median"] for row in lines_of(path) if "error" not in row}
+
+
+def not_measured(state):
+  for name in "bench_hilo", "bench_jax", "bench_torch":
+    log = state / f"{name}.log"
+    for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
+      if "not measured" in line:
+        print(line)
+
+
+def queued(state):
+  """By one clock: ms of a run among queued ones, the host's microseconds until it is queued, and Hilo's time over that of the faster of the others."""
+  sides = {"Hilo": "bench_hilo", "JAX": "bench_jax", "PyTorch": "bench_torch"}
+  tables = {side: {row["name"]: row for row in lines_of(state / f"{file}.jsonl")} for side, file in sides.items()}
+  names = list(dict.fromkeys(name for table in tables.values() for name in table))
+  if names:
+    print(f"{'queued runs':28}" + "".join(f"{side + ' ms':>14} {'call us':>9}" for side in sides) + f"{'Hilo / best':>13}")
+  result = []
+  for name in names:
+    row, line = {"name": name}, f"{name:28}"
+    for side, table in tables.items():
+      row[side] = table.get(name)
+      known = row[side] is not None and "ms" in row[side]
+      line += f"{row[side]['ms']:14.4f} {row[side]['call_us']:9.1f}" if known else f"{'-' if row[side] is None else 'failed':>14} {'-':>9}"
+    times = {side: row[side]["ms"] for side in sides if row[side] is not None and "ms" in row[side]}
+    others = [ms for side, ms in times.items() if side != "Hilo"]
+    if "Hilo" in times and others:
+      row["ratio"] = times["Hilo"] / min(others)
+      line += f"{row['ratio']:13.2f}"
+    print(line)
+    result.append(row)
+  return result
 
 
 def bandwidths(state):
   programs = json.loads((state / "programs" / "programs.json").read_text())
-  columns = {"Hilo": milliseconds(state / "bandwidth.jsonl"), "JAX": milliseconds(state / "bench_jax.log"), "PyTorch": milliseconds(state / "bench_torch.log")}
+  columns = {"Hilo": milliseconds(state / "bandwidth.jsonl"), "JAX": milliseconds(state / "bench_jax.jsonl"), "PyTorch": milliseconds(state / "bench_torch.jsonl")}
   columns = {name: times for name, times in columns.items() if times}
   rate = lambda program, times: program["bytes"] / times[program["name"]] * 1e-6 if times.get(program["name"]) else None
   copies = {name: rate(programs[0], times) for name, times in columns.items()}
@@ -50,7 +80,7 @@ def times(rows):
 
 def layers(state):
   """Products and convolutions in TFLOP/s: by the library, its best algorithm and our own kernels, and in JAX and PyTorch."""
-  jax, torch, table = milliseconds(state / "bench_jax.log"), milliseconds(state / "bench_torch.log"), {}
+  jax, torch, table = milliseconds(state / "bench_jax.jsonl"), milliseconds(state / "bench_torch.jsonl"), {}
   for row in lines_of(state / "libraries.jsonl"):
     flops = re.search(r"(\d+) floating-point operations", pathlib.Path(f"benchmarks/gpu/{row['name']}.hlo").read_text())
     if flops:
@@ -72,6 +102,8 @@ def main():
              "stages": [{"name": name, "state": how, "exit_status": int(code), "seconds": int(seconds)} for name, how, code, seconds in stages]}
   environment = state / "environment.log"
   results["environment"] = environment.read_text(errors="replace").splitlines() if environment.exists() else []
+  not_measured(state)
+  results["queued"] = queued(state)
   if (state / "programs" / "programs.json").exists():
     results["bandwidth"] = bandwidths(state)
   for name in "libraries", "programs":
