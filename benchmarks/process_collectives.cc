@@ -1,7 +1,7 @@
-// What collectives between processes cost without clients and programs: hilo_process_collectives [PROCESSES], or as one of
-// the processes of a launcher (HILO_TRANSPORT=mpi mpirun -n 2 hilo_process_collectives).
-// Each process is a rank; HILO_TRANSPORT chooses the transport. Prints the least and the mean time of a call on rank 0,
-// and the time of one copy of the bytes. `bytes` is what docs/benchmarks.md calls the size.
+// What collectives between processes cost without clients and programs: hilo_process_collectives [PROCESSES], or as one
+// of the processes of a launcher (HILO_TRANSPORT=mpi mpirun -n 2 hilo_process_collectives). Each process is a rank;
+// HILO_TRANSPORT chooses the transport. Prints the least and the mean time of a call on rank 0, and the time of one
+// copy of the bytes. `bytes` is what docs/benchmarks.md calls the size.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -152,9 +152,8 @@ class Connecting {
   absl::StatusOr<std::string> Get(const std::string& key, int64_t process) const {
     while (true) {
       if (options_.give_up != nullptr) HILO_RETURN_IF_ERROR(options_.give_up());
-      const absl::Time most = options_.give_up == nullptr
-                                  ? options_.deadline
-                                  : std::min(options_.deadline, absl::Now() + kStorePatience);
+      const absl::Time most =
+          options_.give_up == nullptr ? options_.deadline : std::min(options_.deadline, absl::Now() + kStorePatience);
       auto value = options_.store->Get(key, most);
       if (value.ok()) return value;
       if (!absl::IsDeadlineExceeded(value.status()) || absl::Now() >= options_.deadline)

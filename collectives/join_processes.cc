@@ -92,8 +92,8 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
     joined.transport =
         std::make_unique<SharedMemoryTransport>(std::move(inboxes), shares, connected.all_accepted, std::move(tcp));
   }
-  LogInfo("process ", options.process_id, " of ", others + 1, " of the group '", options.name,
-          "': the transport is ", joined.transport->name());
+  LogInfo("process ", options.process_id, " of ", others + 1, " of the group '", options.name, "': the transport is ",
+          joined.transport->name());
   return joined;
 }
 

@@ -14,11 +14,12 @@
 
 namespace hilo {
 
-// Its meshes refer to it and are owned by it; runs may keep a mesh for longer. What a mesh tells it comes on a thread of
-// that mesh, which must not destroy a mesh: so it is told here which meshes there are, by plain pointers.
+// Its meshes refer to it and are owned by it; runs may keep a mesh for longer. What a mesh tells it comes on a thread
+// of that mesh, which must not destroy a mesh: so it is told here which meshes there are, by plain pointers.
 class LiveProcesses::Agreement {
  public:
-  explicit Agreement(Incarnations incarnations) : incarnations_(std::move(incarnations)), told_(std::make_shared<Told>()) {}
+  explicit Agreement(Incarnations incarnations)
+      : incarnations_(std::move(incarnations)), told_(std::make_shared<Told>()) {}
 
   const Incarnations& incarnations() const { return incarnations_; }
 

@@ -19,10 +19,10 @@ namespace hilo {
 // Processes agree on who lives, outside of here, and then run programs under that agreement until they make the next.
 // Each set of processes that run a program together under an agreement connects at the first such run. Connections
 // are not used across agreements, so what one process still sends under an earlier agreement reaches no run of a later
-// one, and processes need not have started the same number of runs. When a process of the agreement dies, all runs under
-// it fail: one process may have seen a run succeed that failed in another, and wait in the next for one that never
-// starts it. One that merely leaves a mesh, as all do on their way to the next agreement, fails only runs that it takes
-// part in. Thread-safe.
+// one, and processes need not have started the same number of runs. When a process of the agreement dies, all runs
+// under it fail: one process may have seen a run succeed that failed in another, and wait in the next for one that
+// never starts it. One that merely leaves a mesh, as all do on their way to the next agreement, fails only runs that it
+// takes part in. Thread-safe.
 class LiveProcesses {
  public:
   // `options` are those of the group.

@@ -1,5 +1,5 @@
-// A handle is passed as a whole register, of which libraries whose handles are ints read the lower half; what they write
-// into the memory of one is its lower half on little-endian machines, the upper being zero.
+// A handle is passed as a whole register, of which libraries whose handles are ints read the lower half; what they
+// write into the memory of one is its lower half on little-endian machines, the upper being zero.
 #include "collectives/mpi_library.h"
 
 #include <dlfcn.h>
@@ -64,7 +64,9 @@ bool IsSet(const char* variable) {
 std::vector<std::string> Candidates() {
   if (IsSet("HILO_MPI_LIBRARY")) return {std::getenv("HILO_MPI_LIBRARY")};
   std::vector<std::string> names;
-  const auto add = [&names](absl::Span<const char* const> more) { names.insert(names.end(), more.begin(), more.end()); };
+  const auto add = [&names](absl::Span<const char* const> more) {
+    names.insert(names.end(), more.begin(), more.end());
+  };
   if (IsSet("OMPI_COMM_WORLD_SIZE")) add(kOpenMpiNames);
   add(kMpichNames);
   add(kAbiNames);
@@ -97,8 +99,8 @@ absl::Status MpiLibrary::Open() {
                        "); HILO_MPI_LIBRARY may name its library");
   auto* functions = new Functions;
   mpi_ = functions;
-#define MPI_FUNCTION(name, parameters)                                                            \
-  functions->name = reinterpret_cast<decltype(functions->name)>(dlsym(library, "MPI_" #name));     \
+#define MPI_FUNCTION(name, parameters)                                                         \
+  functions->name = reinterpret_cast<decltype(functions->name)>(dlsym(library, "MPI_" #name)); \
   if (functions->name == nullptr) return Unavailable("the MPI library has no function MPI_" #name);
 #include "collectives/mpi_functions.def"
 #undef MPI_FUNCTION
@@ -126,7 +128,8 @@ absl::Status MpiLibrary::Open() {
   int length = 0;
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Get_library_version(text, &length), "MPI_Get_library_version"));
   const absl::string_view lines(text);
-  std::vector<absl::string_view> words = absl::StrSplit(lines.substr(0, lines.find('\n')), absl::ByAnyChar(" \t:,"), absl::SkipEmpty());
+  std::vector<absl::string_view> words =
+      absl::StrSplit(lines.substr(0, lines.find('\n')), absl::ByAnyChar(" \t:,"), absl::SkipEmpty());
   if (words.size() > 3) words.resize(3);
   version_ = absl::StrJoin(words, " ");
   return absl::OkStatus();
@@ -144,7 +147,8 @@ absl::Status MpiLibrary::Initialize() {
     HILO_RETURN_IF_ERROR(StatusOf(mpi_->Query_thread(&provided), "MPI_Query_thread"));
   }
   if (provided != thread_multiple_)
-    return Unavailable(version_, " has been initialized without MPI_THREAD_MULTIPLE: Hilo calls it from several threads");
+    return Unavailable(version_,
+                       " has been initialized without MPI_THREAD_MULTIPLE: Hilo calls it from several threads");
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_rank(world_, &rank_), "MPI_Comm_rank"));
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_size(world_, &size_), "MPI_Comm_size"));
   if (size_ == 1)
@@ -197,7 +201,8 @@ absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(std::vector<int> ranks,
 absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(const std::vector<int>& ranks) {
   MpiHandle world = 0, group = 0, communicator = 0;
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_group(world_, &world), "MPI_Comm_group"));
-  absl::Status status = StatusOf(mpi_->Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group), "MPI_Group_incl");
+  absl::Status status =
+      StatusOf(mpi_->Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group), "MPI_Group_incl");
   if (status.ok()) {
     status = StatusOf(mpi_->Comm_create_group(world_, group, kGroupTag, &communicator), "MPI_Comm_create_group");
     mpi_->Group_free(&group);

@@ -1,11 +1,11 @@
 // A frame is one message of a header and its first bytes, for which every process has a receive waiting from each other
 // one, and for longer frames messages with the rest, which are received where they belong. What is sent is copied
-// first: MPI may read the memory of a send for as long as its receiver lives without calling MPI, and the caller's memory
-// is needed only until Send returns. All sends are synchronous ones (MPI_Issend), which are complete when the other
-// side has matched them: so a process knows when it may leave.
+// first: MPI may read the memory of a send for as long as its receiver lives without calling MPI, and the caller's
+// memory is needed only until Send returns. All sends are synchronous ones (MPI_Issend), which are complete when the
+// other side has matched them: so a process knows when it may leave.
 //
-// MPI moves data only while it is called. Threads that wait for frames call it; so does the transport's own thread while
-// sends are on their way; and one that waits for a process to take its sends has the thread of that process's TCP
+// MPI moves data only while it is called. Threads that wait for frames call it; so does the transport's own thread
+// while sends are on their way; and one that waits for a process to take its sends has the thread of that process's TCP
 // connections look at them.
 #include "collectives/mpi_transport.h"
 
@@ -124,8 +124,8 @@ class MpiTransport::Peer {
   // With receive_mutex held: starts to receive the next frame.
   absl::Status StartReceiving() {
     if (receiving_ == nullptr) receiving_ = std::make_unique<char[]>(kFirstBytes);
-    HILO_ASSIGN_OR_RETURN(request_,
-                          mpi_->Receive(communicator_, rank_, kFirstTag, receiving_.get(), static_cast<int>(kFirstBytes)));
+    HILO_ASSIGN_OR_RETURN(
+        request_, mpi_->Receive(communicator_, rank_, kFirstTag, receiving_.get(), static_cast<int>(kFirstBytes)));
     return absl::OkStatus();
   }
   // With receive_mutex held: the next frame that has arrived whole, into *frame. Returns whether there is one.
@@ -152,9 +152,9 @@ class MpiTransport::Peer {
         HILO_RETURN_IF_ERROR(StartReceiving());
         return true;
       }
-      HILO_ASSIGN_OR_RETURN(
-          request_, mpi_->Receive(communicator_, rank_, kRestTag, bytes_.data() + filled_,
-                                  static_cast<int>(std::min(kMostRestBytes, bytes_.size() - filled_))));
+      HILO_ASSIGN_OR_RETURN(request_,
+                            mpi_->Receive(communicator_, rank_, kRestTag, bytes_.data() + filled_,
+                                          static_cast<int>(std::min(kMostRestBytes, bytes_.size() - filled_))));
     }
   }
   // With receive_mutex held. Returns whether MPI uses no memory of the peer's any more.
@@ -169,7 +169,7 @@ class MpiTransport::Peer {
   // With receive_mutex held.
   bool is_in_frame() const { return in_frame_; }
 
-  std::mutex receive_mutex;  // the listener is called with it held
+  std::mutex receive_mutex;         // the listener is called with it held
   std::atomic<bool> broken{false};  // receives no more
   std::atomic<bool> is_gone{false};
   absl::Status gone;  // set before is_gone

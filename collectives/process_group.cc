@@ -161,9 +161,8 @@ absl::StatusOr<std::shared_ptr<ProcessGroup>> ProcessGroup::Join(const ProcessGr
     group->device_counts_ = group->mesh_->device_counts();
     return group;
   }
-  HILO_ASSIGN_OR_RETURN(
-      group->device_counts_,
-      ReadAnnouncements(*options.store, options.name, options.process_count, absl::Now() + options.timeout));
+  HILO_ASSIGN_OR_RETURN(group->device_counts_, ReadAnnouncements(*options.store, options.name, options.process_count,
+                                                                 absl::Now() + options.timeout));
   if (const int64_t before = group->device_counts_[options.process_id]; before != options.device_count)
     return FailedPrecondition("process ", options.process_id, " returns to the group '", options.name, "' with ",
                               options.device_count, " devices; it had ", before);
@@ -194,9 +193,10 @@ absl::StatusOr<ProcessGroup::Run> ProcessGroup::StartRun(absl::Span<const int> d
     HILO_ASSIGN_OR_RETURN(handle->mesh, live_->MeshOf(live, members));
   }
   if (handle->mesh == nullptr)
-    return FailedPrecondition("process ", process_,
-                              " has returned to its group: it takes part in runs for which the processes have agreed on "
-                              "those that live (ExecuteOptions::processes; live_devices in JAX)");
+    return FailedPrecondition(
+        "process ", process_,
+        " has returned to its group: it takes part in runs for which the processes have agreed on "
+        "those that live (ExecuteOptions::processes; live_devices in JAX)");
   handle->run = handle->mesh->StartRun(program, process_of_rank, &handle->key);
   Run run;
   run.begin = [mesh = handle->mesh.get(), run = handle->run.get()] { return mesh->Begin(*run); };

@@ -26,7 +26,8 @@ class ProcessGroup {
  public:
   // Returns when all have joined; at once if this process returns (ProcessGroupOptions::may_return). Errors:
   // InvalidArgument for options out of range; DeadlineExceeded, naming the processes that are missing;
-  // FailedPrecondition if the name is already used, and if a process returns with another number of devices; Unavailable.
+  // FailedPrecondition if the name is already used, and if a process returns with another number of devices;
+  // Unavailable.
   static absl::StatusOr<std::shared_ptr<ProcessGroup>> Join(const ProcessGroupOptions& options);
   ~ProcessGroup();
 
@@ -53,7 +54,8 @@ class ProcessGroup {
   // those of the run on its group, and the ranks that are missing or disagree. With `live`
   // (ExecuteOptions::processes) runs are counted, and processes connected, for each such agreement: the first run of a
   // set of processes waits until all of them start it. Errors: FailedPrecondition without `live` if this process has
-  // returned; with it InvalidArgument if it lacks a process of the run, Unavailable if one of it is gone, those of Join.
+  // returned; with it InvalidArgument if it lacks a process of the run, Unavailable if one of it is gone, those of
+  // Join.
   absl::StatusOr<Run> StartRun(absl::Span<const int> devices, std::vector<int64_t> process_of_rank,
                                absl::Span<const ProcessIncarnation> live = {});
   // As Client::UpdateProcesses.

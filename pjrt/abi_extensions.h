@@ -132,7 +132,8 @@ typedef struct {
   PJRT_Error* (*memory_description_kind)(PJRT_MemoryDescription_Kind_Args* args);
 } PJRT_MemoryDescriptions_Extension;
 
-/* --- Profiler: a table of functions with errors of their own. Callers may leave struct_size unset in its structs. --- */
+/* --- Profiler: a table of functions with errors of their own. Callers may leave struct_size unset in its structs. ---
+ */
 typedef struct PLUGIN_Profiler PLUGIN_Profiler;
 typedef struct PLUGIN_Profiler_Error PLUGIN_Profiler_Error;
 typedef struct {

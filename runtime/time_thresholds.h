@@ -14,8 +14,8 @@ inline constexpr int64_t kInlineNanoseconds = 50'000;
 // wait for each other.
 inline constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
-// kInlineNanoseconds if the caller waits for the result at once, as the last ones did (WaitHabit): a longer run gains less than a
-// hundredth.
+// kInlineNanoseconds if the caller waits for the result at once, as the last ones did (WaitHabit): a longer run gains
+// less than a hundredth.
 inline constexpr int64_t kInlineNanosecondsIfAwaited = 20 * kInlineNanoseconds;
 
 // A caller that begins to wait earlier has done nothing meanwhile that would be worth another thread.

@@ -261,9 +261,9 @@ std::string ReportJsonLine(const Measurement& m) {
       OptionalNumber(m.roofs.has_value() ? std::optional(m.roofs->gigabytes_per_second) : std::nullopt),
       OptionalNumber(m.RoofFraction()), IsEmulated(m.platform) ? "true" : "false");
   if (IsEmulated(m.platform)) {
-    absl::StrAppend(&json, ", \"kernels\": [",
-                    absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += JsonQuoted(k); }),
-                    "]");
+    absl::StrAppend(
+        &json, ", \"kernels\": [",
+        absl::StrJoin(m.kernels, ", ", [](std::string* out, const std::string& k) { *out += JsonQuoted(k); }), "]");
   }
   return json + "}\n";
 }

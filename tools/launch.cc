@@ -254,23 +254,25 @@ absl::Status Launch(const Flags& flags) {
 }  // namespace
 
 Command LaunchCommand() {
-  return {.name = "launch",
-          .arguments = "-n N PROGRAM",
-          .summary = "start a program as N processes that find each other",
-          .details =
-              "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "
-              "folder of this user alone in which they meet\n"
-              "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
-              "others are ended; the last lines of the first that\n"
-              "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"
-              "\n"
-              "Examples:\n"
-              "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
-          .flags = {{"n", "N", "how many processes"},
-                    {"transport", "NAME",
-                     "what carries data between them: auto (default: shared memory, else TCP), shm or tcp; mpi is for mpirun"}},
-          .run = &Launch,
-          .program_follows = true};
+  return {
+      .name = "launch",
+      .arguments = "-n N PROGRAM",
+      .summary = "start a program as N processes that find each other",
+      .details =
+          "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "
+          "folder of this user alone in which they meet\n"
+          "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
+          "others are ended; the last lines of the first that\n"
+          "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"
+          "\n"
+          "Examples:\n"
+          "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
+      .flags =
+          {{"n", "N", "how many processes"},
+           {"transport", "NAME",
+            "what carries data between them: auto (default: shared memory, else TCP), shm or tcp; mpi is for mpirun"}},
+      .run = &Launch,
+      .program_follows = true};
 }
 
 }  // namespace hilo::tools

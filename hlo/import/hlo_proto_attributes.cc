@@ -123,7 +123,8 @@ const Row kTransferRows[] = {kChannelId, {"is_host_transfer", {47}, kBoolCodec}}
 const Row kAsyncRows[] = {kThread};
 const Row kParameterRows[] = {{"parameter_replication", {61, 1}, kBoolsCodec}};
 const Row kCallRows[] = {{"is_composite", {89}, kBoolCodec}, kOutputAliasing};
-const Row kCompareRows[] = {{"direction", {63}, kWordCodec, nullptr, true}, {"type", {72}, kWordCodec}};
+const Row kCompareRows[] = {
+    {"direction", {63}, kWordCodec, nullptr, true}, {"type", {72}, kWordCodec}, {"order", {102}, kWordCodec}};
 const Row kDimensionsRows[] = {kDimensions};
 const Row kDynamicSliceRows[] = {{"dynamic_slice_sizes", {20}, kIntsCodec}};
 const Row kFftRows[] = {{"fft_type", {31}, kEnumCodec<kFftTypes>}, {"fft_length", {32}, kIntsCodec}};

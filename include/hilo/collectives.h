@@ -117,8 +117,8 @@ struct ProcessGroupOptions {
   // TCP), "shm" (all must share memory), "tcp", or "mpi" (docs/distributed.md); empty: HILO_TRANSPORT, else auto.
   // Processes may differ, except for mpi. Results are the same bits.
   std::string transport;
-  // Whether a process that has joined before, and has been started again, may join: it does not wait for the others, and
-  // takes part in runs for which ExecuteOptions::processes are given. `store` is needed as long as the group then.
+  // Whether a process that has joined before, and has been started again, may join: it does not wait for the others,
+  // and takes part in runs for which ExecuteOptions::processes are given. `store` is needed as long as the group then.
   bool may_return = false;
 };
 

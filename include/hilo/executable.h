@@ -202,8 +202,8 @@ struct ExecuteOptions {
   const ffi::ExecutionContext* ffi_context = nullptr;
   // The run ends before Execute returns, and its error is Execute's.
   bool synchronous = false;
-  // The processes that live, as all of them have agreed; empty: those of ClientOptions::processes, none of which may have
-  // gone. When one of these goes, every run with the same processes fails (docs/distributed.md).
+  // The processes that live, as all of them have agreed; empty: those of ClientOptions::processes, none of which may
+  // have gone. When one of these goes, every run with the same processes fails (docs/distributed.md).
   absl::Span<const ProcessIncarnation> processes;
   // If given, takes the event of the run's end for each device; null: it has ended already. Results become ready at it.
   std::vector<std::shared_ptr<Event>>* ends = nullptr;

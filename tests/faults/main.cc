@@ -3,8 +3,8 @@
 // For every transport, collective and fault, four processes run that collective over and over until the one that is the
 // victim is killed, stopped, does something else than the others, or fails. The others must all hear of it, in time,
 // with an error that names the op, its number and ranks; they live, and go on as a group of three. Nothing may be left
-// behind. Through MPI, of the implementations whose mpirun is installed, each round does a quarter of the faults: it takes
-// seconds to start.
+// behind. Through MPI, of the implementations whose mpirun is installed, each round does a quarter of the faults: it
+// takes seconds to start.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -252,7 +252,8 @@ std::string Complaint(const Case& one, const Child& child) {
     return "the rank is not named";
   // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too.
   const bool may_fail = one.transport == "mpi-mpich" && one.fault == "stopped";
-  if (!absl::StrContains(child.text, "went on\n") && !(may_fail && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ")))
+  if (!absl::StrContains(child.text, "went on\n") &&
+      !(may_fail && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ")))
     return "it did not go on";
   return "";
 }
@@ -292,7 +293,8 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     char bytes[4096];
     pollfd polled = {.fd = mpirun.output, .events = POLLIN, .revents = 0};
     while (!stop) {
-      if (poll(&polled, 1, 10) > 0 && read(mpirun.output, bytes, sizeof(bytes)) <= 0) absl::SleepFor(absl::Milliseconds(10));
+      if (poll(&polled, 1, 10) > 0 && read(mpirun.output, bytes, sizeof(bytes)) <= 0)
+        absl::SleepFor(absl::Milliseconds(10));
     }
   });
   children->assign(kRanks, Child());
@@ -334,7 +336,8 @@ bool RunCase(const std::string& program, const Case& one) {
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
   const auto arguments_of = [&](absl::string_view rank) -> std::vector<std::string> {
-    return {"--rank",  one.transport, one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed), std::string(rank), folder};
+    return {"--rank",          one.transport, one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed),
+            std::string(rank), folder};
   };
   bool well;
   if (absl::StartsWith(one.transport, kMpi)) {

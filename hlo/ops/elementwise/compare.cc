@@ -1,6 +1,7 @@
 // compare: six directions under IEEE order or the total order of floats.
 #include <bit>
 
+#include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"
@@ -70,6 +71,13 @@ CompareLoop<W> FindLoop(const CompareAttrs& attributes) {
 }
 
 }  // namespace
+
+absl::StatusOr<bool> CompareAttrs::ParseField(absl::string_view name, absl::string_view text) {
+  if (name != "order") return Attributes<CompareAttrs>::ParseField(name, text);
+  if (text != "TOTAL" && text != "PARTIAL") return InvalidArgument("expected TOTAL or PARTIAL, got ", text);
+  type = text == "TOTAL" ? ComparisonType::kTotalOrder : ComparisonType::kDefault;
+  return true;
+}
 
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kCompare>(const OpView& op) {

@@ -19,8 +19,8 @@ absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* 
 
 // Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number
 // of the new dimension i; empty if the operand is in that order already. TurnKernel moves the kernel's input and
-// output features after all others, if the output's are not there, TurnInput the input's last spatial dimension, TurnFeatures the input's features, TurnResult those of
-// the result.
+// output features after all others, if the output's are not there, TurnInput the input's last spatial dimension,
+// TurnFeatures the input's features, TurnResult those of the result.
 std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
 std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
 std::vector<int64_t> TurnFeatures(ConvolutionDimensionNumbers* numbers);

@@ -66,6 +66,8 @@ struct CompareAttrs : Attributes<CompareAttrs> {
     return std::make_tuple(Field("direction", &CompareAttrs::direction),
                            Field("type", &CompareAttrs::type, Presence::kOptional));
   }
+  // Also takes what newer releases of XLA write instead of the type: order=TOTAL or PARTIAL.
+  absl::StatusOr<bool> ParseField(absl::string_view name, absl::string_view text) override;
 };
 
 struct ConcatenateAttrs : Attributes<ConcatenateAttrs> {

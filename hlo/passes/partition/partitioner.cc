@@ -174,6 +174,7 @@ class Partitioner : public HloPass {
   // --- the entry ---
   absl::StatusOr<bool> DivideEntry(HloModule* module) {
     HloComputation* entry = module->entry_computation();
+    HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
     HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, open_));
     TileWalk walk(entry, partitions_, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();

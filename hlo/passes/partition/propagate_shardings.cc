@@ -222,7 +222,7 @@ class ShardingPropagation {
   absl::Status AddMark(const HloInstruction* mark, const std::vector<int>& arrays) {
     const int operand = ArraysOf(mark->operand(0))[0];
     if (!mark->shape().IsArray()) return absl::OkStatus();
-    if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(operand);
+    if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
     AddEdge({operand}, arrays[0]);
     const absl::string_view sharding = ShardingOf(*mark);
     if (!SaysHowToCut(*mark)) return absl::OkStatus();

@@ -48,6 +48,25 @@ std::string ShardingGroupOf(const HloInstruction& mark) {
   return FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding_group_id");
 }
 
+absl::Status ReadThroughGroupMarks(HloModule* module) {
+  for (HloComputation* computation : module->computations()) {
+    for (HloInstruction* mark : computation->MakePostOrder()) {
+      if (ShardingGroupOf(*mark).empty() || !mark->operand(0)->shape().IsArray()) continue;
+      HloInstruction* const operand = mark->mutable_operand(0);
+      HloInstruction* const through =
+          computation->AddInstruction(mark->CloneWithNewOperands(operand->shape(), {operand}));
+      through->add_extra_attribute("frontend_attributes",
+                                   std::string(ExtraAttribute(mark->extra_attributes(), "frontend_attributes")));
+      HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(operand, through));
+      computation->ReplaceOperand(through, 0, operand);
+      if (mark->shape().IsArray()) HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(mark, through));
+      if (mark->users().empty() && mark != computation->root_instruction())
+        HILO_RETURN_IF_ERROR(computation->RemoveInstruction(mark));
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank) {
   std::vector<bool> open(rank, false);
   // <@mesh, [{"a"}, {"b", ?}, {?}]>

@@ -27,6 +27,9 @@ bool CutsOrJoins(const HloInstruction& instruction);
 bool AsksHowItIsCut(const HloInstruction& mark);
 // The group that a mark puts its operand into; empty for others.
 std::string ShardingGroupOf(const HloInstruction& mark);
+// Makes each mark of a group return its operand to all that uses the operand: that may have a sharding of its own, a
+// parameter's say, which is not the group's.
+absl::Status ReadThroughGroupMarks(HloModule* module);
 // The dimensions whose sharding a mark leaves open, of `rank` of them.
 std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank);
 // The only device that makes a call with effects and results, which all devices receive.

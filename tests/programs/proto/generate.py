@@ -1,10 +1,11 @@
 """Writes the modules of this folder: HloModuleProtos as jaxlib makes them, with inputs and results.
 
 NAME.pb is the module that JAX hands to XLA, NAME.optimized.pb what XLA's CPU compiler makes of it, NAME.optimized.hlo the text of that, and
-NAME.npz holds arg0 ..., out0 ....
+NAME.npz holds arg0 ..., out0 .... Arguments: names; default: all.
 """
 
 import pathlib
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -61,12 +62,18 @@ def transposed(x, y):
     return padded[::-1], jnp.abs(x[0] + 1j * y[:3].transpose(2, 0, 1)[0][:, :1].astype(jnp.complex64))
 
 
+def sort_with_nan(x):
+    """The total order of floats, which releases of XLA write in two ways."""
+    return lax.sort(x), jnp.argsort(x)
+
+
 PROGRAMS = {
     "softmax_gather": (softmax_gather, (random(1, 6, 8), random(2, 5, 8), np.array([3, 0, 5], np.int32))),
     "counted_loop": (counted_loop, (random(3, 5, 4),)),
     "sort_and_scatter": (sort_and_scatter, (np.array([3, 1, 2, 1, 0, 7], np.int32), random(4, 6), np.array([2, 2, 0, 11, 5, 2], np.int32))),
     "windows": (windows, (random(5, 8, 8), random(6, 4, 8))),
     "branches": (branches, (np.int32(2), random(7, 9))),
+    "sort_with_nan": (sort_with_nan, (np.array([2, np.nan, -1, 0, np.inf, np.nan, -0.0, 1, -np.inf], np.float32),)),
     "transposed": (transposed, (random(8, 2, 3, 4), random(9, 5, 2, 3))),
 }
 
@@ -95,5 +102,5 @@ def generate(name, function, arguments):
 
 
 if __name__ == "__main__":
-    for name, (function, arguments) in PROGRAMS.items():
-        generate(name, function, arguments)
+    for name in sys.argv[1:] or PROGRAMS:
+        generate(name, *PROGRAMS[name])

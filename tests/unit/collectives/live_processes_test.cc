@@ -79,7 +79,8 @@ TEST(LiveProcessesTest, GoOnWithoutOneThatDies_AndWithItWhenItComesBack) {
   ExpectSums(SumOfAll(groups, {0, 2}, all), 2);
   groups[3] = nullptr;
   for (int64_t process : {0, 1, 2}) groups[process]->Update({{{3, 13}, absl::UnavailableError("it has left")}});
-  for (const auto& sum : SumOfAll(groups, {0, 1, 2}, all)) EXPECT_TRUE(absl::IsUnavailable(sum.status())) << sum.status();
+  for (const auto& sum : SumOfAll(groups, {0, 1, 2}, all))
+    EXPECT_TRUE(absl::IsUnavailable(sum.status())) << sum.status();
   const Live three = {{2, 12}, {0, 10}, {1, 11}};
   ExpectSums(SumOfAll(groups, {0, 1, 2}, three), 3);
   // An agreement with one that is gone is of no use any more.
