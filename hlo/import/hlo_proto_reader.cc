@@ -37,8 +37,10 @@ bool FollowsFromOperands(HloOpcode opcode, absl::string_view name, absl::string_
   if (operands.empty()) return false;
   const Shape& shape = operands[0]->shape();
   if (opcode == HloOpcode::kOutfeed && name == "outfeed_shape") return text == shape.ToString(/*print_layout=*/true);
-  if (opcode != HloOpcode::kCompare || name != "type") return false;
   const PrimitiveType type = shape.element_type();
+  if (opcode == HloOpcode::kCompare && name == "order")
+    return text == (IsIntegralType(type) || type == PRED ? "TOTAL" : "PARTIAL");
+  if (opcode != HloOpcode::kCompare || name != "type") return false;
   return text == (IsSignedIntegralType(type)                     ? "SIGNED"
                   : IsUnsignedIntegralType(type) || type == PRED ? "UNSIGNED"
                                                                  : "FLOAT");
