@@ -121,7 +121,7 @@ absl::StatusOr<std::shared_ptr<ProcessMesh>> LiveProcesses::MeshOf(absl::Span<co
     agreement = agreement_;
   }
   if (absl::Status status = agreement->status(); !status.ok())
-    return AddContext(status, "; the processes must agree anew on those that live");
+    return AddContext(status, "; the processes must agree again on those that live");
   return agreement->MeshOf(options_, members);
 }
 

@@ -112,7 +112,7 @@ class MpiTransport::Peer {
     std::lock_guard<std::mutex> lock(send_mutex);
     return unsent_bytes_ > kMostUnsentBytes;
   }
-  // Whether what is sent has been on its way for long, and nobody has been told so lately.
+  // Whether what is sent has been on its way for long, and the ranks that wait have not been told so lately.
   bool NeedsAttention() {
     std::lock_guard<std::mutex> lock(send_mutex);
     const absl::Time now = absl::Now();
