@@ -32,6 +32,13 @@ absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs
   return lhs->parent()->AddOp(opcode, {lhs, rhs});
 }
 
+absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstruction* init,
+                                           std::vector<int64_t> dimensions, HloComputation* computation) {
+  auto attributes = std::make_unique<ReduceAttrs>();
+  attributes->dimensions = std::move(dimensions);
+  return operand->parent()->AddOp(HloOpcode::kReduce, {operand, init}, std::move(attributes), {computation});
+}
+
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
   HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
   if (like->shape().IsScalar()) return scalar;

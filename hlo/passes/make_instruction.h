@@ -16,6 +16,9 @@ absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Sha
 absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
 absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
 absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);
+// Of one array, by `computation`.
+absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstruction* init,
+                                           std::vector<int64_t> dimensions, HloComputation* computation);
 // `value` in the shape of `like`.
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value);
 

@@ -26,13 +26,6 @@ bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-Result MakeReduce(HloInstruction* x, HloInstruction* init, std::vector<int64_t> dimensions,
-                  HloComputation* computation) {
-  auto attributes = std::make_unique<ReduceAttrs>();
-  attributes->dimensions = std::move(dimensions);
-  return x->parent()->AddOp(HloOpcode::kReduce, {x, init}, std::move(attributes), {computation});
-}
-
 // Returns the largest number of parts, from kFewParts to `most`, into which `size` can be cut evenly, or 0.
 int64_t PartsOf(int64_t size, int64_t most, int64_t smallest_part) {
   for (int64_t parts = most; parts >= kFewParts; --parts) {

@@ -36,13 +36,6 @@ HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, Primi
   return computation;
 }
 
-Result MakeReduce(HloInstruction* x, HloInstruction* init, std::vector<int64_t> dimensions,
-                  HloComputation* computation) {
-  auto attributes = std::make_unique<ReduceAttrs>();
-  attributes->dimensions = std::move(dimensions);
-  return x->parent()->AddOp(HloOpcode::kReduce, {x, init}, std::move(attributes), {computation});
-}
-
 // One side of a dot.
 struct Side {
   HloInstruction* operand;
