@@ -21,6 +21,7 @@
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -269,7 +270,9 @@ std::string MpirunOf(absl::string_view transport) {
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::ostringstream text;
+  text << file.rdbuf();  // a read that fails, as when a process has gone, ends the text; iterators would throw
+  return text.str();
 }
 
 // MPICH's mpirun ends the other processes when one dies, whatever it is told.
