@@ -53,7 +53,7 @@ class BatchCall {
     if (needs_library && Library<T>() == nullptr) {
       return Unavailable(
           "there is no LAPACK library: expected OpenBLAS (libopenblas.so.0, in Debian the package "
-          "libopenblas0-serial)");
+          "libopenblas0-pthread)");
     }
     HILO_RETURN_IF_ERROR(batch.CheckAll("operand", call.operands, operands));
     HILO_RETURN_IF_ERROR(batch.CheckAll("result", call.results, results));

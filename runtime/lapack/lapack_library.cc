@@ -1,10 +1,12 @@
-// The serial build of OpenBLAS is tried first: it guards its work space, so threads of Hilo may
-// call it, and it starts no threads. A threaded build is configured to use one. The library is
-// bound to itself (RTLD_DEEPBIND), so that another BLAS in the process does not replace its parts.
+// The build of OpenBLAS for POSIX threads is tried first and told to use one thread: it guards its work space, so that
+// threads of Hilo may call it concurrently. Debian's serial build guards nothing: two threads get the same work space
+// and wrong numbers; such a library is called under a mutex. The library is bound to itself (RTLD_DEEPBIND), so that
+// another BLAS in the process does not replace its parts.
 #include "runtime/lapack/lapack_library.h"
 
 #include <dlfcn.h>
 
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,30 +22,44 @@ namespace hilo::lapack {
 namespace {
 
 #if defined(__aarch64__)
-constexpr char kSerial[] = "/usr/lib/aarch64-linux-gnu/openblas-serial/libopenblas.so.0";
+#define HILO_OPENBLAS(build) "/usr/lib/aarch64-linux-gnu/openblas-" build "/libopenblas.so.0"
 #else
-constexpr char kSerial[] = "/usr/lib/x86_64-linux-gnu/openblas-serial/libopenblas.so.0";
+#define HILO_OPENBLAS(build) "/usr/lib/x86_64-linux-gnu/openblas-" build "/libopenblas.so.0"
 #endif
+constexpr const char* kCandidates[] = {HILO_OPENBLAS("pthread"), "libopenblas.so.0", "libopenblas.so",
+                                       HILO_OPENBLAS("serial")};
+#undef HILO_OPENBLAS
 
-void* Open() {
+struct OpenBlas {
+  void* handle = nullptr;
+  bool concurrent = false;  // whether threads may call it at the same time
+};
+
+OpenBlas Open() {
   int flags = RTLD_NOW | RTLD_LOCAL;
 #if !defined(HILO_SANITIZED)  // sanitizers need their own malloc in all libraries
   flags |= RTLD_DEEPBIND;
 #endif
-  for (const char* name : {kSerial, "libopenblas.so.0", "libopenblas.so"}) {
+  for (const char* name : kCandidates) {
     void* library = dlopen(name, flags);
     if (library == nullptr) continue;
     auto* parallel = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_parallel"));
     auto* set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
-    if (parallel != nullptr && set_threads != nullptr && parallel() != 0) set_threads(1);
-    return library;
+    const bool concurrent = parallel != nullptr && set_threads != nullptr && parallel() != 0;
+    if (concurrent) set_threads(1);
+    return {library, concurrent};
   }
-  return nullptr;
+  return {};
+}
+
+const OpenBlas& Opened() {
+  static const OpenBlas library = Open();
+  return library;
 }
 
 // All routines with a letter in front, or nothing.
 std::optional<Routines> Load(char letter, bool is_complex) {
-  static void* const library = Open();
+  void* const library = Opened().handle;
   if (library == nullptr) return std::nullopt;
   Routines routines;
   bool complete = true;
@@ -62,6 +78,11 @@ std::optional<Routines> Load(char letter, bool is_complex) {
 const Routines* AddressOf(const std::optional<Routines>& routines) { return routines ? &*routines : nullptr; }
 
 }  // namespace
+
+std::mutex* CallMutex() {
+  static std::mutex mutex;
+  return Opened().concurrent ? nullptr : &mutex;
+}
 
 template <>
 const Routines* Library<float>() {

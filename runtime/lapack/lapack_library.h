@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace hilo::lapack {
 
@@ -18,16 +19,21 @@ struct Routines {
 #undef HILO_LAPACK_ROUTINE
 };
 
-// Null if no library is installed. Loaded on the first call. Routines may be called
-// from any number of threads concurrently and start none. T: float, double, std::complex<float>,
+// Null if no library is installed. Loaded on the first call. CallRoutine may call the routines from any number of
+// threads concurrently, and they use the caller's thread alone. T: float, double, std::complex<float>,
 // std::complex<double>.
 template <typename T>
 const Routines* Library();
+
+// The mutex that every call must hold if the library does not allow concurrent calls; else null.
+std::mutex* CallMutex();
 
 // Calls a routine by Fortran's convention: all arguments by address, and the lengths of character arguments,
 // size_t, after all others.
 template <typename... Args>
 void CallRoutine(void* routine, Args... args) {
+  std::unique_lock<std::mutex> lock;
+  if (std::mutex* const mutex = CallMutex()) lock = std::unique_lock(*mutex);
   reinterpret_cast<void (*)(Args...)>(routine)(args...);
 }
 
