@@ -16,6 +16,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/single_caller_loops.h"
 #include "hlo/analysis/trip_count.h"
+#include "hlo/passes/loop_state.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -46,12 +47,6 @@ Shape WithRows(int64_t rows, const Shape& shape) {
   return ShapeUtil::MakeShape(shape.element_type(), sizes);
 }
 
-Result MakeElement(HloInstruction* tuple, int64_t index) {
-  auto attributes = std::make_unique<GetTupleElementAttrs>();
-  attributes->index = index;
-  return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
-}
-
 bool IsScalarConstant(const HloInstruction* x) {
   return x->IsConstant() && x->shape().IsScalar() && IsIntegralType(x->shape().element_type());
 }
@@ -76,25 +71,15 @@ std::unique_ptr<DotAttrs> Shifted(const DotAttrs& dot, bool lhs, bool rhs) {
   return shifted;
 }
 
-// A loop whose state is a tuple that is only read by elements, and which has a known trip count.
+// A loop with a known trip count.
 class CountedLoop {
  public:
   static std::optional<CountedLoop> Of(HloInstruction* loop) {
-    CountedLoop counted(loop);
-    const auto only_elements = [](const HloInstruction* tuple) {
-      return !tuple->IsRoot() &&
-             std::all_of(tuple->users().begin(), tuple->users().end(),
-                         [](const HloInstruction* user) { return user->opcode() == HloOpcode::kGetTupleElement; });
-    };
-    if (!loop->shape().IsTuple() || loop->operand(0)->opcode() != HloOpcode::kTuple ||
-        counted.root()->opcode() != HloOpcode::kTuple)
-      return std::nullopt;
-    if (!only_elements(loop) || !only_elements(counted.state()) || !only_elements(counted.condition_state()))
-      return std::nullopt;
+    const std::optional<LoopState> state = LoopState::Of(loop);
+    if (!state) return std::nullopt;
     const std::optional<int64_t> iterations = TripCount(*loop);
     if (!iterations || *iterations < kFewIterations || *iterations > kMostElements) return std::nullopt;
-    counted.trip_count_ = *iterations;
-    return counted;
+    return CountedLoop(*state, *iterations);
   }
 
   absl::StatusOr<bool> Rewrite() {
@@ -104,7 +89,7 @@ class CountedLoop {
       HILO_ASSIGN_OR_RETURN(const bool moved, MoveInFront(dot));
       changed |= moved;
     }
-    for (int64_t k = 0; k < state_size_; ++k) {
+    for (int64_t k = 0; k < loop_.size(); ++k) {
       HILO_ASSIGN_OR_RETURN(const bool moved, MoveBehind(k));
       changed |= moved;
     }
@@ -120,32 +105,16 @@ class CountedLoop {
     int order;
   };
 
-  explicit CountedLoop(HloInstruction* loop) : loop_(loop), body_(loop->called_computation(1)) {
-    if (loop->shape().IsTuple()) state_size_ = loop->shape().tuple_shapes_size();
-  }
-
-  HloInstruction* root() const { return body_->root_instruction(); }
-  HloInstruction* state() const { return body_->parameter_instruction(0); }
-  HloInstruction* condition_state() const { return loop_->called_computation(0)->parameter_instruction(0); }
-  HloInstruction* init(int64_t element) const { return loop_->operand(0)->operand(element); }
-
-  // The element of the state that `x` is, or -1; and whether it is the same in every iteration.
-  int64_t ElementOf(const HloInstruction* x) const {
-    return x->opcode() == HloOpcode::kGetTupleElement && x->operand(0) == state() ? x->tuple_index() : -1;
-  }
-  bool IsUnchanged(const HloInstruction* x) const {
-    const int64_t element = ElementOf(x);
-    return element >= 0 && ElementOf(root()->operand(element)) == element;
-  }
+  CountedLoop(const LoopState& loop, int64_t trip_count) : loop_(loop), body_(loop.body()), trip_count_(trip_count) {}
 
   // The first number of an element that counts up one by one.
   std::optional<int64_t> CountsFrom(int64_t element) const {
-    const HloInstruction* next = root()->operand(element);
-    if (!IsScalarConstant(init(element)) || next->opcode() != HloOpcode::kAdd) return std::nullopt;
+    const HloInstruction* next = loop_.root()->operand(element);
+    if (!IsScalarConstant(loop_.init(element)) || next->opcode() != HloOpcode::kAdd) return std::nullopt;
     for (int64_t i : {0, 1}) {
       const HloInstruction* step = next->operand(1 - i);
-      if (ElementOf(next->operand(i)) == element && IsScalarConstant(step) && step->literal().GetAsInt64(0) == 1)
-        return init(element)->literal().GetAsInt64(0);
+      if (loop_.ElementOf(next->operand(i)) == element && IsScalarConstant(step) && step->literal().GetAsInt64(0) == 1)
+        return loop_.init(element)->literal().GetAsInt64(0);
     }
     return std::nullopt;
   }
@@ -164,7 +133,7 @@ class CountedLoop {
 
   // Returns nullopt if `x` is no progression, or none that is found within `steps` instructions.
   std::optional<Progression> ProgressionOf(const HloInstruction* x, int steps) const {
-    if (const int64_t element = ElementOf(x); element >= 0) {
+    if (const int64_t element = loop_.ElementOf(x); element >= 0) {
       const std::optional<int64_t> start = CountsFrom(element);
       if (!start || *start > kMostElements || *start < -kMostElements) return std::nullopt;
       return Progression{*start, 1};
@@ -216,12 +185,12 @@ class CountedLoop {
     if (x->opcode() != HloOpcode::kReshape || x->operand(0)->opcode() != HloOpcode::kDynamicSlice) return std::nullopt;
     const HloInstruction* slice = x->operand(0);
     const HloInstruction* array = slice->operand(0);
-    if (!IsUnchanged(array) || slice->operand_count() != array->shape().rank() + 1) return std::nullopt;
+    if (!loop_.IsUnchanged(array) || slice->operand_count() != array->shape().rank() + 1) return std::nullopt;
     if (!ShapeUtil::SameDimensions(WithRows(1, x->shape()), slice->shape())) return std::nullopt;
     if (!ShapeUtil::SameDimensions(WithRows(array->shape().dimensions(0), x->shape()), array->shape()))
       return std::nullopt;
     HloInstruction* index = slice->operands()[1];
-    return Row{ElementOf(array), index, array->shape().dimensions(0) == trip_count_ ? OrderOf(index) : 0};
+    return Row{loop_.ElementOf(array), index, array->shape().dimensions(0) == trip_count_ ? OrderOf(index) : 0};
   }
 
   // --- what a iteration computes of a row and of what no iteration changes ---
@@ -233,16 +202,16 @@ class CountedLoop {
     for (int64_t side : {0, 1}) {
       HloInstruction* other = dot->operands()[1 - side];
       const std::optional<Row> row = RowOf(dot->operand(side));
-      if (!row || !(IsUnchanged(other) || other->IsConstant())) continue;
+      if (!row || !(loop_.IsUnchanged(other) || other->IsConstant())) continue;
       // Rows of the product must be what the iteration's product is.
       const size_t contracting = attrs.lhs_contracting_dims.size();
       if (side == 1 && dot->operand(1)->shape().rank() != static_cast<int64_t>(contracting)) continue;
-      HloInstruction* array = init(row->element);
+      HloInstruction* array = loop_.init(row->element);
       const int64_t rows = array->shape().dimensions(0);
       if (rows == 0 || rows > 2 * trip_count_ || Elements(dot) > kMostElements / rows) continue;
-      HloComputation* outside = loop_->parent();
+      HloComputation* outside = loop_.loop()->parent();
       other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {}))
-                                  : init(ElementOf(other));
+                                  : loop_.init(loop_.ElementOf(other));
       std::unique_ptr<DotAttrs> all = Shifted(attrs, side == 0, side == 1);
       if (side == 1) {
         std::swap(all->lhs_contracting_dims, all->rhs_contracting_dims);
@@ -275,13 +244,13 @@ class CountedLoop {
   };
 
   std::optional<Term> TermOf(int64_t k) const {
-    const HloInstruction* next = root()->operand(k);
+    const HloInstruction* next = loop_.root()->operand(k);
     const PrimitiveType type = next->shape().IsArray() ? next->shape().element_type() : PRED;
     if (next->opcode() != HloOpcode::kAdd || next->user_count() != 1 || (type != F32 && type != F64))
       return std::nullopt;
-    if (std::count(root()->operands().begin(), root()->operands().end(), next) != 1) return std::nullopt;
-    const int64_t sum = ElementOf(next->operand(0)) == k ? 0 : 1;
-    for (const HloInstruction* tuple : {state(), condition_state()}) {
+    if (std::count(loop_.root()->operands().begin(), loop_.root()->operands().end(), next) != 1) return std::nullopt;
+    const int64_t sum = loop_.ElementOf(next->operand(0)) == k ? 0 : 1;
+    for (const HloInstruction* tuple : {loop_.state(), loop_.condition_state()}) {
       for (const HloInstruction* element : tuple->users()) {
         if (element->tuple_index() != k) continue;
         if (element->IsRoot() || std::any_of(element->users().begin(), element->users().end(),
@@ -289,7 +258,7 @@ class CountedLoop {
           return std::nullopt;
       }
     }
-    if (ElementOf(next->operand(sum)) != k) return std::nullopt;
+    if (loop_.ElementOf(next->operand(sum)) != k) return std::nullopt;
     Term term{next->operands()[1 - sum]};
     if (term.dot->opcode() == HloOpcode::kTranspose && term.dot->user_count() == 1) {
       term.transpose = term.dot;
@@ -297,7 +266,7 @@ class CountedLoop {
     }
     if (term.dot->opcode() != HloOpcode::kDot || term.dot->user_count() != 1) return std::nullopt;
     for (const HloInstruction* operand : term.dot->operands()) {
-      if (operand->shape().element_type() != type || operand->IsConstant() || IsUnchanged(operand)) return std::nullopt;
+      if (operand->shape().element_type() != type || operand->IsConstant() || loop_.IsUnchanged(operand)) return std::nullopt;
     }
     return term;
   }
@@ -323,9 +292,9 @@ class CountedLoop {
     if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / trip_count_ || Elements(term->dot) < 4 * kept)
       return false;
     if (index == nullptr) {
-      for (int64_t element = 0; element < state_size_ && index == nullptr; ++element) {
-        if (CountsFrom(element) != 0 || !Counts(init(element))) continue;
-        HILO_ASSIGN_OR_RETURN(index, MakeElement(state(), element));
+      for (int64_t element = 0; element < loop_.size() && index == nullptr; ++element) {
+        if (CountsFrom(element) != 0 || !Counts(loop_.init(element))) continue;
+        HILO_ASSIGN_OR_RETURN(index, MakeTupleElement(loop_.state(), element));
         order = 1;
       }
       if (index == nullptr) return false;
@@ -333,33 +302,33 @@ class CountedLoop {
     HloInstruction* all[2];
     for (int side : {0, 1}) {
       if (rows[side]) {
-        all[side] = init(rows[side]->element);
+        all[side] = loop_.init(rows[side]->element);
       } else {
         HILO_ASSIGN_OR_RETURN(all[side], Keep(term->dot->operands()[side], index, order));
       }
     }
-    HloComputation* outside = loop_->parent();
+    HloComputation* outside = loop_.loop()->parent();
     HILO_ASSIGN_OR_RETURN(HloInstruction * product,
                           outside->AddOp(HloOpcode::kDot, all, Shifted(term->dot->attrs<DotAttrs>(), true, true), {},
                                          &term->dot->shape()));
     if (term->transpose != nullptr) {
       HILO_ASSIGN_OR_RETURN(product, MakeTranspose(product, term->transpose->attrs<TransposeAttrs>().dimensions));
     }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * sum, MakeBinary(HloOpcode::kAdd, init(k), product));
-    const std::vector<HloInstruction*> results(loop_->users().begin(), loop_->users().end());
+    HILO_ASSIGN_OR_RETURN(HloInstruction * sum, MakeBinary(HloOpcode::kAdd, loop_.init(k), product));
+    const std::vector<HloInstruction*> results(loop_.loop()->users().begin(), loop_.loop()->users().end());
     for (HloInstruction* result : results) {
       if (result->tuple_index() == k) HILO_RETURN_IF_ERROR(outside->ReplaceAllUsesWith(result, sum));
     }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * unchanged, MakeElement(state(), k));
-    body_->ReplaceOperand(root(), k, unchanged);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * unchanged, MakeTupleElement(loop_.state(), k));
+    body_->ReplaceOperand(loop_.root(), k, unchanged);
     return true;
   }
 
   // The values of `x` in all iterations, one row each, as the loop's result.
   Result Keep(HloInstruction* x, HloInstruction* index, int order) {
-    auto [kept, is_new] = kept_.try_emplace({x, order}, state_size_);
+    auto [kept, is_new] = kept_.try_emplace({x, order}, loop_.size());
     if (is_new) {
-      HloComputation* outside = loop_->parent();
+      HloComputation* outside = loop_.loop()->parent();
       HloInstruction* zero = outside->AddConstant(LiteralUtil::Zero(x->shape().element_type()));
       HILO_ASSIGN_OR_RETURN(HloInstruction * empty, MakeBroadcast(zero, WithRows(trip_count_, x->shape()), {}));
       HILO_ASSIGN_OR_RETURN(HloInstruction * array, AddState(empty));
@@ -367,9 +336,9 @@ class CountedLoop {
       std::vector<HloInstruction*> update = {array, row, index};
       AppendZeros(x->shape().rank(), &update);
       HILO_ASSIGN_OR_RETURN(HloInstruction * updated, body_->AddOp(HloOpcode::kDynamicUpdateSlice, update));
-      body_->ReplaceOperand(root(), kept->second, updated);
+      body_->ReplaceOperand(loop_.root(), kept->second, updated);
     }
-    return MakeElement(loop_, kept->second);
+    return MakeTupleElement(loop_.loop(), kept->second);
   }
 
   // --- the state ---
@@ -380,28 +349,14 @@ class CountedLoop {
     indices->insert(indices->end(), static_cast<size_t>(count), zero);
   }
 
-  // Adds an element to the state, `init` at first and in every iteration until that is changed; returned as the body
-  // reads it.
   Result AddState(HloInstruction* init) {
-    const auto extended = [](HloInstruction* tuple, HloInstruction* element) -> Result {
-      std::vector<HloInstruction*> elements(tuple->operands().begin(), tuple->operands().end());
-      elements.push_back(element);
-      return tuple->parent()->AddOp(HloOpcode::kTuple, elements);
-    };
-    HILO_ASSIGN_OR_RETURN(HloInstruction * all, extended(loop_->operands()[0], init));
-    loop_->parent()->ReplaceOperand(loop_, 0, all);
-    for (HloInstruction* tuple : {loop_, state(), condition_state()}) *tuple->mutable_shape() = all->shape();
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeElement(state(), state_size_++));
-    HILO_ASSIGN_OR_RETURN(HloInstruction * next, extended(root(), element));
-    HloInstruction* last = root();
-    HILO_RETURN_IF_ERROR(body_->set_root_instruction(next, /*allow_shape_change=*/true));
-    HILO_RETURN_IF_ERROR(body_->RemoveInstruction(last));  // which would count as a user
-    return element;
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> added, loop_.Add({init}));
+    return added.front();
   }
 
-  HloInstruction* loop_;
+  LoopState loop_;
   HloComputation* body_;
-  int64_t trip_count_ = 0, state_size_ = 0;
+  int64_t trip_count_;
   absl::flat_hash_map<std::pair<const HloInstruction*, int>, int64_t>
       kept_;  // elements of the state, by what they keep and the order of its rows
 };

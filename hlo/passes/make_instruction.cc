@@ -39,6 +39,12 @@ absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstructi
   return operand->parent()->AddOp(HloOpcode::kReduce, {operand, init}, std::move(attributes), {computation});
 }
 
+absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t index) {
+  auto attributes = std::make_unique<GetTupleElementAttrs>();
+  attributes->index = index;
+  return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
+}
+
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
   HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
   if (like->shape().IsScalar()) return scalar;

@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_PASSES_MAKE_INSTRUCTION_H_
 #define HILO_HLO_PASSES_MAKE_INSTRUCTION_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,8 @@ absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs
 // Of one array, by `computation`.
 absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstruction* init,
                                            std::vector<int64_t> dimensions, HloComputation* computation);
+// Element `index` of a tuple.
+absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t index);
 // `value` in the shape of `like`.
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value);
 

@@ -37,6 +37,9 @@ void MarkPartitioned(HloModule* module);
 std::unique_ptr<HloPass> MakeAsyncToSync();
 // "batch-loop-dots": one product for those that a loop computes per iteration. Sums in another order.
 std::unique_ptr<HloPass> MakeLoopDotBatching();
+// "hoist-invariants": computes before a loop what is the same in all iterations, where that is worth an element of the
+// loop's state.
+std::unique_ptr<HloPass> MakeLoopInvariantMotion();
 // "inline-fusions": inlines the fusions that the input module contains. Required where no
 // fusions were made before.
 std::unique_ptr<HloPass> MakeFusionInliner();
