@@ -92,8 +92,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  const int64_t inline_below = program_->wait_habit->WaitsAtOnce() ? kInlineNanosecondsIfAwaited : kInlineNanoseconds;
-  if (synchronous || (ready && !program_->transfers.any && RunsInline(*program_, *core_, inline_below))) {
+  if (synchronous || (ready && !program_->transfers.any && RunsInlineByHabit(*program_, *core_))) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token().get();

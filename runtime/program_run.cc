@@ -11,6 +11,7 @@
 #include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 #include "runtime/runtime_access.h"
+#include "runtime/time_thresholds.h"
 
 namespace hilo {
 namespace {
@@ -58,6 +59,13 @@ absl::StatusOr<std::shared_ptr<BufferValue>> Relayout(HostMemory* memory, const 
 
 bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds) {
   return core.memories[0]->device() == nullptr && program.compiled->estimated_nanoseconds() < nanoseconds;
+}
+
+bool RunsInlineByHabit(const LoadedProgram& program, const ClientCore& core) {
+  if (!program.wait_habit->WaitsAtOnce()) return RunsInline(program, core, kInlineNanoseconds);
+  if (core.memories[0]->device() != nullptr) return false;
+  return std::min(program.compiled->estimated_nanoseconds(), program.wait_habit->RecentNanoseconds()) <
+         kInlineNanosecondsIfAwaited;
 }
 
 int64_t NextRunId() {
@@ -129,6 +137,16 @@ absl::Status ProgramRun::Ended(absl::Status status) {
 
 absl::Status ProgramRun::RunNow() { return Ended(RunProgram(nullptr)); }
 
+absl::Status ProgramRun::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) const {
+  // The time of shorter ones decides nothing.
+  if (program.compiled->estimated_nanoseconds() < kInlineNanoseconds)
+    return program.compiled->Run(context, inputs, outputs);
+  const auto start = std::chrono::steady_clock::now();
+  HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
+  program.wait_habit->Took(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  return absl::OkStatus();
+}
+
 absl::Status ProgramRun::RunProgram(std::unique_ptr<PendingRun>* pending) {
   if (context.cancellation != nullptr) HILO_RETURN_IF_ERROR(context.cancellation->status());
   FewLeaves<const void*> inputs;
@@ -160,7 +178,7 @@ absl::Status ProgramRun::RunProgram(std::unique_ptr<PendingRun>* pending) {
   TemporaryMemory temporary(memory);
   HILO_RETURN_IF_ERROR(temporary.Reserve(program.compiled->temp_bytes()));
   if (pending == nullptr) {
-    HILO_RETURN_IF_ERROR(program.compiled->Run(context, inputs, outputs));
+    HILO_RETURN_IF_ERROR(Run(inputs, outputs));
   } else {
     HILO_ASSIGN_OR_RETURN(*pending, program.compiled->Begin(context, inputs, outputs));
   }

@@ -33,6 +33,10 @@ struct Argument {
 // separate memory no run is that short: the caller prepares the next one meanwhile.
 bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t nanoseconds);
 
+// The same for a run on one device, for the habits of the program's callers: if they wait at once, longer runs are run
+// at once too, and what counts is the estimate or the time that the last runs took, whichever is less.
+bool RunsInlineByHabit(const LoadedProgram& program, const ClientCore& core);
+
 // A unique number for every call.
 int64_t NextRunId();
 
@@ -63,6 +67,8 @@ struct ProgramRun {
   absl::Status AwaitAndBegin(std::unique_ptr<PendingRun>* pending);
 
  private:
+  // Runs the program to its end, and notes the time it takes.
+  absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) const;
   // If `pending` is null, waits for the device.
   absl::Status RunProgram(std::unique_ptr<PendingRun>* pending);
   // After a failed run, discards the remaining items in the queues to and from the host.

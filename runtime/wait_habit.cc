@@ -25,6 +25,13 @@ void WaitHabit::Count(bool waited) {
   waits_.store(std::clamp(before + (waited ? 1 : -1), 0, kMost), std::memory_order_relaxed);
 }
 
+void WaitHabit::Took(int64_t nanoseconds) {
+  const int64_t before = recent_.load(std::memory_order_relaxed);
+  recent_.store(std::max(nanoseconds, before - before / 8), std::memory_order_relaxed);
+  const int runs = runs_.load(std::memory_order_relaxed);
+  if (runs < kSure) runs_.store(runs + 1, std::memory_order_relaxed);
+}
+
 void WaitHabit::Returned(const std::shared_ptr<WaitHabit>& habit) {
   LastRun& last = last_run;
   if (last.pending) {

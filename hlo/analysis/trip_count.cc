@@ -11,8 +11,10 @@
 // linear time.
 #include "hlo/analysis/trip_count.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "hlo/ir/hlo_computation.h"
@@ -28,6 +30,8 @@ using Wide = __int128;
 constexpr int kMaxSteps = 2000;
 // Additions on the longest path to a value, which bounds the recursion.
 constexpr int kMaxDepth = 64;
+// Parts of a condition.
+constexpr size_t kMaxParts = 64;
 constexpr int64_t kNoElement = -1;   // a number
 constexpr int64_t kWholeState = -2;  // the state is the counter
 
@@ -224,13 +228,9 @@ ComparisonDirection Swapped(ComparisonDirection direction) {
   }
 }
 
-}  // namespace
-
-std::optional<int64_t> TripCount(const HloInstruction& loop) {
-  const HloComputation *condition = loop.called_computation(0), *body = loop.called_computation(1);
-  if (!HasNoEffects(*condition)) return std::nullopt;
-  AffineForms forms;
-  const Value test = forms.Source({condition->root_instruction()});
+// The number of iterations after which `test`, a part of the condition, is false.
+std::optional<int64_t> TripCountBy(const HloInstruction& loop, const Value& test, AffineForms& forms) {
+  const HloComputation* body = loop.called_computation(1);
   if (test.instruction->opcode() != HloOpcode::kCompare) return std::nullopt;
   std::optional<Affine> counter = forms.Of({test.instruction->operand(0), test.scope});
   std::optional<Affine> limit = forms.Of({test.instruction->operand(1), test.scope});
@@ -262,10 +262,36 @@ std::optional<int64_t> TripCount(const HloInstruction& loop) {
   return static_cast<int64_t>(*iterations);
 }
 
+}  // namespace
+
+std::optional<int64_t> TripCount(const HloInstruction& loop) {
+  const HloComputation* condition = loop.called_computation(0);
+  if (!HasNoEffects(*condition)) return std::nullopt;
+  AffineForms forms;
+  return TripCountBy(loop, forms.Source({condition->root_instruction()}), forms);
+}
+
+std::optional<int64_t> MaxTripCount(const HloInstruction& loop) {
+  const HloComputation* condition = loop.called_computation(0);
+  if (!HasNoEffects(*condition)) return std::nullopt;
+  AffineForms forms;
+  std::vector<Value> parts = {{condition->root_instruction()}};
+  std::optional<int64_t> least;
+  for (size_t i = 0; i < parts.size() && parts.size() < kMaxParts; ++i) {
+    const Value part = forms.Source(parts[i]);
+    if (part.instruction->opcode() == HloOpcode::kAnd) {
+      for (const HloInstruction* operand : part.instruction->operands()) parts.push_back({operand, part.scope});
+    } else if (const std::optional<int64_t> count = TripCountBy(loop, part, forms); count.has_value()) {
+      least = std::min(*count, least.value_or(*count));
+    }
+  }
+  return least;
+}
+
 bool HasOpenEnd(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kWhile && !TripCount(*instruction).has_value()) return true;
+      if (instruction->opcode() == HloOpcode::kWhile && !MaxTripCount(*instruction).has_value()) return true;
     }
   }
   return false;

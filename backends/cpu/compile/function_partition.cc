@@ -47,7 +47,7 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
         code_size += 10;
         continue;
       }
-      if (instruction->opcode() == HloOpcode::kWhile) has_open_end |= !TripCount(*instruction).has_value();
+      if (instruction->opcode() == HloOpcode::kWhile) has_open_end |= !MaxTripCount(*instruction).has_value();
       for (const HloComputation* called : instruction->called_computations())
         code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + 10, int64_t{1} << 40);
     }
@@ -72,7 +72,7 @@ double FunctionPartition::NanosecondsOf(const HloInstruction& instruction) const
   if (!HasTrait(instruction.opcode(), kControlFlow)) return 0;
   double trips = 1;
   if (instruction.opcode() == HloOpcode::kWhile) {
-    const std::optional<int64_t> count = TripCount(instruction);
+    const std::optional<int64_t> count = MaxTripCount(instruction);
     trips = count.has_value() ? static_cast<double>(*count) : kUnknownTrips;
   }
   double cost = 0;

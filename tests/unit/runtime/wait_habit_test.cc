@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -57,6 +59,20 @@ TEST(WaitHabitTest, ProgramsMayBeDestroyedBetweenARunAndTheWait) {
   WaitHabit::Returned(habit);
   habit.reset();
   WaitHabit::Waits();
+}
+
+TEST(WaitHabitTest, TimesCountFromTheSecondRunOnAndLongOnesAreForgotten) {
+  WaitHabit habit;
+  habit.Took(100);
+  EXPECT_EQ(habit.RecentNanoseconds(), std::numeric_limits<int64_t>::max());
+  habit.Took(300);
+  EXPECT_EQ(habit.RecentNanoseconds(), 300);
+  habit.Took(1'000'000);
+  EXPECT_EQ(habit.RecentNanoseconds(), 1'000'000);
+  habit.Took(300);
+  EXPECT_EQ(habit.RecentNanoseconds(), 875'000);
+  for (int run = 0; run < 100; ++run) habit.Took(300);
+  EXPECT_LT(habit.RecentNanoseconds(), 310);
 }
 
 }  // namespace

@@ -150,5 +150,34 @@ ENTRY e { z = s32[] constant(0)  ROOT l = s32[] while(z), condition=c, body=b })
   EXPECT_EQ(TripCount(*module->entry_computation()->root_instruction()), 5);
 }
 
+// A solver's loop: it ends when it has converged, or after so many steps.
+TEST(TripCount, ConjunctionsHaveAMaximum) {
+  const auto loop = [](absl::string_view root) {
+    return Parse(absl::StrCat(R"(HloModule m
+c { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  x = f32[] get-tuple-element(s), index=1
+  e = s32[] constant(50)  f = s32[] constant(70)  limit = f32[] constant(1)
+  few = pred[] compare(i, e), direction=LT  fewer = pred[] compare(i, f), direction=LT
+  far = pred[] compare(x, limit), direction=GT
+  )",
+                              root, R"( }
+b { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  x = f32[] get-tuple-element(s), index=1
+  o = s32[] constant(1)  n = s32[] add(i, o)  y = f32[] sqrt(x)  ROOT t = (s32[], f32[]) tuple(n, y) }
+ENTRY e { z = s32[] constant(0)  x = f32[] parameter(0)  t = (s32[], f32[]) tuple(z, x)
+  ROOT l = (s32[], f32[]) while(t), condition=c, body=b })"));
+  };
+  const auto expect = [&](absl::string_view root, int64_t most, int64_t exact, bool open_end) {
+    const auto module = loop(root);
+    const HloInstruction& instruction = *module->entry_computation()->root_instruction();
+    EXPECT_EQ(MaxTripCount(instruction).value_or(-1), most) << root;
+    EXPECT_EQ(TripCount(instruction).value_or(-1), exact) << root;
+    EXPECT_EQ(HasOpenEnd(*module), open_end) << root;
+  };
+  expect("ROOT r = pred[] and(far, few)", 50, -1, false);
+  expect("g = pred[] and(fewer, far)  ROOT r = pred[] and(g, few)", 50, -1, false);
+  expect("ROOT r = pred[] compare(i, e), direction=LT", 50, 50, false);
+  expect("ROOT r = pred[] or(far, few)", -1, -1, true);
+  expect("ROOT r = pred[] and(far, far)", -1, -1, true);
+}
+
 }  // namespace
 }  // namespace hilo
