@@ -34,27 +34,17 @@ file(RELATIVE_PATH HILO_PREFIX_FROM_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_
 configure_file(cmake/hilo.pc.in ${CMAKE_CURRENT_BINARY_DIR}/hilo.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hilo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The JAX plugin (pyproject.toml): the library and the program, with those of their libraries that not every Linux has beside them.
-# An RPATH, unlike a RUNPATH, also serves the libraries' own libraries. A wheel holds no links: each library goes by the name that it is asked for.
+# The Python package (pyproject.toml): the plugin, the program and the module. Other libraries stay the system's; tools/wheel adds those to a wheel.
 if(HILO_BUILD_PYTHON_PACKAGE)
-  set_target_properties(pjrt_hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
-  set_target_properties(hilo_tool PROPERTIES INSTALL_RPATH "$ORIGIN/..")
-  foreach(target pjrt_hilo hilo_tool)
-    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
-  endforeach()
   install(TARGETS hilo_tool RUNTIME DESTINATION jax_plugins/hilo/bin COMPONENT python)
-  install(TARGETS pjrt_hilo RUNTIME_DEPENDENCY_SET hilo_plugin_libraries LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
-  install(RUNTIME_DEPENDENCY_SET hilo_plugin_libraries DESTINATION jax_plugins/hilo COMPONENT python
-          PRE_INCLUDE_REGEXES "absl" "dnnl" "OpenCL" "gomp" PRE_EXCLUDE_REGEXES ".*")
+  install(TARGETS pjrt_hilo LIBRARY DESTINATION jax_plugins/hilo COMPONENT python)
   install(TARGETS hilo_python LIBRARY DESTINATION hilo COMPONENT python)
-  install(CODE [[
-    file(GLOB libraries "${CMAKE_INSTALL_PREFIX}/jax_plugins/hilo/*.so*")
-    foreach(library ${libraries})
-      if(IS_SYMLINK "${library}")
-        file(REAL_PATH "${library}" file)
-        file(RENAME "${file}" "${library}")
-      endif()
-    endforeach()]] COMPONENT python)
+  # OpenBLAS is loaded at run time (runtime/lapack), so no tool sees that the plugin needs it.
+  if(HILO_WHEEL_OPENBLAS)
+    set_target_properties(pjrt_hilo PROPERTIES INSTALL_RPATH "$ORIGIN")
+    file(REAL_PATH ${HILO_WHEEL_OPENBLAS} openblas)
+    install(PROGRAMS ${openblas} DESTINATION jax_plugins/hilo RENAME libopenblas.so.0 COMPONENT python)
+  endif()
 else()
   install(TARGETS pjrt_hilo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

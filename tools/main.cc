@@ -10,6 +10,7 @@
 #include "backends/registry.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
+#include "hilo/export.h"
 #include "hilo/version.h"
 #include "tools/command.h"
 
@@ -70,7 +71,11 @@ int Main(std::vector<std::string> arguments) {
 }  // namespace
 }  // namespace hilo::tools
 
+#ifdef HILO_PROGRAM_IN_PLUGIN  // of a wheel (python/launcher.c)
+extern "C" HILO_EXPORT int HiloMain(int argc, char** argv) {
+#else
 int main(int argc, char** argv) {
+#endif
   hilo::SetLogSink([](hilo::LogSeverity severity, absl::string_view message) {
     if (severity == hilo::LogSeverity::kWarning)
       std::fprintf(stderr, "hilo: warning: %.*s\n", static_cast<int>(message.size()), message.data());
