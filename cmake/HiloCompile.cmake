@@ -11,14 +11,14 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)  # what is exported says HILO_EXPORT (include/hilo/export.h)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_FUZZ "-O1 -gline-tables-only -DNDEBUG")  # small code that can name its lines
 
 add_compile_options(-Wall -Wextra -fno-semantic-interposition
   # Errors name our files as the repository does, wherever it lies.
-  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   # Designated initialisers that leave the rest at its defaults are how our structs are filled.
   -Wno-missing-field-initializers)
 if(HILO_WERROR)

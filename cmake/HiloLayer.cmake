@@ -44,7 +44,7 @@ endfunction()
 # Exports from TARGET what the version script cmake/MAP names and nothing else, so that an LLVM or a oneDNN of the host
 # process and ours never meet.
 function(hilo_hide_symbols target map)
-  set(script ${CMAKE_SOURCE_DIR}/cmake/${map})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/${map})
   target_link_options(${target} PRIVATE
     -Wl,--version-script=${script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions)
   set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})
