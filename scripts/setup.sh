@@ -6,7 +6,7 @@
 readonly HILO_PACKAGES=(
   g++ cmake ninja-build ccache lld
   llvm-19-dev libabsl-dev zlib1g-dev libdnnl-dev libgtest-dev libbenchmark-dev
-  libopenblas0-pthread libxml2-dev libzstd-dev
+  libopenblas0-pthread libxml2-dev libzstd-dev pkgconf
   python3 python3-dev python3-venv python3-pip
 )
 
