@@ -19,8 +19,8 @@ NOT_BUILT = {"add-dependency", "all-gather-done", "all-gather-start", "all-reduc
              "recv-done", "rng-get-and-update-state", "send-done", "tuple"}
 HEAD = """# Operations
 
-Written by `tests/op_coverage_test.py --update` from `hilo ops --json`: how each platform emits an operation, and how many
-modules of `tests/ops` test it. In brackets, how the instructions that the words describe are emitted instead.
+Every operation: how each platform emits it, and how many modules of `tests/ops` test it. In brackets, how the instructions that the
+words describe are emitted instead. `tests/op_coverage_test.py --update` writes this page from `hilo ops --json`.
 
 - element: computed element by element from its operands, in any part of a fusion
 - forwarding: the value of its operands, in their memory

@@ -69,16 +69,20 @@ def _without_bodies(declaration):
     declaration = re.sub(r"\bHILO_EXPORT ", "", declaration)
     declaration = re.sub(r"\n private:\n.*?(?=\n\};)", "", declaration, flags=re.DOTALL)
     out, at = [], 0
-    head = re.compile(r"\)(?: const)?(?: noexcept)?(?:\s*:\s[^;{]*?\)|\s*:\s[^;{]*?\}(?=\s*\{))?\s*\{")
+    # A comment, which stays; or the end of a function's signature, perhaps initialisers, and the brace that begins its body.
+    head = re.compile(r"//[^\n]*|/\*.*?\*/|(\)(?: const)?(?: noexcept)?)(?:\s*:\s[^;{]*?[)}])?\s*\{", re.DOTALL)
     while match := head.search(declaration, at):
+        if match.group(1) is None:
+            out.append(declaration[at:match.end()])
+            at = match.end()
+            continue
         depth, end = 1, match.end()
         while depth and end < len(declaration):
             depth += {"{": 1, "}": -1}.get(declaration[end], 0)
             end += 1
-        signature = re.match(r"\)(?: const)?(?: noexcept)?", match.group()).group()
-        out.append(declaration[at:match.start()] + signature + ";")
+        out.append(declaration[at:match.start()] + match.group(1) + ";")
         at = end
-    return "".join(out) + declaration[at:]
+    return re.sub(r"\n+(?=\};?$)", "\n", "".join(out) + declaration[at:])
 
 
 def _name(declaration):
