@@ -18,7 +18,10 @@ generated = [f"reference/cpp/{path.stem}.md" for path in sorted((ROOT / "include
 generated += ["reference/cpp/index.md", "reference/c.md", "reference/python.md", "reference/commands.md"]
 expected = sorted([*pages, *generated, "README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 if sorted(menu) != expected:
-    sys.exit(f"the menu in docs/site/mkdocs.yml differs from the pages by {sorted(set(menu) ^ set(expected))}, or names one twice")
+    sys.exit(
+        f"the menu in docs/site/mkdocs.yml differs from the pages by {sorted(set(menu) ^ set(expected))}, "
+        "or names one twice"
+    )
 
 missing = []
 for path in [*paths, DOCS / "README.md"]:

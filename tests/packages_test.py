@@ -1,4 +1,4 @@
-"""What the packages say of Hilo is what CMakeLists.txt says: the version, and the soname in the names of Debian's packages."""
+"""The packages have the version that CMakeLists.txt states, and Debian's are named after the soname."""
 
 import pathlib
 import re
@@ -19,5 +19,11 @@ for pattern, path in ((r"^hilo \((\S+)\)", "debian/changelog"), (r"^  version: (
     if found(pattern, path) != version:
         sys.exit(f"{path} is for version {found(pattern, path)}, expected {version}")
 library = "libhilo" + version.rpartition(".")[0]
-if found(r"^Package: (libhilo[0-9.]+)$", "debian/control") != library or not (ROOT / "debian" / f"{library}.install").is_file():
-    sys.exit(f"the package of the library is to be named {library}, after its soname, in debian/control and debian/{library}.install")
+if (
+    found(r"^Package: (libhilo[0-9.]+)$", "debian/control") != library
+    or not (ROOT / "debian" / f"{library}.install").is_file()
+):
+    sys.exit(
+        f"the package of the library is to be named {library}, after its soname, in debian/control, "
+        f"and debian/{library}.install says what is in it"
+    )

@@ -1,4 +1,4 @@
-"""The reference pages that docs/site/reference.py makes of the public headers and the Python package have all that these declare, and nothing private."""
+"""Reference pages (docs/site/reference.py) have all that headers and the Python package declare, and nothing private."""
 
 import ast
 import pathlib
@@ -14,10 +14,20 @@ failures = []
 for header in sorted((ROOT / "include").rglob("*.h")):
     page = reference.header_page(header, ROOT / "include")
     text = re.sub(r"//.*|/\*.*?\*/", "", header.read_text(), flags=re.DOTALL if header.parent.name == "hilo-c" else 0)
-    wanted = set(re.findall(r"^(?:class|struct|enum class|typedef enum|typedef struct) (?:HILO_EXPORT )?(\w+)\s[^;]*\{", text, re.MULTILINE))
+    wanted = set(
+        re.findall(
+            r"^(?:class|struct|enum class|typedef enum|typedef struct) (?:HILO_EXPORT )?(\w+)\s[^;]*\{",
+            text,
+            re.MULTILINE,
+        )
+    )
     wanted |= set(re.findall(r"^HILO_EXPORT [^;(]*?(\w+)\(", text, re.MULTILINE))
     failures += [f"{header.name}: {name} is not on its page" for name in wanted if not re.search(rf"\b{name}\b", page)]
-    failures += [f"{header.name}: its page has '{word}'" for word in (" private:", "HILO_EXPORT ", "_(std::move(") if word in page]
+    failures += [
+        f"{header.name}: its page has '{word}'"
+        for word in (" private:", "HILO_EXPORT ", "_(std::move(")
+        if word in page
+    ]
     if page.count("```") % 2 != 0:
         failures.append(f"{header.name}: a block of code does not end")
 

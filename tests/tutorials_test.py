@@ -1,9 +1,10 @@
 """Does what a page of docs/ says: tutorials_test.py PAGE --hilo PROGRAM --prefix FOLDER --python PYTHON
 
-In the page's order, a block with title="FILE" becomes that file, and each line of a console block that begins with "$ " is a command, in one shell and
-one empty folder for the whole page. What a command prints must be the lines below it; "..." stands for anything within a line, and on a line of its own
-for any lines. In a block behind <!-- figures vary --> numbers may be others. A command without lines below it must succeed. A block of
-another kind that looks like commands needs <!-- not run: why --> above it.
+In the page's order, a block with title="FILE" becomes that file, and each line of a console block that begins with
+"$ " is a command, in one shell and one empty folder for the whole page. What a command prints must be the lines below
+it; "..." stands for anything within a line, and on a line of its own for any lines. In a block behind
+<!-- figures vary --> numbers may be others. A command without lines below it must succeed. A block of another kind that
+looks like commands needs <!-- not run: why --> above it.
 
 Exits with 77, which says that it was skipped, if the page imports a package that PYTHON lacks.
 """
@@ -18,7 +19,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SKIPPED = 77
-FENCE = re.compile(r'^(?:<!-- (?P<note>.*?) -->\n)?```(?P<language>\S*)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r'^(?:<!-- (?P<note>.*?) -->\n)?```(?P<language>\S*)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def pattern(expected, figures_vary):
@@ -31,7 +35,9 @@ def pattern(expected, figures_vary):
         words = " ".join(line.split()) if figures_vary else line
         text = r".*?".join(re.escape(part) for part in words.split("..."))
         if figures_vary:  # and with them the unit of a time
-            text = re.sub(r"\d+(?:\\\.\d+)?(\\ [num]?s\b)?", lambda found: r"[\d.]+" + (" [num]?s" if found[1] else ""), text)
+            text = re.sub(
+                r"\d+(?:\\\.\d+)?(\\ [num]?s\b)?", lambda found: r"[\d.]+" + (" [num]?s" if found[1] else ""), text
+            )
         lines.append(text + "\n")
     return re.compile("".join(lines))
 
@@ -55,7 +61,9 @@ def steps(page):
 
 def missing_packages(page, python):
     wanted = sorted(set(re.findall(r"^(?:import|from) (jax|torch|numpy)\b", page, re.MULTILINE)))
-    return [name for name in wanted if subprocess.run([python, "-c", f"import {name}"], capture_output=True).returncode != 0]
+    return [
+        name for name in wanted if subprocess.run([python, "-c", f"import {name}"], capture_output=True).returncode != 0
+    ]
 
 
 def script(found, folder):
@@ -74,7 +82,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--hilo", type=pathlib.Path, required=True)
-    parser.add_argument("--prefix", type=lambda path: pathlib.Path(path).resolve(), required=True, help="where Hilo is installed")
+    parser.add_argument(
+        "--prefix", type=lambda path: pathlib.Path(path).resolve(), required=True, help="where Hilo is installed"
+    )
     parser.add_argument("--python", required=True)
     arguments = parser.parse_args()
     page = arguments.page.read_text()
@@ -93,8 +103,15 @@ def main():
             (folder / "bin" / command).write_text(f'#!/bin/sh\nexec {target} "$@"\n')
             (folder / "bin" / command).chmod(0o755)
         pkgconfig = ":".join(str(file.parent) for file in arguments.prefix.rglob("hilo.pc"))
-        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1",
-                       "CMAKE_GENERATOR": "Ninja", "CMAKE_PREFIX_PATH": str(arguments.prefix), "PKG_CONFIG_PATH": pkgconfig}
+        environment = {
+            **os.environ,
+            "PATH": f"{folder}/bin:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CMAKE_GENERATOR": "Ninja",
+            "CMAKE_PREFIX_PATH": str(arguments.prefix),
+            "PKG_CONFIG_PATH": pkgconfig,
+        }
         subprocess.run(["bash", "-c", script(found, folder)], env=environment, check=True)
         failures = 0
         for number, (kind, *what) in enumerate(found):
@@ -102,11 +119,23 @@ def main():
                 continue
             command, expected, figures_vary = what
             printed = (folder / str(number)).read_text()
-            compared = "".join(" ".join(line.split()) + "\n" for line in printed.splitlines()) if figures_vary else printed
-            good = pattern(expected, figures_vary).fullmatch(compared) if expected else int((folder / f"status{number}").read_text()) == 0
+            compared = (
+                "".join(" ".join(line.split()) + "\n" for line in printed.splitlines()) if figures_vary else printed
+            )
+            good = (
+                pattern(expected, figures_vary).fullmatch(compared)
+                if expected
+                else int((folder / f"status{number}").read_text()) == 0
+            )
             if not good:
                 failures += 1
-                print(f"{arguments.page.name}: $ {command}\n  expected:", *expected, "  printed:", *printed.splitlines(), sep="\n    ")
+                print(
+                    f"{arguments.page.name}: $ {command}\n  expected:",
+                    *expected,
+                    "  printed:",
+                    *printed.splitlines(),
+                    sep="\n    ",
+                )
     return 1 if failures else 0
 
 

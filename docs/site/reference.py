@@ -1,4 +1,7 @@
-"""The reference pages of the site, made from what they describe: the public headers, the Python package, and the help of the program `hilo`."""
+"""The reference pages of the site, made from what they describe.
+
+That is the public headers, the Python package, and the help of the program `hilo`.
+"""
 
 import ast
 import pathlib
@@ -13,8 +16,8 @@ def text_to_markdown(text):
         lines = paragraph.split("\n")
         while lines:
             code = [line for line in _leading(lines, lambda line: re.match(r" {2,}\S", line))]
-            prose = [line for line in _leading(lines[len(code):], lambda line: not re.match(r" {2,}\S", line))]
-            lines = lines[len(code) + len(prose):]
+            prose = [line for line in _leading(lines[len(code) :], lambda line: not re.match(r" {2,}\S", line))]
+            lines = lines[len(code) + len(prose) :]
             if code:
                 indent = min(len(line) - len(line.lstrip()) for line in code)
                 out.append("```text\n" + "\n".join(line[indent:] for line in code) + "\n```")
@@ -33,7 +36,9 @@ def _leading(lines, test):
 def _escape(prose):
     """Markdown's special characters outside of code."""
     parts = re.split(r"(``[^`]+``|`[^`]+`)", prose)
-    return "".join(f"`{part.strip('`')}`" if part.startswith("`") else re.sub(r"([<*_\[\]#|])", r"\\\1", part) for part in parts)
+    return "".join(
+        f"`{part.strip('`')}`" if part.startswith("`") else re.sub(r"([<*_\[\]#|])", r"\\\1", part) for part in parts
+    )
 
 
 # --- C and C++ ---
@@ -69,18 +74,18 @@ def _without_bodies(declaration):
     declaration = re.sub(r"\bHILO_EXPORT ", "", declaration)
     declaration = re.sub(r"\n private:\n.*?(?=\n\};)", "", declaration, flags=re.DOTALL)
     out, at = [], 0
-    # A comment, which stays; or the end of a function's signature, perhaps initialisers, and the brace that begins its body.
+    # A comment, which stays; or the end of a signature, perhaps initialisers, and the brace that begins the body.
     head = re.compile(r"//[^\n]*|/\*.*?\*/|(\)(?: const)?(?: noexcept)?)(?:\s*:\s[^;{]*?[)}])?\s*\{", re.DOTALL)
     while match := head.search(declaration, at):
         if match.group(1) is None:
-            out.append(declaration[at:match.end()])
+            out.append(declaration[at : match.end()])
             at = match.end()
             continue
         depth, end = 1, match.end()
         while depth and end < len(declaration):
             depth += {"{": 1, "}": -1}.get(declaration[end], 0)
             end += 1
-        out.append(declaration[at:match.start()] + match.group(1) + ";")
+        out.append(declaration[at : match.start()] + match.group(1) + ";")
         at = end
     return re.sub(r"\n+(?=\};?$)", "\n", "".join(out) + declaration[at:])
 
@@ -103,12 +108,20 @@ def _name(declaration):
 
 
 def _is_noise(line):
-    return bool(re.match(r"#(?!define HILO_)|namespace |\}  // namespace|extern \"C\"|\} /\* extern|\}$"
-                         r"|(?:class|struct) \w+;$|typedef struct \w+ \w+;$|template class ", line)) or line.startswith("#undef")
+    return bool(
+        re.match(
+            r"#(?!define HILO_)|namespace |\}  // namespace|extern \"C\"|\} /\* extern|\}$"
+            r"|(?:class|struct) \w+;$|typedef struct \w+ \w+;$|template class ",
+            line,
+        )
+    ) or line.startswith("#undef")
 
 
 def _groups(lines):
-    """What lines of declarations hold, in order: ("section", title), ("prose", text), or ("group", comment, declarations that it describes)."""
+    """What lines of declarations hold, in order.
+
+    Yields ("section", title), ("prose", text), or ("group", comment, the declarations that it describes).
+    """
     at, group, comment = 0, [], ""
     while at < len(lines):
         line = lines[at]
@@ -135,7 +148,7 @@ def _groups(lines):
             at += 1
         else:
             count = _declaration_lines(lines[at:])
-            group.append("\n".join(lines[at:at + count]))
+            group.append("\n".join(lines[at : at + count]))
             at += count
     if group:
         yield "group", comment, group
@@ -154,7 +167,9 @@ def _members(declaration):
     out = [f"```c++\n{lines[0].removesuffix('{').rstrip()}\n```"]
     for kind, *what in _groups(body):
         if kind == "group":
-            out.append("<div class=\"member\" markdown>\n\n" + _code(what[1]) + "\n\n" + text_to_markdown(what[0]) + "\n\n</div>")
+            out.append(
+                '<div class="member" markdown>\n\n' + _code(what[1]) + "\n\n" + text_to_markdown(what[0]) + "\n\n</div>"
+            )
         else:
             out.append(text_to_markdown(what[0]))
     return out
@@ -165,7 +180,7 @@ def header_page(path, root):
     lines = path.read_text().split("\n")
     count, essay = _comment_lines(lines)
     name = path.relative_to(root).as_posix()
-    page = [f"# {name}", text_to_markdown(essay), f"```c++\n#include \"{name}\"\n```"]
+    page = [f"# {name}", text_to_markdown(essay), f'```c++\n#include "{name}"\n```']
     handles = [match.group(1) for line in lines if (match := re.match(r"typedef struct (\w+) \1;", line))]
     if handles:
         page.append("Opaque handles: " + ", ".join(f"`{handle}`" for handle in handles) + ".")
@@ -179,13 +194,16 @@ def header_page(path, root):
             comment, group = what
             names = list(dict.fromkeys(filter(None, map(_name, group))))
             if names:
-                page.append(f"{level} " + ", ".join(f"`{one}`" for one in names[:4]) + (" and more" if len(names) > 4 else ""))
+                page.append(
+                    f"{level} " + ", ".join(f"`{one}`" for one in names[:4]) + (" and more" if len(names) > 4 else "")
+                )
             page.append(text_to_markdown(comment))
             page += _members(group[0]) if len(group) == 1 else [_code(group)]
     return "\n\n".join(filter(None, page)) + "\n"
 
 
 # --- Python ---
+
 
 def python_page(package):
     """The page of the package hilo: signatures of its .pyi, docstrings of its sources."""
@@ -200,8 +218,12 @@ def python_page(package):
                 for member in getattr(node, "body", []) if isinstance(node, ast.ClassDef) else []:
                     if isinstance(member, ast.FunctionDef):
                         docs[f"{node.name}.{member.name}"] = ast.get_docstring(member)
-            elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute) and node.targets[0].attr == "__doc__"
-                  and isinstance(node.value, ast.Constant)):
+            elif (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Attribute)
+                and node.targets[0].attr == "__doc__"
+                and isinstance(node.value, ast.Constant)
+            ):
                 docs[ast.unparse(node.targets[0].value)] = node.value.value
     for source in (package / "native").glob("*.c"):  # {"name", ..., "docstring"} in tables of getters and methods
         for name, doc in re.findall(r'\{"(\w+)",[^"{}]*"([^"]+)"', source.read_text()):
@@ -216,7 +238,11 @@ def python_page(package):
     page = ["# Python: `hilo`", text_to_markdown(module_doc or "")]
     for node in stubs.body:
         if isinstance(node, ast.FunctionDef):
-            page += [f"## `{node.name}`", f"```python\n{signature(node, False)}\n```", text_to_markdown(docs.get(node.name) or "")]
+            page += [
+                f"## `{node.name}`",
+                f"```python\n{signature(node, False)}\n```",
+                text_to_markdown(docs.get(node.name) or ""),
+            ]
         elif isinstance(node, ast.ClassDef):
             page += [f"## `{node.name}`", text_to_markdown(docs.get(node.name) or "")]
             fields = [ast.unparse(member) for member in node.body if isinstance(member, ast.AnnAssign)]
@@ -227,12 +253,16 @@ def python_page(package):
                 if member.name.startswith("_") and member.name not in ("__new__", "__call__"):
                     continue
                 title = node.name if member.name == "__new__" else f"{node.name}.{member.name}"
-                page += [f"### `{title}`", f"```python\n{signature(member, True)}\n```".replace("def __new__", f"def {node.name}"),
-                         text_to_markdown(doc or "")]
+                page += [
+                    f"### `{title}`",
+                    f"```python\n{signature(member, True)}\n```".replace("def __new__", f"def {node.name}"),
+                    text_to_markdown(doc or ""),
+                ]
     return "\n\n".join(filter(None, page)) + "\n"
 
 
 # --- commands ---
+
 
 def _cell(text):
     return _escape(text).replace("\\|", "|").replace("|", "\\|")
@@ -246,7 +276,9 @@ def _help_to_markdown(text):
         lines = paragraph.split("\n")
         if all(re.match(r"  -", line) for line in lines):
             rows = [re.match(r"  (\S+(?: \S+)*?)(?:  +| )((?<=  ).*|$)", line) for line in lines]
-            rows = [(match.group(1), match.group(2)) if match else (line.strip(), "") for match, line in zip(rows, lines)]
+            rows = [
+                (match.group(1), match.group(2)) if match else (line.strip(), "") for match, line in zip(rows, lines)
+            ]
             out.append("| flag | |\n|---|---|\n" + "\n".join(f"| `{flag}` | {_cell(what)} |" for flag, what in rows))
         elif lines[0] == "Examples:":
             out.append("```sh\n" + "\n".join(line.strip() for line in lines[1:]) + "\n```")
@@ -257,13 +289,20 @@ def _help_to_markdown(text):
 
 def commands_page(hilo):
     """The page of the commands, from what `hilo --help` and `hilo COMMAND --help` print."""
+
     def ask(*arguments):
         return subprocess.run([hilo, *arguments, "--help"], capture_output=True, text=True, check=True).stdout
+
     overview = ask()
     commands = re.findall(r"^  (\w+)(?: [^ ].*?)?  +(.*)$", overview, re.MULTILINE)
-    page = ["# Commands", "Every command of the program `hilo`, with its flags, as `hilo COMMAND --help` prints them. [Commands that look into programs](../commands.md) "
-            "says which of them answers which question.",
-            "| command | |\n|---|---|\n" + "\n".join(f"| [`hilo {name}`](#hilo-{name}) | {_cell(what)} |" for name, what in commands)]
+    page = [
+        "# Commands",
+        "Every command of the program `hilo`, with its flags, as `hilo COMMAND --help` prints them. "
+        "[Commands that look into programs](../commands.md) "
+        "says which of them answers which question.",
+        "| command | |\n|---|---|\n"
+        + "\n".join(f"| [`hilo {name}`](#hilo-{name}) | {_cell(what)} |" for name, what in commands),
+    ]
     for name, _ in commands:
         page += [f"## `hilo {name}`", _help_to_markdown(ask(name))]
     return "\n\n".join(page) + "\n"
@@ -273,11 +312,18 @@ def write_reference(root, hilo, folder):
     """Writes all reference pages below `folder`."""
     (folder / "cpp").mkdir(parents=True, exist_ok=True)
     headers = sorted((root / "include" / "hilo").glob("*.h"))
-    index = ["# C++ API", "The public headers, each on a page of its own, made from the headers themselves. [The C++ and C interfaces](../../api.md) says what is promised "
-             "about them, and the [C++ tutorial](../../tutorials/cpp.md) uses them.", "| header | |\n|---|---|"]
+    index = [
+        "# C++ API",
+        "The public headers, each on a page of its own, made from the headers themselves. "
+        "[The C++ and C interfaces](../../api.md) says what is promised "
+        "about them, and the [C++ tutorial](../../tutorials/cpp.md) uses them.",
+        "| header | |\n|---|---|",
+    ]
     for header in headers:
         (folder / "cpp" / f"{header.stem}.md").write_text(header_page(header, root / "include"))
-        first = text_to_markdown(re.split(r"\n|(?<=[.:]) ", _comment_lines(header.read_text().split("\n"))[1])[0].rstrip(":"))
+        first = text_to_markdown(
+            re.split(r"\n|(?<=[.:]) ", _comment_lines(header.read_text().split("\n"))[1])[0].rstrip(":")
+        )
         index[-1] += f"\n| [hilo/{header.name}]({header.stem}.md) | {first} |"
     (folder / "cpp" / "index.md").write_text("\n\n".join(index) + "\n")
     (folder / "c.md").write_text(header_page(root / "include" / "hilo-c" / "hilo.h", root / "include"))
