@@ -126,6 +126,8 @@ class FusionPass : public HloPass {
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
+    // It is its operand's memory; loops over the operand's shape have simpler indices.
+    if (instruction->opcode() == HloOpcode::kReshape) return false;
     if (Elements(instruction) <= kTiny && instruction->opcode() != HloOpcode::kReduce) return false;
     if (kRoots.contains(instruction->opcode())) return true;
     return target_.IsFusible(*instruction) && instruction->shape().IsArray();
