@@ -33,6 +33,11 @@ bool RepeatsAlongRows(const HloInstruction& broadcast) {
 
 }  // namespace
 
+int64_t AdjacentRepeats(const HloInstruction& broadcast) {
+  const int64_t elements = ShapeUtil::ElementsIn(broadcast.operand(0)->shape());
+  return elements > 0 && RepeatsAlongRows(broadcast) ? ShapeUtil::ElementsIn(broadcast.shape()) / elements : 0;
+}
+
 std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce) {
   if (reduce.opcode() != HloOpcode::kReduce || reduce.operand_count() != 2) return std::nullopt;
   const Shape& shape = reduce.operand(0)->shape();

@@ -30,6 +30,10 @@ std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce);
 // the same position, or those of row arrays.
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space);
 
+// Returns how many adjacent elements of the result are one element of the operand; 0 if the elements of the operand are
+// not repeated one after the other.
+int64_t AdjacentRepeats(const HloInstruction& broadcast);
+
 // A reduction, or a fusion with reductions inside.
 struct RowGroup {
   RowSpace space;

@@ -18,6 +18,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fusion_groups.h"
@@ -38,6 +39,8 @@ constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
 // Reads of one element, by a broadcast or a gather, for which a loop computes a cheap producer again.
 constexpr int64_t kMaxCheapRepeats = 4;
+// Lanes of a vector.
+constexpr int64_t kLanes = 16;
 // Users that are looked at for such reads.
 constexpr int64_t kMaxRepeatUsers = 16;
 // Emitted instructions of one group, each counted once for every index.
@@ -120,7 +123,11 @@ class FusionPass : public HloPass {
       if (reader->opcode() == HloOpcode::kReshape)
         users.insert(users.end(), reader->users().begin(), reader->users().end());
       const bool expands = reader->opcode() == HloOpcode::kBroadcast || reader->opcode() == HloOpcode::kGather;
-      if (expands && Elements(operand) > 0) reads = std::max(reads, CeilDiv(Elements(reader), Elements(operand)));
+      if (!expands || Elements(operand) == 0) continue;
+      int64_t here = CeilDiv(Elements(reader), Elements(operand));
+      // Repeated one after the other, an element is read once for a vector.
+      if (reader->opcode() == HloOpcode::kBroadcast && AdjacentRepeats(*reader) >= kLanes) here = CeilDiv(here, kLanes);
+      reads = std::max(reads, here);
     }
     return reads;
   }

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -30,6 +31,8 @@ constexpr size_t kMostMembers = 128;
 constexpr int64_t kMostOperands = 48;
 // Instructions that are visited on either side of a group without one that joins.
 constexpr int64_t kReach = 400;
+// Adjacent repetitions of an element for which a cheap one is computed again for each vector.
+constexpr int64_t kMostAdjacentRepeats = 128;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
@@ -45,12 +48,19 @@ bool IsFree(const HloInstruction* instruction) {
          (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
 }
 
-// Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself.
+// Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself, and
+// for cheap ones of elements that are each repeated for a few vectors of a row only, such as scales of groups.
 bool KeepsRows(const HloInstruction& instruction) {
-  constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape,
-                                          HloOpcode::kSlice};
-  if (instruction.opcode() != HloOpcode::kTranspose) return kMovesAlongLines.contains(instruction.opcode());
-  return instruction.attrs<TransposeAttrs>().dimensions.back() == instruction.shape().rank() - 1;
+  constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kDynamicSlice, HloOpcode::kIota,
+                                          HloOpcode::kReshape, HloOpcode::kSlice};
+  if (instruction.opcode() == HloOpcode::kTranspose)
+    return instruction.attrs<TransposeAttrs>().dimensions.back() == instruction.shape().rank() - 1;
+  if (!IsElementwise(instruction.opcode())) return kMovesAlongLines.contains(instruction.opcode());
+  return !IsExpensiveToRepeat(instruction) &&
+         std::all_of(instruction.users().begin(), instruction.users().end(), [](const HloInstruction* user) {
+           const int64_t repeats = user->opcode() == HloOpcode::kBroadcast ? AdjacentRepeats(*user) : 0;
+           return repeats > 0 && repeats <= kMostAdjacentRepeats;
+         });
 }
 
 struct Group {
@@ -59,6 +69,7 @@ struct Group {
   absl::flat_hash_map<const HloInstruction*, bool> in_row;
   absl::flat_hash_set<const HloInstruction*> copies;  // have other users, which use their own copy
   absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
+  std::vector<HloInstruction*> earlier;               // members from before the floor of the group, users first
   int64_t reductions = 0, followers = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
@@ -183,7 +194,35 @@ class RowFusion : public HloPass {
         above.insert(instruction);
       }
     }
+    AddEarlier(order, floor, group);
     return last;
+  }
+
+  // Adds producers from before order[floor] that only the group reads: no path leads from them to other groups.
+  void AddEarlier(const std::vector<HloInstruction*>& order, int64_t floor, Group* group) const {
+    if (floor == 0) return;
+    const absl::flat_hash_set<const HloInstruction*> later(order.begin() + floor, order.end());
+    std::vector<HloInstruction*> work;
+    const auto push_reads = [&](const HloInstruction& member) {
+      for (HloInstruction* operand : member.operands()) {
+        if (!group->Has(operand) && !later.contains(operand)) work.push_back(operand);
+      }
+    };
+    for (size_t i = static_cast<size_t>(floor); i < order.size(); ++i) {
+      if (group->Has(order[i])) push_reads(*order[i]);
+    }
+    // A producer with several users in the group joins when the last of them has, so each of them asks.
+    while (!work.empty()) {
+      HloInstruction* producer = work.back();
+      work.pop_back();
+      const auto users = producer->users();
+      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce ||
+          !std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); }) ||
+          !Precedes(producer, {}, group))
+        continue;
+      group->earlier.push_back(producer);
+      push_reads(*producer);
+    }
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {
@@ -247,12 +286,13 @@ class RowFusion : public HloPass {
     return read;
   }
 
-  // Makes the fusion of a group, whose members are order[floor] to order[last].
+  // Makes the fusion of a group, whose members are the earlier ones and those from order[floor] to order[last].
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
                              int64_t last, const Group& group) const {
     std::vector<HloInstruction*> outputs;
     FusedMembers inside(computation, "fused_rows");
     const absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
+    for (auto it = group.earlier.rbegin(); it != group.earlier.rend(); ++it) inside.Add(*it);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];
       if (!group.Has(member)) continue;

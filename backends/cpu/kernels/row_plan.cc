@@ -82,8 +82,15 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
   if (!group.has_value() || group->space.columns > kMostColumns) return std::nullopt;
   CachedRowsPlan plan{.group = *std::move(group), .width = 1 << 20};
   const int64_t columns = plan.group.space.columns;
-  for (const HloInstruction* member : plan.group.members) {
-    if (plan.group.space.IsFull(member->shape()) && member->shape().dimensions().back() != columns) return std::nullopt;
+  // Results are written along the row; what only feeds a reduction may have other dimensions, such as groups of a row
+  // with a scale each.
+  for (const HloInstruction* root : plan.group.roots) {
+    if (plan.group.space.IsFull(root->shape()) && root->shape().dimensions().back() != columns) return std::nullopt;
+  }
+  for (const auto& level : plan.group.levels) {
+    for (const HloInstruction* reduce : level) {
+      if (reduce->operand(0)->shape().dimensions().back() != columns) return std::nullopt;
+    }
   }
   const auto use = [&](const HloInstruction& array) {
     plan.width = std::min(plan.width, codegen::PreferredWidth(&array, target));
