@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/jit/host_features.h"
+#include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
@@ -24,6 +25,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
         return features.ok() &&
                PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
       }));
+  hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
   hooks.after_fusion = MakePassList(MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));

@@ -8,13 +8,53 @@
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/sums.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
 
+namespace {
+
+// Returns the address of the first element of an array, or of a contiguous view of one (hlo/analysis/contiguous_view.h)
+// inside a fusion.
+absl::StatusOr<llvm::Value*> PointerToView(FunctionEmitter& f, const HloInstruction* view) {
+  llvm::IRBuilder<>& b = f.b();
+  llvm::Value* offset = b.getInt64(0);
+  const auto add = [&](llvm::Value* start, const Shape& whole, int64_t d) {
+    const int64_t stride = ShapeUtil::RowMajorStrides(whole.dimensions())[d];
+    offset = b.CreateAdd(offset, b.CreateMul(start, b.getInt64(static_cast<uint64_t>(stride))));
+  };
+  while (!view->IsParameter() && view->parent()->IsFusion()) {
+    const Shape &part = view->shape(), &whole = view->operand(0)->shape();
+    if (view->opcode() == HloOpcode::kSlice) {
+      const auto& ranges = view->attrs<SliceAttrs>().slice;
+      for (int64_t d = 0; d < part.rank(); ++d) add(b.getInt64(static_cast<uint64_t>(ranges[d].start)), whole, d);
+    } else if (view->opcode() == HloOpcode::kDynamicSlice) {
+      for (int64_t d = 0; d < part.rank(); ++d) {
+        const HloInstruction* index = view->operand(d + 1);
+        HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, f.elements().Generate(index, codegen::Index()));
+        const codegen::LaneIndex start = codegen::ClampedIndex(f.context(), index->shape().element_type(), value,
+                                                               whole.dimensions(d) - part.dimensions(d));
+        add(start.Base(f.context()), whole, d);
+      }
+    } else {
+      HILO_RET_CHECK(view->opcode() == HloOpcode::kReshape) << "no view: " << HloOpcodeString(view->opcode());
+    }
+    view = view->operand(0);
+  }
+  if (view->parent()->IsFusion()) view = view->parent()->fusion_instruction()->operand(view->parameter_number());
+  return b.CreateInBoundsGEP(codegen::MemoryType(b.getContext(), view->shape().element_type()), f.PointerTo(view),
+                             offset);
+}
+
+}  // namespace
+
 absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
-  const HloInstruction* dot = kernel.instruction;
+  const HloInstruction* dot = HeroOf(kernel.instruction);
   const Gemm gemm = *GemmOf(*dot);
   const int64_t block = kernel.config.tile[0], panel = kernel.config.tile[1];
   llvm::IRBuilder<>& b = f.b();
@@ -22,9 +62,10 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
   llvm::Type* i64 = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
   llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(*dot), type);
-  llvm::Value* lhs = f.PointerTo(dot->operand(0));
-  llvm::Value* rhs = f.PointerTo(dot->operand(1));
-  llvm::Value* out = f.PointerTo(dot);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(kernel.instruction));
+  HILO_ASSIGN_OR_RETURN(llvm::Value * lhs, PointerToView(f, dot->operand(0)));
+  HILO_ASSIGN_OR_RETURN(llvm::Value * rhs, PointerToView(f, dot->operand(1)));
+  llvm::Value* out = f.PointerTo(kernel.instruction);
   llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
   llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
   const auto end_of = [&](llvm::Value* first, int64_t size, int64_t all) {
@@ -58,8 +99,9 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
 
 absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
   f.SetHoldsVectors(kernel.instruction, true);
-  codegen::DotTerms terms(f.elements(), *kernel.instruction);
-  const DotSide lhs = LhsOf(*kernel.instruction), rhs = RhsOf(*kernel.instruction);
+  const HloInstruction& dot = *HeroOf(kernel.instruction);
+  codegen::DotTerms terms(f.elements(), dot);
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const std::vector<int64_t>& tile = kernel.config.tile;
   const std::vector<int64_t> outer(rhs.free_sizes.begin(), rhs.free_sizes.end() - 1);
   const int64_t columns = rhs.free_sizes.back();

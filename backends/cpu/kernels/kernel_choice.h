@@ -49,6 +49,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/kernel_config.h"
+#include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::codegen {
@@ -79,6 +80,9 @@ const KernelConfig* KernelOf(const HloInstruction& instruction);
 // operands only. Errors: Unimplemented.
 absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const codegen::TargetTraits& target,
                                           const codegen::NumericOptions& numerics);
+
+// What the kernels of dots compute besides the product: library products read contiguous slices in place.
+DotFusionOptions DotFusionFor(bool strict);
 
 // Chooses the kernels of the instructions that have none yet: those that copy insertion added.
 absl::Status ChooseMissingKernels(HloModule* module, const CompileOptions& options);

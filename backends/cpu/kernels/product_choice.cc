@@ -5,7 +5,9 @@
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
+#include "backends/cpu/kernels/kernel_choice.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/contiguous_view.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -97,19 +99,29 @@ bool TilesBeatLibrary(const HloInstruction& dot, const KernelConfig& tiled, cons
 
 }  // namespace
 
+DotFusionOptions DotFusionFor(bool strict) {
+  const auto takes_dot = [strict](const HloInstruction& dot) { return !strict && IsLibraryDot(dot); };
+  const auto takes_producer = [](const HloInstruction&, int64_t, const HloInstruction& producer) {
+    return IsContiguousView(producer);
+  };
+  return {.takes_dot = takes_dot, .takes_producer = takes_producer, .takes_consumer = [](const auto&, const auto&) {
+            return false;
+          }};
+}
+
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const TargetTraits& target,
                                        const NumericOptions& numerics) {
-  const bool is_alone = HeroOf(&instruction) == &instruction;
+  const HloInstruction& dot = *HeroOf(&instruction);
   HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseLoop(instruction, target));
-  if (!is_alone) {
+  if (!IsDotOfViews(instruction)) {
     absl::StrAppend(&config.why, "; a fused dot");
     return config;
   }
-  const bool may_call = !numerics.strict && IsLibraryDot(instruction);
-  if (std::optional<KernelConfig> tiled = ChooseTiledDot(instruction, config, target, numerics)) {
-    if (!may_call || TilesBeatLibrary(instruction, *tiled, target)) return *std::move(tiled);
+  const bool may_call = !numerics.strict && IsLibraryDot(dot);
+  if (std::optional<KernelConfig> tiled = ChooseTiledDot(dot, config, target, numerics)) {
+    if (!may_call || TilesBeatLibrary(dot, *tiled, target)) return *std::move(tiled);
   }
-  if (may_call) return ChooseLibraryDot(*GemmOf(instruction));
+  if (may_call) return ChooseLibraryDot(*GemmOf(dot));
   absl::StrAppend(&config.why, numerics.strict ? "; strict products are added in order"
                                                : "; small, or not as the library reads matrices");
   return config;
