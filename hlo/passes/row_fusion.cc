@@ -33,6 +33,8 @@ constexpr int64_t kMostOperands = 48;
 constexpr int64_t kReach = 400;
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
 constexpr int64_t kMostAdjacentRepeats = 128;
+// Other repetitions.
+constexpr int64_t kMostRepeats = 4;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
@@ -49,7 +51,7 @@ bool IsFree(const HloInstruction* instruction) {
 }
 
 // Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself, and
-// for cheap ones of elements that are each repeated for a few vectors of a row only, such as scales of groups.
+// for cheap ones of elements that are repeated for a few vectors only, such as scales of groups.
 bool KeepsRows(const HloInstruction& instruction) {
   constexpr OpcodeSet kMovesAlongLines = {HloOpcode::kBroadcast, HloOpcode::kDynamicSlice, HloOpcode::kIota,
                                           HloOpcode::kReshape, HloOpcode::kSlice};
@@ -58,8 +60,10 @@ bool KeepsRows(const HloInstruction& instruction) {
   if (!IsElementwise(instruction.opcode())) return kMovesAlongLines.contains(instruction.opcode());
   return !IsExpensiveToRepeat(instruction) &&
          std::all_of(instruction.users().begin(), instruction.users().end(), [](const HloInstruction* user) {
-           const int64_t repeats = user->opcode() == HloOpcode::kBroadcast ? AdjacentRepeats(*user) : 0;
-           return repeats > 0 && repeats <= kMostAdjacentRepeats;
+           if (user->opcode() != HloOpcode::kBroadcast) return false;
+           const int64_t elements = ShapeUtil::ElementsIn(user->operand(0)->shape());
+           const int64_t most = AdjacentRepeats(*user) > 0 ? kMostAdjacentRepeats : kMostRepeats;
+           return ShapeUtil::ElementsIn(user->shape()) <= most * elements;
          });
 }
 
@@ -69,7 +73,7 @@ struct Group {
   absl::flat_hash_map<const HloInstruction*, bool> in_row;
   absl::flat_hash_set<const HloInstruction*> copies;  // have other users, which use their own copy
   absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
-  std::vector<HloInstruction*> earlier;               // members from before the floor of the group, users first
+  std::vector<HloInstruction*> earlier;               // members from before the floor of the group, in order
   int64_t reductions = 0, followers = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
@@ -95,6 +99,9 @@ struct Group {
     return !Has(operand) && !(operand->IsConstant() && operand->shape().IsScalar());
   }
 };
+
+// The positions of instructions in an order.
+using OrderIndex = absl::flat_hash_map<const HloInstruction*, int64_t>;
 
 class RowFusion : public HloPass {
  public:
@@ -123,12 +130,14 @@ class RowFusion : public HloPass {
       const std::vector<HloInstruction*> order = computation->MakePostOrder();
       const auto count = static_cast<int64_t>(order.size());
       ordered += count;
+      OrderIndex index;
+      for (int64_t i = 0; i < count; ++i) index[order[i]] = i;
       int64_t floor = 0;  // everything from here on is untouched
       for (int64_t i = 0; i < count; ++i) {
         if (!Begins(order[i]) || !tried.insert(order[i]->unique_id()).second) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         Group group{.space = *RowSpaceOf(*order[i])};
-        const int64_t last = Grow(order, i, floor, &group);
+        const int64_t last = Grow(order, index, i, floor, &group);
         if (group.followers == 0 && group.reductions < 2) continue;
         HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, floor, last, group));
         if (!built) continue;
@@ -152,7 +161,8 @@ class RowFusion : public HloPass {
 
   // Adds what belongs to the group of order[first], all of it from order[floor] on. Returns the index of its last
   // member.
-  int64_t Grow(const std::vector<HloInstruction*>& order, int64_t first, int64_t floor, Group* group) const {
+  int64_t Grow(const std::vector<HloInstruction*>& order, const OrderIndex& index, int64_t first, int64_t floor,
+               Group* group) const {
     group->Add(order[first], true);
     group->reductions = 1;
     const auto count = static_cast<int64_t>(order.size());
@@ -194,21 +204,23 @@ class RowFusion : public HloPass {
         above.insert(instruction);
       }
     }
-    AddEarlier(order, floor, group);
+    AddEarlier(order, index, floor, last, group);
     return last;
   }
 
-  // Adds producers from before order[floor] that only the group reads: no path leads from them to other groups.
-  void AddEarlier(const std::vector<HloInstruction*>& order, int64_t floor, Group* group) const {
+  // Adds producers from before order[floor] that only the group reads, so that no path leads from them to other groups,
+  // and copies of free ones.
+  void AddEarlier(const std::vector<HloInstruction*>& order, const OrderIndex& index, int64_t floor, int64_t last,
+                  Group* group) const {
     if (floor == 0) return;
-    const absl::flat_hash_set<const HloInstruction*> later(order.begin() + floor, order.end());
     std::vector<HloInstruction*> work;
     const auto push_reads = [&](const HloInstruction& member) {
       for (HloInstruction* operand : member.operands()) {
-        if (!group->Has(operand) && !later.contains(operand)) work.push_back(operand);
+        const auto it = index.find(operand);
+        if (it != index.end() && it->second < floor && !group->Has(operand)) work.push_back(operand);
       }
     };
-    for (size_t i = static_cast<size_t>(floor); i < order.size(); ++i) {
+    for (int64_t i = floor; i <= last; ++i) {
       if (group->Has(order[i])) push_reads(*order[i]);
     }
     // A producer with several users in the group joins when the last of them has, so each of them asks.
@@ -216,13 +228,16 @@ class RowFusion : public HloPass {
       HloInstruction* producer = work.back();
       work.pop_back();
       const auto users = producer->users();
-      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce ||
-          !std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); }) ||
+      const bool all_inside =
+          std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
+      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce || (!all_inside && !IsFree(producer)) ||
           !Precedes(producer, {}, group))
         continue;
       group->earlier.push_back(producer);
       push_reads(*producer);
     }
+    std::sort(group->earlier.begin(), group->earlier.end(),
+              [&](const HloInstruction* a, const HloInstruction* b) { return index.at(a) < index.at(b); });
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {
@@ -292,7 +307,7 @@ class RowFusion : public HloPass {
     std::vector<HloInstruction*> outputs;
     FusedMembers inside(computation, "fused_rows");
     const absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
-    for (auto it = group.earlier.rbegin(); it != group.earlier.rend(); ++it) inside.Add(*it);
+    for (HloInstruction* member : group.earlier) inside.Add(member);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];
       if (!group.Has(member)) continue;
