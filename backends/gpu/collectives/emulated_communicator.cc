@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/collectives/emulated_hub.h"
 #include "backends/gpu/collectives/grouped_communicator.h"
-#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/emulated/emulated_stream.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 

@@ -55,12 +55,6 @@ class EmulatedDriver : public GpuDriver {
   virtual std::vector<AccessCount> TakeAccessCounts() = 0;
 };
 
-// Queues work on a stream of an emulated device that completes when other ranks are ready. `begin` is called when the
-// work is queued, or for each launch of the graph that captures it; the function that it returns is polled until it
-// returns true, and may not use the device. Errors: Unimplemented in captured control flow.
-absl::Status QueueWhenReady(GpuStream& stream, absl::string_view what, absl::Span<const GpuSlice> slices,
-                            std::function<std::function<bool()>()> begin);
-
 absl::StatusOr<std::unique_ptr<EmulatedDriver>> CreateEmulatedDriver(const EmulatedOptions& options = {});
 
 }  // namespace hilo::gpu
