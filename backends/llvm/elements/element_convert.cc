@@ -45,10 +45,9 @@ llvm::Value* Encode(EmitterContext& context, PrimitiveType type, llvm::Value* x)
   llvm::IRBuilder<>& b = context.b();
   if (type == F16) return b.CreateBitCast(EmitFloatToHalf(b, x, context.target().has_f16c), Like(x, b.getInt16Ty()));
   if (type == BF16) {
-    // GPUs have an instruction, which LLVM expands for those before Ampere.
-    const bool is_gpu = context.target().vector_bits == 0;
-    return b.CreateBitCast(is_gpu ? b.CreateFPTrunc(x, Like(x, b.getBFloatTy())) : EmitFloatToBfloat(b, x),
-                           Like(x, b.getInt16Ty()));
+    llvm::Value* bfloat =
+        context.target().has_bf16_rounding ? b.CreateFPTrunc(x, Like(x, b.getBFloatTy())) : EmitFloatToBfloat(b, x);
+    return b.CreateBitCast(bfloat, Like(x, b.getInt16Ty()));
   }
   return EmitFloatToSmall(b, x, FormatOf(type));
 }

@@ -106,10 +106,9 @@ constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x)> kUnary = {
 template <bool kMaximum>
 Value* EmitExtreme(EmitterContext& context, Value* x, Value* y) {
   llvm::IRBuilder<>& b = context.b();
-  if (context.target().vector_bits != 0) {
-    return Extreme(b, x, y, kMaximum, context.target().has_avx512);
-  }
-  return b.CreateBinaryIntrinsic(kMaximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
+  if (context.target().has_ieee_extremes)
+    return b.CreateBinaryIntrinsic(kMaximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
+  return Extreme(b, x, y, kMaximum, context.target().has_avx512);
 }
 
 constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kBinary = {

@@ -203,7 +203,10 @@ class LanePlan {
 }  // namespace
 
 TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
-  return {features.vector_bits, features.has_fma, features.has_avx512, features.has_f16c};
+  return {.vector_bits = features.vector_bits,
+          .has_fma = features.has_fma,
+          .has_avx512 = features.has_avx512,
+          .has_f16c = features.has_f16c};
 }
 
 bool IsFlat(const HloInstruction* root) {

@@ -11,11 +11,12 @@ struct CpuFeatures;
 
 // Properties of the processor that emission depends on.
 struct TargetTraits {
-  int vector_bits =
-      128;  // registers that are profitable to fill; 0 when there are none (a GPU thread): lane plans then return 1
+  int vector_bits = 128;  // registers that are profitable to fill; 0 if there are none: lane plans then return 1
   bool has_fma = false;
   bool has_avx512 = false;  // masked loads and stores of all widths are one instruction
   bool has_f16c = false;
+  bool has_bf16_rounding = false;  // truncation of single precision to bf16 is an instruction, or LLVM expands it well
+  bool has_ieee_extremes = false;  // minima and maxima that propagate NaN and order zeros are instructions
 
   static TargetTraits FromCpu(const CpuFeatures& features);
 };
