@@ -25,6 +25,7 @@ struct Rule {
   bool exact = true;
 };
 
+// One table per family, a file each.
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
@@ -32,6 +33,13 @@ absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> WindowRules();
 // For every element-wise opcode, regardless of their `opcode`.
 absl::Span<const Rule> ElementwiseRules();
+
+// Every rule of these tables. The simplifier applies these and no others, in this order.
+struct RuleEntry {
+  const Rule* rule;
+  bool for_elementwise = false;  // applies to every element-wise opcode rather than to rule->opcode
+};
+std::vector<RuleEntry> AllRules();
 
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition
 // and the body, if no other loop shares them.

@@ -26,6 +26,16 @@ bool IsAll(const HloInstruction* instruction, double value) {
          literal->GetAsDouble(0) == value;
 }
 
+std::vector<RuleEntry> AllRules() {
+  std::vector<RuleEntry> all;
+  for (const absl::Span<const Rule> rules :
+       {ArithmeticRules(), MovementRules(), StructureRules(), ReductionRules(), WindowRules()}) {
+    for (const Rule& rule : rules) all.push_back({.rule = &rule});
+  }
+  for (const Rule& rule : ElementwiseRules()) all.push_back({.rule = &rule, .for_elementwise = true});
+  return all;
+}
+
 }  // namespace simplify
 
 namespace {
@@ -38,16 +48,12 @@ constexpr int kMaxRewrites = 32;
 class Simplifier : public HloPass {
  public:
   explicit Simplifier(bool strict) : rules_(kHloOpcodeCount) {
-    for (absl::Span<const Rule> rules :
-         {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(),
-          simplify::ReductionRules(), simplify::WindowRules()}) {
-      for (const Rule& rule : rules) {
-        if (rule.exact || !strict) rules_[static_cast<int>(rule.opcode)].push_back(&rule);
+    for (const simplify::RuleEntry& entry : simplify::AllRules()) {
+      if (strict && !entry.rule->exact) continue;
+      for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
+        const auto of = static_cast<HloOpcode>(opcode);
+        if (entry.for_elementwise ? IsElementwise(of) : of == entry.rule->opcode) rules_[opcode].push_back(entry.rule);
       }
-    }
-    for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
-      if (!IsElementwise(static_cast<HloOpcode>(opcode))) continue;
-      for (const Rule& rule : simplify::ElementwiseRules()) rules_[opcode].push_back(&rule);
     }
   }
   absl::string_view name() const override { return "simplify"; }
@@ -85,7 +91,7 @@ class Simplifier : public HloPass {
   // `instruction` may be dead afterwards but is not removed (the walk holds pointers): dce follows.
   absl::StatusOr<bool> Simplify(HloComputation* computation, HloInstruction* instruction) {
     bool changed = false;
-    for (int round = 0; round < kMaxRewrites; ++round) {
+    for (int rewrites = 0; rewrites < kMaxRewrites; ++rewrites) {
       HloInstruction* replacement = nullptr;
       for (const Rule* rule : rules_[static_cast<int>(instruction->opcode())]) {
         HILO_ASSIGN_OR_RETURN(replacement, rule->rewrite(instruction));

@@ -500,6 +500,40 @@ inline std::vector<SimplifierCase> StructureCases() {
   };
 }
 
+inline std::vector<SimplifierCase> ReductionCases() {
+  return {
+      {"dot(x, vector) => reduce(x * broadcast(vector))",
+       "m = f32[40,50] parameter(0)  v = f32[50] parameter(1)  ROOT r = f32[40] dot(m, v), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "reduce(multiply(m, broadcast(v)), 0)"},
+      {"",
+       "m = f32[4,5] parameter(0)  v = f32[5] parameter(1)  ROOT r = f32[4] dot(m, v), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "dot(m, v)"},
+      {"",
+       "m = f32[40,50] parameter(0)  v = f32[50,2] parameter(1)  ROOT r = f32[40,2] dot(m, v), "
+       "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+       "dot(m, v)"},
+  };
+}
+
+inline std::vector<SimplifierCase> WindowCases() {
+  return {
+      {"reduce-window(x), over the front or the end at every position => concatenate of parts of a prefix scan",
+       "x = f32[10] parameter(0)  z = f32[] constant(0)  ROOT r = f32[10] reduce-window(x, z), window={size=10 "
+       "pad=10_-1}, to_apply=add",
+       "concatenate(reshape(0), slice(reduce-window(x, 0)))"},
+      {"",
+       "x = f32[10] parameter(0)  z = f32[] constant(0)  ROOT r = f32[10] reduce-window(x, z), window={size=10 "
+       "pad=9_0}, to_apply=add",
+       "reduce-window(x, 0)"},
+      {"",
+       "x = f32[6] parameter(0)  z = f32[] constant(0)  ROOT r = f32[6] reduce-window(x, z), window={size=6 pad=6_-1}, "
+       "to_apply=add",
+       "reduce-window(x, 0)"},
+  };
+}
+
 }  // namespace hilo::testing
 
 #endif  // HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_CASES_H_

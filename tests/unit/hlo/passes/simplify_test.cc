@@ -16,17 +16,9 @@ using testing::SimplifierCase;
 
 std::vector<SimplifierCase> AllCases() {
   std::vector<SimplifierCase> all;
-  for (const auto& cases : {testing::ArithmeticCases(), testing::MovementCases(), testing::StructureCases()})
+  for (const auto& cases : {testing::ArithmeticCases(), testing::MovementCases(), testing::StructureCases(),
+                            testing::ReductionCases(), testing::WindowCases()})
     all.insert(all.end(), cases.begin(), cases.end());
-  return all;
-}
-
-std::vector<simplify::Rule> AllRules() {
-  std::vector<simplify::Rule> all;
-  for (const auto& rules : {simplify::ArithmeticRules(), simplify::MovementRules(), simplify::StructureRules(),
-                            simplify::ElementwiseRules()}) {
-    all.insert(all.end(), rules.begin(), rules.end());
-  }
   return all;
 }
 
@@ -42,18 +34,19 @@ TEST(Simplify, EachRuleDoesWhatItSays) {
     const auto before = module->Clone();
     const std::string expression = RootExpression(*module);
     bool changed = false;
-    for (int round = 0; round < 4; ++round) {
+    for (int runs = 0; runs < 4; ++runs) {
       auto here = MakeSimplifier(/*strict=*/false)->Run(module.get());
       ASSERT_TRUE(here.ok()) << here.status();
       changed |= *here;
       if (!*here) break;
-      EXPECT_LT(round, 3) << "the rules go on and on";
+      EXPECT_LT(runs, 3) << "the rules undo each other";
     }
     ASSERT_TRUE(VerifyHloModule(*module, HloStage::kInput).ok());
     EXPECT_EQ(example.expected, RootExpression(*module));
     EXPECT_EQ(!example.rule.empty(), expression != RootExpression(*module) || changed);
-    const bool exact =
-        absl::c_none_of(AllRules(), [&](const auto& rule) { return rule.text == example.rule && !rule.exact; });
+    const bool exact = absl::c_none_of(simplify::AllRules(), [&](const auto& entry) {
+      return entry.rule->text == example.rule && !entry.rule->exact;
+    });
     for (int64_t salt = 0; salt < 6; ++salt) {
       auto expected = EvaluateAwkwardly(*before, salt);
       auto actual = EvaluateAwkwardly(*module, salt);
@@ -73,19 +66,19 @@ TEST(Simplify, EveryRuleHasACase) {
   absl::flat_hash_set<absl::string_view> covered;
   const std::vector<SimplifierCase> cases = AllCases();
   for (const SimplifierCase& example : cases) covered.insert(example.rule);
-  for (const simplify::Rule& rule : AllRules()) {
-    EXPECT_TRUE(covered.contains(rule.text)) << rule.text;
-    covered.erase(rule.text);
+  for (const simplify::RuleEntry& entry : simplify::AllRules()) {
+    EXPECT_TRUE(covered.contains(entry.rule->text)) << entry.rule->text;
+    covered.erase(entry.rule->text);
   }
   for (absl::string_view left : covered) EXPECT_TRUE(left.empty()) << "no rule says " << left;
 }
 
 TEST(Simplify, StrictModeKeepsWhatIsNotExact) {
   absl::flat_hash_set<absl::string_view> inexact;
-  for (const simplify::Rule& rule : AllRules()) {
-    if (!rule.exact) inexact.insert(rule.text);
+  for (const simplify::RuleEntry& entry : simplify::AllRules()) {
+    if (!entry.rule->exact) inexact.insert(entry.rule->text);
   }
-  EXPECT_EQ(6u, inexact.size());
+  EXPECT_EQ(7u, inexact.size());
   for (const SimplifierCase& example : AllCases()) {
     if (!inexact.contains(example.rule)) continue;
     auto module = Parse(Text(example));
