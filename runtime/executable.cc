@@ -110,15 +110,15 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
   auto later = std::make_shared<ProgramRun>(std::move(run));
   later->context.cancellation = limits->token().get();
-  core_->queues[options.device]->Enqueue([program = program_, limits = std::move(limits), later = std::move(later),
-                                          values = std::move(values), done = std::move(done)]() mutable {
-    StartRun(std::move(later), std::move(values),
-             [program = std::move(program), limits = std::move(limits),
-              done = std::move(done)](absl::Status status) mutable {
-               limits.reset();
-               done->Set(std::move(status));
-             });
-  });
+  std::function<void(absl::Status)> ended = [program = program_, limits = std::move(limits),
+                                             done = std::move(done)](absl::Status status) mutable {
+    limits.reset();
+    done->Set(std::move(status));
+  };
+  core_->queues[options.device]->Enqueue(
+      [later = std::move(later), values = std::move(values), ended = std::move(ended)]() mutable {
+        StartRun(std::move(later), std::move(values), std::move(ended));
+      });
   WaitHabit::Returned(program_->wait_habit);
   return results;
 }

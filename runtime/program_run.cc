@@ -135,7 +135,9 @@ absl::Status ProgramRun::Ended(absl::Status status) {
   return status;
 }
 
-absl::Status ProgramRun::RunNow() { return Ended(RunProgram(nullptr)); }
+absl::Status ProgramRun::RunNow() {
+  return Ended(Guarded([&] { return RunProgram(nullptr); }));
+}
 
 absl::Status ProgramRun::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) const {
   // The time of shorter ones decides nothing.
@@ -211,14 +213,45 @@ absl::Status ProgramRun::AwaitAndBegin(std::unique_ptr<PendingRun>* pending) {
       return Ended(std::move(ready));
     }
   }
-  return Ended(RunProgram(in_order ? pending : nullptr));
+  return Ended(Guarded([&] { return RunProgram(in_order ? pending : nullptr); }));
 }
+
+namespace {
+
+// A run that the device has, and that has yet to end.
+struct Completion {
+  std::shared_ptr<ProgramRun> run;
+  std::unique_ptr<PendingRun> pending;
+  std::function<void(absl::Status)> ended;
+
+  void AwaitEnd() {
+    absl::Status status = Guarded([&] { return pending->Await(); });
+    // Earlier runs have ended before this one.
+    for (const std::shared_ptr<Event>& definition : run->unfinished) {
+      if (const absl::Status defined = definition->Await(); !defined.ok()) {
+        status = defined;
+        break;
+      }
+    }
+    pending.reset();
+    run.reset();
+    ended(std::move(status));
+  }
+};
+
+}  // namespace
 
 void StartRun(std::shared_ptr<ProgramRun> run, FewLeaves<std::shared_ptr<BufferValue>> values,
               std::function<void(absl::Status)> ended) {
-  std::unique_ptr<PendingRun> pending;
-  absl::Status status = Guarded([&] { return run->AwaitAndBegin(&pending); });
-  if (pending == nullptr) {
+  // Once the device has the work, its end must be awaited: what that takes is allocated first.
+  std::shared_ptr<Completion> completion;
+  std::function<void()> await_end;
+  absl::Status status = Guarded([&] {
+    completion = std::make_shared<Completion>();
+    await_end = [completion] { completion->AwaitEnd(); };
+    return run->AwaitAndBegin(&completion->pending);
+  });
+  if (completion == nullptr || completion->pending == nullptr) {
     run.reset();
     values.clear();
     return ended(std::move(status));
@@ -232,20 +265,14 @@ void StartRun(std::shared_ptr<ProgramRun> run, FewLeaves<std::shared_ptr<BufferV
                        run->arguments.end());
   values.clear();
   DeviceQueue& completions = *run->core.completions[run->context.device];
-  std::shared_ptr<PendingRun> shared = std::move(pending);
-  completions.Enqueue([run = std::move(run), pending = std::move(shared), ended = std::move(ended)]() mutable {
-    absl::Status status = Guarded([&] { return pending->Await(); });
-    // Earlier runs have ended before this one.
-    for (const std::shared_ptr<Event>& definition : run->unfinished) {
-      if (const absl::Status defined = definition->Await(); !defined.ok()) {
-        status = defined;
-        break;
-      }
-    }
-    pending.reset();
-    run.reset();
-    ended(std::move(status));
-  });
+  completion->run = std::move(run);
+  completion->ended = std::move(ended);
+  completion.reset();
+  try {
+    completions.Enqueue(std::move(await_end));
+  } catch (const std::bad_alloc&) {
+    await_end();  // here, as the queue has no memory for it
+  }
 }
 
 RunLimits::RunLimits(ClientCore* core, const ExecuteOptions& options, bool always)

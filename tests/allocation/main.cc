@@ -1,7 +1,7 @@
 // Every allocation fails once: hilo_allocation_tests.
 //
-// Each scenario is done again and again, and the first, the second ... of its allocations fails, until a round needs no
-// more than have failed. Each time there must be an error that says so (or the memory was not needed), nothing may be
+// Each scenario is done again and again, and the first, the second ... of its allocations fails, until all that
+// it needs succeed. Each time there must be an error that says so (or the memory was not needed), nothing may be
 // lost, and what the scenario uses must go on. In runs and transfers any memory fails; where programs are read and
 // compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
 #include <atomic>
@@ -16,9 +16,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/cpu_compiler.h"
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
+#include "runtime/compiler.h"
 #include "runtime/guarded.h"
+#include "runtime/runtime_access.h"
 
 namespace {
 
@@ -186,6 +189,51 @@ std::shared_ptr<Executable> MustCompile(Client* client, const char* text) {
   return *std::move(executable);
 }
 
+// A device that has the work before it is done: runs begin, and their ends are awaited on another thread.
+class QueuedProgram : public CompiledProgram {
+ public:
+  explicit QueuedProgram(std::unique_ptr<CompiledProgram> program) : program_(std::move(program)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
+                   absl::Span<void* const> outputs) const override {
+    return program_->Run(context, parameters, outputs);
+  }
+  bool CanBegin() const override { return true; }
+  absl::StatusOr<std::unique_ptr<PendingRun>> Begin(const RunContext& context, absl::Span<const void* const> parameters,
+                                                    absl::Span<void* const> outputs) const override {
+    class Ended : public PendingRun {
+     public:
+      absl::Status Await() override { return absl::OkStatus(); }
+    };
+    auto pending = std::make_unique<Ended>();
+    HILO_RETURN_IF_ERROR(Run(context, parameters, outputs));
+    return pending;
+  }
+  const ProgramShape& program_shape() const override { return program_->program_shape(); }
+  absl::Span<const std::pair<int64_t, int64_t>> donations() const override { return program_->donations(); }
+  int64_t temp_bytes() const override { return program_->temp_bytes(); }
+  int64_t code_bytes() const override { return program_->code_bytes(); }
+  int64_t estimated_nanoseconds() const override { return int64_t{1} << 40; }  // never on the caller's thread
+
+ private:
+  const std::unique_ptr<CompiledProgram> program_;
+};
+
+class QueuedCompiler : public Compiler {
+ public:
+  std::string platform() const override { return "queued"; }
+  absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
+                                                           const CompileOptions& options, ThreadPool* pool) override {
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, cpu_->Compile(std::move(module), options, pool));
+    return std::make_unique<QueuedProgram>(std::move(program));
+  }
+  absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule>, const CompileOptions&, absl::string_view) override {
+    return absl::UnimplementedError("the test emits nothing");
+  }
+
+ private:
+  const std::unique_ptr<Compiler> cpu_ = cpu::CreateCpuCompiler();
+};
+
 class Tester {
  public:
   // `arm` makes allocation number k from now on fail; `disarm` says whether it has.
@@ -251,6 +299,10 @@ int Main() {
         [&](int64_t k) { allocator.left_ = k; }, [&] { return allocator.left_.exchange(kNever) < 0; },
         [&] { return 1000 * allocator.live_ + failing->memory_stats().bytes_in_use; });
   }
+  auto queued = RuntimeAccess::CreateClient({.num_threads = 1, .cache_dir = ""}, std::make_unique<QueuedCompiler>());
+  if (!queued.ok()) std::printf("%s\n", queued.status().ToString().c_str()), std::exit(1);
+  const std::shared_ptr<Executable> begun = MustCompile(queued->get(), kElementwise);
+  tester.RunWithNew({"runs that begin", [&] { return RunAsynchronously(queued->get(), *begun); }});
   const std::shared_ptr<Client> two = MakeClient({.device_count = 2});
   const std::shared_ptr<Executable> sum = MustCompile(two.get(), kAllReduce);
   tester.RunWithNew({"two devices", [&] { return RunOnTwoDevices(two.get(), *sum); }});
