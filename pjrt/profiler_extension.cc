@@ -36,7 +36,8 @@ PLUGIN_Profiler_Error* ProfilerBoundary(Args* args) noexcept {
 profile::Peaks EstimatedPeaks() {
   const absl::StatusOr<MachineFacts> machine = cpu::MachineFactsOf("");
   if (!machine.ok()) return {};
-  return {.gigaflops = machine->product_flops_per_ns * UsableCpuCount(), .gigabytes_per_second = machine->bytes_per_ns};
+  return {.gigaflops = machine->product_flops_per_ns * UsableCpuCount(),
+          .gigabytes_per_second = machine->memory[1].bytes_per_ns};
 }
 
 absl::Status CreateProfiler(PLUGIN_Profiler_Create_Args* args) {

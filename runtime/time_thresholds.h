@@ -23,7 +23,7 @@ inline constexpr int64_t kWaitsAtOnceNanoseconds = 20'000;
 
 // Kernels with a higher estimate are spread over threads. These are awake while a program runs; measured: a sine of
 // 16,384 elements 3.6 -> 2.4 us on two, an addition of 65,536 8.4 -> 7.5 us, shorter ones gain nothing.
-inline constexpr int64_t kParallelNanoseconds = 6'000;
+inline constexpr int64_t kParallelNanoseconds = 5'000;
 
 // The interval at which long kernels look whether their run is to end: a small part of the 10 ms within which runs end.
 inline constexpr int64_t kPollNanoseconds = 200'000;

@@ -126,6 +126,14 @@ Work SelectAndScatterWork(const HloInstruction& instruction, double) {
                                     WindowElements(instruction.attrs<SelectAndScatterAttrs>().window));
 }
 Work MapWork(const HloInstruction& map, double count) { return CalledWork(map) * count; }
+// Rows that stay rows are copied; others are read across.
+Work TransposeWork(const HloInstruction& transpose, double count) {
+  Work work = ElementWork(transpose, count);
+  if (transpose.attrs<TransposeAttrs>().dimensions.empty() ||
+      transpose.attrs<TransposeAttrs>().dimensions.back() == transpose.shape().rank() - 1)
+    work.operations = count * TypeFactor(ElementType(transpose), OpCost::kMove);
+  return work;
+}
 Work ScatterWork(const HloInstruction& scatter, double) {
   const double updates = Elements(scatter.operand(scatter.operand_count() - 1)->shape());
   Work work = CalledWork(scatter) * updates;
@@ -183,6 +191,7 @@ constexpr OpcodeMap<Work (*)(const HloInstruction& instruction, double count)> k
     {HloOpcode::kSelectAndScatter, SelectAndScatterWork},
     {HloOpcode::kSort, SortWork},
     {HloOpcode::kTopK, TopKWork},
+    {HloOpcode::kTranspose, TransposeWork},
     {HloOpcode::kTriangularSolve, TriangularSolveWork},
 };
 Work OpWork(const HloInstruction& instruction, double count) {
@@ -299,7 +308,7 @@ const OpCostFacts& CostFacts(HloOpcode opcode) {
   static constexpr OpCostFacts kFacts[] = {
       {.code_size = 0, .operations = 0, .transcendental = false},    // kNothing
       {.code_size = 3, .operations = 1, .transcendental = false},    // kMove
-      {.code_size = 3, .operations = 24, .transcendental = false},   // kTransposed
+      {.code_size = 3, .operations = 5, .transcendental = false},    // kTransposed
       {.code_size = 12, .operations = 4, .transcendental = false},   // kIndexed
       {.code_size = 12, .operations = 16, .transcendental = false},  // kGathered
       {.code_size = 3, .operations = 1, .transcendental = false},    // kArithmetic
@@ -350,9 +359,21 @@ Work WorkOf(const HloInstruction& instruction) {
   return work;
 }
 
+double MachineFacts::MemoryNanoseconds(double bytes) const {
+  double time = 0;
+  for (const MemoryLevel& level : memory) {
+    const double here = &level == &memory.back() ? bytes : std::min(bytes, level.bytes);
+    time += here / level.bytes_per_ns;
+    bytes -= here;
+  }
+  return time;
+}
+
 double Nanoseconds(const Work& work, const MachineFacts& machine) {
-  return work.operations / machine.operations_per_ns + work.product_flops / machine.product_flops_per_ns +
-         work.bytes() / machine.bytes_per_ns;
+  const double arithmetic =
+      work.operations / machine.operations_per_ns + work.product_flops / machine.product_flops_per_ns;
+  const double memory = machine.MemoryNanoseconds(work.bytes());
+  return std::max(arithmetic, memory) + std::min(arithmetic, memory) / 2;
 }
 
 bool IsExpensiveToRepeat(const HloInstruction& instruction) {

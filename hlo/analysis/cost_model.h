@@ -9,6 +9,7 @@
 #ifndef HILO_HLO_ANALYSIS_COST_MODEL_H_
 #define HILO_HLO_ANALYSIS_COST_MODEL_H_
 
+#include <array>
 #include <cstdint>
 
 #include "hlo/ir/hlo_instruction.h"
@@ -42,14 +43,24 @@ struct Work {
 // themselves. Linear in the size of the called computations.
 Work WorkOf(const HloInstruction& instruction);
 
+// A level of a machine's memory, nearest first: of the bytes that an instruction touches, so many are there.
+struct MemoryLevel {
+  double bytes;
+  double bytes_per_ns;
+};
+
 // The throughput of a machine, per nanosecond on one thread.
 struct MachineFacts {
   double operations_per_ns;
   double product_flops_per_ns;
-  double bytes_per_ns;
+  std::array<MemoryLevel, 3> memory;  // the last one holds all bytes
+
+  // The time of touching that many bytes: those that exceed a level are in the next ones.
+  double MemoryNanoseconds(double bytes) const;
 };
 
-// The time of `work` on one thread of the machine, in nanoseconds; arithmetic and memory accesses are added up.
+// The time of `work` on one thread of the machine, in nanoseconds. Half of the arithmetic and of the memory accesses,
+// whichever takes less time, is hidden behind the other.
 double Nanoseconds(const Work& work, const MachineFacts& machine);
 
 // True if recomputing an element of the instruction costs more than keeping it in memory.

@@ -91,9 +91,35 @@ TEST(CostModelTest, WideElementsTakeLonger) {
   EXPECT_GT(time("c128"), time("c64"));
 }
 
-TEST(CostModelTest, Nanoseconds_AddArithmeticAndMemory) {
-  const Work work = {.operations = 80, .product_flops = 500, .bytes_read = 200, .bytes_written = 100};
-  EXPECT_EQ(Nanoseconds(work, {.operations_per_ns = 8, .product_flops_per_ns = 50, .bytes_per_ns = 30}), 10 + 10 + 10);
+constexpr MachineFacts kMachine = {
+    .operations_per_ns = 8,
+    .product_flops_per_ns = 50,
+    .memory = {
+        {{.bytes = 100, .bytes_per_ns = 50}, {.bytes = 600, .bytes_per_ns = 30}, {.bytes = 0, .bytes_per_ns = 10}}}};
+
+TEST(CostModelTest, Nanoseconds_HalfOfTheShorterIsHidden) {
+  const Work work = {.operations = 80, .product_flops = 500, .bytes_read = 200, .bytes_written = 200};
+  EXPECT_EQ(Nanoseconds(work, kMachine), (10 + 10) + (2 + 10) / 2);
+}
+
+TEST(CostModelTest, MemoryNanoseconds_GrowWithTheDistance) {
+  EXPECT_EQ(kMachine.MemoryNanoseconds(50), 1);
+  EXPECT_EQ(kMachine.MemoryNanoseconds(100), 2);
+  EXPECT_EQ(kMachine.MemoryNanoseconds(700), 2 + 20);
+  EXPECT_EQ(kMachine.MemoryNanoseconds(1000), 2 + 20 + 30);
+}
+
+TEST(CostModelTest, Transpose_OfWholeRowsIsACopy) {
+  const double rows = RootWork(
+                          "HloModule m\nENTRY main { x = f32[8,9,10] parameter(0)  ROOT t = f32[9,8,10] "
+                          "transpose(x), dimensions={1,0,2} }")
+                          .operations;
+  const double across = RootWork(
+                            "HloModule m\nENTRY main { x = f32[8,9,10] parameter(0)  ROOT t = f32[8,10,9] "
+                            "transpose(x), dimensions={0,2,1} }")
+                            .operations;
+  EXPECT_EQ(rows, 720);
+  EXPECT_EQ(across, 5 * 720);
 }
 
 TEST(CostModelTest, DivisionByConstant_IsCheap) {
