@@ -15,6 +15,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -199,22 +200,26 @@ absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator, c
               .reduction = {.element_bytes = element_bytes_, .combine = combine},
               .operands = operands,
               .results = results};
-  switch (opcode_) {
-    case HloOpcode::kAllReduce: {
-      std::vector<CollectiveBuffer> buffers;
-      for (size_t i = 0; i < operands_.size(); ++i) buffers.push_back({operands[i], results[i], operands_[i].bytes()});
-      return communicator->AllReduce(run.call, buffers, run.reduction);
-    }
-    case HloOpcode::kAllGather: return AllGather(run);
-    case HloOpcode::kReduceScatter: return ReduceScatter(run);
-    case HloOpcode::kAllToAll: return along_dimension_ ? AllToAllOfArray(run) : AllToAll(run);
-    case HloOpcode::kCollectivePermute: return Permute(run, place);
-    case HloOpcode::kCollectiveBroadcast: return Broadcast(run, place);
-    default: return Ragged(run);
-  }
+  static constexpr OpcodeMap<absl::Status (CollectiveOp::*)(Running&, const Place&) const> kRun = {
+      {HloOpcode::kAllGather, &CollectiveOp::AllGather},
+      {HloOpcode::kAllReduce, &CollectiveOp::AllReduce},
+      {HloOpcode::kAllToAll, &CollectiveOp::AllToAll},
+      {HloOpcode::kCollectiveBroadcast, &CollectiveOp::Broadcast},
+      {HloOpcode::kCollectivePermute, &CollectiveOp::Permute},
+      {HloOpcode::kRaggedAllToAll, &CollectiveOp::Ragged},
+      {HloOpcode::kReduceScatter, &CollectiveOp::ReduceScatter},
+  };
+  return (this->*kRun[opcode_])(run, place);  // Create takes no others
 }
 
-absl::Status CollectiveOp::AllGather(Running& run) const {
+absl::Status CollectiveOp::AllReduce(Running& run, const Place&) const {
+  std::vector<CollectiveBuffer> buffers;
+  for (size_t i = 0; i < operands_.size(); ++i)
+    buffers.push_back({run.operands[i], run.results[i], operands_[i].bytes()});
+  return run.communicator->AllReduce(run.call, buffers, run.reduction);
+}
+
+absl::Status CollectiveOp::AllGather(Running& run, const Place&) const {
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i) {
     void* receive = run.results[i];
@@ -232,7 +237,7 @@ absl::Status CollectiveOp::AllGather(Running& run) const {
   return absl::OkStatus();
 }
 
-absl::Status CollectiveOp::ReduceScatter(Running& run) const {
+absl::Status CollectiveOp::ReduceScatter(Running& run, const Place&) const {
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const void* send = run.operands[i];
@@ -246,7 +251,8 @@ absl::Status CollectiveOp::ReduceScatter(Running& run) const {
   return run.communicator->ReduceScatter(run.call, buffers, run.reduction);
 }
 
-absl::Status CollectiveOp::AllToAll(Running& run) const {
+absl::Status CollectiveOp::AllToAll(Running& run, const Place&) const {
+  if (along_dimension_) return AllToAllOfArray(run);
   return run.communicator->AllToAll(run.call, run.operands, run.results, operands_[0].bytes());
 }
 
@@ -305,7 +311,7 @@ absl::Status CollectiveOp::Broadcast(Running& run, const Place& place) const {
   return run.communicator->CollectiveBroadcast(run.call, buffers);
 }
 
-absl::Status CollectiveOp::Ragged(Running& run) const {
+absl::Status CollectiveOp::Ragged(Running& run, const Place&) const {
   const int64_t output_bytes = results_[0].bytes(), input_bytes = operands_[0].bytes();
   if (output_bytes > 0) std::memcpy(run.results[0], run.operands[1], output_bytes);
   std::vector<RaggedUpdate> updates;

@@ -46,13 +46,14 @@ class CollectiveOp {
   // The ranks that participate at `place`, after all checks have passed.
   absl::StatusOr<std::vector<int64_t>> GroupAt(const Place& place) const;
   absl::Status CheckShapes(int64_t ranks) const;
-  absl::Status AllGather(Running& run) const;
-  absl::Status ReduceScatter(Running& run) const;
-  absl::Status AllToAll(Running& run) const;
+  absl::Status AllReduce(Running& run, const Place& place) const;
+  absl::Status AllGather(Running& run, const Place& place) const;
+  absl::Status ReduceScatter(Running& run, const Place& place) const;
+  absl::Status AllToAll(Running& run, const Place& place) const;
   absl::Status AllToAllOfArray(Running& run) const;
   absl::Status Permute(Running& run, const Place& place) const;
   absl::Status Broadcast(Running& run, const Place& place) const;
-  absl::Status Ragged(Running& run) const;
+  absl::Status Ragged(Running& run, const Place& place) const;
 
   HloOpcode opcode_;
   std::string name_;

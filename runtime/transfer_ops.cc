@@ -9,6 +9,7 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/collective/replica_groups.h"
 #include "hlo/ops/collective/transfer_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "runtime/transfer_queue.h"
 
 namespace hilo {
@@ -121,48 +122,57 @@ absl::StatusOr<Literal> TransferOp::ReceiveFromDevice(const RunContext& run) con
   return received;
 }
 
+absl::StatusOr<Literal> TransferOp::Infeed(const RunContext& run, const Literal*) const {
+  // An empty tuple reads nothing.
+  if (data_shape_.IsTuple() && data_shape_.tuple_shapes_size() == 0) return Nothing();
+  return run.transfers->infeed.Pop(&data_shape_, absl::InfiniteFuture(), run.cancellation);
+}
+
+absl::StatusOr<Literal> TransferOp::Outfeed(const RunContext& run, const Literal* data) const {
+  Literal copy = data->Clone();
+  if (copy.shape().element_type() == PRIMITIVE_TYPE_INVALID)
+    return ResourceExhausted("no memory for what an outfeed carries");
+  HILO_RETURN_IF_ERROR(run.transfers->outfeed.Push(std::move(copy), absl::InfiniteFuture(), run.cancellation));
+  return Nothing();
+}
+
+absl::StatusOr<Literal> TransferOp::Send(const RunContext& run, const Literal* data) const {
+  if (!is_host_transfer_) {
+    HILO_RETURN_IF_ERROR(SendToDevice(run, *data));
+    return Nothing();
+  }
+  HILO_ASSIGN_OR_RETURN(
+      const SendCallback* send,
+      FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->sends, channel_id_));
+  HILO_RETURN_IF_ERROR(send->callback(run.device, *data));
+  return Nothing();
+}
+
+absl::StatusOr<Literal> TransferOp::Receive(const RunContext& run, const Literal*) const {
+  if (!is_host_transfer_) return ReceiveFromDevice(run);
+  HILO_ASSIGN_OR_RETURN(
+      const RecvCallback* recv,
+      FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->recvs, channel_id_));
+  HILO_ASSIGN_OR_RETURN(Literal received, recv->callback(run.device, data_shape_));
+  if (!ShapeUtil::Compatible(received.shape(), data_shape_)) {
+    return InvalidArgument("the callback of channel ", channel_id_, ": expected ", data_shape_.ToString(), ", got ",
+                           received.shape().ToString());
+  }
+  return received;
+}
+
 absl::StatusOr<Literal> TransferOp::Run(const RunContext& run, const Literal* data) const {
   const bool is_feed = opcode_ == HloOpcode::kInfeed || opcode_ == HloOpcode::kOutfeed;
   if (is_feed && run.transfers == nullptr)
     return Unimplemented(HloOpcodeString(opcode_), " needs the queues of a client's device");
-  switch (opcode_) {
-    case HloOpcode::kInfeed:
-      // An empty tuple reads nothing.
-      if (data_shape_.IsTuple() && data_shape_.tuple_shapes_size() == 0) return Nothing();
-      return run.transfers->infeed.Pop(&data_shape_, absl::InfiniteFuture(), run.cancellation);
-    case HloOpcode::kOutfeed: {
-      Literal copy = data->Clone();
-      if (copy.shape().element_type() == PRIMITIVE_TYPE_INVALID)
-        return ResourceExhausted("no memory for what an outfeed carries");
-      HILO_RETURN_IF_ERROR(run.transfers->outfeed.Push(std::move(copy), absl::InfiniteFuture(), run.cancellation));
-      return Nothing();
-    }
-    case HloOpcode::kSend: {
-      if (!is_host_transfer_) {
-        HILO_RETURN_IF_ERROR(SendToDevice(run, *data));
-        return Nothing();
-      }
-      HILO_ASSIGN_OR_RETURN(
-          const SendCallback* send,
-          FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->sends, channel_id_));
-      HILO_RETURN_IF_ERROR(send->callback(run.device, *data));
-      return Nothing();
-    }
-    case HloOpcode::kRecvDone: {
-      if (!is_host_transfer_) return ReceiveFromDevice(run);
-      HILO_ASSIGN_OR_RETURN(
-          const RecvCallback* recv,
-          FindCallback(run.host_callbacks == nullptr ? nullptr : &run.host_callbacks->recvs, channel_id_));
-      HILO_ASSIGN_OR_RETURN(Literal received, recv->callback(run.device, data_shape_));
-      if (!ShapeUtil::Compatible(received.shape(), data_shape_)) {
-        return InvalidArgument("the callback of channel ", channel_id_, ": expected ", data_shape_.ToString(), ", got ",
-                               received.shape().ToString());
-      }
-      return received;
-    }
-    default:  // send-done and recv: the work is done by the other half
-      return Nothing();
-  }
+  static constexpr OpcodeMap<absl::StatusOr<Literal> (TransferOp::*)(const RunContext&, const Literal*) const> kRun = {
+      {HloOpcode::kInfeed, &TransferOp::Infeed},
+      {HloOpcode::kOutfeed, &TransferOp::Outfeed},
+      {HloOpcode::kRecvDone, &TransferOp::Receive},
+      {HloOpcode::kSend, &TransferOp::Send},
+  };
+  // The work of send-done and recv is done by the other half.
+  return kRun[opcode_] == nullptr ? Nothing() : (this->*kRun[opcode_])(run, data);
 }
 
 }  // namespace hilo

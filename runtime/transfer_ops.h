@@ -51,6 +51,10 @@ class TransferOp {
  private:
   // The peer of the device of `run` in the channel's pairs; -1: none.
   int64_t Peer(const RunContext& run) const;
+  absl::StatusOr<Literal> Infeed(const RunContext& run, const Literal* data) const;
+  absl::StatusOr<Literal> Outfeed(const RunContext& run, const Literal* data) const;
+  absl::StatusOr<Literal> Send(const RunContext& run, const Literal* data) const;
+  absl::StatusOr<Literal> Receive(const RunContext& run, const Literal* data) const;
   absl::Status SendToDevice(const RunContext& run, const Literal& data) const;
   absl::StatusOr<Literal> ReceiveFromDevice(const RunContext& run) const;
 

@@ -1,6 +1,7 @@
 #include "hlo/analysis/reduction_op.h"
 
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 
@@ -14,19 +15,32 @@ std::optional<HloOpcode> ReductionOp(const HloComputation& computation) {
   return root->opcode();
 }
 
+namespace {
+
+Literal Zero(PrimitiveType type) { return LiteralUtil::Zero(type); }
+
+constexpr OpcodeMap<Literal (*)(PrimitiveType type)> kIdentity = {
+    {HloOpcode::kAdd,
+     [](PrimitiveType type) {
+       return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
+     }},
+    {HloOpcode::kAnd,
+     [](PrimitiveType type) {  // all bits
+       return IsSignedIntegralType(type) ? LiteralUtil::FromDouble(type, -1) : LiteralUtil::MaxValue(type);
+     }},
+    {HloOpcode::kMaximum, [](PrimitiveType type) { return LiteralUtil::MinValue(type); }},
+    {HloOpcode::kMinimum, [](PrimitiveType type) { return LiteralUtil::MaxValue(type); }},
+    {HloOpcode::kMultiply, [](PrimitiveType type) { return LiteralUtil::One(type); }},
+    {HloOpcode::kOr, Zero},
+    {HloOpcode::kXor, Zero},
+};
+
+}  // namespace
+
 std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type) {
-  switch (op) {
-    case HloOpcode::kAdd:
-      return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
-    case HloOpcode::kOr:
-    case HloOpcode::kXor: return LiteralUtil::Zero(type);
-    case HloOpcode::kMultiply: return LiteralUtil::One(type);
-    case HloOpcode::kMaximum: return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MinValue(type));
-    case HloOpcode::kMinimum: return IsComplexType(type) ? std::nullopt : std::optional(LiteralUtil::MaxValue(type));
-    case HloOpcode::kAnd:
-      return IsSignedIntegralType(type) ? LiteralUtil::FromDouble(type, -1) : LiteralUtil::MaxValue(type);  // all bits
-    default: return std::nullopt;
-  }
+  const bool is_ordered = op == HloOpcode::kMaximum || op == HloOpcode::kMinimum;
+  if (kIdentity[op] == nullptr || (is_ordered && IsComplexType(type))) return std::nullopt;
+  return kIdentity[op](type);
 }
 
 bool MayReorder(const HloInstruction& reduce, bool strict) {

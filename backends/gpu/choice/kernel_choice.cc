@@ -19,6 +19,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -60,40 +61,62 @@ KernelConfig ChooseControlFlow(const HloInstruction& instruction) {
   return {.kind = KernelKind::kWhile, .why = "the condition is read in each iteration"};
 }
 
+// Chooses the kernel of an instruction by its hero, or of the hero itself.
+using Chooser = absl::StatusOr<KernelConfig> (*)(const HloInstruction& instruction, const KernelFacts& facts);
+using Choice = absl::StatusOr<KernelConfig>;
+
+// Of fusions and instructions with this hero; null: a loop.
+constexpr OpcodeMap<Chooser> kOfHeroes = {
+    {HloOpcode::kCholesky,
+     [](const HloInstruction& i, const KernelFacts&) -> Choice {
+       return ThreadPerElement(KernelKind::kCholesky, HeroOf(&i)->shape().dimensions().back(), "a block per matrix");
+     }},
+    {HloOpcode::kConcatenate, ChooseConcatenate},
+    {HloOpcode::kConvolution, ChooseConvolution},
+    {HloOpcode::kCopy,
+     [](const HloInstruction& i, const KernelFacts& facts) -> Choice {
+       if (i.opcode() == HloOpcode::kCopy && !i.operand(0)->IsConstant())
+         return KernelConfig{.kind = KernelKind::kCopy, .why = "the memory is copied as it is"};
+       return ChooseLoop(i, facts, "a constant, or computed in the fusion");
+     }},
+    {HloOpcode::kDynamicUpdateSlice, ChooseUpdate},
+    {HloOpcode::kFft,
+     [](const HloInstruction&, const KernelFacts&) -> Choice {
+       return KernelConfig{.kind = KernelKind::kFft, .why = "a pass per prime factor"};
+     }},
+    {HloOpcode::kRaggedDot,
+     [](const HloInstruction& i, const KernelFacts&) -> Choice {
+       return ThreadPerElement(KernelKind::kRaggedDot, ShapeUtil::ElementsIn(HeroOf(&i)->shape()),
+                               "any sizes of groups");
+     }},
+    {HloOpcode::kReduce, ChooseReduction},
+    {HloOpcode::kReduceWindow, ChooseReduceWindow},
+    {HloOpcode::kScatter, ChooseScatter},
+    {HloOpcode::kSelectAndScatter,
+     [](const HloInstruction& i, const KernelFacts&) -> Choice {
+       return ThreadPerElement(KernelKind::kSelectAndScatter, ShapeUtil::ElementsIn(HeroOf(&i)->shape()),
+                               "each result visits its windows in order");
+     }},
+    {HloOpcode::kSort, ChooseSort},
+    {HloOpcode::kTopK, [](const HloInstruction& i, const KernelFacts&) -> Choice { return ChooseTopK(i); }},
+    {HloOpcode::kTranspose, ChooseTranspose},
+    {HloOpcode::kTriangularSolve,
+     [](const HloInstruction& i, const KernelFacts&) -> Choice {
+       const HloInstruction& solve = *HeroOf(&i);
+       const int64_t rows = std::max<int64_t>(solve.operand(0)->shape().dimensions().back(), 1);
+       return ThreadPerElement(KernelKind::kTriangularSolve, ShapeUtil::ElementsIn(solve.shape()) / rows,
+                               "a thread per right-hand side");
+     }},
+};
+
 // Of an instruction that no library, host or other rank computes.
 absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, const KernelFacts& facts) {
   if (DotOf(instruction) != nullptr) return ChooseDot(instruction, facts);
   const HloInstruction& hero = *HeroOf(&instruction);
-  const int64_t elements = hero.shape().IsArray() ? ShapeUtil::ElementsIn(hero.shape()) : 0;
   if (instruction.opcode() == HloOpcode::kFusion && hero.opcode() != HloOpcode::kReduce) {
     if (std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts)) return *std::move(rows);
   }
-  switch (hero.opcode()) {
-    case HloOpcode::kCholesky:
-      return ThreadPerElement(KernelKind::kCholesky, hero.shape().dimensions().back(), "a block per matrix");
-    case HloOpcode::kConcatenate: return ChooseConcatenate(instruction, facts);
-    case HloOpcode::kConvolution: return ChooseConvolution(instruction, facts);
-    case HloOpcode::kCopy:
-      if (&hero == &instruction && !hero.operand(0)->IsConstant())
-        return KernelConfig{.kind = KernelKind::kCopy, .why = "the memory is copied as it is"};
-      return ChooseLoop(instruction, facts, "a constant, or computed in the fusion");
-    case HloOpcode::kDynamicUpdateSlice: return ChooseUpdate(instruction, facts);
-    case HloOpcode::kFft: return KernelConfig{.kind = KernelKind::kFft, .why = "a pass per prime factor"};
-    case HloOpcode::kRaggedDot: return ThreadPerElement(KernelKind::kRaggedDot, elements, "any sizes of groups");
-    case HloOpcode::kReduce: return ChooseReduction(instruction, facts);
-    case HloOpcode::kReduceWindow: return ChooseReduceWindow(instruction, facts);
-    case HloOpcode::kScatter: return ChooseScatter(instruction, facts);
-    case HloOpcode::kSelectAndScatter:
-      return ThreadPerElement(KernelKind::kSelectAndScatter, elements, "each result visits its windows in order");
-    case HloOpcode::kSort: return ChooseSort(instruction, facts);
-    case HloOpcode::kTopK: return ChooseTopK(instruction);
-    case HloOpcode::kTranspose: return ChooseTranspose(instruction, facts);
-    case HloOpcode::kTriangularSolve:
-      return ThreadPerElement(KernelKind::kTriangularSolve,
-                              elements / std::max<int64_t>(hero.operand(0)->shape().dimensions().back(), 1),
-                              "a thread per right-hand side");
-    default: break;
-  }
+  if (const Chooser choose = kOfHeroes[hero.opcode()]) return choose(instruction, facts);
   if (!codegen::IsElementGenerated(hero.opcode()) && hero.opcode() != HloOpcode::kTuple && !hero.IsParameter())
     return Unimplemented(HloOpcodeString(hero.opcode()), " is not supported on this platform yet");
   return ChooseLoop(instruction, facts, "");

@@ -11,18 +11,48 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
 
 using Form = CollectiveSpec::Form;
 
+// Reads what the attributes of a collective state: groups with or without the attribute use_global_device_ids, or
+// pairs.
 template <typename Attributes>
-absl::Status TakeGroups(const Attributes& attributes, std::optional<bool> use_global_device_ids, CollectiveSpec* spec) {
+absl::Status ReadGroups(const HloInstruction& instruction, CollectiveSpec* spec) {
+  const Attributes& attributes = instruction.attrs<Attributes>();
+  std::optional<bool> use_global_device_ids;
+  if constexpr (requires { attributes.use_global_device_ids; })
+    use_global_device_ids = attributes.use_global_device_ids;
   spec->groups = attributes.replica_groups;
   HILO_ASSIGN_OR_RETURN(spec->mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), use_global_device_ids));
   return absl::OkStatus();
 }
+
+absl::Status ReadSubset(const HloInstruction& instruction, CollectiveSpec* spec) {
+  spec->form = Form::kSubset;
+  return ReadGroups<CollectiveBroadcastAttrs>(instruction, spec);
+}
+
+absl::Status ReadPairs(const HloInstruction& instruction, CollectiveSpec* spec) {
+  const auto& attributes = instruction.attrs<CollectivePermuteAttrs>();
+  spec->form = Form::kPairs;
+  spec->pairs = attributes.source_target_pairs.pairs;
+  HILO_ASSIGN_OR_RETURN(spec->mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
+  return absl::OkStatus();
+}
+
+constexpr OpcodeMap<absl::Status (*)(const HloInstruction& instruction, CollectiveSpec* spec)> kSpecOf = {
+    {HloOpcode::kAllGather, ReadGroups<AllGatherAttrs>},
+    {HloOpcode::kAllReduce, ReadGroups<AllReduceAttrs>},
+    {HloOpcode::kAllToAll, ReadGroups<AllToAllAttrs>},
+    {HloOpcode::kCollectiveBroadcast, ReadSubset},
+    {HloOpcode::kCollectivePermute, ReadPairs},
+    {HloOpcode::kRaggedAllToAll, ReadGroups<RaggedAllToAllAttrs>},
+    {HloOpcode::kReduceScatter, ReadGroups<ReduceScatterAttrs>},
+};
 
 // Assigns the clique numbers that roles use; they are sorted at the end.
 class CliqueTable {
@@ -135,41 +165,10 @@ std::string CliqueSpec::ToString() const {
 
 absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instruction) {
   CollectiveSpec spec{.name = absl::StrCat(HloOpcodeString(instruction.opcode()), " %", instruction.name())};
-  switch (instruction.opcode()) {
-    case HloOpcode::kAllGather: {
-      const auto& attributes = instruction.attrs<AllGatherAttrs>();
-      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
-      return spec;
-    }
-    case HloOpcode::kAllReduce: {
-      const auto& attributes = instruction.attrs<AllReduceAttrs>();
-      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
-      return spec;
-    }
-    case HloOpcode::kReduceScatter: {
-      const auto& attributes = instruction.attrs<ReduceScatterAttrs>();
-      HILO_RETURN_IF_ERROR(TakeGroups(attributes, attributes.use_global_device_ids, &spec));
-      return spec;
-    }
-    case HloOpcode::kAllToAll:
-      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<AllToAllAttrs>(), std::nullopt, &spec));
-      return spec;
-    case HloOpcode::kRaggedAllToAll:
-      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<RaggedAllToAllAttrs>(), std::nullopt, &spec));
-      return spec;
-    case HloOpcode::kCollectiveBroadcast:
-      spec.form = Form::kSubset;
-      HILO_RETURN_IF_ERROR(TakeGroups(instruction.attrs<CollectiveBroadcastAttrs>(), std::nullopt, &spec));
-      return spec;
-    case HloOpcode::kCollectivePermute: {
-      const auto& attributes = instruction.attrs<CollectivePermuteAttrs>();
-      spec.form = Form::kPairs;
-      spec.pairs = attributes.source_target_pairs.pairs;
-      HILO_ASSIGN_OR_RETURN(spec.mode, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
-      return spec;
-    }
-    default: return Internal(spec.name, " is no collective of the GPU backend");
-  }
+  const auto read = kSpecOf[instruction.opcode()];
+  if (read == nullptr) return Internal(spec.name, " is no collective of the GPU backend");
+  HILO_RETURN_IF_ERROR(read(instruction, &spec));
+  return spec;
 }
 
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count) {

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -68,24 +70,18 @@ bool HasNoSign(const HloInstruction* x, int depth = 8) {
   if (depth == 0 || !IsReal(x)) return false;
   auto has_none = [&](int64_t operand) { return HasNoSign(x->operand(operand), depth - 1); };
   if (const Literal* literal = UniformConstant(x)) return literal->GetAsDouble(0) > 0 || IsAll(x, 0);
-  switch (x->opcode()) {
-    case HloOpcode::kAbs:
-    case HloOpcode::kExp:
-    case HloOpcode::kLogistic: return true;
-    case HloOpcode::kMultiply: return x->operand(0) == x->operand(1) || (has_none(0) && has_none(1));
-    case HloOpcode::kAdd:
-    case HloOpcode::kDivide: return has_none(0) && has_none(1);
-    case HloOpcode::kMaximum: return has_none(0) || has_none(1);
-    case HloOpcode::kReduce: {
-      const HloInstruction* root = x->called_computation()->root_instruction();
-      return x->operand_count() == 2 && root->opcode() == HloOpcode::kAdd && root->operand(0)->IsParameter() &&
-             root->operand(1)->IsParameter() && has_none(0) && has_none(1);
-    }
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kReshape:
-    case HloOpcode::kSqrt: return has_none(0);
-    default: return false;
-  }
+  // Whatever the operands are; if none of them has a sign.
+  static constexpr OpcodeSet kNever = {HloOpcode::kAbs, HloOpcode::kExp, HloOpcode::kLogistic};
+  static constexpr OpcodeSet kIfOperandsHaveNone = {HloOpcode::kAdd,      HloOpcode::kBroadcast, HloOpcode::kDivide,
+                                                    HloOpcode::kMultiply, HloOpcode::kReshape,   HloOpcode::kSqrt};
+  const HloOpcode opcode = x->opcode();
+  if (kNever.contains(opcode)) return true;
+  if (opcode == HloOpcode::kMultiply && x->operand(0) == x->operand(1)) return true;
+  if (opcode == HloOpcode::kMaximum) return has_none(0) || has_none(1);
+  const bool is_sum = opcode == HloOpcode::kReduce && x->operand_count() == 2 &&
+                      ReductionOp(*x->called_computation()) == HloOpcode::kAdd;
+  if (!is_sum && !kIfOperandsHaveNone.contains(opcode)) return false;
+  return has_none(0) && (x->operand_count() == 1 || has_none(1));
 }
 
 // sqrt(x)^c is x^(c / 2), which need not wait for the root.
