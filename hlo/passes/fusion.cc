@@ -43,8 +43,6 @@ constexpr int64_t kMaxCheapRepeats = 4;
 constexpr int64_t kLanes = 16;
 // Users that are looked at for such reads.
 constexpr int64_t kMaxRepeatUsers = 16;
-// Emitted instructions of one group, each counted once for every index.
-constexpr int64_t kMaxEmitted = 300;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 // Operands of a fused kernel; a group stops to grow there.
@@ -153,7 +151,7 @@ class FusionPass : public HloPass {
     Groups groups = FormGroups(order, {});
     // Loops that become one may take in what they shared.
     absl::flat_hash_map<const HloInstruction*, int> merged;
-    for (int round = 0; round < kMaxMergers; ++round) {
+    for (int mergers = 0; mergers < kMaxMergers; ++mergers) {
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       auto found = MergedRoots(*computation, groups.groups, groups.membership, context);
       if (found.size() <= merged.size()) break;
@@ -241,7 +239,7 @@ class FusionPass : public HloPass {
       if (reads > most && !IsSameEverywhere(*producer)) return {};
       if (free) continue;  // an array in memory would cost more, whatever the size of the group
       if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
-      if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmitted) return {};
+      if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
     }
     return joined;
   }

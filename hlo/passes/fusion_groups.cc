@@ -22,7 +22,6 @@ namespace {
 constexpr size_t kMaxResults = 8;
 constexpr size_t kMaxArrays = 24;
 constexpr size_t kMaxMembers = 192;
-constexpr int64_t kMaxEmitted = 300;
 // Loops that read the same array and are tried with each other.
 constexpr size_t kMaxReaders = 32;
 // Nodes that are put in order in all, mergers after mergers.
@@ -266,7 +265,7 @@ class Merger {
     if (!ShapeUtil::SameDimensions(x.roots[0]->shape(), y.roots[0]->shape())) return;
     if (!ReadsInPlace(x, y) || !ReadsInPlace(y, x)) return;
     if (x.roots.size() + y.roots.size() > kMaxResults || x.members.size() + y.members.size() > kMaxMembers ||
-        x.emitted + y.emitted > kMaxEmitted)
+        x.emitted + y.emitted > kMaxEmittedOfGroup)
       return;
     absl::flat_hash_set<const HloInstruction*> arrays = x.operands;
     arrays.insert(y.operands.begin(), y.operands.end());

@@ -12,6 +12,9 @@
 
 namespace hilo {
 
+// Limit of FusionGroup::emitted, when producers join a group and when groups are merged.
+inline constexpr int64_t kMaxEmittedOfGroup = 300;
+
 // Instructions that become one loop.
 struct FusionGroup {
   std::vector<HloInstruction*> roots;                   // its results, users before operands

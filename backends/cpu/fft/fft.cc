@@ -115,8 +115,7 @@ class TypedFft : public Fft {
   // Splits rows into parts of whole vectors; a few long rows are each split across all threads.
   absl::Status ForRows(const Workers& workers,
                        absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
-    constexpr double kLong = 40000;  // nanoseconds
-    if (row_count_ < 16 && rows_->cost() > kLong) {
+    if (rows_->SharesRows(row_count_)) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
       return absl::OkStatus();
     }

@@ -366,8 +366,7 @@ absl::Status RowFft<T>::RunBluestein(const Workers& workers, const T* in, T* out
 
 template <typename T>
 absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bool inverse, T scale) const {
-  constexpr double kLong = 40000;  // nanoseconds from which sharing a row pays
-  if (rows.count < 16 && cost_ > kLong) {
+  if (SharesRows(rows.count)) {
     for (int64_t r = 0; r < rows.count; ++r) {
       HILO_RETURN_IF_ERROR(
           RunOne(workers, rows.in + 2 * r * rows.in_stride, rows.out + 2 * r * rows.out_stride, inverse, scale));

@@ -36,6 +36,8 @@ class RowFft {
     int64_t out_stride;
     int64_t count;
   };
+  // Returns true if so few rows are so long that each of them is worth all threads: 40 us.
+  bool SharesRows(int64_t count) const { return count < 16 && cost_ > 40000; }
   // Runs on the calling thread. The inverse uses exp(+...) and multiplies by `scale` only.
   absl::Status Run(const Rows& rows, bool inverse, T scale) const;
   // Transforms one row with many threads.
