@@ -8,6 +8,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -49,10 +50,14 @@ constexpr int kTestsAfterCancel = 100;
 void FinalizeAtExit() {
   int flag = 0;
   if (!finalizes_at_exit || finalized(&flag) != 0 || flag != 0) return;
-  std::packaged_task<int()> task(finalize);
-  std::future<int> done = task.get_future();
-  std::thread(std::move(task)).detach();
-  done.wait_for(kMostToFinalize);
+  try {
+    std::packaged_task<int()> task(finalize);
+    std::future<int> done = task.get_future();
+    std::thread(std::move(task)).detach();
+    done.wait_for(kMostToFinalize);
+  } catch (const std::exception&) {
+    // Without a thread or memory the process ends as one that has not called MPI_Finalize.
+  }
 }
 
 bool IsSet(const char* variable) {

@@ -165,8 +165,8 @@ CollectiveWatchdog::~CollectiveWatchdog() {
 
 void CollectiveWatchdog::Add(std::shared_ptr<WatchedRun> run) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });  // may throw, before the run is added
   runs_.push_back(std::move(run));
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
   changed_.notify_all();
 }
 

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -189,10 +190,14 @@ class NcclCommunicator : public GroupedCommunicator {
     failure_ = why;
     void* const communicator = std::exchange(communicator_, nullptr);
     if (is_captured_) {
-      std::thread([communicator] { Library()->ncclCommAbort(communicator); }).detach();
-    } else {
-      Library()->ncclCommAbort(communicator);
+      try {
+        std::thread([communicator] { Library()->ncclCommAbort(communicator); }).detach();
+        return;
+      } catch (const std::exception&) {
+        // No thread or no memory for one: here.
+      }
     }
+    Library()->ncclCommAbort(communicator);
   }
 
  protected:
