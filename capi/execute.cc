@@ -16,7 +16,7 @@ struct Waiter {
   bool done = false;
 };
 
-// What `options` say, checked; `donate` holds the list that the result points to.
+// The options, checked; `donate` holds the list that the result points to.
 absl::StatusOr<ExecuteOptions> OptionsFrom(const HiloExecuteOptions* options, size_t num_parameters,
                                            std::vector<int64_t>* donate) {
   ExecuteOptions wanted;

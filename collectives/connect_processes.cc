@@ -1,8 +1,8 @@
 // Every process listens on its own port, publishes the address and its offer in the store, and connects to
 // those of lower numbers. A connecting process proves that it has the token that process 0 has put into
-// the store for this group; others are rejected. Its greeting says whether it has accepted the offer of the process
-// that it connects to, and holds its own; the welcome says whether that has been accepted, too. Last, every process
-// says to all others whether it has accepted all offers, and all its own have been accepted.
+// the store for this group; others are rejected. Its greeting states whether it has accepted the offer of the process
+// that it connects to, and holds its own; the welcome states whether that has been accepted, too. Last, every process
+// reports to all others whether it has accepted all offers, and all its own have been accepted.
 #include "collectives/connect_processes.h"
 
 #include <poll.h>
@@ -59,7 +59,7 @@ std::string ProcessKey(absl::string_view name, int64_t process) {
   return absl::StrCat("hilo/", name, "/process/", process);
 }
 
-// What a process says of itself in the store.
+// What a process stores about itself.
 struct Record {
   Endpoint endpoint;
   int64_t announcement = 0;
@@ -214,7 +214,7 @@ class Connecting {
     return absl::OkStatus();
   }
 
-  // Reads what the guest says; true if it has become a connection to a process of the group.
+  // Reads what the guest sends; true if it has become a connection to a process of the group.
   absl::StatusOr<bool> Read(Guest& guest) {
     char bytes[kGreetingBytes];
     const ssize_t got = recv(guest.socket.number(), bytes, kGreetingBytes - guest.greeting.size(), 0);

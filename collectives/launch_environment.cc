@@ -188,9 +188,10 @@ absl::StatusOr<LaunchEnvironment> DetectLaunch(const LaunchArguments& given, con
     HILO_ASSIGN_OR_RETURN(found.coordinator, launcher->coordinator(variables));
   }
   if (!found.coordinator.empty()) return found;
-  return InvalidArgument("there are ", found.world_size, " processes",
-                         launcher == nullptr ? "" : absl::StrCat(" (", launcher->world_size, ")"),
-                         ", but nothing says where they meet: set HILO_COORDINATOR to HOST:PORT or file:///FOLDER");
+  return InvalidArgument(
+      "there are ", found.world_size, " processes",
+      launcher == nullptr ? "" : absl::StrCat(" (", launcher->world_size, ")"),
+      ", but nothing states where they connect: set HILO_COORDINATOR to HOST:PORT or file:///FOLDER");
 }
 
 }  // namespace hilo

@@ -14,7 +14,7 @@
 
 namespace hilo {
 
-// Its meshes refer to it and are owned by it; runs may keep a mesh for longer. What a mesh tells it comes on a thread
+// Its meshes refer to it and are owned by it; runs may keep a mesh for longer. A mesh reports on a thread
 // of that mesh, which must not destroy a mesh: so it is told here which meshes there are, by plain pointers.
 class LiveProcesses::Agreement {
  public:
@@ -139,7 +139,7 @@ void LiveProcesses::Update(absl::Span<const ProcessState> states) {
     for (const ProcessState& state : states) {
       const auto& [process, incarnation] = state.process;
       const auto [last, is_first] = last_.try_emplace(process, incarnation);
-      // What is told late of an incarnation says nothing of those after it.
+      // A late report about an incarnation does not apply to those after it.
       if (!is_first && last->second != incarnation && !gone_.contains({process, incarnation})) {
         note(process, last->second, Unavailable("process ", process, " is gone: it has been started again"));
         last->second = incarnation;

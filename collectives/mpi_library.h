@@ -20,7 +20,7 @@ using MpiHandle = uintptr_t;
 // Thread-safe; never destroyed.
 class MpiLibrary {
  public:
-  // Loads the library (docs/distributed.md says which), once in a process, and initializes MPI unless the program has.
+  // Loads the library (docs/distributed.md lists them), once in a process, and initializes MPI unless the program has.
   // What it has initialized it finalizes when the process exits. Errors: Unavailable if there is none, if it does not
   // support several threads (MPI_THREAD_MULTIPLE), or if this process is not one of several of an MPI job.
   static absl::StatusOr<MpiLibrary*> Get();
@@ -34,7 +34,7 @@ class MpiLibrary {
 
   // A communicator of these ranks of MPI_COMM_WORLD, which all call this, in which they are numbered in this order. Its
   // errors are returned. An error of `give_up`, unless that is null, ends the wait for the others. Errors:
-  // DeadlineExceeded; of all functions Unavailable with what MPI says.
+  // DeadlineExceeded; of all functions Unavailable with MPI's text.
   absl::StatusOr<MpiHandle> CreateCommunicator(std::vector<int> ranks, absl::Time deadline,
                                                const std::function<absl::Status()>& give_up);
   void FreeCommunicator(MpiHandle communicator);

@@ -2,7 +2,7 @@
 // one, and for longer frames messages with the rest, which are received where they belong. What is sent is copied
 // first: MPI may read the memory of a send for as long as its receiver lives without calling MPI, and the caller's
 // memory is needed only until Send returns. All sends are synchronous ones (MPI_Issend), which are complete when the
-// other side has matched them: so a process knows when it may leave.
+// other side has matched them: so a process can tell when it may leave.
 //
 // MPI moves data only while it is called. Threads that wait for frames call it; so does the transport's own thread
 // while sends are on their way; and one that waits for a process to take its sends has the thread of that process's TCP

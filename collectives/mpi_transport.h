@@ -41,8 +41,8 @@ class MpiRanks {
 
 class MpiTransport : public Transport, private FrameListener {
  public:
-  // Every member of the group makes this call, with the ranks of all. `tcp` connects them, too: it tells when a process
-  // is gone, carries failures, and wakes a process of which no thread calls MPI. Errors: those of
+  // Every member of the group makes this call, with the ranks of all. `tcp` connects them, too: it reports when a
+  // process is gone, carries failures, and wakes a process of which no thread calls MPI. Errors: those of
   // MpiLibrary::CreateCommunicator.
   static absl::StatusOr<std::unique_ptr<MpiTransport>> Create(const MpiRanks& ranks, std::unique_ptr<TcpTransport> tcp,
                                                               absl::Time deadline,

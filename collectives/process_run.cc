@@ -267,7 +267,7 @@ void ProcessRun::Finish(int64_t rank) {
 
 absl::Status ProcessRun::Send(int64_t process, FrameKind kind, uint64_t group,
                               absl::Span<const absl::string_view> pieces, const CollectiveCall& call) {
-  // A transport asks only while it cannot send.
+  // A transport calls it only while it cannot send.
   HILO_RETURN_IF_ERROR(failure());
   bool given_up = false;
   const absl::Status sent = transport_->Send(process, Header(kind, group), pieces, [&]() -> absl::Status {

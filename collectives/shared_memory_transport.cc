@@ -47,9 +47,9 @@ constexpr size_t kTokenBytes = 32;
 constexpr std::chrono::milliseconds kPoll(5);
 // After as many attempts a thread looks at its limits, though frames keep coming.
 constexpr int kAttempts = 256;
-// After which a process that waits for space says so.
+// After which a process that waits for space signals it.
 constexpr absl::Duration kPatience = absl::Milliseconds(1);
-// How long the TCP transport's thread reads for a process that says so.
+// How long the TCP transport's thread reads for a process that signals this.
 constexpr absl::Duration kAttention = absl::Milliseconds(20);
 // How long a rank watches for the others before it sleeps: some 50 us.
 constexpr int kWaitSpins = 5 * kSpins;

@@ -43,7 +43,7 @@ class SharedInboxes {
 class SharedMemoryTransport : public Transport, private FrameListener {
  public:
   // Frames of processes that do not share memory go through `tcp`, as does what must arrive while no thread waits. Its
-  // connections tell when a process is gone. `all_share`: so do every two processes of the group.
+  // connections report when a process is gone. `all_share`: so do every two processes of the group.
   SharedMemoryTransport(std::unique_ptr<SharedInboxes> inboxes, const std::vector<bool>& shares, bool all_share,
                         std::unique_ptr<TcpTransport> tcp);
   ~SharedMemoryTransport() override;

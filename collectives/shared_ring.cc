@@ -1,6 +1,6 @@
 // Records lie one behind the other, and in order: the writer appends at its head, the reader takes at its position, and
 // returns records in any order by a mark in their headers, at which the writer looks when it needs space. A record is
-// never split: where the rest of the ring is too short, a record that says so sends the reader back to the start.
+// never split: where the rest of the ring is too short, a marker sends the reader back to the start.
 #include "collectives/shared_ring.h"
 
 #include <cstring>

@@ -42,7 +42,7 @@ class RingWriter {
   uint8_t* Reserve(int64_t bytes);
   // Makes the reserved record visible to the reader.
   void Publish(const RecordHeader& header);
-  // While starved, the reader tells when it returns records.
+  // While starved, the reader signals when it returns records.
   void SetStarved(bool starved) { control_->starved.store(starved ? 1 : 0); }
 
  private:

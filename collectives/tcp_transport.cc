@@ -266,8 +266,8 @@ void TcpTransport::Serve(int milliseconds) {
 bool TcpTransport::Read(Peer& peer, int64_t process) {
   absl::Status why;
   bool has_left = false;
-  for (int round = 0; why.ok(); ++round) {
-    if (round == kRoundsAtOnce) return true;  // the others have waited long enough
+  for (int attempt = 0; why.ok(); ++attempt) {
+    if (attempt == kRoundsAtOnce) return true;  // the others have waited long enough
     // Large payloads are read directly into their destination.
     const int64_t wanted = peer.in_frame ? peer.bytes.size() - peer.filled : 0;
     const bool direct = wanted >= static_cast<int64_t>(kStagingBytes);

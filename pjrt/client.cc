@@ -184,7 +184,7 @@ absl::Status Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_
   return absl::OkStatus();
 }
 
-// What the framework's coordination service knows of the processes. The framework ends this one if the call fails.
+// The processes, as the framework's coordination service has them. The framework ends this one if the call fails.
 absl::Status Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args* args) {
   if (args->client == nullptr) return absl::OkStatus();
   std::vector<ProcessState> states;

@@ -25,8 +25,8 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler,
                                                              const CompileOptions& options);
 
 // Makes the program of one partition of a sharded module (hlo/passes/standard_pipeline.h: InputPipeline) unless
-// options.partitioned or the module says that it is that already. Errors: those of the partitioner and of the verifier;
-// Cancelled, DeadlineExceeded.
+// options.partitioned or the module states that it is partitioned already. Errors: those of the partitioner and of the
+// verifier; Cancelled, DeadlineExceeded.
 absl::Status PartitionModule(HloModule* module, const CompileOptions& options, OpenValues open = {},
                              std::vector<ShardingNote>* notes = nullptr);
 

@@ -62,7 +62,7 @@ To FloatToInteger(double value) {
 //   integer to narrower integer: wraps; PRED counts as 0 or 1;
 //   float to integer: truncates and saturates, NaN gives 0;
 //   complex to real: the real part; real to complex: imaginary part 0;
-//   to a float: rounds once, to nearest, ties to even; overflow as the type's FloatSpecials say.
+//   to a float: rounds once, to nearest, ties to even; overflow as the type's FloatSpecials state.
 template <typename From, typename To>
 To ConvertElement(From from) {
   if constexpr (std::is_same_v<From, To>) {

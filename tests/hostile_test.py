@@ -314,7 +314,7 @@ class HostileTest(unittest.TestCase):
                 path = self.write("h.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text)
                 self.expect_error(words, "run", self.double, f"--input=@{path}")
 
-    def test_output_that_nobody_takes(self):
+    def test_output_without_a_reader(self):
         for arguments in (("run", self.double, "--input=random"), ("opt", self.double, "--stage=fused"), ("compile", self.double, "--emit=asm"),
                           ("run", "--help"), ("--version",), ("bench", self.double, "--iterations=1", "--no-roofs")):
             with self.subTest(arguments=arguments), open("/dev/full", "wb") as full:

@@ -1,4 +1,4 @@
-// What the program says of a compilation while and after it runs: a line of progress, and --timing.
+// What the program prints of a compilation while and after it runs: a line of progress, and --timing.
 #ifndef HILO_TOOLS_COMPILE_REPORT_H_
 #define HILO_TOOLS_COMPILE_REPORT_H_
 

@@ -1,4 +1,5 @@
-// hilo completion and hilo man: what shells and man know of the program, made from the tables of commands and flags.
+// hilo completion and hilo man: the completions of shells and the manual page, made from the tables of commands and
+// flags.
 #include <algorithm>
 #include <cstdio>
 

@@ -34,7 +34,7 @@ constexpr int64_t kMaxConstantElements = 4;
 struct Node {
   const HloInstruction* instruction = nullptr;
   std::vector<std::string> lines;
-  std::string details;  // its line of HLO, and what the cost model says
+  std::string details;  // its line of HLO, and the estimate of the cost model
   double nanoseconds = 0;
   std::vector<int> inputs;
 };

@@ -260,7 +260,7 @@ Command LaunchCommand() {
       .summary = "start a program as N processes that find each other",
       .details =
           "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "
-          "folder of this user alone in which they meet\n"
+          "folder of this user alone in which they exchange their addresses\n"
           "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
           "others are ended; the last lines of the first that\n"
           "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"

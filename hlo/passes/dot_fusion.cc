@@ -79,7 +79,8 @@ class InstructionOrder {
     index_.erase(instruction);
   }
 
-  // Gives `added` indices from `first` to `last`: before the instructions there that `is_later` says, after the others.
+  // Gives `added` indices from `first` to `last`: before the instructions there for which `is_later` holds, after the
+  // others.
   void Insert(int64_t first, int64_t last, absl::Span<HloInstruction* const> added,
               absl::FunctionRef<bool(const HloInstruction*)> is_later) {
     std::vector<HloInstruction*> earlier, later;
@@ -145,7 +146,7 @@ class DotGroup {
     for (HloInstruction* consumer : consumers_) {
       if (consumer != dot_) push_operands(consumer, kEpilogue);
     }
-    // A producer with several users in the group joins when the last of them has, so each of them asks.
+    // A producer with several users in the group joins when the last of them has, so each of them tries.
     while (!work.empty()) {
       const auto [producer, number] = work.back();
       work.pop_back();

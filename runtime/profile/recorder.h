@@ -1,6 +1,6 @@
 // Records when the steps of programs begin and end, while a profile is being recorded.
 //
-// A step is an instruction, or a few short ones that are computed together. Compiled code tells the recorder of its
+// A step is an instruction, or a few short ones that are computed together. Compiled code notifies the recorder of its
 // thread of marks; a mark takes some 15 ns, and the compiler places marks so that steps are estimated to take much
 // longer. Without a session a run costs one relaxed load, and a mark in the code a predicted branch.
 #ifndef HILO_RUNTIME_PROFILE_RECORDER_H_
@@ -18,7 +18,7 @@
 
 namespace hilo::profile {
 
-// What a profile says about a step other than its times.
+// What a profile contains of a step besides its times.
 struct Step {
   std::string name;  // of the instruction; of several, that with the highest estimate, like the fields below
   int64_t instruction_count = 1;

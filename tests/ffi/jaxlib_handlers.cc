@@ -143,7 +143,7 @@ Future Later(ThreadPool pool, Result<BufferR0<F32>> result, bool fail) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     *data = 4;
     if (fail) {
-      promise.SetError(Error(ErrorCode::kUnavailable, "nobody there"));
+      promise.SetError(Error(ErrorCode::kUnavailable, "no receiver"));
     } else {
       promise.SetAvailable();
     }

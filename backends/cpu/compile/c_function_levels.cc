@@ -46,7 +46,7 @@ constexpr Level kLevels[] = {
     {.name = "x86-64-v4", .leaf7 = Bits({16, 17, 28, 30, 31}), .kept = Bits({5, 6, 7})},
 };
 
-// Builds code that asks the processor.
+// Builds code that queries the processor.
 class ProcessorQuery {
  public:
   explicit ProcessorQuery(llvm::IRBuilder<>& builder) : b_(builder) {

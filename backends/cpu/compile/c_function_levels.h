@@ -12,7 +12,7 @@
 
 namespace hilo::cpu {
 
-// A function made by WrapInCFunction for a level; it is called as FunctionOfLevel says.
+// A function made by WrapInCFunction for a level; it is called as FunctionOfLevel states.
 struct LevelFunction {
   std::string level;
   codegen::HostModule module;

@@ -317,7 +317,7 @@ class PhaseEmitter {
 
   // --- positions ---
 
-  // Returns the value as one that LLVM knows nothing of. Strength reduction otherwise expands positions into their
+  // Returns the value as one that is opaque to LLVM. Strength reduction otherwise expands positions into their
   // terms over all outer loops, and combines them with those of every access of the loops over the taps: that is up to
   // half the time of a compilation.
   static llvm::Value* Opaque(llvm::IRBuilder<>& b, llvm::Value* value) {

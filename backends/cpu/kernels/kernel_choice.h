@@ -59,7 +59,7 @@ struct NumericOptions;
 namespace hilo::cpu {
 
 // What one thread of a processor computes in a nanosecond, by which costs are estimated (hlo/analysis/cost_model.h).
-// Errors: InvalidArgument for processors that LLVM does not know.
+// Errors: InvalidArgument for processors that are unknown to LLVM.
 absl::StatusOr<MachineFacts> MachineFactsOf(const std::string& cpu);
 
 // Results of at most this many elements are unrolled: LLVM keeps them in registers.

@@ -7,7 +7,7 @@
 namespace hilo::cpu {
 
 // Returns true if each result of `reduce` combines so few elements that lanes are best used for neighboring results,
-// each with its own elements: loops that read it can then treat it as an element-wise operation. Fusion asks too.
+// each with its own elements: loops that read it can then treat it as an element-wise operation. Fusion uses it too.
 bool IsShortReduction(const HloInstruction& reduce);
 
 }  // namespace hilo::cpu

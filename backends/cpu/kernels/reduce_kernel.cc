@@ -19,7 +19,7 @@ void Store(FunctionEmitter& f, const HloInstruction* instruction, const std::vec
     f.ArrayOf(instruction, static_cast<int64_t>(i)).Store(f.context(), Index(index), values[i]);
 }
 
-// Emits the sums of all positions, each as long as `sum` says.
+// Emits the sums of all positions, each as long as `sum` states.
 absl::Status EmitResults(
     FunctionEmitter& f, const KernelParts& kernel, const codegen::LoopNest& nest,
     absl::FunctionRef<absl::StatusOr<std::vector<Elements>>(absl::Span<const std::vector<LaneIndex>> kept)> sum) {

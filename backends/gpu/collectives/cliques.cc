@@ -61,7 +61,7 @@ struct Cliques::Acquisition {
   const GraphAgreement& graphs;
   std::vector<std::string> keys;
   std::vector<uint8_t> alive;
-  int64_t graph_turn = 0;
+  int64_t graph_generation = 0;
   std::vector<std::shared_ptr<CliqueMember>> members;
 
   KeepWaiting keep_waiting() const {
@@ -100,7 +100,7 @@ struct Cliques::Acquisition {
       mine[i] = members[i] != nullptr;
     }
     const GraphOffer offer =
-        graphs.offer == nullptr ? GraphOffer{.turn = -1} : graphs.offer({members.begin(), members.begin() + own});
+        graphs.offer == nullptr ? GraphOffer{.generation = -1} : graphs.offer({members.begin(), members.begin() + own});
     std::memcpy(&mine[specs.size()], &offer, sizeof(offer));
     HILO_RETURN_IF_ERROR(Gather(context, mine.data(), all.data(), static_cast<int64_t>(bytes)));
     alive.assign(specs.size(), 1);
@@ -114,20 +114,20 @@ struct Cliques::Acquisition {
     std::vector<GraphOffer> offers(size);
     for (int64_t other = 0; other < size; ++other)
       std::memcpy(&offers[other], &all[other * bytes + specs.size()], sizeof(GraphOffer));
-    graph_turn = TurnOf(offers, std::count(alive.begin(), alive.begin() + own, 0) == 0);
+    graph_generation = GenerationOf(offers, std::count(alive.begin(), alive.begin() + own, 0) == 0);
     return absl::OkStatus();
   }
 
   // Graphs of communicators that are recreated now are useless.
-  static int64_t TurnOf(const std::vector<GraphOffer>& offers, bool all_alive) {
-    bool is_same = all_alive && offers[0].turn > 0;
+  static int64_t GenerationOf(const std::vector<GraphOffer>& offers, bool all_alive) {
+    bool is_same = all_alive && offers[0].generation > 0;
     int64_t latest = 0;
     for (const GraphOffer& offer : offers) {
-      if (offer.turn < 0) return 0;
-      is_same &= offer.turn == offers[0].turn;
+      if (offer.generation < 0) return 0;
+      is_same &= offer.generation == offers[0].generation;
       latest = std::max(latest, offer.latest);
     }
-    return is_same ? offers[0].turn : latest + 1;
+    return is_same ? offers[0].generation : latest + 1;
   }
 
   absl::Status Make(size_t i) {
@@ -217,7 +217,7 @@ absl::StatusOr<std::vector<std::shared_ptr<CliqueMember>>> Cliques::Acquire(cons
     a.alive[i] = 1;
   }
   a.members.resize(plan.cliques().size());
-  if (graphs.take != nullptr) graphs.take(a.graph_turn, a.members);
+  if (graphs.take != nullptr) graphs.take(a.graph_generation, a.members);
   return std::move(a.members);
 }
 

@@ -42,9 +42,9 @@ class CliqueMember {
 
 // One rank's state of the graphs of its collectives when a run begins.
 struct GraphOffer {
-  int64_t turn =
+  int64_t generation =
       0;  // in which it captured these addresses and communicators; 0: never; -1: it captures nothing in this run
-  int64_t latest = 0;  // the highest turn in which it took part
+  int64_t latest = 0;  // the highest generation in which it took part
 };
 
 // Agreement of the ranks of a run on the graphs of their collectives that they launch (GraphCache), in addition to the
@@ -52,8 +52,8 @@ struct GraphOffer {
 struct GraphAgreement {
   // Returns the offer of this rank, which has these communicators.
   std::function<GraphOffer(const std::vector<std::shared_ptr<CliqueMember>>& members)> offer;
-  // Receives the agreed turn; 0: none.
-  std::function<void(int64_t turn, const std::vector<std::shared_ptr<CliqueMember>>& members)> take;
+  // Receives the agreed generation; 0: none.
+  std::function<void(int64_t generation, const std::vector<std::shared_ptr<CliqueMember>>& members)> take;
 };
 
 // Thread-safe.

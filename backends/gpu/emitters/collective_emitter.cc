@@ -137,7 +137,7 @@ class Emitter {
     llvm::Value *i = k.GlobalThread(kCombineBlock), *elements = k.extra(2), *ranks = k.extra(3);
     HILO_RETURN_IF_ERROR(k.If("in_range", b.CreateICmpULT(i, elements), [&]() -> absl::Status {
       const ElementValue first = load(i);
-      auto turn = [&](llvm::Value* rank, const codegen::Carried& carried) -> absl::StatusOr<codegen::Carried> {
+      auto body = [&](llvm::Value* rank, const codegen::Carried& carried) -> absl::StatusOr<codegen::Carried> {
         const ElementValue next = load(b.CreateAdd(b.CreateMul(rank, elements), i));
         const ElementValue sum{carried[0], carried.size() > 1 ? carried[1] : nullptr};
         HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> combined,
@@ -149,7 +149,7 @@ class Emitter {
       codegen::Carried initial{first.re};
       if (first.im != nullptr) initial.push_back(first.im);
       HILO_ASSIGN_OR_RETURN(const codegen::Carried sum,
-                            codegen::EmitLoop(k.context(), "ranks", b.getInt64(1), ranks, 1, initial, turn));
+                            codegen::EmitLoop(k.context(), "ranks", b.getInt64(1), ranks, 1, initial, body));
       codegen::IrArray{
           .pointer = k.extra(1), .shape = ShapeUtil::MakeShape(type, {count}), .alignment = array.element_bytes}
           .Store(k.context(), Index({LaneIndex::Uniform(i, 1, count)}), {sum[0], sum.size() > 1 ? sum[1] : nullptr});

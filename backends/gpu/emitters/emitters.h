@@ -10,7 +10,7 @@
 
 namespace hilo::gpu {
 
-// Adds the thunks of `instruction`, as its KernelConfig says (choice/kernel_choice.h). Errors: Unimplemented,
+// Adds the thunks of `instruction`, as its KernelConfig states (choice/kernel_choice.h). Errors: Unimplemented,
 // InvalidArgument for calls and collectives that do not fit their module.
 absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instruction);
 

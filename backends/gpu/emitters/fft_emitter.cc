@@ -152,7 +152,7 @@ class Transform {
     llvm::Value *within = b.CreateURem(at, m), *block = b.CreateUDiv(at, m);
     llvm::Value *j = b.CreateUDiv(block, radix), *t = b.CreateURem(block, radix);
     llvm::Value* l = b.CreateUDiv(Int(k, n), b.CreateMul(radix, m));
-    auto turn = [&](llvm::Value* q, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto iteration = [&](llvm::Value* q, const Carried& carried) -> absl::StatusOr<Carried> {
       llvm::Value* position = b.CreateMul(b.CreateAdd(j, b.CreateMul(q, l)), m);
       llvm::Value* from = b.CreateAdd(origin, b.CreateMul(b.CreateAdd(within, position), Int(k, inner)));
       const ElementValue x = LoadNow(k, from, count);
@@ -164,7 +164,7 @@ class Transform {
     };
     llvm::Value* zero = codegen::EmitZero(k.context(), ComplexComponentType(type_)).re;
     HILO_ASSIGN_OR_RETURN(Carried sum,
-                          codegen::EmitLoop(k.context(), "radix", Int(k, 0), radix, 1, {zero, zero}, turn));
+                          codegen::EmitLoop(k.context(), "radix", Int(k, 0), radix, 1, {zero, zero}, iteration));
     if (scales) {
       for (llvm::Value*& part : sum)
         part = b.CreateFDiv(part, llvm::ConstantFP::get(part->getType(), static_cast<double>(n)));

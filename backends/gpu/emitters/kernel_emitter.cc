@@ -307,11 +307,11 @@ absl::Status KernelEmitter::If(absl::string_view name, llvm::Value* condition, a
 
 absl::Status KernelEmitter::ForEach(absl::string_view name, llvm::Value* begin, llvm::Value* end, int64_t step,
                                     absl::FunctionRef<absl::Status(llvm::Value*)> body) {
-  auto turn = [&](llvm::Value* i, const Carried&) -> absl::StatusOr<Carried> {
+  auto iteration = [&](llvm::Value* i, const Carried&) -> absl::StatusOr<Carried> {
     HILO_RETURN_IF_ERROR(body(i));
     return Carried();
   };
-  return codegen::EmitLoop(*context_, name, begin, end, step, {}, turn).status();
+  return codegen::EmitLoop(*context_, name, begin, end, step, {}, iteration).status();
 }
 
 absl::StatusOr<int64_t> KernelEmitter::Finish(int block_size) {

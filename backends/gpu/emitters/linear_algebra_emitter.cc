@@ -34,14 +34,14 @@ class Numbers {
   // start - sum over j in [begin, end) of term(j).
   absl::StatusOr<ElementValue> Minus(ElementValue start, llvm::Value* begin, llvm::Value* end,
                                      absl::FunctionRef<absl::StatusOr<ElementValue>(llvm::Value* j)> term) {
-    auto turn = [&](llvm::Value* j, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* j, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(ElementValue product, term(j));
       HILO_ASSIGN_OR_RETURN(ElementValue next,
                             Op(HloOpcode::kSubtract, codegen::Unpack(carried, {&type_, 1})[0], product));
       return codegen::Pack({next});
     };
     HILO_ASSIGN_OR_RETURN(Carried sum,
-                          codegen::EmitLoop(k_.context(), "sum", begin, end, 1, codegen::Pack({start}), turn));
+                          codegen::EmitLoop(k_.context(), "sum", begin, end, 1, codegen::Pack({start}), body));
     return codegen::Unpack(sum, {&type_, 1})[0];
   }
 

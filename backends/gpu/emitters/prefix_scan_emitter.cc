@@ -75,7 +75,7 @@ class ScanKernel {
                               codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, like, add));
         running = Unpack(before);
       }
-      auto turn = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
+      auto body = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
         std::vector<Elements> now = Unpack(carried), elements;
         for (int64_t j = 0; j < group_; ++j) {
           HILO_ASSIGN_OR_RETURN(elements.emplace_back(), Input(index(step, j)));
@@ -88,7 +88,7 @@ class ScanKernel {
       };
       llvm::Value* from = only_totals ? b_.CreateAdd(begin, Int(1), "", true, true) : begin;
       HILO_ASSIGN_OR_RETURN(const Carried done,
-                            codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), turn));
+                            codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), body));
       running = Unpack(done);
       for (int64_t j = 0; only_totals && j < group_; ++j) StoreCells(cell(number, j), running[j]);
       return absl::OkStatus();
@@ -131,8 +131,8 @@ class ScanKernel {
     for (llvm::Value* value : like) {
       if (whole_block) shared.push_back(k_.Shared(value->getType(), kBlockSize / kWarp, "warps"));
     }
-    const int64_t turn_size = threads * group_;
-    auto turn = [&](llvm::Value* at, const Carried& carried) -> absl::StatusOr<Carried> {
+    const int64_t chunk = threads * group_;
+    auto body = [&](llvm::Value* at, const Carried& carried) -> absl::StatusOr<Carried> {
       const Elements before = codegen::Unpack(carried, s_.types);
       llvm::Value* first = b_.CreateAdd(at, b_.CreateMul(lane, Int(group_), "", true, true), "", true, true);
       llvm::Value* has = b_.CreateICmpULT(first, end);
@@ -178,7 +178,7 @@ class ScanKernel {
       return codegen::Pack(next);
     };
     HILO_ASSIGN_OR_RETURN(const Carried done,
-                          codegen::EmitLoop(k_.context(), "turns", begin, end, turn_size, codegen::Pack(carry), turn));
+                          codegen::EmitLoop(k_.context(), "chunks", begin, end, chunk, codegen::Pack(carry), body));
     if (!only_totals) return absl::OkStatus();
     llvm::Value* writes = b_.CreateICmpEQ(lane, Int(0));
     if (has_line != nullptr) writes = b_.CreateAnd(writes, has_line);
@@ -194,7 +194,7 @@ class ScanKernel {
     return k_.If("in_range", b_.CreateICmpULT(i, Int(s_.outer * s_.inner)), [&]() -> absl::Status {
       const std::vector<LaneIndex> at = k_.Delinearize(i, {s_.outer, s_.inner});
       HILO_ASSIGN_OR_RETURN(const Elements inits, Inits());
-      auto turn = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
+      auto body = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
         const Index index = Index({at[0], LaneIndex::Uniform(step, 1, s_.size), at[1]})
                                 .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
         HILO_ASSIGN_OR_RETURN(const Elements elements, Input(index));
@@ -202,7 +202,7 @@ class ScanKernel {
         Output(index, sum);
         return codegen::Pack(sum);
       };
-      return codegen::EmitLoop(k_.context(), "run", Int(0), Int(s_.size), 1, codegen::Pack(inits), turn).status();
+      return codegen::EmitLoop(k_.context(), "run", Int(0), Int(s_.size), 1, codegen::Pack(inits), body).status();
     });
   }
 

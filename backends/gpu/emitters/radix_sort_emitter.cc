@@ -183,13 +183,13 @@ class RadixKernel {
   absl::Status AddUp(llvm::Value* cells, llvm::Value* base, llvm::Value* begin, llvm::Value* end, int64_t threads) {
     llvm::Value* sums = k_.Shared(word_, threads, "sums");
     const auto walk = [&](llvm::Value* start, bool store) -> absl::StatusOr<llvm::Value*> {
-      auto turn = [&](llvm::Value* i, const codegen::Carried& sum) -> absl::StatusOr<codegen::Carried> {
+      auto iteration = [&](llvm::Value* i, const codegen::Carried& sum) -> absl::StatusOr<codegen::Carried> {
         llvm::Value *at = b_.CreateAdd(base, i), *cell = k_.LoadCell(cells, at, word_);
         if (store) k_.StoreCell(cells, at, sum[0]);
         return codegen::Carried{b_.CreateAdd(sum[0], cell)};
       };
       HILO_ASSIGN_OR_RETURN(const codegen::Carried sum,
-                            codegen::EmitLoop(k_.context(), "walk", begin, end, 1, {start}, turn));
+                            codegen::EmitLoop(k_.context(), "walk", begin, end, 1, {start}, iteration));
       return sum[0];
     };
     HILO_ASSIGN_OR_RETURN(llvm::Value * own, walk(b_.getInt32(0), false));

@@ -101,7 +101,7 @@ class RaggedDot {
   absl::StatusOr<Carried> Sum(const Carried& start, const LaneIndex* group) {
     std::vector<int64_t> sizes;
     for (int64_t d : attrs_.lhs_contracting_dims) sizes.push_back(lhs_.dimensions(d));
-    auto turn = [&](llvm::Value* c, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* c, const Carried& carried) -> absl::StatusOr<Carried> {
       const std::vector<LaneIndex> position = k_.Delinearize(c, sizes);
       for (size_t d = 0; d < position.size(); ++d)
         lhs_at_[attrs_.lhs_contracting_dims[d]] = rhs_at_[attrs_.rhs_contracting_dims[d]] = position[d];
@@ -111,7 +111,7 @@ class RaggedDot {
           k_.context(), "holds", holds, [&] { return Add(carried); },
           [&]() -> absl::StatusOr<Carried> { return carried; });
     };
-    return codegen::EmitLoop(k_.context(), "contract", Int(0), Int(Product(sizes)), 1, start, turn);
+    return codegen::EmitLoop(k_.context(), "contract", Int(0), Int(Product(sizes)), 1, start, body);
   }
 
   absl::StatusOr<Carried> Add(const Carried& carried) {
@@ -142,7 +142,7 @@ class RaggedDot {
   absl::StatusOr<Carried> SumOfGroups(Carried start) {
     start.push_back(Int(0));
     llvm::Value* at = lhs_at_[ragged_].Base(k_.context());
-    auto turn = [&](llvm::Value* group, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* group, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(group));
       llvm::Value *begin = carried.back(), *end = b_.CreateAdd(begin, size);
       for (int64_t d : attrs_.rhs_group_dims) rhs_at_[d] = LaneIndex::Uniform(group, 1, sizes_.dimensions().back());
@@ -155,7 +155,7 @@ class RaggedDot {
       return next;
     };
     HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "groups", Int(0),
-                                                         Int(sizes_.dimensions().back()), 1, start, turn));
+                                                         Int(sizes_.dimensions().back()), 1, start, body));
     sum.pop_back();
     return sum;
   }

@@ -64,14 +64,14 @@ class ReductionKernel {
   // Elements [begin, end) of a row, at least one, `step` apart, in order.
   absl::StatusOr<Elements> Run(llvm::Value* row, llvm::Value* begin, llvm::Value* end, int64_t step, Element element) {
     HILO_ASSIGN_OR_RETURN(Elements first, element(row, begin));
-    auto turn = [&](llvm::Value* column, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* column, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(Elements next, element(row, column));
       HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Merge(codegen::Unpack(carried, r_.types), next));
       return codegen::Pack(sum);
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
     HILO_ASSIGN_OR_RETURN(Carried done,
-                          codegen::EmitLoop(k_.context(), "run", second, end, step, codegen::Pack(first), turn));
+                          codegen::EmitLoop(k_.context(), "run", second, end, step, codegen::Pack(first), body));
     return codegen::Unpack(done, r_.types);
   }
 
@@ -92,7 +92,7 @@ class ReductionKernel {
       return all;
     };
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> first, group(begin));
-    auto turn = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next, group(i));
       std::vector<Elements> running = unpack(carried);
       for (size_t j = 0; j < running.size(); ++j) {
@@ -102,7 +102,7 @@ class ReductionKernel {
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
     HILO_ASSIGN_OR_RETURN(const Carried done,
-                          codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), turn));
+                          codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), body));
     return unpack(done);
   }
 
@@ -268,13 +268,13 @@ class ReductionKernel {
         return loaded;
       };
       llvm::Value* filled = Min(size, Int(strips));
-      auto turn = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
+      auto body = [&](llvm::Value* s, const Carried& carried) -> absl::StatusOr<Carried> {
         HILO_ASSIGN_OR_RETURN(const Elements sum,
                               terms_.Merge(codegen::Unpack(carried, r_.types), codegen::Unpack(load(s), r_.types)));
         return codegen::Pack(sum);
       };
       HILO_ASSIGN_OR_RETURN(const Carried sums,
-                            codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), turn));
+                            codegen::EmitLoop(k_.context(), "strips", Int(1), filled, 1, load(Int(0)), body));
       return result(row, number, codegen::Unpack(sums, r_.types));
     });
   }

@@ -196,13 +196,14 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
         return k.ForEach(
             "updates", b.getInt64(0), b.getInt64(static_cast<uint64_t>(iterations)), 1,
             [&](llvm::Value* t) -> absl::Status {
-              const std::vector<LaneIndex> turn = k.Delinearize(t, division.iteration_sizes);
+              const std::vector<LaneIndex> iteration = k.Delinearize(t, division.iteration_sizes);
               std::vector<LaneIndex> batch, window;
-              size_t next_thread = 0, next_turn = 0;
+              size_t next_thread = 0, next_iteration = 0;
               for (bool batching : division.is_batching)
-                batch.push_back(batching ? thread[next_thread++] : turn[next_turn++]);
+                batch.push_back(batching ? thread[next_thread++] : iteration[next_iteration++]);
               ++next_thread;
-              for (bool filled : division.fills) window.push_back(filled ? thread[next_thread++] : turn[next_turn++]);
+              for (bool filled : division.fills)
+                window.push_back(filled ? thread[next_thread++] : iteration[next_iteration++]);
               HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
               return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
                 const std::vector<LaneIndex> place = kernel.PlaceOf(origin, window);

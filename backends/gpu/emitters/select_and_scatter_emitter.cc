@@ -35,7 +35,7 @@ class SelectAndScatter {
   absl::Status EmitElement(llvm::Value* i) {
     const std::vector<LaneIndex> at = k_.Delinearize(i, operand_.dimensions());
     HILO_ASSIGN_OR_RETURN(ElementValue init, k_.elements().Generate(hero_->operand(2), Index()));
-    auto turn = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
       // The last position of the window is the first window.
       const std::vector<LaneIndex> position = k_.Delinearize(b_.CreateSub(Int(Product(sizes_) - 1), w), sizes_);
       llvm::Value* exists = b_.getTrue();
@@ -59,7 +59,7 @@ class SelectAndScatter {
                                    [&]() -> absl::StatusOr<Carried> { return carried; });
     };
     HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "windows", Int(0), Int(Product(sizes_)), 1,
-                                                         codegen::Pack({init}), turn));
+                                                         codegen::Pack({init}), body));
     k_.ArrayOf(instruction_).Store(k_.context(), Index(at), codegen::Unpack(sum, types_)[0]);
     return absl::OkStatus();
   }
@@ -81,7 +81,7 @@ class SelectAndScatter {
   absl::StatusOr<llvm::Value*> Choose(const std::vector<llvm::Value*>& out) {
     Carried initial = codegen::Pack({codegen::EmitZero(k_.context(), types_[0])});
     initial.push_back(Int(-1));
-    auto turn = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
+    auto body = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
       const std::vector<LaneIndex> position = k_.Delinearize(w, sizes_);
       llvm::Value* inside = b_.getTrue();
       std::vector<LaneIndex> at;
@@ -102,7 +102,7 @@ class SelectAndScatter {
                                    [&]() -> absl::StatusOr<Carried> { return carried; });
     };
     HILO_ASSIGN_OR_RETURN(Carried chosen,
-                          codegen::EmitLoop(k_.context(), "window", Int(0), Int(Product(sizes_)), 1, initial, turn));
+                          codegen::EmitLoop(k_.context(), "window", Int(0), Int(Product(sizes_)), 1, initial, body));
     return chosen.back();
   }
 

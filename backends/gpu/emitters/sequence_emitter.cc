@@ -109,8 +109,8 @@ absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* lo
                    *done = block("done");
   b.CreateBr(test);
   b.SetInsertPoint(test);
-  llvm::PHINode* turn = b.CreatePHI(b.getInt64Ty(), 2);
-  turn->addIncoming(b.getInt64(0), before);
+  llvm::PHINode* iteration = b.CreatePHI(b.getInt64Ty(), 2);
+  iteration->addIncoming(b.getInt64(0), before);
   HILO_RETURN_IF_ERROR(EmitSmallComputation(*k, condition));
   llvm::Value* more;
   {
@@ -122,10 +122,10 @@ absl::Status EmitOneThreadLoop(ProgramEmitter& program, const HloInstruction* lo
   llvm::BasicBlock* tested = b.GetInsertBlock();
   b.CreateCondBr(more, look, done);
   b.SetInsertPoint(look);
-  b.CreateCondBr(b.CreateICmpULT(turn, b.getInt64(static_cast<uint64_t>(iterations))), next, done);
+  b.CreateCondBr(b.CreateICmpULT(iteration, b.getInt64(static_cast<uint64_t>(iterations))), next, done);
   b.SetInsertPoint(next);
   HILO_RETURN_IF_ERROR(EmitSmallComputation(*k, body));
-  turn->addIncoming(b.CreateAdd(turn, b.getInt64(1)), b.GetInsertBlock());
+  iteration->addIncoming(b.CreateAdd(iteration, b.getInt64(1)), b.GetInsertBlock());
   b.CreateBr(test);
   b.SetInsertPoint(done);
   llvm::PHINode* unfinished = b.CreatePHI(b.getInt8Ty(), 2);

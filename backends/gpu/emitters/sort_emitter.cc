@@ -71,15 +71,15 @@ class SortKernel {
       return absl::OkStatus();
     }));
     k_.Barrier();
-    int64_t rounds = 0;
-    while ((int64_t{1} << rounds) < std::min(tile, s_.length)) ++rounds;
-    HILO_RETURN_IF_ERROR(k_.ForEach("rounds", Int(0), Int(rounds), 1, [&](llvm::Value* round) -> absl::Status {
-      llvm::Value* from = b_.CreateMul(b_.CreateAnd(round, Int(1)), Int(tile), "", true, true);
+    int64_t passes = 0;
+    while ((int64_t{1} << passes) < std::min(tile, s_.length)) ++passes;
+    HILO_RETURN_IF_ERROR(k_.ForEach("passes", Int(0), Int(passes), 1, [&](llvm::Value* pass) -> absl::Status {
+      llvm::Value* from = b_.CreateMul(b_.CreateAnd(pass, Int(1)), Int(tile), "", true, true);
       llvm::Value* to = b_.CreateSub(Int(tile), from, "", true, true);
       HILO_RETURN_IF_ERROR(each([&](llvm::Value* e) -> absl::Status {
         auto load = [&](llvm::Value* i) { return LoadCells(b_.CreateAdd(from, i)); };
         const Elements own = load(e);
-        HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, b_.CreateShl(Int(1), round), size, load));
+        HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, b_.CreateShl(Int(1), pass), size, load));
         StoreCells(b_.CreateAdd(to, place), own);
         return absl::OkStatus();
       }));
@@ -87,7 +87,7 @@ class SortKernel {
       return absl::OkStatus();
     }));
     return each([&](llvm::Value* e) {
-      StoreArrays(element(e), LoadCells(b_.CreateAdd(Int(rounds % 2 * tile), e)));
+      StoreArrays(element(e), LoadCells(b_.CreateAdd(Int(passes % 2 * tile), e)));
       return absl::OkStatus();
     });
   }

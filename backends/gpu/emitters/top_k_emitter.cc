@@ -119,8 +119,8 @@ class TopKKernel {
   // Sorts bitonic sequences of 2^log cells in ascending order, `pairs` exchanges at a time; `place` maps i to its
   // cell.
   absl::Status Rise(llvm::Value* log, llvm::Value* pairs, absl::FunctionRef<llvm::Value*(llvm::Value*)> place) {
-    return k_.ForEach("strides", Int(0), log, 1, [&](llvm::Value* turn) -> absl::Status {
-      llvm::Value* stride = b_.CreateSub(b_.CreateSub(log, turn), Int(1));
+    return k_.ForEach("strides", Int(0), log, 1, [&](llvm::Value* iteration) -> absl::Status {
+      llvm::Value* stride = b_.CreateSub(b_.CreateSub(log, iteration), Int(1));
       HILO_RETURN_IF_ERROR(k_.ForEach("pairs", thread_, pairs, block_, [&](llvm::Value* p) {
         llvm::Value* low =
             b_.CreateAdd(b_.CreateShl(b_.CreateLShr(p, stride), b_.CreateAdd(stride, Int(1))), Low(p, stride));
@@ -149,10 +149,10 @@ class TopKKernel {
   // have.
   absl::Status MergeChunks() {
     const int64_t log_chunk = Log(t_.chunk);
-    return k_.ForEach("merges", Int(0), Int(Log(tile_) - log_chunk), 1, [&](llvm::Value* turn) -> absl::Status {
-      llvm::Value* log_distance = b_.CreateAdd(turn, Int(log_chunk));
+    return k_.ForEach("merges", Int(0), Int(Log(tile_) - log_chunk), 1, [&](llvm::Value* iteration) -> absl::Status {
+      llvm::Value* log_distance = b_.CreateAdd(iteration, Int(log_chunk));
       llvm::Value *distance = PowerOf(log_distance),
-                  *left = b_.CreateLShr(Int(tile_ / 2), turn);  // cells after this iteration
+                  *left = b_.CreateLShr(Int(tile_ / 2), iteration);  // cells after this iteration
       const auto place = [&](llvm::Value* i) {
         llvm::Value* chunk = b_.CreateLShr(i, Int(log_chunk));
         return b_.CreateAdd(b_.CreateShl(chunk, b_.CreateAdd(log_distance, Int(1))),

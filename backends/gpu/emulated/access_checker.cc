@@ -78,8 +78,8 @@ std::string Who(const ThreadContext& thread) {
 
 void AccessCounter::Note(const ThreadContext& thread, uint64_t address, int64_t bytes, AccessKind kind, uint32_t site,
                          bool shared) {
-  const uint32_t turn = turns_[{site, thread.linear}]++;
-  Request& request = requests_[{site, thread.linear / kWarpSize, turn}];
+  const uint32_t instance = access_counts_[{site, thread.linear}]++;
+  Request& request = requests_[{site, thread.linear / kWarpSize, instance}];
   request.address[thread.lane] = address;
   request.lanes |= 1u << thread.lane;
   request.bytes = bytes;
@@ -104,7 +104,7 @@ void AccessCounter::FinishBlock(std::map<uint32_t, AccessCount>* counts) {
     }
   }
   requests_.clear();
-  turns_.clear();
+  access_counts_.clear();
 }
 
 void AccessChecker::BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_bytes, AccessCounter* counter) {

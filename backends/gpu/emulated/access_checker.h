@@ -47,8 +47,8 @@ class AccessCounter {
     AccessKind kind = AccessKind::kLoad;
     bool shared = false;
   };
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> turns_;               // of (site, thread)
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Request> requests_;  // of (site, warp, turn)
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> access_counts_;       // of (site, thread)
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Request> requests_;  // of (site, warp, instance)
 };
 
 // Checks one launch.

@@ -356,15 +356,15 @@ bool BlockRun::ReleaseBarrier() {
 
 void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<uint32_t, AccessCount>* counts) {
   const int64_t blocks = launch.dimensions.grid.count();
-  const auto number = [&](int64_t turn) { return launch.seed == 1 ? blocks - 1 - turn : turn; };
+  const auto number = [&](int64_t position) { return launch.seed == 1 ? blocks - 1 - position : position; };
   if (launch.memory != nullptr) {
     AccessChecker checker(launch.memory, launch.slices, launch.number, reports);
     AccessCounter counter;
     BlockRun counted(launch, &checker, launch.count_accesses ? &counter : nullptr, reports);
     BlockRun uncounted(launch, &checker, nullptr, reports);
-    for (int64_t turn = 0; turn < blocks; ++turn) {
-      (turn < launch.counted_blocks ? counted : uncounted).Run(number(turn));
-      if (launch.count_accesses && turn < launch.counted_blocks) counter.FinishBlock(counts);
+    for (int64_t position = 0; position < blocks; ++position) {
+      (position < launch.counted_blocks ? counted : uncounted).Run(number(position));
+      if (launch.count_accesses && position < launch.counted_blocks) counter.FinishBlock(counts);
     }
     return;
   }
@@ -374,7 +374,8 @@ void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<ui
   const auto work = [&](int64_t) {
     LaunchReports found;
     BlockRun run(launch, nullptr, nullptr, &found);
-    for (int64_t turn; (turn = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) run.Run(number(turn));
+    for (int64_t position; (position = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
+      run.Run(number(position));
     std::lock_guard<std::mutex> lock(mutex);
     for (const EmulatedReport& report : found.all()) reports->Add(report.kind.c_str(), report.text);
   };

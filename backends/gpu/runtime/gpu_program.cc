@@ -26,9 +26,10 @@ GraphAgreement GraphsOf(const CollectivePlan& plan, const GpuRun& run) {
   using Members = std::vector<std::shared_ptr<CliqueMember>>;
   return {.offer = [=, graphs = run.graphs](
                        const Members& members) { return graphs->Offer(addresses, {members.begin(), members.end()}); },
-          .take = [=, graphs = run.graphs](
-                      int64_t turn,
-                      const Members& members) { graphs->Take(turn, addresses, {members.begin(), members.end()}); }};
+          .take =
+              [=, graphs = run.graphs](int64_t generation, const Members& members) {
+                graphs->Take(generation, addresses, {members.begin(), members.end()});
+              }};
 }
 
 class GpuPendingRun : public PendingRun {

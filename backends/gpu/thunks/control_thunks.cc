@@ -49,9 +49,9 @@ absl::Status WhileThunk::Run(GpuRun& run) const {
   if (run.is_captured) {
     HILO_RETURN_IF_ERROR(RunThunks(condition_, run));
     return run.stream.CaptureWhile(run.Address(predicate_), [&](GpuStream& stream) -> absl::Status {
-      GpuRun turn = run.On(stream);
-      HILO_RETURN_IF_ERROR(RunThunks(body_, turn));
-      return RunThunks(condition_, turn);
+      GpuRun iteration = run.On(stream);
+      HILO_RETURN_IF_ERROR(RunThunks(body_, iteration));
+      return RunThunks(condition_, iteration);
     });
   }
   while (true) {
@@ -121,8 +121,8 @@ absl::Status RepeatThunk::Run(GpuRun& run) const {
   if (run.is_captured) {
     HILO_RETURN_IF_ERROR(RunThunks(body_, run));
     return run.stream.CaptureWhile(run.Address(flag_), [&](GpuStream& stream) {
-      GpuRun turn = run.On(stream);
-      return RunThunks(body_, turn);
+      GpuRun iteration = run.On(stream);
+      return RunThunks(body_, iteration);
     });
   }
   while (true) {

@@ -122,7 +122,7 @@ class CallThunk : public Thunk {
   const ThunkScope* callee_ = nullptr;
   int64_t frame_offset_ = 0;
   std::vector<BufferSlice> parameters_, outputs_;
-  // Of the callee, asked once: calls of calls would ask it again for each path to it.
+  // Of the callee, computed once: calls of calls would compute it again for each path to it.
   bool is_capturable_ = false, has_control_flow_ = false;
 };
 

@@ -93,40 +93,43 @@ absl::Status GraphCache::Run(const Thunk* thunk, const ThunkSequence& body, GpuR
 }
 
 GraphOffer GraphCache::Offer(const Addresses& addresses, const Keeps& communicators) {
-  if (together_is_refused_ || (runs_++ == 0 && !at_once_)) return {.turn = -1, .latest = latest_};
-  const auto it = absl::c_find_if(
-      turns_, [&](const Turn& turn) { return turn.addresses == addresses && turn.communicators == communicators; });
-  return {.turn = it == turns_.end() ? 0 : it->number, .latest = latest_};
+  if (together_is_refused_ || (runs_++ == 0 && !at_once_)) return {.generation = -1, .latest = latest_};
+  const auto it = absl::c_find_if(generations_, [&](const Generation& generation) {
+    return generation.addresses == addresses && generation.communicators == communicators;
+  });
+  return {.generation = it == generations_.end() ? 0 : it->number, .latest = latest_};
 }
 
-void GraphCache::Take(int64_t turn, const Addresses& addresses, const Keeps& communicators) {
-  turn_ = turn;
-  latest_ = std::max(latest_, turn);
-  if (turn == 0) return;
-  auto it = absl::c_find_if(turns_, [&](const Turn& one) { return one.number == turn; });
-  if (it == turns_.end()) {
+void GraphCache::Take(int64_t generation, const Addresses& addresses, const Keeps& communicators) {
+  generation_ = generation;
+  latest_ = std::max(latest_, generation);
+  if (generation == 0) return;
+  auto it = absl::c_find_if(generations_, [&](const Generation& one) { return one.number == generation; });
+  if (it == generations_.end()) {
     // There may be older graphs with the same addresses, which not all ranks had.
-    auto gone = absl::c_find_if(turns_, [&](const Turn& one) { return one.addresses == addresses; });
-    if (gone == turns_.end() && turns_.size() >= kMaxGraphs) gone = LongestUnused(turns_);
-    if (gone != turns_.end()) {
+    auto gone = absl::c_find_if(generations_, [&](const Generation& one) { return one.addresses == addresses; });
+    if (gone == generations_.end() && generations_.size() >= kMaxGraphs) gone = LongestUnused(generations_);
+    if (gone != generations_.end()) {
       for (auto& [thunk, state] : states_)
-        std::erase_if(state.captured, [&](const Captured& captured) { return captured.turn == gone->number; });
-      turns_.erase(gone);
+        std::erase_if(state.captured, [&](const Captured& captured) { return captured.generation == gone->number; });
+      generations_.erase(gone);
     }
-    it = turns_.insert(turns_.end(),
-                       {.number = turn, .addresses = addresses, .communicators = communicators, .last_run = 0});
+    it = generations_.insert(
+        generations_.end(),
+        {.number = generation, .addresses = addresses, .communicators = communicators, .last_run = 0});
   }
   it->last_run = runs_;
 }
 
 absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& body,
                                      const std::vector<Collective>& collectives, GpuRun& run) {
-  if (turn_ == 0 || together_is_refused_) return RunThunks(body, run);
+  if (generation_ == 0 || together_is_refused_) return RunThunks(body, run);
   HILO_RETURN_IF_ERROR(run.collectives->AwaitAll(run.stream));
   const Addresses addresses = run.addresses();
   std::vector<Captured>& all = states_[thunk].captured;
-  auto it = absl::c_find_if(
-      all, [&](const Captured& captured) { return captured.turn == turn_ && captured.addresses == addresses; });
+  auto it = absl::c_find_if(all, [&](const Captured& captured) {
+    return captured.generation == generation_ && captured.addresses == addresses;
+  });
   if (it == all.end()) {
     CollectiveRun::Noted noted = run.collectives->noted();
     absl::StatusOr<std::unique_ptr<GpuGraph>> graph = Capture(body, run, /*together=*/true, nullptr);
@@ -141,7 +144,7 @@ absl::Status GraphCache::RunTogether(const Thunk* thunk, const ThunkSequence& bo
         HILO_RETURN_IF_ERROR(run.collectives->NoteSince(&noted, collective.spec, collective.op));
       return RunThunks(body, run);
     }
-    all.push_back({.addresses = addresses, .turn = turn_, .graph = *std::move(graph)});
+    all.push_back({.addresses = addresses, .generation = generation_, .graph = *std::move(graph)});
     return run.stream.LaunchGraph(all.back().graph.get());  // the thunks have recorded on the board what they captured
   }
   for (const Collective& collective : collectives)

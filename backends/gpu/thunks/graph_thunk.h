@@ -11,10 +11,11 @@
 // thunks are queued one by one, too; the next run tries again, and each rejection is logged.
 //
 // Collectives are captured if all ranks capture them, and launched from graphs that all ranks captured together, as
-// NCCL requires. At the start of a run, each rank reports the turn of capturing in which it captured these addresses
-// and communicators; if all report the same one, that turn's graphs are launched, else a new turn begins. Only code
-// that every rank of the run executes whatever its data, the entry and its counted loops outside of other control flow,
-// is captured so. Its stream for collectives forks from and joins the program's stream by events within the graph.
+// NCCL requires. At the start of a run, each rank reports the capture generation in which it captured these addresses
+// and communicators; if all report the same one, that generation's graphs are launched, else a new generation begins.
+// Only code that every rank of the run executes whatever its data, the entry and its counted loops outside of other
+// control flow, is captured so. Its stream for collectives forks from and joins the program's stream by events within
+// the graph.
 #ifndef HILO_BACKENDS_GPU_THUNKS_GRAPH_THUNK_H_
 #define HILO_BACKENDS_GPU_THUNKS_GRAPH_THUNK_H_
 
@@ -52,11 +53,11 @@ class GraphCache {
   using Addresses = std::vector<const void*>;
   using Keeps = std::vector<std::shared_ptr<const void>>;
   GraphOffer Offer(const Addresses& addresses, const Keeps& communicators);
-  // Sets the agreement of all ranks: the run's graphs are those of `turn`; 0: none.
-  void Take(int64_t turn, const Addresses& addresses, const Keeps& communicators);
+  // Sets the agreement of all ranks: the run's graphs are those of `generation`; 0: none.
+  void Take(int64_t generation, const Addresses& addresses, const Keeps& communicators);
 
  private:
-  struct Turn {
+  struct Generation {
     int64_t number;
     Addresses addresses;
     Keeps communicators;
@@ -64,7 +65,7 @@ class GraphCache {
   };
   struct Captured {
     Addresses addresses;
-    int64_t turn = 0;  // agreed with the other ranks
+    int64_t generation = 0;  // agreed with the other ranks
     std::unique_ptr<GpuGraph> graph;
     int64_t last_run = 0;
   };
@@ -77,9 +78,9 @@ class GraphCache {
                                                     std::unique_ptr<GpuGraph> changed);
 
   bool at_once_ = false;
-  std::vector<Turn> turns_;  // outlives the graphs
+  std::vector<Generation> generations_;  // outlives the graphs
   absl::flat_hash_map<const Thunk*, State> states_;
-  int64_t runs_ = 0, turn_ = 0, latest_ = 0;
+  int64_t runs_ = 0, generation_ = 0, latest_ = 0;
   bool together_is_refused_ = false;
 };
 

@@ -101,7 +101,7 @@ std::optional<std::vector<KernelArgument>> GemmThunk::Touches() const {
 
 std::string GemmThunk::ToString(const std::string& indent) const {
   std::string text =
-      absl::StrCat(indent, "gemm ", gemm_.ToString(), loop_.count > 1 ? absl::StrCat(" turns ", loop_.count) : "",
+      absl::StrCat(indent, "gemm ", gemm_.ToString(), loop_.count > 1 ? absl::StrCat(" iterations ", loop_.count) : "",
                    " (&", SliceToString(arrays_.d), ", ", SliceToString(arrays_.a), ", ", SliceToString(arrays_.b));
   if (gemm_.beta != 0) absl::StrAppend(&text, ", ", SliceToString(arrays_.c));
   if (gemm_.has_bias) absl::StrAppend(&text, ", ", SliceToString(arrays_.bias));

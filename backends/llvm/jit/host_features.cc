@@ -95,7 +95,7 @@ absl::Status CheckRunsOnHost(const CpuFeatures& target) {
         absl::StrCat("code for ", target.triple, " cannot run on this machine, which is ", host.triple));
   }
   std::vector<std::string> missing;
-  if (target.features.empty()) {  // the name says it all
+  if (target.features.empty()) {  // the name implies them
     std::unique_ptr<llvm::MCSubtargetInfo> wanted = Subtarget(target), here = Subtarget(host);
     if (wanted == nullptr || here == nullptr)
       return absl::InternalError(absl::StrCat("no code generator for ", target.triple));

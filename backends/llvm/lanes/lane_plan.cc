@@ -61,7 +61,7 @@ class LanePlan {
   bool Pays() const { return kScatteredCost * scattered_ <= 2 * arithmetic_ + runs_; }
 
  private:
-  // In memory, as far as a fusion can tell.
+  // In memory, for all that a fusion contains.
   bool IsLeaf(const HloInstruction* instruction) const {
     if (instruction == root_) return false;
     if (root_->opcode() != HloOpcode::kFusion && !root_->parent()->IsFusion()) return true;

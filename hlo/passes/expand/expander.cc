@@ -19,7 +19,7 @@ namespace hilo {
 namespace {
 
 // Expansions of what expansions make may go this deep.
-constexpr int kMaxRounds = 16;
+constexpr int kMaxRepetitions = 16;
 
 absl::StatusOr<XlaComputation> BuildExpansion(const HloInstruction& instruction, Expansion expansion) {
   XlaBuilder builder(instruction.name());
@@ -63,9 +63,9 @@ class Expander : public HloPass {
   bool optional() const override { return false; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    for (int round = 0; round < kMaxRounds; ++round) {
+    for (int runs = 0; runs < kMaxRepetitions; ++runs) {
       HILO_ASSIGN_OR_RETURN(const bool changed, RunRound(module, context));
-      if (!changed) return round > 0;
+      if (!changed) return runs > 0;
     }
     return Internal("expansions do not come to an end");
   }

@@ -119,7 +119,7 @@ def share():
             raise RuntimeError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
         array = np.asarray(self)
         if array.dtype.isbuiltin == 1 or _code(array.dtype) is None:
-            # The older form of tensors cannot say that memory must not be written to.
+            # The older form of tensors has no flag for memory that must not be written to.
             says_so = max_version is not None and tuple(max_version) >= (1, 0)
             return (array if says_so else np.asarray(_Writable(array))).__dlpack__(max_version=max_version, copy=copy)
         return _host_capsule(array.copy() if copy else array)

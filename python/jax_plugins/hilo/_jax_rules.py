@@ -14,7 +14,7 @@ import numpy as np
 
 _logger = logging.getLogger(__name__)
 _NAME = "hilo"
-_HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # what names of platforms say where an FFI handler works on memory of the host
+_HOST_PLATFORMS = ("cpu", "Host", "host", _NAME)  # names of platforms whose FFI handlers work on memory of the host
 _DEVICE_PLATFORMS = ("gpu", "cuda", "CUDA")  # and where on that of a GPU
 
 

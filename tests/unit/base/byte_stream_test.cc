@@ -27,7 +27,7 @@ TEST(ByteStreamTest, WrittenEntries_AreRead) {
   EXPECT_TRUE(in.Finish().ok());
 }
 
-TEST(ByteStreamTest, TheFirstErrorStaysAndSaysWhere) {
+TEST(ByteStreamTest, FirstError_StaysWithItsPosition) {
   ByteWriter out;
   out.U64(1000);  // a text that is not there
   out.U32(1);
@@ -57,7 +57,7 @@ TEST(ByteStreamTest, BooleansAndEndsAreStrict) {
   EXPECT_EQ(longer.Finish().message(), "bytes: expected the end at byte 1, but 1 bytes are left");
 }
 
-TEST(VersionTest, TheLibraryKnowsItsBuild) {
+TEST(VersionTest, Library_HasTheIdOfItsBuild) {
   EXPECT_FALSE(Version().empty());
   EXPECT_GE(BuildId().size(), 16u);
   EXPECT_EQ(BuildId().find_first_not_of("0123456789abcdef"), std::string::npos);

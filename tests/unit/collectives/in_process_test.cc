@@ -34,9 +34,9 @@ std::vector<absl::Status> RunRanks(int64_t size, const RankFunction& f) {
   return results;
 }
 
-class RandomRoundsTest : public testing::TestWithParam<int64_t> {};
+class RandomSequencesTest : public testing::TestWithParam<int64_t> {};
 
-TEST_P(RandomRoundsTest, ThousandsOfCollectives) {
+TEST_P(RandomSequencesTest, ThousandsOfCollectives) {
   const int64_t size = GetParam();
   ExpectAllOk(RunRanks(size, [&](int64_t rank, Communicator& communicator) -> absl::Status {
     for (int64_t round = 0; round < 2000; ++round) {
@@ -46,7 +46,7 @@ TEST_P(RandomRoundsTest, ThousandsOfCollectives) {
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, RandomRoundsTest, testing::Values(2, 3, 4, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Sizes, RandomSequencesTest, testing::Values(2, 3, 4, 5, 8));
 
 TEST(InProcessTest, SumsAreTheSameBitsOnAllRanksAndInEveryRun) {
   constexpr int64_t kSize = 5, kCount = 20'000;

@@ -130,7 +130,7 @@ TEST(LiveProcessesTest, ConnectingEndsWhenAProcessIsGone) {
   EXPECT_LT(absl::Now() - told, absl::Seconds(1));
 }
 
-TEST(LiveProcessesTest, WhatIsToldLateOfAnEarlierIncarnationSaysNothing) {
+TEST(LiveProcessesTest, LateReports_OfEarlierIncarnations_AreIgnored) {
   Groups groups = MakeGroups(2, MakeInProcessStore());
   for (auto& group : groups) {
     group->Update({{{1, 11}, absl::OkStatus()}});

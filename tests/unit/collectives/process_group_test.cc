@@ -77,13 +77,13 @@ struct Sizes {
   bool in_turn;
   std::string transport = "shm";
 };
-class ProcessRoundsTest : public testing::TestWithParam<Sizes> {
+class ProcessSequencesTest : public testing::TestWithParam<Sizes> {
  protected:
   std::vector<std::shared_ptr<ProcessGroup>> Groups() const {
     return MakeGroups(GetParam().processes, absl::Seconds(30), MakeInProcessStore(), "test", GetParam().transport);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Sizes, ProcessRoundsTest,
+INSTANTIATE_TEST_SUITE_P(Sizes, ProcessSequencesTest,
                          testing::Values(Sizes{2, 2, false}, Sizes{4, 4, false}, Sizes{2, 4, true}, Sizes{3, 7, false},
                                          Sizes{3, 6, true}, Sizes{2, 4, true, "tcp"}, Sizes{4, 4, false, "tcp"},
                                          Sizes{3, 6, true, "mixed"}),
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ProcessRoundsTest,
                                                info.param.in_turn ? "inTurn" : "", info.param.transport);
                          });
 
-TEST_P(ProcessRoundsTest, ManyCollectives) {
+TEST_P(ProcessSequencesTest, ManyCollectives) {
   const auto groups = Groups();
   for (int run = 0; run < 2; ++run) {
     ExpectAllOk(RunRanks(
@@ -109,7 +109,7 @@ TEST_P(ProcessRoundsTest, ManyCollectives) {
 }
 
 // Floats whose sum depends on the order; in one piece, in pieces, and in one that no number of processes divides.
-TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
+TEST_P(ProcessSequencesTest, SumsAreThoseOfOneProcess) {
   const auto groups = Groups();
   const int64_t size = GetParam().ranks;
   auto value = [](int64_t rank, int64_t i) {
@@ -134,7 +134,7 @@ TEST_P(ProcessRoundsTest, SumsAreThoseOfOneProcess) {
   }
 }
 
-TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
+TEST_P(ProcessSequencesTest, MessagesFromRankToRank) {
   const auto groups = Groups();
   const int64_t size = GetParam().ranks;
   ExpectAllOk(RunRanks(groups, size, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
@@ -154,7 +154,7 @@ TEST_P(ProcessRoundsTest, MessagesFromRankToRank) {
 }
 
 // Sends return although no rank receives yet, and although the messages are longer than a ring.
-TEST_P(ProcessRoundsTest, MessagesThatAreLongAndEarly) {
+TEST_P(ProcessSequencesTest, MessagesThatAreLongAndEarly) {
   const auto groups = Groups();
   const int64_t size = GetParam().ranks;
   ExpectAllOk(RunRanks(groups, size, GetParam().in_turn, [&](int64_t rank, Communicator& communicator) -> absl::Status {
@@ -252,7 +252,7 @@ TEST(ProcessGroupTest, NamesProcessesThatDoNotCome) {
   }
 }
 
-// Connections that say anything at all are sent away while the processes meet.
+// Connections that send anything else are refused while the processes connect.
 TEST(ProcessGroupTest, UnknownPeers_AreIgnored) {
   const auto store = MakeInProcessStore();
   std::shared_ptr<ProcessGroup> first;

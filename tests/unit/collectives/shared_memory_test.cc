@@ -67,7 +67,7 @@ TEST(SharedRingTest, RecordsArriveInOrder) {
   }
 }
 
-TEST(SharedRingTest, ReturnTellsAStarvedWriter) {
+TEST(SharedRingTest, Return_WakesAStarvedWriter) {
   auto memory = std::make_unique<Memory>();
   RingWriter writer(&memory->control, memory->ring, kRing);
   RingReader reader(&memory->control, memory->ring, kRing);

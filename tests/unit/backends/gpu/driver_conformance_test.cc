@@ -201,7 +201,7 @@ TEST_P(GpuDriverTest, GraphsReplay) {
   EXPECT_EQ(ToHost(a, 4), std::vector<float>({1, 8, 27, 64}));
 }
 
-// The device counts the turns: each moves what is in both arrays by one.
+// The device counts the iterations: each moves what is in both arrays by one.
 TEST_P(GpuDriverTest, CapturedLoops) {
   if (!stream_->CapturesControlFlow()) GTEST_SKIP() << "the driver has no conditions in graphs";
   uint8_t *more = ToDevice<uint8_t>({1, 1, 1, 0, 1, 1, 1, 1}), *values = ToDevice<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}),

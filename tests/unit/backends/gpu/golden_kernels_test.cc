@@ -362,7 +362,7 @@ TEST(GpuCompiler, NamesInstructionsInCode) {
   EXPECT_TRUE(resources.ok()) << resources.status();
 }
 
-TEST(GpuCompiler, SaysWhatItEmits) {
+TEST(GpuCompiler, UnknownEmitKind_ListsTheKinds) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
   EXPECT_EQ(text.status().message(),
             "the cuda platform emits hlo, buffers, thunks, roofline, llvm, ptx, sass and resources, not 'asm'");

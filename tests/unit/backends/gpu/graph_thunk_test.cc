@@ -56,7 +56,7 @@ ENTRY main {
   ROOT r = f32[64,64] get-tuple-element(l), index=1
 })";
 
-// How often it turns, and which branch it takes, the numbers say.
+// The numbers decide how many iterations it has, and which branch it takes.
 constexpr char kChoices[] = R"(
 HloModule choices
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }

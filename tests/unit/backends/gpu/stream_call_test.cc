@@ -238,7 +238,7 @@ TEST_F(StreamCallTest, Errors) {
   EXPECT_TRUE(absl::StrContains(
       Run("d", "fail_with_status", ", api_version=API_VERSION_STATUS_RETURNING").status().message(), "never"));
   EXPECT_EQ(Run("d", "much", kTyped).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Run("d", "nobody").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Run("d", "missing").status().code(), absl::StatusCode::kNotFound);
   const auto fine = Run("d", "add_one", kTyped);
   ASSERT_TRUE(fine.ok()) << fine.status();
   EXPECT_EQ(*fine, Three(3, 5, 7));

@@ -44,7 +44,7 @@ XlaComputation Sum() {
 
 class RefusalTest : public testing::TestWithParam<Refusal> {};
 
-TEST_P(RefusalTest, SaysWhy) {
+TEST_P(RefusalTest, Message_StatesTheReason) {
   XlaBuilder b("refused");
   GetParam().make(&b);
   const absl::Status status = b.Build().status();

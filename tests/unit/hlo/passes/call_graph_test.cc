@@ -137,7 +137,7 @@ ENTRY main {
 
 TEST(FlattenCallGraph, EveryLoopAndBranchOwnsItsComputations) {
   auto module = Parse(kShared);
-  const auto before = testing::EvaluateAwkwardly(*module, 2);
+  const auto before = testing::EvaluateOnEdgeCases(*module, 2);
   EXPECT_TRUE(RunPasses(module.get(), {"flatten"}));
   absl::flat_hash_map<const HloComputation*, int> owners;
   for (const HloComputation* computation : module->computations()) {
@@ -146,7 +146,7 @@ TEST(FlattenCallGraph, EveryLoopAndBranchOwnsItsComputations) {
     }
   }
   for (const auto& [computation, count] : owners) EXPECT_EQ(1, count) << computation->name();
-  EXPECT_TRUE(*before == *testing::EvaluateAwkwardly(*module, 2));
+  EXPECT_TRUE(*before == *testing::EvaluateOnEdgeCases(*module, 2));
   EXPECT_FALSE(RunPasses(module.get(), {"flatten"}));
 }
 

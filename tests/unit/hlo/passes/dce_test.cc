@@ -99,12 +99,12 @@ ENTRY main {
   ROOT b = f32[4] call(a, y, x), to_apply=f
 }
 )");
-  const auto before = testing::EvaluateAwkwardly(*module, 1);
+  const auto before = testing::EvaluateOnEdgeCases(*module, 1);
   EXPECT_TRUE(RunPasses(module.get(), {"dce", "dce"}));
   EXPECT_EQ(2, module->GetComputation("f")->num_parameters());
   EXPECT_EQ("call(call(x, x), x)", testing::RootExpression(*module));
   EXPECT_EQ(0, Count(*module, HloOpcode::kExp));
-  EXPECT_TRUE(CompareLiterals(*before, *testing::EvaluateAwkwardly(*module, 1), {}).ok());
+  EXPECT_TRUE(CompareLiterals(*before, *testing::EvaluateOnEdgeCases(*module, 1), {}).ok());
 }
 
 TEST(Dce, CallsWithEffects_AreKept) {

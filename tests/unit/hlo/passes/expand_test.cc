@@ -117,8 +117,8 @@ ENTRY main {
   EXPECT_TRUE(Expand(module.get()));
   EXPECT_EQ(0, Count(*module, HloOpcode::kBatchNormTraining));
   EXPECT_EQ(2, Count(*module, HloOpcode::kReduce));
-  const absl::StatusOr<Literal> want = testing::EvaluateAwkwardly(*original, 1);
-  const absl::StatusOr<Literal> got = testing::EvaluateAwkwardly(*module, 1);
+  const absl::StatusOr<Literal> want = testing::EvaluateOnEdgeCases(*original, 1);
+  const absl::StatusOr<Literal> got = testing::EvaluateOnEdgeCases(*module, 1);
   ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
   EXPECT_TRUE(CompareLiterals(*want, *got, {.absolute = 1e-5, .relative = 1e-5}).ok());
 }

@@ -11,9 +11,9 @@ using testing::RunPasses;
 // What of a fused program must hold: the numbers, and that no fusion holds control flow.
 std::unique_ptr<HloModule> Fuse(absl::string_view text) {
   auto module = Parse(text);
-  const auto before = testing::EvaluateAwkwardly(*module, 3);
+  const auto before = testing::EvaluateOnEdgeCases(*module, 3);
   RunPasses(module.get(), {"fuse", "dce"});
-  const auto after = testing::EvaluateAwkwardly(*module, 3);
+  const auto after = testing::EvaluateOnEdgeCases(*module, 3);
   EXPECT_TRUE(before.ok() && after.ok() && *before == *after);
   return module;
 }

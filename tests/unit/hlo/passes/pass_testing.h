@@ -60,10 +60,10 @@ inline int64_t Count(const HloModule& module, HloOpcode opcode) {
 }
 
 // An argument of `shape` that holds the numbers on which rules break: zeros of both signs, infinities, NaN, extremes.
-inline Literal AwkwardArgument(const Shape& shape, int64_t salt) {
+inline Literal EdgeCaseArgument(const Shape& shape, int64_t salt) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
-    for (const Shape& element : shape.tuple_shapes()) elements.push_back(AwkwardArgument(element, ++salt));
+    for (const Shape& element : shape.tuple_shapes()) elements.push_back(EdgeCaseArgument(element, ++salt));
     return Literal::MakeTuple(std::move(elements));
   }
   const PrimitiveType type = shape.element_type();
@@ -81,11 +81,11 @@ inline Literal AwkwardArgument(const Shape& shape, int64_t salt) {
   return literal;
 }
 
-inline absl::StatusOr<Literal> EvaluateAwkwardly(const HloModule& module, int64_t salt) {
+inline absl::StatusOr<Literal> EvaluateOnEdgeCases(const HloModule& module, int64_t salt) {
   std::vector<Literal> arguments;
   std::vector<const Literal*> pointers;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
-    arguments.push_back(AwkwardArgument(parameter->shape(), salt++));
+    arguments.push_back(EdgeCaseArgument(parameter->shape(), salt++));
   }
   for (const Literal& argument : arguments) pointers.push_back(&argument);
   HloEvaluator evaluator;

@@ -9,7 +9,7 @@
 namespace hilo {
 namespace {
 
-using testing::EvaluateAwkwardly;
+using testing::EvaluateOnEdgeCases;
 using testing::Parse;
 using testing::RootExpression;
 using testing::SimplifierCase;
@@ -26,7 +26,7 @@ std::string Text(const SimplifierCase& example) {
   return absl::StrCat("HloModule m\n", testing::kSimplifierComputations, "ENTRY main {\n  ", example.body, "\n}\n");
 }
 
-TEST(Simplify, EachRuleDoesWhatItSays) {
+TEST(Simplify, EachRule_DoesWhatItsTextStates) {
   for (const SimplifierCase& example : AllCases()) {
     SCOPED_TRACE(absl::StrCat(example.rule, "\n", example.body));
     auto module = Parse(Text(example));
@@ -48,8 +48,8 @@ TEST(Simplify, EachRuleDoesWhatItSays) {
       return entry.rule->text == example.rule && !entry.rule->exact;
     });
     for (int64_t salt = 0; salt < 6; ++salt) {
-      auto expected = EvaluateAwkwardly(*before, salt);
-      auto actual = EvaluateAwkwardly(*module, salt);
+      auto expected = EvaluateOnEdgeCases(*before, salt);
+      auto actual = EvaluateOnEdgeCases(*module, salt);
       ASSERT_TRUE(expected.ok() && actual.ok()) << expected.status() << actual.status();
       if (!expected->shape().IsArray()) {
         EXPECT_TRUE(*expected == *actual);

@@ -1,4 +1,4 @@
-// parse(print(m)) == m, over the forms of HLO text that are met in the wild.
+// parse(print(m)) == m, over the forms of HLO text that other programs write.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

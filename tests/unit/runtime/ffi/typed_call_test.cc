@@ -53,7 +53,7 @@ XLA_FFI_Error* FromTheFuture(XLA_FFI_CallFrame* frame) {
   AnswersMetadata(frame, 99);
   return nullptr;
 }
-// Asks for everything in ways that must fail, and counts what did not.
+// Requests everything in ways that must fail, and counts what did not.
 XLA_FFI_Error* AskWrongly(XLA_FFI_CallFrame* frame) {
   if (AnswersMetadata(frame, 1)) return nullptr;
   int wrong = 0;
@@ -148,8 +148,8 @@ TEST_P(TypedCallTest, ErrorsOfCompilation) {
               "custom call add: attributes: expected {");
   ExpectError("f32[] custom-call(), custom_call_target=\"newer\"", StatusCode::kUnimplemented,
               "custom call newer: the handler is of FFI version 0.99");
-  ExpectError("f32[] custom-call(), custom_call_target=\"nobody\"", StatusCode::kNotFound,
-              "no custom call target nobody");
+  ExpectError("f32[] custom-call(), custom_call_target=\"missing\"", StatusCode::kNotFound,
+              "no custom call target missing");
 }
 
 TEST_P(TypedCallTest, UnavailableResource_IsAnError) {
@@ -297,7 +297,7 @@ TEST_P(JaxlibHandlersTest, OwnedByTheRun) {
 TEST_P(JaxlibHandlersTest, ResultsThatArriveLater) {
   EXPECT_EQ(Value<float>("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = false}"), 4);
   ExpectError("f32[] custom-call(), custom_call_target=\"later\", backend_config={fail = true}",
-              StatusCode::kUnavailable, "custom call later: nobody there");
+              StatusCode::kUnavailable, "custom call later: no receiver");
 }
 
 }  // namespace

@@ -256,8 +256,8 @@ constexpr Refusal kOfModules[] = {
  "func.func"() <{sym_name="g", function_type = () -> ()}> ({ "func.return"(%c) : (tensor<i32>) -> () }) : () -> ()
  func.call @g() : () -> ()
  return } })"},
-    {kInvalidArgument, R"(there is no function @nobody; in func.call, line 1)",
-     R"(module { func.func @main() { func.call @nobody() : () -> ()
+    {kInvalidArgument, R"(there is no function @missing; in func.call, line 1)",
+     R"(module { func.func @main() { func.call @missing() : () -> ()
  return } })"},
 };
 
