@@ -1,4 +1,4 @@
-// Compiling is plain LLVM: verify, optimize, addPassesToEmitFile. Linking is one short-lived ORC session over JITLink:
+// Compiling is plain LLVM: verify, optimize, generate code (code_generator.h). Linking is one short-lived ORC session over JITLink:
 // it resolves references between the objects, lays them out in one CodeMemory, and is destroyed before the code first
 // runs, so that an executable keeps only its pages and a symbol table. The code stays writable and non-executable until
 // the last object is relocated, then changes protection once; hence the finalize step below does nothing.
@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/llvm/jit/code_generator.h"
 #include "backends/llvm/jit/jitdump.h"
 #include "backends/llvm/jit/math_symbols.h"
 #include "backends/llvm/llvm_compat.h"
@@ -22,16 +23,11 @@
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace hilo::codegen {
 namespace {
@@ -42,78 +38,11 @@ LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 
 // ---- compiling --------------------------------------------------------------------------------------------------
 
-// Records LLVM's diagnostics of a module instead of printing them and exiting.
-class DiagnosticRecorder : public llvm::DiagnosticHandler {
- public:
-  explicit DiagnosticRecorder(std::vector<std::string>* errors) : errors_(errors) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() != llvm::DS_Error) return true;
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    info.print(printer);
-    errors_->push_back(stream.str());
-    return true;
-  }
-
- private:
-  std::vector<std::string>* errors_;
-};
-
 absl::Status Verify(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (!llvm::verifyModule(module, &stream)) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("module ", module.getModuleIdentifier(), " is not valid: ", stream.str()));
-}
-
-llvm::CodeGenOptLevel CodeGenLevel(OptLevel level) {
-  return level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
-}
-
-// The process's code generators that no compilation uses. Thread-safe.
-class IdleMachines {
- public:
-  static IdleMachines& Get() {
-    static IdleMachines* const machines = new IdleMachines;
-    return *machines;
-  }
-
-  // Returns null if there is none for this processor and level.
-  std::unique_ptr<llvm::TargetMachine> Take(const CpuFeatures& cpu, OptLevel level) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = std::find_if(machines_.rbegin(), machines_.rend(), [&](const auto& machine) {
-      return machine->getOptLevel() == CodeGenLevel(level) && machine->getTargetCPU() == cpu.cpu &&
-             machine->getTargetFeatureString() == cpu.features && machine->getTargetTriple().str() == cpu.triple;
-    });
-    if (found == machines_.rend()) return nullptr;
-    std::unique_ptr<llvm::TargetMachine> machine = std::move(*found);
-    machines_.erase(std::next(found).base());
-    return machine;
-  }
-
-  // Keeps the machines that were returned last.
-  void Return(std::unique_ptr<llvm::TargetMachine> machine) {
-    constexpr size_t kMost = 16;
-    std::lock_guard<std::mutex> lock(mutex_);
-    machines_.push_back(std::move(machine));
-    if (machines_.size() > kMost) machines_.erase(machines_.begin());
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
-};
-
-absl::Status Emit(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type,
-                  llvm::SmallVectorImpl<char>* out) {
-  llvm::raw_svector_ostream stream(*out);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
-    return absl::InternalError("the code generator has no object writer");
-  }
-  passes.run(*module);
-  return absl::OkStatus();
 }
 
 // ---- linking ----------------------------------------------------------------------------------------------------
@@ -320,28 +249,11 @@ absl::StatusOr<std::unique_ptr<HostJit>> HostJit::Create(JitOptions options) {
   return std::unique_ptr<HostJit>(new HostJit(std::move(options), *std::move(cpu)));
 }
 
-absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> HostJit::TakeMachine() {
-  if (std::unique_ptr<llvm::TargetMachine> idle = IdleMachines::Get().Take(cpu_, options_.opt_level)) return idle;
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu_.triple, error);
-  if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.triple, ": ", error));
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(cpu_.triple, cpu_.cpu, cpu_.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, CodeGenLevel(options_.opt_level), /*JIT=*/true));
-  if (machine == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu_.cpu));
-  return machine;
-}
-
-void HostJit::ReturnMachine(std::unique_ptr<llvm::TargetMachine> machine) {
-  IdleMachines::Get().Return(std::move(machine));
-}
-
 absl::Status HostJit::PrepareModule(llvm::Module* module) {
-  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = TakeMachine();
-  if (!machine.ok()) return machine.status();
-  module->setTargetTriple(cpu_.triple);
-  module->setDataLayout((*machine)->createDataLayout());
-  ReturnMachine(*std::move(machine));
+  absl::StatusOr<std::unique_ptr<CodeGenerator>> generator = CodeGenerator::Take(cpu_, options_.opt_level);
+  if (!generator.ok()) return generator.status();
+  (*generator)->Prepare(module);
+  CodeGenerator::Return(*std::move(generator));
   return absl::OkStatus();
 }
 
@@ -351,34 +263,26 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
     if (absl::Status s = options_.cancellation->status("compilation"); !s.ok()) return s;
   }
   if (absl::Status s = Verify(*module.module); !s.ok()) return s;
-  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> taken = TakeMachine();
+  absl::StatusOr<std::unique_ptr<CodeGenerator>> taken = CodeGenerator::Take(cpu_, options_.opt_level);
   if (!taken.ok()) return taken.status();
-  std::unique_ptr<llvm::TargetMachine> machine = *std::move(taken);
-
-  std::vector<std::string> errors;
-  module.context->setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
-  module.module->setTargetTriple(cpu_.triple);
-  module.module->setDataLayout(machine->createDataLayout());
+  std::unique_ptr<CodeGenerator> generator = *std::move(taken);
+  generator->Prepare(module.module.get());
   {
     const PhaseTimer timer("llvm", "optimise", /*on_workers=*/true);
-    Optimize(module.module.get(), machine.get(), options_.opt_level);
+    generator->Optimize(module.module.get());
   }
-  llvm::SmallVector<char, 0> out;
-  absl::Status emitted = absl::OkStatus();
+  absl::StatusOr<std::string> code = std::string();
   if (output == Output::kIr) {
-    llvm::raw_svector_ostream stream(out);
+    llvm::raw_string_ostream stream(*code);
     module.module->print(stream, nullptr);
   } else {
     const PhaseTimer timer("llvm", "generate code", /*on_workers=*/true);
-    emitted =
-        Emit(module.module.get(), machine.get(),
-             output == Output::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile, &out);
+    code = output == Output::kObject ? generator->EmitObject(module.module.get())
+                                     : generator->EmitAssembly(module.module.get());
   }
   module.module.reset();
-  ReturnMachine(std::move(machine));
-  if (!emitted.ok()) return emitted;
-  if (!errors.empty()) return absl::InternalError(absl::StrCat("code generator: ", absl::StrJoin(errors, "; ")));
-  return std::string(out.begin(), out.end());
+  CodeGenerator::Return(std::move(generator));
+  return code;
 }
 
 absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<HostModule> modules,

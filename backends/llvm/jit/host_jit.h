@@ -24,7 +24,6 @@
 namespace llvm {
 class LLVMContext;
 class Module;
-class TargetMachine;
 }  // namespace llvm
 
 namespace hilo::codegen {
@@ -73,8 +72,7 @@ class CompiledCode {
   absl::flat_hash_map<std::string, void*> symbols_;
 };
 
-// Compiles for one processor with one set of options. Thread-safe. The process keeps code generators for reuse, as they
-// and what they compute of a processor's features take half a millisecond to create.
+// Compiles for one processor with one set of options. Thread-safe. The process keeps code generators for reuse.
 class HostJit {
  public:
   // Errors: InvalidArgument for an unknown cpu.
@@ -112,8 +110,6 @@ class HostJit {
   enum class Output { kObject, kAssembly, kIr };
 
   HostJit(JitOptions options, CpuFeatures cpu);
-  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> TakeMachine();
-  void ReturnMachine(std::unique_ptr<llvm::TargetMachine> machine);
   absl::StatusOr<std::string> CompileOne(HostModule module, Output output);
 
   JitOptions options_;

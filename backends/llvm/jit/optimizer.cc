@@ -38,22 +38,36 @@ llvm::ModulePassManager FastPipeline() {
 
 }  // namespace
 
-void Optimize(llvm::Module* module, llvm::TargetMachine* machine, OptLevel level) {
-  if (level == OptLevel::kNone) return;
+// The managers are declared before the pipeline, and in the order in which LLVM wants them destroyed.
+struct Optimizer::Passes {
+  Passes(llvm::TargetMachine* machine, OptLevel level) : builder(machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+    pipeline = level == OptLevel::kThorough ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+                                            : FastPipeline();
+  }
+
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  llvm::ModulePassManager pipeline = level == OptLevel::kThorough
-                                         ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-                                         : FastPipeline();
-  pipeline.run(*module, modules);
+  llvm::PassBuilder builder;
+  llvm::ModulePassManager pipeline;
+};
+
+Optimizer::Optimizer(llvm::TargetMachine* machine, OptLevel level) : passes_(new Passes(machine, level)) {}
+Optimizer::~Optimizer() = default;
+
+void Optimizer::Run(llvm::Module* module) {
+  passes_->pipeline.run(*module, passes_->modules);
+  // Results belong to the module, which the caller changes or destroys next.
+  passes_->modules.clear();
+  passes_->sccs.clear();
+  passes_->functions.clear();
+  passes_->loops.clear();
 }
 
 }  // namespace hilo::codegen

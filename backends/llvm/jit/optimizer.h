@@ -2,6 +2,8 @@
 #ifndef HILO_BACKENDS_LLVM_JIT_OPTIMIZER_H_
 #define HILO_BACKENDS_LLVM_JIT_OPTIMIZER_H_
 
+#include <memory>
+
 namespace llvm {
 class Module;
 class TargetMachine;
@@ -15,8 +17,20 @@ enum class OptLevel {
   kThorough  // LLVM's O2, for comparison
 };
 
-// Optimizes `module` in place for `machine`. Neither reads nor sets fast-math flags: those are the emitters' decision.
-void Optimize(llvm::Module* module, llvm::TargetMachine* machine, OptLevel level);
+// A pipeline that is made once and run on many modules. Not thread-safe.
+class Optimizer {
+ public:
+  // `level` is not kNone; `machine` outlives the optimizer.
+  Optimizer(llvm::TargetMachine* machine, OptLevel level);
+  ~Optimizer();
+
+  // Optimizes `module` in place. Neither reads nor sets fast-math flags: those are the emitters' decision.
+  void Run(llvm::Module* module);
+
+ private:
+  struct Passes;
+  std::unique_ptr<Passes> passes_;
+};
 
 }  // namespace hilo::codegen
 

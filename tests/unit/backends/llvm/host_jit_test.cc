@@ -86,6 +86,22 @@ TEST(HostJitTest, ManyModulesInParallelGiveTheSameObjects) {
   EXPECT_EQ((*code)->LookupFunction<int64_t()>("f13")(), 13);
 }
 
+TEST(HostJitTest, ObjectsDoNotDependOnTheModulesBefore) {
+  auto jit = MakeJit();
+  constexpr char kFloats[] =
+      "@table = constant [2 x float] [float 1.0, float 2.0] \n define void @floats(ptr %p) { \n"
+      "%v = load <16 x float>, ptr %p  %w = fmul <16 x float> %v, %v  store <16 x float> %w, ptr %p \n"
+      "store float 3.0, ptr @table  ret void }";
+  auto first = jit->CompileToObjects(Parse({kTwice}));
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(jit->CompileToObjects(Parse({kFloats, kCaller})).ok());
+  EXPECT_FALSE(
+      jit->CompileToObjects(Parse({"define void @bad() { call void asm \"nonsense\", \"\"()  ret void }"})).ok());
+  auto again = jit->CompileToObjects(Parse({kTwice}));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*first, *again);
+}
+
 TEST(HostJitTest, NothingIsWritableAndExecutable) {
   auto jit = MakeJit();
   auto code =

@@ -1,0 +1,223 @@
+// LLVM's pass list for the code generator has 160 passes on x86. A third of them lower what our emitters never write
+// (garbage collection, exceptions, instrumentation, hardening, debug information), yet each is run over every function,
+// asks for its analyses and ends those that it does not preserve. They are left out by name as the list is built; a
+// name that this version of LLVM lacks is left out in vain.
+#include "backends/llvm/jit/code_generator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace hilo::codegen {
+namespace {
+
+// Instructions of a module after which the passes are released with their memory.
+constexpr size_t kMostInstructionsToReuse = 20000;
+
+// Passes, by the names that they report, that change nothing in the code of our emitters.
+const absl::flat_hash_set<absl::string_view>& PassesWithoutWork() {
+  // clang-format off
+  static const auto* const names = new absl::flat_hash_set<absl::string_view>{
+      // integers of more than 128 bits
+      "Expand large div/rem", "Expand large fp convert",
+      // garbage collection, exceptions, dynamic linking, computed jumps
+      "Lower Garbage Collection Instructions", "Shadow Stack GC Lowering", "Analyze Machine Code For Garbage Collection",
+      "Exception handling preparation", "Contiguously Lay Out Funclets", "Prepare callbr", "Expand indirectbr instructions",
+      "TLS Variable Hoist", "Local Dynamic TLS Access Clean-up", "Fixup Statepoint Caller Saved",
+      "StackMap Liveness Analysis", "Check CFA info and insert CFI instructions if needed",
+      // calls of library functions and intrinsics of other front ends
+      "Merge contiguous icmps into a memcmp", "Expand memcmp() to load/stores",
+      "Replace intrinsics with calls to vector library", "Partially inline calls to library functions",
+      "Expand vector predication intrinsics",
+      // instrumentation and hardening
+      "Instrument function entry/exit with calls to e.g. mcount() (post inlining)", "Insert fentry calls",
+      "Insert XRay ops", "Implement the 'patchable-function' attribute", "Insert KCFI indirect call checks",
+      "Safe Stack instrumentation pass", "Insert stack protectors", "Machine Sanitizer Binary Metadata",
+      "Pseudo Probe Inserter", "X86 Windows Fixup Buffer Security Check", "X86 speculative load hardening",
+      "X86 Load Value Injection (LVI) Load Hardening", "X86 Load Value Injection (LVI) Ret-Hardening",
+      "X86 Speculative Execution Side Effect Suppression", "X86 Indirect Branch Tracking", "X86 Indirect Thunks",
+      "X86 Return Thunks", "X86 Discriminate Memory Operands", "X86 Insert Cache Prefetches",
+      // debug information and remarks
+      "Remove Redundant DEBUG_VALUE analysis", "Live DEBUG_VALUE analysis", "Stack Frame Layout Analysis",
+      "Register Allocation Pass Scoring",
+      // 32-bit code, x87, processors of another kind
+      "X86 PIC Global Base Reg Initialization", "Argument Stack Rebase", "X86 FP Stackifier", "X86 insert wait instruction",
+      "X86 Atom pad short functions", "Local Stack Slot Allocation",
+  };
+  // clang-format on
+  return *names;
+}
+
+class ShortPassManager : public llvm::legacy::PassManager {
+ public:
+  void add(llvm::Pass* pass) override {
+    const llvm::StringRef name = pass->getPassName();
+    if (PassesWithoutWork().contains(absl::string_view(name.data(), name.size()))) {
+      delete pass;
+    } else {
+      llvm::legacy::PassManager::add(pass);
+    }
+  }
+};
+
+// Records LLVM's diagnostics of a module instead of printing them and exiting.
+class DiagnosticRecorder : public llvm::DiagnosticHandler {
+ public:
+  explicit DiagnosticRecorder(std::vector<std::string>* errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    errors_->push_back(stream.str());
+    return true;
+  }
+
+ private:
+  std::vector<std::string>* errors_;
+};
+
+llvm::CodeGenOptLevel CodeGenLevel(OptLevel level) {
+  return level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
+}
+
+}  // namespace
+
+// The passes of the code generator, which write to a buffer of their own.
+class CodeGenerator::Emitter {
+ public:
+  static absl::StatusOr<std::unique_ptr<Emitter>> Create(llvm::TargetMachine* machine, llvm::CodeGenFileType type) {
+    std::unique_ptr<Emitter> emitter(new Emitter);
+    if (machine->addPassesToEmitFile(emitter->passes_, emitter->stream_, nullptr, type, /*DisableVerify=*/true)) {
+      return absl::InternalError("the code generator has no object writer");
+    }
+    return emitter;
+  }
+
+  std::string Run(llvm::Module* module) {
+    buffer_.clear();
+    passes_.run(*module);
+    return std::string(buffer_.begin(), buffer_.end());
+  }
+
+ private:
+  Emitter() : stream_(buffer_) {}
+
+  llvm::SmallVector<char, 0> buffer_;
+  llvm::raw_svector_ostream stream_;
+  ShortPassManager passes_;
+};
+
+// The process's generators that no compilation uses. Thread-safe.
+class IdleGenerators {
+ public:
+  static IdleGenerators& Get() {
+    static IdleGenerators* const generators = new IdleGenerators;
+    return *generators;
+  }
+
+  // Returns null if there is none for this processor and level.
+  std::unique_ptr<CodeGenerator> Take(const CpuFeatures& cpu, OptLevel level) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(generators_.rbegin(), generators_.rend(), [&](const auto& generator) {
+      return generator->level_ == level && generator->cpu_.ToText() == cpu.ToText();
+    });
+    if (found == generators_.rend()) return nullptr;
+    std::unique_ptr<CodeGenerator> generator = std::move(*found);
+    generators_.erase(std::next(found).base());
+    return generator;
+  }
+
+  // Keeps the generators that were returned last.
+  void Return(std::unique_ptr<CodeGenerator> generator) {
+    constexpr size_t kMost = 16;
+    if (!generator->reusable_) return;
+    std::unique_ptr<CodeGenerator> dropped;
+    std::lock_guard<std::mutex> lock(mutex_);
+    generators_.push_back(std::move(generator));
+    if (generators_.size() <= kMost) return;
+    dropped = std::move(generators_.front());
+    generators_.erase(generators_.begin());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CodeGenerator>> generators_;
+};
+
+CodeGenerator::CodeGenerator(CpuFeatures cpu, OptLevel level, std::unique_ptr<llvm::TargetMachine> machine)
+    : cpu_(std::move(cpu)), level_(level), machine_(std::move(machine)) {}
+CodeGenerator::~CodeGenerator() = default;
+
+absl::StatusOr<std::unique_ptr<CodeGenerator>> CodeGenerator::Take(const CpuFeatures& cpu, OptLevel level) {
+  if (std::unique_ptr<CodeGenerator> idle = IdleGenerators::Get().Take(cpu, level)) return idle;
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu.triple, error);
+  if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu.triple, ": ", error));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(cpu.triple, cpu.cpu, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, CodeGenLevel(level), /*JIT=*/true));
+  if (machine == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu.cpu));
+  return std::unique_ptr<CodeGenerator>(new CodeGenerator(cpu, level, std::move(machine)));
+}
+
+void CodeGenerator::Return(std::unique_ptr<CodeGenerator> generator) {
+  IdleGenerators::Get().Return(std::move(generator));
+}
+
+void CodeGenerator::Prepare(llvm::Module* module) const {
+  module->setTargetTriple(cpu_.triple);
+  module->setDataLayout(machine_->createDataLayout());
+}
+
+void CodeGenerator::Optimize(llvm::Module* module) {
+  if (level_ == OptLevel::kNone) return;
+  if (optimizer_ == nullptr) optimizer_ = std::make_unique<Optimizer>(machine_.get(), level_);
+  optimizer_->Run(module);
+}
+
+absl::StatusOr<std::string> CodeGenerator::EmitObject(llvm::Module* module) {
+  if (objects_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<Emitter>> created =
+        Emitter::Create(machine_.get(), llvm::CodeGenFileType::ObjectFile);
+    if (!created.ok()) return created.status();
+    objects_ = *std::move(created);
+  }
+  return Emit(objects_.get(), module);
+}
+
+absl::StatusOr<std::string> CodeGenerator::EmitAssembly(llvm::Module* module) {
+  const absl::StatusOr<std::unique_ptr<Emitter>> emitter =
+      Emitter::Create(machine_.get(), llvm::CodeGenFileType::AssemblyFile);
+  return emitter.ok() ? Emit(emitter->get(), module) : emitter.status();
+}
+
+absl::StatusOr<std::string> CodeGenerator::Emit(Emitter* emitter, llvm::Module* module) {
+  std::vector<std::string> errors;
+  module->getContext().setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
+  reusable_ = reusable_ && module->getInstructionCount() <= kMostInstructionsToReuse;
+  std::string code = emitter->Run(module);
+  module->getContext().setDiagnosticHandler(nullptr);
+  if (errors.empty()) return code;
+  reusable_ = false;
+  return absl::InternalError(absl::StrCat("code generator: ", absl::StrJoin(errors, "; ")));
+}
+
+}  // namespace hilo::codegen
