@@ -14,30 +14,44 @@ namespace {
 // Sets larger than this stay as they are: comparing members pair by pair would no longer be cheap.
 constexpr size_t kMaxSetSize = 512;
 
-// Number of the first leaf of element `element` of a tuple.
-int64_t ElementLeafOffset(const Shape& tuple, int64_t element) {
-  int64_t offset = element;  // of a flat tuple
-  for (int64_t i = 0; i < element; ++i) {
-    if (tuple.tuple_shapes(i).IsTuple()) offset += LeafCount(tuple.tuple_shapes(i)) - 1;
+// The leaves of tuples by element. Computed once for each shape, as every element of a large tuple asks. Shapes must
+// outlive it.
+class ElementLeaves {
+ public:
+  // Number of the first leaf of element `element` of a tuple.
+  int64_t FirstLeaf(const Shape& tuple, int64_t element) { return FirstLeaves(tuple)[element]; }
+
+  // The element that leaf number `leaf` of a tuple belongs to.
+  int64_t ElementOf(const Shape& tuple, int64_t leaf) {
+    const std::vector<int64_t>& first = FirstLeaves(tuple);
+    return std::upper_bound(first.begin(), first.end(), leaf) - first.begin() - 1;
   }
-  return offset;
-}
+
+ private:
+  const std::vector<int64_t>& FirstLeaves(const Shape& tuple) {
+    const auto [it, fresh] = first_leaves_.try_emplace(&tuple);
+    if (!fresh) return it->second;
+    int64_t next = 0;
+    for (const Shape& element : tuple.tuple_shapes()) {
+      it->second.push_back(next);
+      next += LeafCount(element);
+    }
+    return it->second;
+  }
+
+  absl::flat_hash_map<const Shape*, std::vector<int64_t>> first_leaves_;
+};
 
 // Follows one leaf back through forwarding instructions to where it is defined, without crossing computations.
-LeafRef ResolveLocally(LeafRef leaf) {
+LeafRef ResolveLocally(LeafRef leaf, ElementLeaves* leaves) {
   while (IsForwarding(*leaf.instruction)) {
     const HloInstruction& forward = *leaf.instruction;
     if (forward.opcode() == HloOpcode::kTuple) {
-      int64_t element = 0;
-      int64_t rest = leaf.leaf;
-      while (rest >= LeafCount(forward.operand(element)->shape())) {
-        rest -= LeafCount(forward.operand(element)->shape());
-        ++element;
-      }
-      leaf = {forward.operand(element), rest};
+      const int64_t element = leaves->ElementOf(forward.shape(), leaf.leaf);
+      leaf = {forward.operand(element), leaf.leaf - leaves->FirstLeaf(forward.shape(), element)};
     } else if (forward.opcode() == HloOpcode::kGetTupleElement) {
       const HloInstruction* tuple = forward.operand(0);
-      leaf = {tuple, leaf.leaf + ElementLeafOffset(tuple->shape(), forward.tuple_index())};
+      leaf = {tuple, leaf.leaf + leaves->FirstLeaf(tuple->shape(), forward.tuple_index())};
     } else {
       leaf = {forward.operand(0), leaf.leaf};
     }
@@ -55,13 +69,14 @@ std::vector<bool> PassThroughLeaves(const HloInstruction& while_instruction) {
   std::vector<bool> through(count, false);
   // Nested loops that pass a leaf on unchanged are followed too; each is analyzed once.
   absl::flat_hash_map<const HloInstruction*, std::vector<bool>> nested;
+  ElementLeaves leaves;
   for (int64_t i = 0; i < count; ++i) {
-    LeafRef leaf = ResolveLocally({body.root_instruction(), i});
+    LeafRef leaf = ResolveLocally({body.root_instruction(), i}, &leaves);
     while (leaf.instruction->opcode() == HloOpcode::kWhile) {
       auto [it, fresh] = nested.try_emplace(leaf.instruction);
       if (fresh) it->second = PassThroughLeaves(*leaf.instruction);
       if (!nested.at(leaf.instruction)[leaf.leaf]) break;
-      leaf = ResolveLocally({leaf.instruction->operand(0), leaf.leaf});
+      leaf = ResolveLocally({leaf.instruction->operand(0), leaf.leaf}, &leaves);
     }
     through[i] = leaf.instruction == body.parameter_instruction(0) && leaf.leaf == i;
   }
@@ -190,7 +205,8 @@ class ScopeWalker {
       }
     } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
       const auto& leaves = out_.ValuesOf(instruction->operand(0));
-      const int64_t offset = ElementLeafOffset(instruction->operand(0)->shape(), instruction->tuple_index());
+      const int64_t offset =
+          element_leaves_.FirstLeaf(instruction->operand(0)->shape(), instruction->tuple_index());
       values.assign(leaves.begin() + offset, leaves.begin() + offset + LeafCount(instruction->shape()));
     } else {
       values = out_.ValuesOf(instruction->operand(0));
@@ -448,6 +464,7 @@ class ScopeWalker {
   // Loops being walked: where each starts, and the values from outside that it uses.
   std::vector<std::pair<int64_t, absl::flat_hash_set<int64_t>*>> loops_;
   absl::flat_hash_map<const Shape*, std::vector<const Shape*>> leaf_shapes_;
+  ElementLeaves element_leaves_;
 };
 
 absl::StatusOr<ScopeValues> ScopeValues::Create(const HloModule& module, const HloComputation& computation,

@@ -5,7 +5,8 @@
 //
 // Groups and instructions outside of groups are the nodes of a graph, in topological order: every node comes after its
 // dependences. Two nodes may be merged if no third lies on a path between them; only nodes between the two in that
-// order can. After a merge the order is recomputed.
+// order can. A merge moves only nodes between the two: first those that do not depend on the earlier of the two, then the
+// merged node, then those that do. So the work of a merge is the distance of the two in the order.
 #include "hlo/passes/fusion_groups.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr size_t kMaxArrays = 24;
 constexpr size_t kMaxMembers = 192;
 // Loops that read the same array and are tried with each other.
 constexpr size_t kMaxReaders = 32;
-// Nodes that are put in order in all, mergers after mergers.
+// Nodes that all mergers together may visit.
 constexpr int64_t kMaxWork = 50'000'000;
 
 int64_t Elements(const HloInstruction& instruction) {
@@ -85,55 +86,81 @@ class GroupGraph {
       if (missing[i] == 0 && Find(static_cast<int>(i)) == static_cast<int>(i)) ready.push_back(static_cast<int>(i));
     }
     position_.assign(parent_.size(), -1);
-    int64_t next = 0;
+    order_.clear();
     while (!ready.empty()) {
       const int node = ready.back();
       ready.pop_back();
-      position_[node] = next++;
+      position_[node] = static_cast<int64_t>(order_.size());
+      order_.push_back(node);
       for (int later : waiting_[node]) {
         if (--missing[later] == 0) ready.push_back(later);
       }
     }
-    work_ += static_cast<int64_t>(parent_.size());
     for (size_t i = 0; i < parent_.size(); ++i) {
       if (Find(static_cast<int>(i)) == static_cast<int>(i) && position_[i] < 0) return false;
     }
     return true;
   }
 
-  // Whether a third node waits for one of the two and is waited for by the other.
-  bool IsBetween(int a, int b) {
-    if (position_[a] > position_[b]) std::swap(a, b);
-    absl::flat_hash_set<int> seen;
-    std::vector<int> work;
-    const auto add = [&](int from) {
-      for (int later : waiting_[from]) {
-        later = Find(later);
-        if (position_[later] < position_[b] && seen.insert(later).second) work.push_back(later);
-        if (later == b && from != a) return true;
-      }
-      return false;
-    };
-    if (add(a)) return true;
-    while (!work.empty()) {
-      const int node = work.back();
-      work.pop_back();
-      if (node != a && add(node)) return true;
-      ++work_;
-    }
-    return false;
-  }
-
-  void Merge(int a, int b) {
+  // Makes `b` a part of `a` and keeps the order. Returns false, and changes nothing, if a third node waits for one of
+  // the two and is waited for by the other.
+  bool Merge(int a, int b) {
+    const int first = position_[a] < position_[b] ? a : b, last = first == a ? b : a;
+    absl::flat_hash_set<int> after;  // nodes before `last` that wait for `first`
+    if (!FindAfter(first, last, &after)) return false;
+    const int64_t begin = position_[first], end = position_[last] + 1;
     parent_[b] = a;
     waiting_[a].insert(waiting_[a].end(), waiting_[b].begin(), waiting_[b].end());
-    waiting_[b].clear();
+    waiting_[b] = {};
+    Unify(a);
+    if (after.empty()) {
+      order_[begin] = kNone;
+      order_[end - 1] = a;
+      position_[a] = end - 1;
+      return true;
+    }
+    std::vector<int> moved = {a};
+    int64_t next = begin;
+    const auto put = [&](int node) {
+      order_[next] = node;
+      position_[node] = next++;
+    };
+    for (int64_t i = begin; i < end; ++i) {
+      const int node = order_[i];
+      if (node == kNone || node == first || node == last) continue;
+      if (after.contains(node)) {
+        moved.push_back(node);
+      } else {
+        put(node);
+      }
+    }
+    for (int node : moved) put(node);
+    std::fill(order_.begin() + next, order_.begin() + end, kNone);
+    work_ += end - begin;
+    return true;
   }
 
   bool MayGoOn() const { return work_ < kMaxWork; }
   int64_t position(int node) const { return position_[node]; }
 
  private:
+  static constexpr int kNone = -1;
+
+  // Collects the nodes before `last` that wait for `first`. Returns false if `last` waits for one of them.
+  bool FindAfter(int first, int last, absl::flat_hash_set<int>* after) {
+    std::vector<int> work = {first};
+    while (!work.empty()) {
+      const int node = work.back();
+      work.pop_back();
+      for (int later : waiting_[node]) {
+        later = Find(later);
+        if (later == last && node != first) return false;
+        if (position_[later] < position_[last] && after->insert(later).second) work.push_back(later);
+      }
+      ++work_;
+    }
+    return true;
+  }
   std::vector<int> NodesOf(const HloInstruction* instruction) const {
     const auto it = membership_.find(instruction);
     return it == membership_.end() ? std::vector<int>{node_of_.at(instruction)} : it->second;
@@ -156,7 +183,8 @@ class GroupGraph {
   absl::flat_hash_map<const HloInstruction*, int> node_of_;
   std::vector<int> parent_;
   std::vector<std::vector<int>> waiting_;  // nodes that wait for this one
-  std::vector<int64_t> position_;
+  std::vector<int64_t> position_;  // of each node in order_
+  std::vector<int> order_;         // node, or kNone where one was that has been merged
   int64_t work_ = 0;
 };
 
@@ -273,15 +301,13 @@ class Merger {
       for (const HloInstruction* member : set->members) arrays.erase(member);
     }
     if (arrays.size() + x.roots.size() + y.roots.size() > kMaxArrays) return;
-    if (graph_.IsBetween(a, b)) return;
-    graph_.Merge(a, b);
+    if (!graph_.Merge(a, b)) return;
     x.is_plain &= y.is_plain;
     x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
     x.groups.insert(x.groups.end(), y.groups.begin(), y.groups.end());
     x.members.insert(y.members.begin(), y.members.end());
     x.operands.insert(y.operands.begin(), y.operands.end());
     x.emitted += y.emitted;
-    graph_.Order();
   }
 
   // Whether all that `reader` reads of the results of `of`, it reads where the loop writes.

@@ -73,9 +73,12 @@ class Simplifier : public HloPass {
   }
 
  private:
-  // Rules support neither dynamic sizes nor control dependencies.
+  // Rules support neither dynamic sizes nor control dependencies. Operands that are tuples do not matter, and their
+  // shapes may be large: each of a thousand elements reads one of a thousand elements.
   static bool IsFree(const HloInstruction& instruction) {
-    auto is_static = [](const HloInstruction* operand) { return operand->shape().is_static(); };
+    auto is_static = [](const HloInstruction* operand) {
+      return operand->shape().IsTuple() || operand->shape().is_static();
+    };
     return instruction.shape().is_static() &&
            std::all_of(instruction.operands().begin(), instruction.operands().end(), is_static) &&
            instruction.control_predecessors().empty() && instruction.control_successors().empty();

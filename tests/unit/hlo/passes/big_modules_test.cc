@@ -67,6 +67,22 @@ TEST(BigModules, ManySlicesOfOneArray) {
   RunPasses(module.get(), AllPasses());
 }
 
+// The work of the mergers is limited. If each walked over the whole program, it would end after a quarter of them.
+TEST(BigModules, ManyPairsOfLoopsAreMerged) {
+  constexpr int kCount = 8'000;
+  std::string text = "HloModule m\nENTRY main {\n", list, types;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&text, "  x", k, " = f32[100] parameter(", k, ")\n  e", k, " = f32[100] exponential(x", k,
+                    ")\n  n", k, " = f32[100] negate(x", k, ")\n");
+    absl::StrAppend(&list, k == 0 ? "" : ", ", "e", k, ", n", k);
+    absl::StrAppend(&types, k == 0 ? "" : ", ", "f32[100], f32[100]");
+  }
+  auto module = Parse(text + "  ROOT r = (" + types + ") tuple(" + list + ")\n}\n");
+  ASSERT_NE(module, nullptr);
+  RunPasses(module.get(), {"fuse", "dce"});
+  EXPECT_EQ(kCount, testing::Count(*module, HloOpcode::kFusion));
+}
+
 TEST(BigModules, OneValueWithManyUsers) {
   std::string text =
       "HloModule m\nENTRY main {\n  x = f32[100] parameter(0)\n  e = f32[100] exponential(x)\n  t0 = f32[100] "
