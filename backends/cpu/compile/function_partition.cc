@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "backends/cpu/functions/kernel_key.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
@@ -16,6 +17,10 @@ namespace {
 // Maximum LLVM operations per function; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in
 // 15 s.
 constexpr int64_t kMaxFunctionSize = 1500;
+// Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
+// function, which takes up to 4 ns.
+constexpr int64_t kMinRepeatedSize = 40;
+constexpr double kMinRepeatedNanoseconds = 14, kMinRepeatedNanosecondsInLoops = 50;
 // Assumed iterations of loops with an unknown trip count.
 constexpr double kUnknownTrips = 100;
 // Minimum estimate for programs that may not terminate, which never run inline.
@@ -53,6 +58,19 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
     }
     plan.code_sizes_[computation] = code_size;
     plan.costs_[computation] = std::min(cost, 1e18);
+  }
+  absl::flat_hash_set<const HloComputation*> in_loops;
+  for (auto caller = computations.rbegin(); caller != computations.rend(); ++caller) {  // before what they call
+    for (const HloInstruction* instruction : module.OrderOf(**caller)) {
+      if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
+      if (instruction->opcode() != HloOpcode::kWhile && !in_loops.contains(*caller)) continue;
+      in_loops.insert(instruction->called_computations().begin(), instruction->called_computations().end());
+    }
+  }
+  for (const HloComputation* computation : computations) {
+    if (plan.code_sizes_.at(computation) <= kMaxFunctionSize) continue;
+    plan.NoteRepeated(module, *computation,
+                      in_loops.contains(computation) ? kMinRepeatedNanosecondsInLoops : kMinRepeatedNanoseconds);
   }
   for (const HloComputation* computation : computations) {
     if (!scopes.contains(computation)) continue;
@@ -93,16 +111,33 @@ void FunctionPartition::NoteElements(const HloInstruction& instruction) {
   }
 }
 
-int64_t FunctionPartition::InlineCodeSize(const HloInstruction& instruction) const {
-  constexpr int64_t kParallelCall = 20;
-  return RunsInParallel(instruction) ? kParallelCall : CodeSizeOf(instruction);
+// Small computations are emitted inline whatever they repeat: their values may be in registers.
+void FunctionPartition::NoteRepeated(const HloModule& module, const HloComputation& computation, double nanoseconds) {
+  absl::flat_hash_map<uint64_t, const HloInstruction*> first;
+  for (const HloInstruction* instruction : module.OrderOf(computation)) {
+    const KernelConfig* kernel = KernelOf(*instruction);
+    if (kernel == nullptr || kernel->parallel || kernel->kind == KernelKind::kRuntimeCall ||
+        kernel->nanoseconds < nanoseconds || CodeSizeOf(*instruction) < kMinRepeatedSize)
+      continue;
+    const auto [it, fresh] = first.try_emplace(KernelFingerprint(*instruction), instruction);
+    if (!fresh) repeated_.insert({it->second, instruction});
+  }
 }
 
-// Assigns everything that is emitted inline with `computation` to `function`; parallel instructions are functions of
+bool FunctionPartition::IsOutlined(const HloInstruction& instruction) const {
+  return RunsInParallel(instruction) || repeated_.contains(&instruction);
+}
+
+int64_t FunctionPartition::InlineCodeSize(const HloInstruction& instruction) const {
+  constexpr int64_t kCall = 20;
+  return IsOutlined(instruction) ? kCall : CodeSizeOf(instruction);
+}
+
+// Assigns everything that is emitted inline with `computation` to `function`; outlined instructions are functions of
 // their own.
 void FunctionPartition::MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function) {
   for (const HloInstruction* instruction : module.OrderOf(computation)) {
-    function_of_[instruction] = RunsInParallel(*instruction) ? next_function_++ : function;
+    function_of_[instruction] = IsOutlined(*instruction) ? next_function_++ : function;
     if (instruction->opcode() == HloOpcode::kWhile || instruction->opcode() == HloOpcode::kConditional) {
       for (const HloComputation* called : instruction->called_computations()) MarkFunction(module, *called, function);
     }
@@ -138,7 +173,7 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
     if (current.code_size > 0 && current.code_size + code_size > kMaxFunctionSize) close();
     current.instructions.push_back(instruction);
     current.code_size += code_size;
-    function_of_[instruction] = RunsInParallel(*instruction) ? next_function_++ : current_function;
+    function_of_[instruction] = IsOutlined(*instruction) ? next_function_++ : current_function;
     if (nested) {
       for (const HloComputation* called : instruction->called_computations()) {
         MarkFunction(module, *called, current_function);

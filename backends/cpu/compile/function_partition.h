@@ -21,8 +21,8 @@ namespace hilo::cpu {
 
 class FunctionPartition {
  public:
-  // Reads the kernels of the instructions: those that run in parallel become functions of their own, which the runtime
-  // calls on ranges of parts. Errors: those of SequentialComputations.
+  // Reads the kernels of the instructions. Those that run in parallel become functions of their own, which the runtime
+  // calls on ranges of parts; so do those that a large computation repeats, which the code calls. Errors: those of SequentialComputations.
   static absl::StatusOr<FunctionPartition> Create(const HloModule& module);
 
   // A contiguous part of the schedule of a split computation.
@@ -40,6 +40,9 @@ class FunctionPartition {
     return CodeSize(instruction, by_elements_.contains(&instruction));
   }
 
+  // Returns true if the instruction's kernel is a function of its own.
+  bool IsOutlined(const HloInstruction& instruction) const;
+
   // Returns the size of all functions together.
   int64_t total_code_size() const { return total_code_size_; }
 
@@ -54,9 +57,11 @@ class FunctionPartition {
   double estimated_nanoseconds() const { return estimated_nanoseconds_; }
 
  private:
-  // Returns the operations of the function that an instruction belongs to; parallel ones have a function of their own.
+  // Returns the operations of the function that an instruction belongs to.
   int64_t InlineCodeSize(const HloInstruction& instruction) const;
   void NoteElements(const HloInstruction& instruction);
+  // Notes the kernels of at least so many nanoseconds that the computation repeats.
+  void NoteRepeated(const HloModule& module, const HloComputation& computation, double nanoseconds);
   void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
   void PlanSegments(const HloModule& module, const HloComputation& computation);
 
@@ -65,6 +70,7 @@ class FunctionPartition {
   absl::flat_hash_map<const HloComputation*, std::vector<Segment>> segments_;
   absl::flat_hash_map<const HloInstruction*, int64_t> function_of_;
   absl::flat_hash_set<const HloInstruction*> by_elements_;  // tiny arrays that are not written as vectors
+  absl::flat_hash_set<const HloInstruction*> repeated_;
   int64_t next_function_ = 0;
   int64_t total_code_size_ = 0;
   double estimated_nanoseconds_ = 0;

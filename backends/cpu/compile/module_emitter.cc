@@ -49,7 +49,7 @@ class ModuleEmitter {
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
   absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitComputed(FunctionEmitter& f, const HloInstruction* instruction);
-  absl::Status EmitParallel(FunctionEmitter& f, const HloInstruction* instruction);
+  absl::Status EmitOutlined(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
   // Returns a kernel as a function over ranges of its parts; equal kernels share one function.
   absl::StatusOr<llvm::Function*> ChunkFunctionOf(const KernelTable& table, const HloInstruction* instruction);
@@ -153,7 +153,7 @@ absl::Status ModuleEmitter::EmitComputed(FunctionEmitter& f, const HloInstructio
   const KernelConfig* kernel = KernelOf(*instruction);
   if (kernel == nullptr) return absl::OkStatus();  // tokens, and results without elements
   if (kernel->kind == KernelKind::kRuntimeCall) return EmitRuntimeCall(f, instruction);
-  if (kernel->parallel) return EmitParallel(f, instruction);
+  if (plan_.IsOutlined(*instruction)) return EmitOutlined(f, instruction);
   f.BeginInstruction(instruction);
   const absl::Status status = EmitKernel(f, instruction, f.b().getInt64(0), f.b().getInt64(kernel->parts));
   f.EndInstruction();
@@ -168,13 +168,16 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::ChunkFunctionOf(const KernelTable
                         program_.NewFunction(instruction->name(), plan_.CodeSizeOf(*instruction), true));
   FunctionEmitter inner(&program_, chunk, &table);
   inner.BeginInstruction(instruction);
-  HILO_RETURN_IF_ERROR(EmitPolled(inner, instruction, chunk->getArg(3), chunk->getArg(4)));
+  const KernelConfig& kernel = *instruction->kernel();
+  HILO_RETURN_IF_ERROR(kernel.parallel
+                           ? EmitPolled(inner, instruction, chunk->getArg(3), chunk->getArg(4))
+                           : EmitKernel(inner, instruction, inner.b().getInt64(0), inner.b().getInt64(kernel.parts)));
   inner.EndInstruction();
   inner.Return(0);
   return chunk_functions_[key] = chunk;
 }
 
-absl::Status ModuleEmitter::EmitParallel(FunctionEmitter& f, const HloInstruction* instruction) {
+absl::Status ModuleEmitter::EmitOutlined(FunctionEmitter& f, const HloInstruction* instruction) {
   const KernelTable table = KernelTableOf(assignment_, instruction);
   HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, ChunkFunctionOf(table, instruction));
   llvm::IRBuilder<>& b = f.b();
@@ -183,11 +186,15 @@ absl::Status ModuleEmitter::EmitParallel(FunctionEmitter& f, const HloInstructio
   for (size_t i = 0; i < table.slices.size(); ++i) {
     b.CreateAlignedStore(f.PointerTo(table.slices[i]), b.CreateConstInBoundsGEP1_64(ptr, pointers, i), llvm::Align(8));
   }
+  llvm::Function* callee = program_.DeclareIn(f.function()->getParent(), chunk);
+  llvm::Value* parts = b.getInt64(instruction->kernel()->parts);
+  if (!instruction->kernel()->parallel) {
+    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), f.frame(), pointers, b.getInt64(0), parts}));
+    return absl::OkStatus();
+  }
   llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
   llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
-  llvm::Function* callee = program_.DeclareIn(f.function()->getParent(), chunk);
-  f.ReturnIfStopped(b.CreateCall(
-      type, parallel_for, {f.run_context(), callee, f.frame(), pointers, b.getInt64(instruction->kernel()->parts)}));
+  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, parts}));
   return absl::OkStatus();
 }
 

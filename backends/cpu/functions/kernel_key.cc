@@ -1,5 +1,7 @@
 #include "backends/cpu/functions/kernel_key.h"
 
+#include "absl/functional/function_ref.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "hlo/ir/hlo_computation.h"
@@ -11,7 +13,8 @@ namespace {
 // Omits names and metadata; numbers the instructions of computations in post order.
 class KeyWriter {
  public:
-  explicit KeyWriter(ProgramEmitter& program) : program_(program) {}
+  // `number`: of a constant.
+  explicit KeyWriter(absl::FunctionRef<int64_t(const std::shared_ptr<const Literal>&)> number) : number_(number) {}
 
   std::string Take() { return std::move(key_); }
 
@@ -30,7 +33,7 @@ class KeyWriter {
     if (ShapeUtil::ElementsIn(constant.shape()) == 1) {
       absl::StrAppend(&key_, " ", constant.literal().ToString());
     } else {
-      absl::StrAppend(&key_, " #", program_.ConstantIndex(constant.shared_literal()));
+      absl::StrAppend(&key_, " #", number_(constant.shared_literal()));
     }
   }
 
@@ -47,10 +50,15 @@ class KeyWriter {
     absl::StrAppend(&key_, "root ", numbers.at(computation.root_instruction()), "}");
   }
 
+  void Config(KernelConfig config) {
+    config.why.clear();
+    Text(PrintKernelConfig(config));
+  }
+
   void Text(absl::string_view text) { absl::StrAppend(&key_, text); }
 
  private:
-  ProgramEmitter& program_;
+  absl::FunctionRef<int64_t(const std::shared_ptr<const Literal>&)> number_;
   std::string key_;
 };
 
@@ -70,11 +78,22 @@ KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstructi
   return table;
 }
 
+uint64_t KernelFingerprint(const HloInstruction& instruction) {
+  absl::flat_hash_map<const Literal*, int64_t> numbers;
+  const auto number = [&](const std::shared_ptr<const Literal>& literal) {
+    return numbers.try_emplace(literal.get(), numbers.size()).first->second;
+  };
+  KeyWriter writer(number);
+  writer.Config(*instruction.kernel());
+  writer.Instruction(instruction);
+  for (const HloInstruction* operand : instruction.operands()) writer.Text(operand->shape().ToString());
+  return absl::HashOf(writer.Take());
+}
+
 std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const HloInstruction* instruction) {
-  KeyWriter writer(program);
-  KernelConfig config = *instruction->kernel();
-  config.why.clear();
-  writer.Text(PrintKernelConfig(config));
+  const auto number = [&](const std::shared_ptr<const Literal>& literal) { return program.ConstantIndex(literal); };
+  KeyWriter writer(number);
+  writer.Config(*instruction->kernel());
   writer.Instruction(*instruction);
   auto memory = [&](const HloInstruction* owner) {
     writer.Text("|");

@@ -69,7 +69,7 @@ TEST(BigModules, ManySlicesOfOneArray) {
 
 // The work of the mergers is limited. If each walked over the whole program, it would end after a quarter of them.
 TEST(BigModules, ManyPairsOfLoopsAreMerged) {
-  constexpr int kCount = 8'000;
+  constexpr int kCount = 16'000;
   std::string text = "HloModule m\nENTRY main {\n", list, types;
   for (int k = 0; k < kCount; ++k) {
     absl::StrAppend(&text, "  x", k, " = f32[100] parameter(", k, ")\n  e", k, " = f32[100] exponential(x", k,
