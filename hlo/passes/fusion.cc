@@ -41,6 +41,8 @@ constexpr size_t kMaxExpensiveReads = 1;
 constexpr int64_t kMaxCheapRepeats = 4;
 // Lanes of a vector.
 constexpr int64_t kLanes = 16;
+// Operations of one element that are repeated, in all loops together, rather than stored and read.
+constexpr int64_t kMaxRepeatedWork = 32;
 // Users that are looked at for such reads.
 constexpr int64_t kMaxRepeatUsers = 16;
 // The number of times that loops are merged and groups formed again.
@@ -130,6 +132,25 @@ class FusionPass : public HloPass {
     return reads;
   }
 
+  // Returns how many elementwise operations, up to `most` of them, make an element of `producer` and are for it alone:
+  // a loop that computes it again computes these again.
+  int64_t WorkBehind(const HloInstruction& producer, int64_t most) const {
+    absl::flat_hash_map<const HloInstruction*, size_t> readers;
+    std::vector<const HloInstruction*> chain = {&producer};
+    int64_t work = 0;
+    for (size_t next = 0; next < chain.size() && work < most; ++next) {
+      if (!IsElementwise(chain[next]->opcode())) continue;
+      ++work;
+      absl::flat_hash_set<const HloInstruction*> operands(chain[next]->operands().begin(),
+                                                          chain[next]->operands().end());
+      for (const HloInstruction* operand : operands) {
+        if (Elements(operand) != Elements(&producer) || !CanBeProducer(operand) || operand->IsRoot()) continue;
+        if (++readers[operand] == operand->users().size()) chain.push_back(operand);
+      }
+    }
+    return work;
+  }
+
   bool IsRootCandidate(const HloInstruction* instruction) const {
     // It is its operand's memory; loops over the operand's shape have simpler indices.
     if (instruction->opcode() == HloOpcode::kReshape) return false;
@@ -215,6 +236,7 @@ class FusionPass : public HloPass {
                                 const FusionMembership& membership) const {
     if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
     std::vector<int> joined;
+    int64_t repeats = 1;
     const bool expensive = IsExpensiveToRepeat(*producer), free = IsFreeToRepeat(*producer);
     for (const HloInstruction* user : producer->users()) {
       auto it = membership.find(user);
@@ -222,7 +244,8 @@ class FusionPass : public HloPass {
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
-      if (ReadsPerElement(user, producer) > (expensive ? 1 : kMaxCheapRepeats)) {
+      repeats = std::max(repeats, ReadsPerElement(user, producer));
+      if (repeats > (expensive ? 1 : kMaxCheapRepeats)) {
         if (producer->opcode() != HloOpcode::kReshape && !free) return {};
       }
       for (int group : it->second) {
@@ -231,6 +254,8 @@ class FusionPass : public HloPass {
       if (joined.size() > kMaxCopies && !free) return {};
     }
     if (joined.size() > 1 && expensive) return {};
+    const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
+    if (wasted > 0 && !free && wasted * WorkBehind(*producer, kMaxRepeatedWork) > kMaxRepeatedWork) return {};
     for (int group : joined) {
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
