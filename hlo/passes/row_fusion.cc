@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -240,6 +241,18 @@ class RowFusion : public HloPass {
               [&](const HloInstruction* a, const HloInstruction* b) { return index.at(a) < index.at(b); });
   }
 
+  // Returns true if `instruction` is read only by reductions across the rows, and their loops compute it from arrays
+  // that are in memory and from results of rows: in this kernel it would be stored and read again.
+  bool BelongsToColumns(const HloInstruction& instruction, const Group& group) const {
+    if (!IsElementwise(instruction.opcode()) || IsExpensiveToRepeat(instruction) || instruction.users().size() != 1)
+      return false;
+    const HloInstruction& user = *instruction.users()[0];
+    if (user.opcode() != HloOpcode::kReduce || RowSpaceOf(user) == group.space) return false;
+    return absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
+      return !group.Has(operand) || operand->opcode() == HloOpcode::kBroadcast;
+    });
+  }
+
   bool Follows(const HloInstruction* instruction, const Group& group) const {
     if (!group.HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect() ||
         instruction->IsDead())
@@ -247,7 +260,8 @@ class RowFusion : public HloPass {
     if (instruction->opcode() == HloOpcode::kReduce)
       return group.reductions < most_reductions_ && IsReduction(instruction, group.space) &&
              !group.Has(instruction->operand(1));
-    return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space);
+    return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space) &&
+           !BelongsToColumns(*instruction, group);
   }
 
   // Adds the producer if it may join.
