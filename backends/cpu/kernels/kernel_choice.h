@@ -17,7 +17,7 @@
 //   reduce-unrolled      element by element
 //   reduce-each          result by result, {lengths of partial sums}
 //   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}
-//   reduce-rows          lanes along the reduced row, {accumulators, elements of a partial sum or 0}
+//   reduce-rows          lanes along the reduced row, of a dot too, {accumulators, elements of a partial sum or 0}
 //   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
 //   sum
 //                        or 0}

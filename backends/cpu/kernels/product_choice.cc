@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/reduce_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/contiguous_view.h"
 #include "hlo/analysis/dot_sides.h"
@@ -82,6 +83,30 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
                       .why = "tiles of the result stay in registers"};
 }
 
+// Products of a sum that lanes add up together; for fewer, combining the lanes costs more than they save.
+constexpr int64_t kLaneTerms = 16;
+
+// Lanes along the rows of factors, which are contiguous on both sides: a product of a matrix and a vector, or of
+// vectors.
+std::optional<KernelConfig> ChooseLanesOfTerms(const HloInstruction& dot, const TargetTraits& target) {
+  const PrimitiveType type = dot.shape().element_type();
+  if (type != F32 && type != F64) return std::nullopt;
+  int64_t terms = 1;
+  for (const DotSide& side : {LhsOf(dot), RhsOf(dot)}) {
+    if (side.operand->shape().element_type() != type || side.contracting.size() != 1 || !side.DepthIsMinor())
+      return std::nullopt;
+    terms = side.contracting_sizes[0];
+  }
+  if (terms < kLaneTerms) return std::nullopt;
+  const int width = FullWidth(target, std::vector<PrimitiveType>{type});
+  if (width < 2 || 2 * width > terms) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kReduceRows,
+                      .width = width,
+                      .tile = RowTile(terms, width, /*is_float_sum=*/true),
+                      .parts = ShapeUtil::ElementsIn(dot.shape()),
+                      .why = "both rows of factors are contiguous"};
+}
+
 // Returns true if tiles are at least as fast as the library: they fill vectors, and need not be divided for caches.
 bool TilesBeatLibrary(const HloInstruction& dot, const KernelConfig& tiled, const TargetTraits& target) {
   const int64_t columns = RhsOf(dot).free_sizes.back();
@@ -122,6 +147,9 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
     if (!may_call || TilesBeatLibrary(dot, *tiled, target)) return *std::move(tiled);
   }
   if (may_call) return ChooseLibraryDot(*GemmOf(dot));
+  if (&dot == &instruction && config.width == 1 && !numerics.strict) {
+    if (std::optional<KernelConfig> lanes = ChooseLanesOfTerms(dot, target)) return *std::move(lanes);
+  }
   absl::StrAppend(&config.why, numerics.strict ? "; strict products are added in order"
                                                : "; small, or not as the library reads matrices");
   return config;

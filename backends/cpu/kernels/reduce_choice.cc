@@ -105,13 +105,6 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& 
   return config;
 }
 
-// Returns the accumulators of a row of `row` elements, and the elements of a partial sum.
-std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
-  const int64_t accumulators = std::clamp<int64_t>(row / width / 2, 1, kAccumulators);
-  const int64_t section = kSum * width * kAccumulators;
-  return {accumulators, is_float_sum && row >= 2 * section ? section : 0};
-}
-
 KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
   return {.kind = KernelKind::kReduceRows,
           .width = width,
@@ -121,6 +114,12 @@ KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
 }
 
 }  // namespace
+
+std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
+  const int64_t accumulators = std::clamp<int64_t>(row / width / 2, 1, kAccumulators);
+  const int64_t section = kSum * width * kAccumulators;
+  return {accumulators, is_float_sum && row >= 2 * section ? section : 0};
+}
 
 bool IsShortReduction(const HloInstruction& reduce) {
   if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 ||

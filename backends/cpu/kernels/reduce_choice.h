@@ -1,6 +1,9 @@
-// Which reductions are short.
+// Which reductions are short, and how lanes add up a row.
 #ifndef HILO_BACKENDS_CPU_KERNELS_REDUCE_CHOICE_H_
 #define HILO_BACKENDS_CPU_KERNELS_REDUCE_CHOICE_H_
+
+#include <cstdint>
+#include <vector>
 
 #include "hlo/ir/hlo_instruction.h"
 
@@ -9,6 +12,10 @@ namespace hilo::cpu {
 // Returns true if each result of `reduce` combines so few elements that lanes are best used for neighboring results,
 // each with its own elements: loops that read it can then treat it as an element-wise operation. Fusion uses it too.
 bool IsShortReduction(const HloInstruction& reduce);
+
+// Returns the tile of the kind reduce-rows for rows of `row` terms: accumulators, and the elements of a partial sum or
+// 0.
+std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum);
 
 }  // namespace hilo::cpu
 

@@ -1,4 +1,6 @@
 // Reductions, with the producers fused into their operands. Which loops, and why: reduce_choice.cc.
+#include <memory>
+
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/sums.h"
@@ -74,12 +76,19 @@ absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel) {
                      [&](auto kept) { return SumInOrder(f, terms, kernel.config.tile, kept); });
 }
 
+// Of a reduce, or of a dot whose two rows of factors are contiguous.
 absl::Status EmitReduceRows(FunctionEmitter& f, const KernelParts& kernel) {
-  ReduceTerms terms(f.elements(), ReductionOf(*kernel.instruction));
-  return EmitResults(f, kernel, {{.sizes = terms.kept()}}, [&](auto kept) -> absl::StatusOr<std::vector<Elements>> {
-    HILO_ASSIGN_OR_RETURN(Elements sum, SumInLanes(f, terms, static_cast<int>(kernel.config.width),
-                                                   kernel.config.tile[0], kernel.config.tile[1], kept[0]));
-    return std::vector<Elements>{std::move(sum)};
+  const HloInstruction& sum = *kernel.instruction;
+  std::unique_ptr<codegen::Terms> terms;
+  if (sum.opcode() == HloOpcode::kDot) {
+    terms = std::make_unique<codegen::DotTerms>(f.elements(), sum);
+  } else {
+    terms = std::make_unique<ReduceTerms>(f.elements(), ReductionOf(sum));
+  }
+  return EmitResults(f, kernel, {{.sizes = terms->kept()}}, [&](auto kept) -> absl::StatusOr<std::vector<Elements>> {
+    HILO_ASSIGN_OR_RETURN(const Elements total, SumInLanes(f, *terms, static_cast<int>(kernel.config.width),
+                                                           kernel.config.tile[0], kernel.config.tile[1], kept[0]));
+    return std::vector<Elements>{terms->Finish(total)};
   });
 }
 
