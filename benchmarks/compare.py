@@ -4,8 +4,10 @@
         --rival "jaxlib 0.12.0.1=VENV/bin/python" --rival "0.6.2 without thunks=OLD/bin/python,XLA_FLAGS=--xla_cpu_use_thunk_runtime=false"
 
 Suites: "hlo", modules of HLO text that each side compiles as they are (Hilo by `hilo bench`); "calls" and "workloads", programs of JAX
-(benchmarks/suites), where Hilo runs through its plugin in --hilo-python. Machines are noisy and drift, so each program is loaded on all sides,
-which then run alternately, --rounds times for --seconds each, every side in a process of its own. A time is that of one call with inputs in place;
+(benchmarks/suites), where Hilo runs through its plugin in --hilo-python; "packages", such programs of packages from PyPI, of which those that are
+not installed are left out, with a second table of peaks of memory and of the largest difference of results, relative to the largest element.
+
+Machines are noisy and drift, so each program is loaded on all sides, which then run alternately, --rounds times for --seconds each, every side in a process of its own. A time is that of one call with inputs in place;
 the ratios are of the least times, a rival's over Hilo's: above 1 Hilo is faster. Compilations have no cache, and are never the
 first of their process.
 
@@ -27,20 +29,25 @@ sys.path.insert(0, str(HERE))
 
 import report
 
-SUITES = ("hlo", "calls", "workloads")
+SUITES = ("hlo", "calls", "workloads", "packages")
 
 
 class Failed(Exception):
     pass
 
 
+class Missing(Exception):
+    """A program's package is not installed."""
+
+
 class WorkerSide:
     """benchmarks/worker.py in a Python with JAX."""
 
     def __init__(self, options, python, environment):
-        self._process = subprocess.Popen([python, str(HERE / "worker.py"), options.suite], env={**os.environ, **environment}, text=True,
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if options.quiet else None,
-                                         preexec_fn=options.bind)
+        self._start = lambda: subprocess.Popen([python, str(HERE / "worker.py"), options.suite], env={**os.environ, **environment}, text=True,
+                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if options.quiet else None,
+                                               preexec_fn=options.bind)
+        self._process = self._start()
 
     def _ask(self, command):
         try:
@@ -49,14 +56,18 @@ class WorkerSide:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise Failed(f"the process ended with code {self._process.wait()}")
+            code = self._process.wait()
+            self._process = self._start()
+            raise Failed(f"the process ended with code {code}")
         answer = json.loads(line)
+        if "missing" in answer:
+            raise Missing(answer["missing"])
         if "error" in answer:
             raise Failed(answer["error"])
         return answer
 
     def load(self, name, module, inputs):
-        return self._ask({"load": name, "module": str(module), "inputs": str(inputs)})["compile_ms"]
+        return self._ask({"load": name, "module": str(module), "inputs": str(inputs)})
 
     def run(self, seconds):
         return self._ask({"seconds": seconds})["us"]
@@ -89,7 +100,7 @@ class ToolSide:
         self._module, self._inputs = str(module), inputs
         self._us = max(1e3 * self._run_ms(3)["median"], 0.1)
         twice = self._call("bench", self._module, self._module, "--iterations=1", "--no-roofs", "--json")
-        return json.loads(twice.splitlines()[-1])["compile_ms"]
+        return {"compile_ms": json.loads(twice.splitlines()[-1])["compile_ms"]}
 
     def run(self, seconds):
         times = self._run_ms(int(min(max(seconds * 1e6 / self._us, 3), 100000)))
@@ -107,6 +118,8 @@ def make_sides(options):
         sides = {"Hilo": ToolSide(options)}
     else:
         environment = {"JAX_PLATFORMS": "hilo,cpu"}
+        if options.suite == "packages":
+            environment["HILO_PLATFORM_NAME"] = "cpu"  # Brax and MJX refuse platforms that they do not know
         if options.plugin:
             environment["HILO_PJRT_LIBRARY"] = options.plugin
         sides = {"Hilo": WorkerSide(options, options.hilo_python, environment)}
@@ -134,8 +147,8 @@ def compare(options, sides, name, folder):
             return None
 
     for side, worker in sides.items():
-        compiled = attempt(side, lambda: worker.load(name, module, inputs))
-        results.setdefault(side, {"compile_ms": compiled})
+        loaded = attempt(side, lambda: worker.load(name, module, inputs))
+        results.setdefault(side, loaded)
         times[side] = []
     for _ in range(options.rounds):
         for side, worker in sides.items():
@@ -147,7 +160,20 @@ def compare(options, sides, name, folder):
             results[side]["min"] = min(one["min"] for one in taken)
             results[side]["median"] = sorted(one["median"] for one in taken)[len(taken) // 2]
     inputs.unlink(missing_ok=True)
+    if options.suite == "packages":
+        compare_results(sides, results, attempt, folder)
     return {"program": name, "sides": results}
+
+
+def compare_results(sides, results, attempt, folder):
+    """Adds to each rival's results "difference", the largest between its results and Hilo's, relative to the array's largest element."""
+    for side, worker in sides.items():
+        attempt(side, lambda: worker.save(folder / f"{side}.npz"))
+    if "error" in results["Hilo"]:
+        return
+    for side in sides:
+        if side != "Hilo" and "error" not in results[side]:
+            results[side]["difference"] = report.difference(folder / "Hilo.npz", folder / f"{side}.npz")
 
 
 def parse_rival(text):
@@ -163,7 +189,7 @@ def programs_of(options):
     if options.suite == "hlo":
         from inputs import INPUTS
         return list(INPUTS)
-    lines = (HERE / "suites" / f"{options.suite}.py").read_text().splitlines()
+    lines = [line for path in sorted((HERE / "suites").glob(f"{options.suite}*.py")) for line in path.read_text().splitlines()]
     return [line.split("(")[0].removeprefix("def ") for above, line in zip(lines, lines[1:]) if above == "@program"]
 
 
@@ -219,11 +245,17 @@ def main():
     sides = make_sides(options)
     with tempfile.TemporaryDirectory(prefix="hilo_bench_") as folder:
         for number, name in enumerate(options.programs, 1):
-            results.append(compare(options, sides, name, pathlib.Path(folder)))
+            try:
+                results.append(compare(options, sides, name, pathlib.Path(folder)))
+            except Missing as package:
+                print(f"[{number}/{len(options.programs)}] {name} is left out: there is no {package}", file=sys.stderr, flush=True)
+                continue
             print(f"[{number}/{len(options.programs)}] {report.table(results[-1:], rivals).splitlines()[2]}", file=sys.stderr, flush=True)
     for side in sides.values():
         side.close()
     text = f"{title}\n\n{report.table(results, rivals)}"
+    if options.suite == "packages":
+        text += f"\n\n{report.results_table(results, rivals)}"
     print(text)
     for result in results:
         for side, times in result["sides"].items():

@@ -24,6 +24,7 @@ class Program:
 
     def __init__(self, function, args, threaded=0):
         self.function, self.args, self.threaded = jax.jit(function, donate_argnums=tuple(range(threaded))), args, threaded
+        self.given = jax.tree.map(jnp.array, args) if threaded else args
 
     def compile(self):
         """Returns the seconds of a compilation, without tracing."""
@@ -44,6 +45,12 @@ class Program:
         seconds = time.perf_counter() - start
         self.args = args
         return seconds / count
+
+    def save(self, path):
+        """Writes the results of a call with the arguments that the program was made with."""
+        args = jax.tree.map(jnp.array, self.given) if self.threaded else self.given
+        results = [leaf for leaf in jax.tree.leaves(self.function(*args)) if not jnp.issubdtype(leaf.dtype, jax.dtypes.extended)]
+        np.savez(path, **{f"out{index}": np.asarray(result) for index, result in enumerate(results)})
 
 
 class Transfer:

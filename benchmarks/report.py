@@ -45,6 +45,37 @@ def table(results, rivals):
     return "\n".join([*lines, "| " + " | ".join(means) + " |"])
 
 
+def results_table(results, rivals):
+    """Markdown: peaks of memory of making, compiling and running, their ratios, and the largest difference of results."""
+    header = ["program", "Hilo, MB", *(f"{rival}, MB" for rival in rivals), *(f"over {rival}" for rival in rivals), *(f"difference to {rival}" for rival in rivals)]
+    lines = ["| " + " | ".join(header) + " |", "|---|" + "--:|" * (len(header) - 1)]
+    for result in results:
+        sides = result["sides"]
+        peaks = ["" if sides[side].get("peak_mb") is None else number(sides[side]["peak_mb"]) for side in ("Hilo", *rivals)]
+        differences = ["" if "difference" not in sides[rival] else f"{sides[rival]['difference']:.1e}" for rival in rivals]
+        lines.append("| " + " | ".join([result["program"], *peaks, *(cell(ratio(result, rival, "peak_mb")) for rival in rivals), *differences]) + " |")
+    return "\n".join(lines)
+
+
+def difference(ours, theirs):
+    """The largest difference between arrays of two npz files, relative to the array's largest finite element; infinite where one is not finite
+    and the other is, or where their shapes differ."""
+    import numpy as np
+    largest = 0.0
+    with np.load(ours) as first, np.load(theirs) as second:
+        for name in sorted({*first.files, *second.files}):
+            if name not in first.files or name not in second.files or first[name].shape != second[name].shape:
+                return math.inf
+            a, b = (array.astype(np.complex128 if np.iscomplexobj(array) else np.float64) for array in (first[name], second[name]))
+            finite = np.isfinite(b)
+            if not np.array_equal(np.isfinite(a), finite):
+                return math.inf
+            if finite.any():
+                scale = np.abs(b[finite]).max() or 1.0
+                largest = max(largest, float(np.abs(a[finite] - b[finite]).max() / scale))
+    return largest
+
+
 def cell(value):
     return "" if value is None else f"{value:.2f}"
 

@@ -3,14 +3,18 @@
     python benchmarks/worker.py SUITE
 
 Commands are lines of JSON on standard input, each answered by one: {"load": NAME} (for the suite "hlo" also "module" and "inputs", files)
-with {"compile_ms": ...}; {"seconds": S} with {"us": least, median and count of calls during S seconds}; {"save": FILE.npz} with {}, for "hlo".
+with {"compile_ms": ..., "peak_mb": ...}, where the peak of memory is of making, compiling and two calls, over what the process had before, or with
+{"missing": PACKAGE}; {"seconds": S} with {"us": least, median and count of calls during S seconds}; {"save": FILE.npz} with {}.
 An error is answered with {"error": text}.
 """
 
 import contextlib
+import gc
 import importlib
 import json
+import os
 import pathlib
+import re
 import statistics
 import sys
 import time
@@ -69,17 +73,26 @@ class HloProgram:
         np.savez(path, **{f"out{index}": np.asarray(result[0]) for index, result in enumerate(self.results())})
 
 
+def memory_kb(name):
+    """A line of /proc/self/status: VmRSS, the memory in use, or VmHWM, its peak."""
+    return int(re.search(rf"{name}:\s*(\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+
+
 class Worker:
     def __init__(self, suite):
         jax.config.update("jax_enable_compilation_cache", False)
         self.suite = suite
         if suite != "hlo":
-            importlib.import_module(suite)
+            for path in sorted((HERE / "suites").glob(f"{suite}*.py")):
+                importlib.import_module(path.stem)
         self.program, self.scope = None, contextlib.nullcontext
         jax.block_until_ready(jax.jit(lambda x: x + 1)(0.0))  # what a process compiles first takes longer
 
     def load(self, command):
         self.program = None
+        gc.collect()
+        before = memory_kb("VmRSS")
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins at what is in use
         if self.suite == "hlo":
             self.program = HloProgram(command["module"], command["inputs"])
         else:
@@ -93,7 +106,7 @@ class Worker:
         with self.scope():
             seconds = self.program.compile()
             self.program.call(2)
-        return {"compile_ms": None if seconds is None else 1e3 * seconds}
+        return {"compile_ms": None if seconds is None else 1e3 * seconds, "peak_mb": (memory_kb("VmHWM") - before) / 1024}
 
     def time(self, seconds):
         """Calls are timed in groups of at least a hundredth of the time, so that reading the clock costs nothing."""
@@ -108,19 +121,24 @@ class Worker:
         if "load" in command:
             return self.load(command)
         if "save" in command:
-            self.program.save(command["save"])
+            with self.scope():
+                self.program.save(command["save"])
             return {}
         return self.time(command["seconds"])
 
 
 def main():
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what packages print is no answer
     worker = Worker(sys.argv[1])
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))
+        except ModuleNotFoundError as error:
+            answer = {"missing": error.name}
         except Exception as error:  # of any program and version: the other sides go on
             answer = {"error": f"{type(error).__name__}: {error}"[:500]}
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The tables, the chart and the gate of benchmarks/report.py: benchmark_report_test.py ROOT."""
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -36,8 +37,8 @@ class ReportTest(unittest.TestCase):
 
     def test_reasons_of_the_tree_are_of_existing_programs(self):
         for suite, program, _ in report.read_reasons(ROOT / "benchmarks" / "behind.txt"):
-            source = ROOT / "benchmarks" / ("inputs.py" if suite == "hlo" else f"suites/{suite}.py")
-            self.assertRegex(source.read_text(), rf'(def {program}\(|"{program}":)')
+            sources = [ROOT / "benchmarks" / "inputs.py"] if suite == "hlo" else (ROOT / "benchmarks" / "suites").glob(f"{suite}*.py")
+            self.assertRegex("".join(source.read_text() for source in sources), rf'(def {program}\(|"{program}":)')
 
     def test_reasons_of_another_form_are_refused(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -45,6 +46,28 @@ class ReportTest(unittest.TestCase):
             file.flush()
             with self.assertRaises(ValueError):
                 report.read_reasons(file.name)
+
+    def test_results_table_has_peaks_and_differences(self):
+        sides = {"Hilo": {"min": 1, "median": 1, "peak_mb": 20}, "old": {"min": 1, "median": 1, "peak_mb": 50, "difference": 0.002}}
+        line = report.results_table([{"program": "p", "sides": sides}], ["old"]).splitlines()[2]
+        self.assertEqual(line, "| p | 20 | 50 | 2.50 | 2.0e-03 |")
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "this Python has no numpy, by which results are compared")
+    def test_difference_is_relative_to_the_largest_element(self):
+        import numpy as np
+        nan, expected = float("nan"), {"a": [0.0, 100.0], "b": [1, 2], "c": [float("nan")]}
+        with tempfile.TemporaryDirectory() as folder:
+            def difference(**changes):
+                np.savez(f"{folder}/ours.npz", **{**expected, **changes})
+                np.savez(f"{folder}/theirs.npz", **expected)
+                return report.difference(f"{folder}/ours.npz", f"{folder}/theirs.npz")
+            self.assertEqual(difference(), 0)
+            self.assertEqual(difference(a=[1.0, 100.0]), 0.01)
+            self.assertEqual(difference(b=[1, 1]), 0.5)
+            self.assertEqual(difference(a=[nan, 100.0]), float("inf"))
+            self.assertEqual(difference(c=[0.0]), float("inf"))
+            self.assertEqual(difference(b=[1, 2, 3]), float("inf"))
+            self.assertEqual(difference(d=[1]), float("inf"))
 
     def test_chart_is_well_formed_with_a_bar_per_ratio(self):
         drawing = xml.dom.minidom.parseString(report.chart(RESULTS, ["old"], "title"))
