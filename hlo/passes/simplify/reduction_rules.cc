@@ -1,4 +1,4 @@
-// Dots rewritten as sums, which loops over rows compute well.
+// Dots rewritten as sums, which loops over rows compute well, or as products.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
@@ -123,7 +123,34 @@ Result DotWithVector(HloInstruction* dot) {
   return nullptr;
 }
 
+// A dot that sums over nothing is elementwise, and fuses.
+Result OuterProduct(HloInstruction* dot) {
+  const DotAttrs& attrs = dot->attrs<DotAttrs>();
+  const PrimitiveType type = dot->shape().element_type();
+  if (!attrs.lhs_contracting_dims.empty() || !attrs.lhs_batch_dims.empty() || IsComplexType(type) ||
+      PrimitiveTypeBitWidth(type) < 8 || type == PRED)
+    return nullptr;
+  const PrimitiveType product_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  Shape shape = dot->shape();
+  shape.set_element_type(product_type);
+  int64_t next = 0;
+  std::vector<HloInstruction*> factors;
+  for (HloInstruction* operand : std::vector<HloInstruction*>{dot->operand(0), dot->operand(1)}) {
+    if (PrimitiveTypeBitWidth(operand->shape().element_type()) > PrimitiveTypeBitWidth(product_type)) return nullptr;
+    std::vector<int64_t> dimensions(operand->shape().rank());
+    std::iota(dimensions.begin(), dimensions.end(), next);
+    next += operand->shape().rank();
+    Result factor = MakeConvert(operand, product_type);
+    if (factor.ok()) factor = MakeBroadcast(*factor, shape, dimensions);
+    if (!factor.ok()) return factor;
+    factors.push_back(*factor);
+  }
+  Result product = MakeBinary(HloOpcode::kMultiply, factors[0], factors[1]);
+  return product.ok() ? MakeConvert(*product, type) : product;
+}
+
 const Rule kRules[] = {
+    {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},
     {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},
 };
 
