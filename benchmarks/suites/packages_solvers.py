@@ -84,9 +84,10 @@ def lineax_bicgstab(generator, device):
 
 
 @program
-def lineax_bicgstab_gradient(generator, device):
+def lineax_cg_gradient(generator, device):
     import lineax
-    return Program(solve_gradient(linear_solve(lineax.BiCGStab(1e-2, 1e-2))), system(generator, 100))
+    solve = linear_solve(lineax.CG(1e-5, 1e-5), lineax.positive_semidefinite_tag)
+    return Program(jax.grad(lambda a, b: (solve(a @ a.T + jnp.eye(len(b)), b) ** 2).sum(), argnums=(0, 1)), [0.1 * f32(generator, 100, 100), f32(generator, 100)])
 
 
 @program
