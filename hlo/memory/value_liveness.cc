@@ -205,8 +205,7 @@ class ScopeWalker {
       }
     } else if (instruction->opcode() == HloOpcode::kGetTupleElement) {
       const auto& leaves = out_.ValuesOf(instruction->operand(0));
-      const int64_t offset =
-          element_leaves_.FirstLeaf(instruction->operand(0)->shape(), instruction->tuple_index());
+      const int64_t offset = element_leaves_.FirstLeaf(instruction->operand(0)->shape(), instruction->tuple_index());
       values.assign(leaves.begin() + offset, leaves.begin() + offset + LeafCount(instruction->shape()));
     } else {
       values = out_.ValuesOf(instruction->operand(0));

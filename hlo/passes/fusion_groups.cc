@@ -5,8 +5,8 @@
 //
 // Groups and instructions outside of groups are the nodes of a graph, in topological order: every node comes after its
 // dependences. Two nodes may be merged if no third lies on a path between them; only nodes between the two in that
-// order can. A merge moves only nodes between the two: first those that do not depend on the earlier of the two, then the
-// merged node, then those that do. So the work of a merge is the distance of the two in the order.
+// order can. A merge moves only nodes between the two: first those that do not depend on the earlier of the two, then
+// the merged node, then those that do. So the work of a merge is the distance of the two in the order.
 #include "hlo/passes/fusion_groups.h"
 
 #include <algorithm>
@@ -183,8 +183,8 @@ class GroupGraph {
   absl::flat_hash_map<const HloInstruction*, int> node_of_;
   std::vector<int> parent_;
   std::vector<std::vector<int>> waiting_;  // nodes that wait for this one
-  std::vector<int64_t> position_;  // of each node in order_
-  std::vector<int> order_;         // node, or kNone where one was that has been merged
+  std::vector<int64_t> position_;          // of each node in order_
+  std::vector<int> order_;                 // node, or kNone where one was that has been merged
   int64_t work_ = 0;
 };
 

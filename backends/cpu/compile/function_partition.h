@@ -22,7 +22,8 @@ namespace hilo::cpu {
 class FunctionPartition {
  public:
   // Reads the kernels of the instructions. Those that run in parallel become functions of their own, which the runtime
-  // calls on ranges of parts; so do those that a large computation repeats, which the code calls. Errors: those of SequentialComputations.
+  // calls on ranges of parts; so do those that a large computation repeats, which the code calls. Errors: those of
+  // SequentialComputations.
   static absl::StatusOr<FunctionPartition> Create(const HloModule& module);
 
   // A contiguous part of the schedule of a split computation.

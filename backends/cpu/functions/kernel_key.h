@@ -23,8 +23,8 @@ struct KernelTable {
 // Returns all memory of the instruction's operands and results except constants.
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction);
 
-// Returns a number of what a kernel computes, and how, on any memory. Kernels with equal keys have equal numbers if their
-// operands have the same shapes.
+// Returns a number of what a kernel computes, and how, on any memory. Kernels with equal keys have equal numbers if
+// their operands have the same shapes.
 uint64_t KernelFingerprint(const HloInstruction& instruction);
 
 // Returns the chosen kernel, what it computes and on which memory. Kernels with equal keys can share code; each is

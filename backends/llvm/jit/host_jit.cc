@@ -1,7 +1,8 @@
-// Compiling is plain LLVM: verify, optimize, generate code (code_generator.h). Linking is one short-lived ORC session over JITLink:
-// it resolves references between the objects, lays them out in one CodeMemory, and is destroyed before the code first
-// runs, so that an executable keeps only its pages and a symbol table. The code stays writable and non-executable until
-// the last object is relocated, then changes protection once; hence the finalize step below does nothing.
+// Compiling is plain LLVM: verify, optimize, generate code (code_generator.h). Linking is one short-lived ORC session
+// over JITLink: it resolves references between the objects, lays them out in one CodeMemory, and is destroyed before
+// the code first runs, so that an executable keeps only its pages and a symbol table. The code stays writable and
+// non-executable until the last object is relocated, then changes protection once; hence the finalize step below does
+// nothing.
 #include "backends/llvm/jit/host_jit.h"
 
 #include <algorithm>

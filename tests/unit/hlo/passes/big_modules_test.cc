@@ -72,8 +72,8 @@ TEST(BigModules, ManyPairsOfLoopsAreMerged) {
   constexpr int kCount = 16'000;
   std::string text = "HloModule m\nENTRY main {\n", list, types;
   for (int k = 0; k < kCount; ++k) {
-    absl::StrAppend(&text, "  x", k, " = f32[100] parameter(", k, ")\n  e", k, " = f32[100] exponential(x", k,
-                    ")\n  n", k, " = f32[100] negate(x", k, ")\n");
+    absl::StrAppend(&text, "  x", k, " = f32[100] parameter(", k, ")\n  e", k, " = f32[100] exponential(x", k, ")\n  n",
+                    k, " = f32[100] negate(x", k, ")\n");
     absl::StrAppend(&list, k == 0 ? "" : ", ", "e", k, ", n", k);
     absl::StrAppend(&types, k == 0 ? "" : ", ", "f32[100], f32[100]");
   }
