@@ -1,7 +1,7 @@
 // LLVM's optimizer and code generator for one processor, made once and run on many modules.
 //
-// Creating the passes of the two costs as much as running them on a small module (1.6 of 5 ms); hence they are kept
-// between modules, with the target machine.
+// Creating the passes takes longer than running them on a small module: kept between modules, and without those that
+// have no work (code_generator.cc), they generate the code of a scalar addition in 0.4 ms rather than 1.2.
 #ifndef HILO_BACKENDS_LLVM_JIT_CODE_GENERATOR_H_
 #define HILO_BACKENDS_LLVM_JIT_CODE_GENERATOR_H_
 
