@@ -264,7 +264,8 @@ def e3nn_tensor_product_gradient(generator, device):
     irreps = e3nn.Irreps("8x0e + 8x1o + 4x2e")
 
     def energy(x, positions):
-        return (e3nn.tensor_product(e3nn.IrrepsArray(irreps, x), e3nn.spherical_harmonics("0e + 1o + 2e", positions, True)).array ** 2).sum()
+        product = e3nn.tensor_product(e3nn.IrrepsArray(irreps, x), e3nn.spherical_harmonics("0e + 1o + 2e", positions, True)).array
+        return (product ** 2 @ jnp.arange(product.shape[-1])).sum()  # weights, as the norm is the same for all directions
     return Program(jax.grad(energy, (0, 1)), [f32(generator, 64, irreps.dim), f32(generator, 64, 3)])
 
 
