@@ -14,8 +14,8 @@ namespace hilo {
 // The trip count of a while; nullopt if it cannot be derived, or if the condition has side effects. Looks
 // through fusions and copies, so that it works at every stage. The time is bounded, whatever the program.
 std::optional<int64_t> TripCount(const HloInstruction& loop);
-// The most iterations that a while can run: a loop whose condition is a conjunction ends when one part is false. Nullopt
-// if no part counts.
+// The most iterations that a while can run: a loop whose condition is a conjunction ends when one part is false.
+// Nullopt if no part counts.
 std::optional<int64_t> MaxTripCount(const HloInstruction& loop);
 // Returns true if the module has loops whose maximum cannot be derived, so that a run may not terminate.
 bool HasOpenEnd(const HloModule& module);

@@ -266,7 +266,8 @@ class CountedLoop {
     }
     if (term.dot->opcode() != HloOpcode::kDot || term.dot->user_count() != 1) return std::nullopt;
     for (const HloInstruction* operand : term.dot->operands()) {
-      if (operand->shape().element_type() != type || operand->IsConstant() || loop_.IsUnchanged(operand)) return std::nullopt;
+      if (operand->shape().element_type() != type || operand->IsConstant() || loop_.IsUnchanged(operand))
+        return std::nullopt;
     }
     return term;
   }

@@ -17,6 +17,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/single_caller_loops.h"
 #include "hlo/analysis/trip_count.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/loop_state.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -30,16 +31,10 @@ constexpr int64_t kMaxBytes = int64_t{64} << 20;
 // Instructions that one value is computed of.
 constexpr size_t kMaxCone = 256;
 
-// Has no value of its own: what reads it reads its operands.
-bool IsFree(const HloInstruction& x) {
-  switch (x.opcode()) {
-    case HloOpcode::kBitcast:
-    case HloOpcode::kConstant:
-    case HloOpcode::kCopy:
-    case HloOpcode::kReshape: return true;
-    default: return IsFreeToRepeat(x);
-  }
-}
+// Ops without a value of their own: what reads them reads their operands.
+constexpr OpcodeSet kTransparent = {HloOpcode::kBitcast, HloOpcode::kConstant, HloOpcode::kCopy, HloOpcode::kReshape};
+
+bool IsFree(const HloInstruction& x) { return kTransparent.contains(x.opcode()) || IsFreeToRepeat(x); }
 
 class LoopInvariants {
  public:

@@ -9,9 +9,9 @@ namespace hilo {
 namespace {
 
 bool IsReadByElements(const HloInstruction* tuple) {
-  return !tuple->IsRoot() &&
-         std::all_of(tuple->users().begin(), tuple->users().end(),
-                     [](const HloInstruction* user) { return user->opcode() == HloOpcode::kGetTupleElement; });
+  return !tuple->IsRoot() && std::all_of(tuple->users().begin(), tuple->users().end(), [](const HloInstruction* user) {
+    return user->opcode() == HloOpcode::kGetTupleElement;
+  });
 }
 
 // Replaces a tuple by one with more elements.

@@ -33,10 +33,10 @@ PassPipeline StandardPipeline(const Target* target, const StandardPipelineOption
                                MakeCse(), MakeDce(), MakeSupportCheck(target))),
       /*max_rounds=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other, and leave loops.
-  pipeline.AddStage(HloStage::kLaidOut, Concatenate(MakePassList(MakeLayoutNormalization(),
-                                                                 MakeSimplifier(options.strict), MakeCse(), MakeDce(),
-                                                                 MakeLoopInvariantMotion()),
-                                                    std::move(hooks.after_layout), {}));
+  pipeline.AddStage(HloStage::kLaidOut,
+                    Concatenate(MakePassList(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(),
+                                             MakeDce(), MakeLoopInvariantMotion()),
+                                std::move(hooks.after_layout), {}));
   // Loops and branches must own their computations before anything is placed; then kernels are formed.
   PassList fusion = Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
                                 MakePassList(MakeFusion(target), MakeDce()));

@@ -1,8 +1,8 @@
 // Library products: calls on blocks of rows and columns, which threads share. The products in f32 are the library's,
 // those in f64, bf16 and integers in gemm/; narrower numbers become such a product in f32, s8 or s16
 // (hlo/passes/expand/dot.cc). Where the rows of both factors are contiguous, lanes add them up (reduce_kernel.cc). All
-// other dots are loops: each result element adds up its products in order, with the lanes along the minor-most dimension
-// of the result; several rows of vectors together, if there are rows.
+// other dots are loops: each result element adds up its products in order, with the lanes along the minor-most
+// dimension of the result; several rows of vectors together, if there are rows.
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
