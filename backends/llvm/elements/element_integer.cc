@@ -1,12 +1,14 @@
 // Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves
 // undefined are replaced before the operation and the result is selected afterwards (docs/numerics.md has the table).
 // Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits give the exact
-// truncated quotient, because a / b misses an integer by at least 1 / b.
+// truncated quotient, because a / b misses an integer by at least 1 / b. A divisor that all lanes share costs one
+// division for all of them.
 #include <algorithm>
 
 #include "backends/llvm/elements/op_dispatch.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "llvm/Analysis/VectorUtils.h"
 
 namespace hilo::codegen {
 namespace {
@@ -46,11 +48,18 @@ class IntegerOps {
 
   llvm::Value* Divide(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
-    return b_.CreateSelect(by_zero, IntLike(x, -1), Quotient(x, SafeDivisor(x, y, by_zero)));
+    llvm::Value* uniform = UniformDivisor(x, y);
+    llvm::Value* quotient =
+        uniform != nullptr ? QuotientByUniform(x, uniform) : Quotient(x, SafeDivisor(x, y, by_zero));
+    return b_.CreateSelect(by_zero, IntLike(x, -1), quotient);
   }
 
   llvm::Value* Remainder(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    if (llvm::Value* uniform = UniformDivisor(x, y)) {
+      llvm::Value* rest = b_.CreateSub(x, b_.CreateMul(QuotientByUniform(x, uniform), y));
+      return b_.CreateSelect(by_zero, x, rest);
+    }
     llvm::Value* divisor = SafeDivisor(x, y, by_zero);
     llvm::Value* rest = nullptr;
     if (DividesAsFloat(x, divisor)) {
@@ -122,6 +131,33 @@ class IntegerOps {
 
   bool DividesAsFloat(llvm::Value* x, llvm::Value* divisor) {
     return x->getType()->isVectorTy() && bits_ <= 32 && !llvm::isa<llvm::Constant>(divisor);
+  }
+
+  // The scalar that all lanes of the divisor are, if it is known when the program runs only; else null.
+  llvm::Value* UniformDivisor(llvm::Value* x, llvm::Value* y) {
+    return DividesAsFloat(x, y) ? llvm::getSplatValue(y) : nullptr;
+  }
+
+  // x / y, of all lanes and one y that may be 0, with any quotient, or -1. The reciprocal is rounded up by 2 to 4 units
+  // in the last place, so that multiples of y are not missed, and too little to reach the next one: x is less than
+  // 2^32, and a double has 53 bits; or less than 2^16 of a float's 24.
+  llvm::Value* QuotientByUniform(llvm::Value* x, llvm::Value* y) {
+    llvm::Value* is_minus_one = is_signed_ ? b_.CreateICmpEQ(y, IntLike(y, -1)) : b_.getFalse();
+    llvm::Value* divisor =
+        b_.CreateSelect(b_.CreateOr(b_.CreateICmpEQ(y, IntLike(y, 0)), is_minus_one), IntLike(y, 1), y);
+    llvm::Type* real = bits_ <= 16 ? b_.getFloatTy() : b_.getDoubleTy();
+    const auto convert = [&](llvm::Value* v, llvm::Type* type) {
+      return is_signed_ ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
+    };
+    llvm::Value* reciprocal = b_.CreateFDiv(llvm::ConstantFP::get(real, 1), convert(divisor, real));
+    const double up = bits_ <= 16 ? 0x1p-22 : 0x1p-51;
+    reciprocal = b_.CreateFMul(reciprocal, llvm::ConstantFP::get(real, 1 + up));
+    const auto lanes = llvm::cast<llvm::VectorType>(x->getType())->getElementCount();
+    llvm::Value* quotient = b_.CreateFMul(convert(x, llvm::VectorType::get(real, lanes)),
+                                          b_.CreateVectorSplat(lanes, reciprocal));
+    quotient =
+        is_signed_ ? b_.CreateFPToSI(quotient, x->getType()) : b_.CreateFPToUI(quotient, x->getType());
+    return is_signed_ ? b_.CreateSelect(is_minus_one, b_.CreateNeg(x), quotient) : quotient;
   }
 
   llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor) {
