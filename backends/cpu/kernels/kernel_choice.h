@@ -17,6 +17,8 @@
 //   reduce-unrolled      element by element
 //   reduce-each          result by result, {lengths of partial sums}
 //   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}
+//   reduce-streams       as reduce-columns, a block of rows at a time, with totals in the result, {results of a part,
+//                        vectors together, rows of a block}
 //   reduce-rows          lanes along the reduced row, of a dot too, {accumulators, elements of a partial sum or 0}
 //   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
 //   sum

@@ -32,6 +32,7 @@ constexpr auto kEmitters = [] {
   set(KernelKind::kReduceColumns, &EmitReduceColumns);
   set(KernelKind::kReduceEach, &EmitReduceEach);
   set(KernelKind::kReduceRows, &EmitReduceRows);
+  set(KernelKind::kReduceStreams, &EmitReduceStreams);
   set(KernelKind::kReduceUnrolled, &EmitReduceUnrolled);
   set(KernelKind::kRowSegments, &EmitRowSegments);
   set(KernelKind::kRows, &EmitRows);

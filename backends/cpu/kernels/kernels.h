@@ -26,6 +26,7 @@ absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitTiledTranspose(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitCopy(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitReduceStreams(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel);

@@ -3,9 +3,10 @@
 // *Rows*: the minor-most dimension is reduced and the computation is one operation known to be associative and
 // commutative; the lanes are along the row, in several accumulators that start from the operation's identity and are
 // combined at the end. *Columns*: the minor-most dimension is kept; the lanes are adjacent results, and each adds up
-// its elements in row-major order. *Each*: everything else, result by result. Rows of very few elements are a loop over
-// the results, like any element-wise operation. Floating-point rows are reordered, always in the same way for a shape,
-// and long sums are sums of partial sums; in strict mode all are in order, as in the specification's loop.
+// its elements in row-major order. *Streams*: the same for long rows of large arrays, a block of rows at a time.
+// *Each*: everything else, result by result. Rows of very few elements are a loop over the results, like any
+// element-wise operation. Floating-point rows are reordered, always in the same way for a shape, and long sums are sums
+// of partial sums; in strict mode all are in order, as in the specification's loop.
 #include "backends/cpu/kernels/reduce_choice.h"
 
 #include <algorithm>
@@ -33,6 +34,10 @@ constexpr int64_t kAccumulators = 4, kMostAccumulators = 8;
 // Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kFewRows = 16;
+// Streams: results of a part at most, rows of a block, rows in all (each block rounds the total once more), and the
+// least bytes of a row and of the array.
+constexpr int64_t kStreamColumns = 1024, kStreamRows = 8, kMaxStreamRows = 1 << 13;
+constexpr int64_t kStreamRowBytes = 2048, kStreamBytes = 2 << 20;
 // Numbers that are added sequentially in long sums.
 constexpr int64_t kSum = 32;
 // Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
@@ -90,6 +95,31 @@ int64_t ColumnAccumulators(int64_t vectors) {
     if (vectors % count < vectors % best) best = count;
   }
   return best;
+}
+
+// Returns nullopt unless the reduction is a sum of many rows of at least half a page each, in an array that is larger
+// than a cache of a core: there a part that reads some lines of each row waits for memory, as processors prefetch along
+// rows. Measured: f32[4096] times f32[4096,4096] on one thread 3.7 -> 2.1 ms; 1.8 with parts of 4,096 results, 3.4 with
+// blocks of 32 rows.
+std::optional<KernelConfig> ChooseStreams(const Reduction& r, int width, const NumericOptions& numerics) {
+  const PrimitiveType type = r.input.element_type();
+  const std::optional<HloOpcode> opcode = ReductionOp(r.computation());
+  if (r.count != 1 || (type != F32 && type != F64) || !opcode.has_value() || !IsFloatSum(*opcode, type) ||
+      !MayReorder(*r.reduce, numerics.strict))
+    return std::nullopt;
+  const int64_t row = r.kept_sizes.back(), rows = Product(r.reduced_sizes), bytes = PrimitiveTypeByteSize(type);
+  if (r.kept_sizes.size() != 1 || r.reduced_sizes.size() != 1 || row * bytes < kStreamRowBytes ||
+      row * rows * bytes < kStreamBytes || rows < 2 * kStreamRows || rows > kMaxStreamRows)
+    return std::nullopt;
+  const int64_t group = width * kMostAccumulators;
+  int64_t block = kStreamColumns;
+  while (block > group && row % block != 0) block /= 2;
+  if (row % block != 0 || block % group != 0) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kReduceStreams,
+                      .width = width,
+                      .tile = {block, kMostAccumulators, kStreamRows},
+                      .parts = row / block,
+                      .why = "the minor dimension is kept; rows are read in blocks, as streams"};
 }
 
 KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& numerics) {
@@ -161,6 +191,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
     if (width == 1) return ChooseEach(r, numerics, "lanes of adjacent results do not pay");
     if (!codegen::CanEmitComputation(r.computation())) return ChooseEach(r, numerics, "the computation has no lanes");
+    if (std::optional<KernelConfig> streams = ChooseStreams(r, width, numerics)) return *std::move(streams);
     return ChooseColumns(r, width, numerics);
   }
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&

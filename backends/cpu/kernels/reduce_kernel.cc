@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/sums.h"
+#include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 
@@ -68,6 +69,37 @@ absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel) {
       {{.sizes = outer},
        {.sizes = {terms.kept().back()}, .part = tile[0], .unroll = tile[1], .lanes = kernel.config.width}},
       [&](auto kept) { return SumInOrder(f, terms, absl::MakeConstSpan(tile).subspan(2), kept); });
+}
+
+// Adds up a block of rows for all results of a part, and then the next block. The totals are in the result meanwhile.
+absl::Status EmitReduceStreams(FunctionEmitter& f, const KernelParts& kernel) {
+  f.SetHoldsVectors(kernel.instruction, true);
+  ReduceTerms terms(f.elements(), ReductionOf(*kernel.instruction));
+  const int64_t part = kernel.config.tile[0], vectors = kernel.config.tile[1], block = kernel.config.tile[2];
+  const int64_t row = terms.kept()[0], rows = terms.reduced()[0], blocks = CeilDiv(rows, block);
+  HILO_RET_CHECK(row % part == 0) << "parts of different sizes";
+  const auto nest = codegen::LoopNest{{.sizes = {row / part}},
+                                      {.sizes = {blocks}, .part = blocks},
+                                      {.sizes = {part}, .part = part, .unroll = vectors, .lanes = kernel.config.width}};
+  llvm::IRBuilder<>& b = f.b();
+  return EmitNest(f, kernel, nest, [&](absl::Span<const Position> positions) -> absl::Status {
+    const auto base = [&](int64_t dim, size_t p) { return positions[p][dim].Dims(f.context())[0].Base(f.context()); };
+    llvm::Value* first_column = b.CreateNSWMul(base(0, 0), b.getInt64(static_cast<uint64_t>(part)));
+    llvm::Value* first_row = b.CreateNSWMul(base(1, 0), b.getInt64(static_cast<uint64_t>(block)));
+    std::vector<std::vector<LaneIndex>> kept;
+    for (size_t p = 0; p < positions.size(); ++p)
+      kept.push_back({LaneIndex::Strided(b.CreateNSWAdd(first_column, base(2, p)), 1, kernel.config.width, row)});
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumBlock(f, terms, first_row, block, kept));
+    HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
+    llvm::Value* is_first = b.CreateICmpEQ(first_row, b.getInt64(0));
+    for (size_t p = 0; p < kept.size(); ++p) {
+      Elements total = {f.ArrayOf(kernel.instruction, 0).Load(f.context(), Index(kept[p]))};
+      total[0].re = b.CreateSelect(is_first, f.context().Splat(start[0].re), total[0].re);
+      HILO_ASSIGN_OR_RETURN(total, terms.Merge(total, sums[p]));
+      Store(f, kernel.instruction, kept[p], total);
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel) {

@@ -296,6 +296,34 @@ absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, Terms& term
   return OrderedSum(f, terms, partial_sums, kept, std::move(start)).Emit();
 }
 
+absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, Terms& terms, llvm::Value* first, int64_t count,
+                                               absl::Span<const std::vector<LaneIndex>> kept) {
+  llvm::IRBuilder<>& b = f.b();
+  HILO_ASSIGN_OR_RETURN(const Elements zero, terms.Identity());
+  const RunningValues values(f, zero);
+  const int64_t size = terms.reduced()[0];
+  llvm::Value* here = b.getInt64(static_cast<uint64_t>(count));
+  if (size % count != 0) {
+    llvm::Value* left = b.CreateNSWSub(b.getInt64(static_cast<uint64_t>(size)), first);
+    here = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, left, here);
+  }
+  auto body = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
+    const LaneIndex at = LaneIndex::Uniform(b.CreateNUWAdd(first, i), 1, size);
+    Carried next;
+    for (size_t p = 0; p < kept.size(); ++p) {
+      HILO_ASSIGN_OR_RETURN(const Elements sum, terms.Add(values.Get(running, p), kept[p], {at}));
+      values.Append(sum, &next);
+    }
+    return next;
+  };
+  HILO_ASSIGN_OR_RETURN(const Carried sums,
+                        codegen::EmitLoop(f.context(), "block", b.getInt64(0), here, 1, values.All(kept.size(), zero),
+                                          body, /*at_least_once=*/true, count));
+  std::vector<Elements> results;
+  for (size_t p = 0; p < kept.size(); ++p) results.push_back(values.Get(sums, p));
+  return results;
+}
+
 absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
                                     const std::vector<LaneIndex>& kept) {
   Elements total;

@@ -153,10 +153,9 @@ class IntegerOps {
     const double up = bits_ <= 16 ? 0x1p-22 : 0x1p-51;
     reciprocal = b_.CreateFMul(reciprocal, llvm::ConstantFP::get(real, 1 + up));
     const auto lanes = llvm::cast<llvm::VectorType>(x->getType())->getElementCount();
-    llvm::Value* quotient = b_.CreateFMul(convert(x, llvm::VectorType::get(real, lanes)),
-                                          b_.CreateVectorSplat(lanes, reciprocal));
-    quotient =
-        is_signed_ ? b_.CreateFPToSI(quotient, x->getType()) : b_.CreateFPToUI(quotient, x->getType());
+    llvm::Value* quotient =
+        b_.CreateFMul(convert(x, llvm::VectorType::get(real, lanes)), b_.CreateVectorSplat(lanes, reciprocal));
+    quotient = is_signed_ ? b_.CreateFPToSI(quotient, x->getType()) : b_.CreateFPToUI(quotient, x->getType());
     return is_signed_ ? b_.CreateSelect(is_minus_one, b_.CreateNeg(x), quotient) : quotient;
   }
 
