@@ -22,6 +22,8 @@ using codegen::TargetTraits;
 // Rows per block of a thread, and columns if there are few rows.
 constexpr int64_t kRowBlock = 256, kColumnBlock = 256;
 constexpr int64_t kFewRows = 64;
+// Rows of a tile of the library.
+constexpr int64_t kRowMultiple = 8;
 // With so many products the threads have enough to share.
 constexpr int64_t kManyProducts = 8;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
@@ -30,9 +32,10 @@ constexpr int64_t kMinPanel = 256;
 
 KernelConfig ChooseLibraryDot(const Gemm& gemm) {
   const bool shares_product = gemm.batch < kManyProducts;
-  const int64_t block = gemm.m >= 2 * kRowBlock                ? kRowBlock
-                        : shares_product && gemm.m >= kFewRows ? (gemm.m / 2 + 15) / 16 * 16
-                                                               : gemm.m;
+  const int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock
+                        : shares_product && gemm.m >= kFewRows
+                            ? CeilDiv(CeilDiv(gemm.m, 2), kRowMultiple) * kRowMultiple
+                            : gemm.m;
   // The columns of one call, between which cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
   int64_t panel = std::min(
