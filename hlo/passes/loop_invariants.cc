@@ -5,9 +5,11 @@
 //
 // A value is worth an element if it is expensive to compute again, or if it is no larger than what it is computed of;
 // otherwise it stays in the loop, where it is computed in registers: reading a broadcast costs more than reading its
-// operand. The loop may run no iteration; then the work is in vain. Nested loops are visited from the inside out, so
-// that a value leaves all loops in which it does not change.
+// operand. The loop may run no iteration; then the work is in vain, and a custom call, which may fail, stays in it.
+// Nested loops are visited from the inside out, so that a value leaves all loops in which it does not change.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,7 +40,9 @@ bool IsFree(const HloInstruction& x) { return kTransparent.contains(x.opcode()) 
 
 class LoopInvariants {
  public:
-  LoopInvariants(const LoopState& loop, const PassContext& context) : loop_(loop), context_(context) {}
+  // `runs`: the loop is known to run an iteration.
+  LoopInvariants(const LoopState& loop, bool runs, const PassContext& context)
+      : loop_(loop), runs_(runs), context_(context) {}
 
   absl::StatusOr<bool> Move() {
     HILO_RETURN_IF_ERROR(FindInvariants());
@@ -65,7 +69,7 @@ class LoopInvariants {
     for (const HloInstruction* x : loop_.body()->MakePostOrder()) {
       HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
       if (x->IsParameter() || x->HasSideEffect() || x->IsRoot() || HasTrait(x->opcode(), kControlFlow) ||
-          HasTrait(x->opcode(), kCollective))
+          HasTrait(x->opcode(), kCollective) || (x->opcode() == HloOpcode::kCustomCall && !runs_))
         continue;
       if (!x->control_predecessors().empty() || !x->control_successors().empty()) continue;
       const bool invariant = IsLeaf(x) ? loop_.IsUnchanged(x)
@@ -138,6 +142,7 @@ class LoopInvariants {
   }
 
   LoopState loop_;
+  const bool runs_;
   const PassContext& context_;
   absl::flat_hash_set<const HloInstruction*> invariants_, seen_;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> outside_;
@@ -158,8 +163,9 @@ class LoopInvariantMotion : public HloPass {
       if (found == loops.end()) continue;
       for (HloInstruction* loop : found->second) {
         const std::optional<LoopState> state = LoopState::Of(loop);
-        if (!state || TripCount(*loop).value_or(2) < 2) continue;
-        HILO_ASSIGN_OR_RETURN(const bool moved, LoopInvariants(*state, context).Move());
+        const std::optional<int64_t> iterations = TripCount(*loop);
+        if (!state || iterations.value_or(2) < 2) continue;
+        HILO_ASSIGN_OR_RETURN(const bool moved, LoopInvariants(*state, iterations.has_value(), context).Move());
         changed |= moved;
       }
     }
