@@ -1,8 +1,8 @@
 // Sort: the operands are copied to the results, which the runtime sorts list by list.
 //
 // The computation becomes a function on pointers to elements. When it only compares the same expression of both
-// elements of the first array, and that comparison is a total order, the expression also becomes a function from an
-// element to an unsigned key, and long lists are sorted by radix.
+// elements of the first array, and that comparison is a total order, the expression also becomes a function that writes
+// the elements of a list as unsigned keys.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -32,9 +32,10 @@ class Arguments : public codegen::OperandSource {
   std::vector<ElementValue> values_;
 };
 
-llvm::Function* NewHelper(FunctionEmitter& f, const std::string& name, llvm::Type* result) {
+llvm::Function* NewHelper(FunctionEmitter& f, const std::string& name, llvm::Type* result,
+                          absl::Span<llvm::Type* const> arguments) {
   llvm::Module* module = f.function()->getParent();
-  auto* type = llvm::FunctionType::get(result, {f.b().getPtrTy()}, false);
+  auto* type = llvm::FunctionType::get(result, llvm::ArrayRef<llvm::Type*>(arguments.data(), arguments.size()), false);
   llvm::Function* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::BasicBlock::Create(module->getContext(), "entry", function);
@@ -47,7 +48,7 @@ codegen::IrArray ScalarAt(llvm::Value* pointer, PrimitiveType type) {
 
 absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstruction* sort) {
   const HloComputation& computation = *sort->called_computation();
-  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty());
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty(), {f.b().getPtrTy()});
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
   // Once the run has been stopped, loops of the comparator end it, with any result.
@@ -75,12 +76,26 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
-absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction* sort, const SortKey& plan) {
-  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".key"), f.b().getInt64Ty());
-  llvm::IRBuilder<> b(&function->getEntryBlock());
+// Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h.
+absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort, const SortKey& plan) {
+  llvm::Type* i64 = f.b().getInt64Ty();
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(),
+                                       {f.b().getPtrTy(), i64, i64, f.b().getPtrTy()});
+  llvm::BasicBlock* entry = &function->getEntryBlock();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(function->getContext(), "element", function);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(function->getContext(), "done", function);
+  llvm::IRBuilder<> b(entry);
+  b.CreateBr(loop);  // lists have an element
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  b.SetInsertPoint(loop);
+  llvm::PHINode* e = b.CreatePHI(i64, 2, "e");
+  e->addIncoming(b.getInt64(0), entry);
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
   const PrimitiveType type = sort->operand(0)->shape().element_type();
-  Arguments arguments({ScalarAt(function->getArg(0), type).Load(context, Index())});
+  llvm::Value* element =
+      b.CreateInBoundsGEP(b.getInt8Ty(), function->getArg(0), b.CreateNSWMul(e, function->getArg(1)));
+  Arguments arguments({ScalarAt(element, type).Load(context, Index())});
   codegen::ElementEmitter elements(&context, &arguments);
   HILO_ASSIGN_OR_RETURN(ElementValue value, elements.Generate(plan.expression, Index()));
   const int bits = PrimitiveTypeBitWidth(plan.type);
@@ -95,7 +110,10 @@ absl::StatusOr<llvm::Function*> EmitKey(FunctionEmitter& f, const HloInstruction
     key = b.CreateXor(key, sign);
   }
   if (plan.descending) key = b.CreateNot(key);
-  b.CreateRet(b.CreateZExt(key, b.getInt64Ty()));
+  b.CreateStore(b.CreateZExt(key, i64), b.CreateInBoundsGEP(i64, function->getArg(3), e));
+  llvm::Value* next = b.CreateNSWAdd(e, b.getInt64(1));
+  e->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(2)), loop, done);
   return function;
 }
 
@@ -141,11 +159,11 @@ absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
     b.CreateStore(b.getInt64(size), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), sizes, i));
   }
   HILO_ASSIGN_OR_RETURN(llvm::Value * less, EmitLess(f, instruction));
-  llvm::Value* key = llvm::ConstantPointerNull::get(b.getPtrTy());
+  llvm::Value* keys = llvm::ConstantPointerNull::get(b.getPtrTy());
   int64_t key_bits = 0;
   if (kernel.config.kind == KernelKind::kKeySort) {
     const std::optional<SortKey> plan = SortKeyOf(*instruction->called_computation());
-    HILO_ASSIGN_OR_RETURN(key, EmitKey(f, instruction, *plan));
+    HILO_ASSIGN_OR_RETURN(keys, EmitKeys(f, instruction, *plan));
     key_bits = PrimitiveTypeBitWidth(plan->type);
   }
   llvm::Type* ptr = b.getPtrTy();
@@ -153,7 +171,7 @@ absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
   llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
   f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, kernel.begin, kernel.end,
-                                          b.getInt64(length), b.getInt64(stride), less, key, b.getInt64(key_bits)}));
+                                          b.getInt64(length), b.getInt64(stride), less, keys, b.getInt64(key_bits)}));
   return absl::OkStatus();
 }
 

@@ -20,11 +20,6 @@ extern "C" void omp_set_num_threads(int count);
 
 namespace {
 
-// Lists shorter than this are sorted by comparison even when there are keys.
-constexpr int64_t kRadixLength = 48;
-constexpr int kDigitBits = 11;
-constexpr int64_t kBuckets = int64_t{1} << kDigitBits;
-
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -33,102 +28,6 @@ using Memory = std::unique_ptr<T[], Free>;
 template <typename T>
 Memory<T> Allocate(int64_t count) {
   return Memory<T>(static_cast<T*>(std::malloc(std::max<int64_t>(1, count) * sizeof(T))));
-}
-
-// Workspace of one call.
-struct SortSpace {
-  Memory<uint8_t> list;  // one array's list, dense
-  Memory<uint32_t> order, spare_order;
-  Memory<uint64_t> keys, spare_keys;
-};
-
-// Stable least-significant-digit radix sort of (key, position). Digits in which all keys agree cost nothing.
-void RadixSort(SortSpace& space, int64_t length, int64_t key_bits) {
-  const int digits = static_cast<int>((key_bits + kDigitBits - 1) / kDigitBits);
-  uint64_t* keys = space.keys.get();
-  uint64_t* spare_keys = space.spare_keys.get();
-  uint32_t* order = space.order.get();
-  uint32_t* spare_order = space.spare_order.get();
-  int64_t counts[kBuckets];
-  for (int digit = 0; digit < digits; ++digit) {
-    const int shift = digit * kDigitBits;
-    std::memset(counts, 0, sizeof(counts));
-    for (int64_t i = 0; i < length; ++i) ++counts[(keys[i] >> shift) & (kBuckets - 1)];
-    if (counts[(keys[0] >> shift) & (kBuckets - 1)] == length) continue;
-    int64_t position = 0;
-    for (int64_t& count : counts) {
-      const int64_t here = count;
-      count = position;
-      position += here;
-    }
-    for (int64_t i = 0; i < length; ++i) {
-      const int64_t to = counts[(keys[i] >> shift) & (kBuckets - 1)]++;
-      spare_keys[to] = keys[i];
-      spare_order[to] = order[i];
-    }
-    std::swap(keys, spare_keys);
-    std::swap(order, spare_order);
-  }
-  if (order != space.order.get()) std::memcpy(space.order.get(), order, length * sizeof(uint32_t));
-}
-
-// Bottom-up merge sort of positions; never reads outside the list, whatever the comparison returns. Returns early, with
-// some order, once `stopped`.
-template <typename Less>
-void MergeSort(SortSpace& space, int64_t length, const Less& less, const bool& stopped) {
-  constexpr int64_t kRun = 12;
-  uint32_t* from = space.order.get();
-  uint32_t* to = space.spare_order.get();
-  for (int64_t start = 0; start < length && !stopped; start += kRun) {
-    const int64_t end = std::min(length, start + kRun);
-    for (int64_t i = start + 1; i < end; ++i) {
-      const uint32_t item = from[i];
-      int64_t j = i;
-      for (; j > start && less(item, from[j - 1]); --j) from[j] = from[j - 1];
-      from[j] = item;
-    }
-  }
-  for (int64_t width = kRun; width < length; width *= 2) {
-    for (int64_t start = 0; start < length; start += 2 * width) {
-      if (stopped) return;
-      const int64_t middle = std::min(length, start + width);
-      const int64_t end = std::min(length, start + 2 * width);
-      int64_t a = start, b = middle;
-      for (int64_t i = start; i < end; ++i) {
-        const bool take_b = a == middle || (b < end && less(from[b], from[a]));
-        to[i] = take_b ? from[b++] : from[a++];
-      }
-    }
-    std::swap(from, to);
-  }
-  if (from != space.order.get()) std::memcpy(space.order.get(), from, length * sizeof(uint32_t));
-}
-
-template <typename T>
-void PermuteTyped(const uint8_t* list, const uint32_t* order, int64_t length, uint8_t* out, int64_t stride) {
-  const T* from = reinterpret_cast<const T*>(list);
-  T* to = reinterpret_cast<T*>(out);
-  for (int64_t i = 0; i < length; ++i) to[i * stride] = from[order[i]];
-}
-
-// out[i * stride] = list[order[i]], elements of `size` bytes.
-void Permute(const uint8_t* list, const uint32_t* order, int64_t length, uint8_t* out, int64_t stride, int64_t size) {
-  switch (size) {
-    case 1: return PermuteTyped<uint8_t>(list, order, length, out, stride);
-    case 2: return PermuteTyped<uint16_t>(list, order, length, out, stride);
-    case 4: return PermuteTyped<uint32_t>(list, order, length, out, stride);
-    case 8: return PermuteTyped<uint64_t>(list, order, length, out, stride);
-    default:
-      for (int64_t i = 0; i < length; ++i) std::memcpy(out + i * stride * size, list + order[i] * size, size);
-  }
-}
-
-void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, uint8_t* list) {
-  if (stride == 1) {
-    std::memcpy(list, array, length * size);
-    return;
-  }
-  for (int64_t i = 0; i < length; ++i) std::memcpy(list + i * size, array + i * stride * size, size);
 }
 
 template <typename T, typename Sum>
@@ -238,58 +137,6 @@ int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, i
   using hilo::cpu::gemm::BFloat16Bits;
   return Multiply(m, n, k, reinterpret_cast<const BFloat16Bits*>(a), lda, transpose_a,
                   reinterpret_cast<const BFloat16Bits*>(b), ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
-                      int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
-                      HiloSortKey key, int64_t key_bits) {
-  if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
-  const bool radix = key != nullptr && length >= kRadixLength;
-  SortSpace space{.order = Allocate<uint32_t>(length), .spare_order = Allocate<uint32_t>(length)};
-  int64_t largest = 0;
-  for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
-  space.list = Allocate<uint8_t>(length * largest);
-  Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count),
-                         operands = Allocate<const uint8_t*>(2 * array_count + 1);
-  bool enough = space.order && space.spare_order && space.list && bases && operands;
-  if (radix) {
-    space.keys = Allocate<uint64_t>(length);
-    space.spare_keys = Allocate<uint64_t>(length);
-    enough = enough && space.keys && space.spare_keys;
-  }
-  if (!enough) return HILO_OUT_OF_MEMORY;
-  operands[2 * array_count] = const_cast<const uint8_t*>(reinterpret_cast<const volatile uint8_t*>(context->cancelled));
-  constexpr int64_t kPolledComparisons = 1 << 14;
-  int64_t comparisons = 0;
-  bool stopped = false;
-  for (int64_t j = first_list; j < last_list; ++j) {
-    const int64_t origin = j / stride * stride * length + j % stride;
-    for (int64_t i = 0; i < array_count; ++i) bases[i] = arrays[i] + origin * sizes[i];
-    for (int64_t e = 0; e < length; ++e) space.order[e] = static_cast<uint32_t>(e);
-    if (radix) {
-      for (int64_t e = 0; e < length; ++e) space.keys[e] = key(bases[0] + e * stride * sizes[0]);
-      RadixSort(space, length, key_bits);
-    } else {
-      MergeSort(
-          space, length,
-          [&](uint32_t a, uint32_t b) {
-            if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
-            if (stopped) return false;
-            for (int64_t i = 0; i < array_count; ++i) {
-              operands[2 * i] = bases[i] + a * stride * sizes[i];
-              operands[2 * i + 1] = bases[i] + b * stride * sizes[i];
-            }
-            return less(operands.get()) != 0;
-          },
-          stopped);
-    }
-    if (*context->cancelled != 0) return HILO_STOPPED;
-    for (int64_t i = 0; i < array_count; ++i) {
-      Gather(bases[i], length, stride, sizes[i], space.list.get());
-      Permute(space.list.get(), space.order.get(), length, arrays[i] + origin * sizes[i], stride, sizes[i]);
-    }
-  }
-  return HILO_OK;
 }
 
 }  // extern "C"
