@@ -77,15 +77,24 @@ bool HasLongSums(const LoopResults& loop) {
 std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const TargetTraits& target) {
   const std::optional<TransposedReads> reads = TransposedReadsOf(loop);
   if (!reads) return std::nullopt;
-  const int64_t rows = loop.shape().dimensions(reads->dim), columns = loop.shape().dimensions().back();
+  int64_t rows = 1;
+  for (int64_t dim : reads->dims) rows *= loop.shape().dimensions(dim);
+  const int64_t columns = loop.shape().dimensions().back();
   const bool is_large =
       rows % kLargeTile == 0 && columns % kLargeTile == 0 && ShapeUtil::ElementsIn(loop.shape()) >= kLargeTileElements;
   int width = is_large ? kLargeTile : kUsualTile;
   for (const HloInstruction* root : loop.roots)
     width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, reads->transposes));
   for (const HloInstruction* transpose : reads->transposes) {
-    const int64_t behind = loop.shape().rank() - 1 - reads->dim;
-    width = std::min(width, codegen::PreferredWidth(transpose, target, /*flat=*/false, behind));
+    // Vectors of an operand lie in one dimension of it, or in its linear index.
+    if (reads->dims.size() == 1) {
+      const int64_t behind = loop.shape().rank() - 1 - reads->dims[0];
+      width = std::min(width, codegen::PreferredWidth(transpose, target, /*flat=*/false, behind));
+    } else {
+      const HloInstruction* operand = transpose->operand(0);
+      if (!codegen::IsFlat(operand)) return std::nullopt;
+      width = std::min(width, codegen::PreferredWidth(operand, target, /*flat=*/true));
+    }
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kTiledTranspose,

@@ -6,6 +6,7 @@
 //                for r in rows of the tile:  result[r, lanes] = f(row[r], other operands[r, lanes])
 #include <numeric>
 
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/transposed_reads.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -51,13 +52,15 @@ class TransposeEmitter {
         reads_(*TransposedReadsOf(loop_)),
         width_(kernel.config.width),
         rank_(loop_.shape().rank()),
-        rows_(loop_.shape().dimensions(reads_.dim)),
-        columns_(loop_.shape().dimensions(rank_ - 1)) {}
+        columns_(loop_.shape().dimensions(rank_ - 1)) {
+    for (int64_t dim : reads_.dims) row_sizes_.push_back(loop_.shape().dimensions(dim));
+    for (int64_t size : row_sizes_) rows_ *= size;
+  }
 
   absl::Status Emit(llvm::Value* begin, llvm::Value* end) {
     std::vector<int64_t> sizes;
     for (int64_t d = 0; d + 1 < rank_; ++d) {
-      if (d != reads_.dim) sizes.push_back(loop_.shape().dimensions(d));
+      if (!absl::c_linear_search(reads_.dims, d)) sizes.push_back(loop_.shape().dimensions(d));
     }
     sizes.push_back(CeilDiv(rows_, width_));
     return ForEach(f_, "tiles", begin, end, [&](llvm::Value* unit) -> absl::Status {
@@ -74,12 +77,34 @@ class TransposeEmitter {
   }
 
  private:
-  // Returns the index of the results with these indices in the dimension of the tile's rows and in the minor-most one.
-  Index At(const LaneIndex& row, const LaneIndex& column) const {
-    std::vector<LaneIndex> dims = dims_;
-    dims.insert(dims.begin() + reads_.dim, row);
+  // Returns the index of the results with these indices in the dimensions of the tile's rows and in the minor-most one.
+  Index At(absl::Span<const LaneIndex> row, const LaneIndex& column) const {
+    std::vector<LaneIndex> dims;
+    auto other = dims_.begin();
+    for (int64_t d = 0; d + 1 < rank_; ++d) {
+      const auto it = absl::c_find(reads_.dims, d);
+      dims.push_back(it == reads_.dims.end() ? *other++ : row[it - reads_.dims.begin()]);
+    }
     dims.push_back(column);
     return Index(std::move(dims));
+  }
+
+  // Returns the index of the operand of `transpose` whose lanes are the rows of the tile from `first_row_` on, in this
+  // column.
+  Index OperandIndex(const HloInstruction* transpose, const LaneIndex& column) {
+    const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
+    const bool is_linear = reads_.dims.size() > 1;
+    const LaneIndex row = is_linear ? LaneIndex::Constant(0) : LaneIndex::Strided(first_row_, 1, width_, rows_);
+    const std::vector<LaneIndex> dims = At(std::vector<LaneIndex>(reads_.dims.size(), row), column).Dims(f_.context());
+    std::vector<LaneIndex> from(permutation.size());
+    for (size_t d = 0; d < permutation.size(); ++d) from[permutation[d]] = dims[d];
+    Index index(std::move(from));
+    if (!is_linear) return index;
+    const absl::Span<const int64_t> sizes = transpose->operand(0)->shape().dimensions();
+    llvm::Value* begin = index.Linear(f_.context(), sizes).Base(f_.context());
+    return Index::FromLinear(LaneIndex::Strided(b_.CreateNSWAdd(begin, first_row_), 1, rows_ % width_ == 0 ? width_ : 1,
+                                                ShapeUtil::ElementsIn(transpose->operand(0)->shape())),
+                             sizes);
   }
 
   // Emits the tile at `column`, of which `columns` exist.
@@ -114,7 +139,7 @@ class TransposeEmitter {
             if (IsComplexType(transpose->shape().element_type())) value.im = load();
             f_.SetValue(transpose, {.value = value});
           }
-          const Index index = At(LaneIndex::Uniform(b_.CreateNSWAdd(first_row_, row), 1, rows_),
+          const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
                                  LaneIndex::Strided(column, 1, width_, columns_));
           return codegen::EmitElements(f_, loop_, {index});
         },
@@ -125,19 +150,15 @@ class TransposeEmitter {
   absl::StatusOr<std::vector<llvm::AllocaInst*>> StoreTransposed(const HloInstruction* transpose, llvm::Value* column,
                                                                  int64_t columns) {
     codegen::RegionScope region(f_.context());
-    LaneIndex row = LaneIndex::Strided(first_row_, 1, width_, rows_);
     f_.context().lanes = {.width = width_};
     if (rows_ % width_ != 0)
       f_.context().lanes.mask = LaneIndex::Strided(first_row_, 1).InRange(f_.context(), 0, rows_);
-    const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
     std::vector<llvm::Value*> re, im;
     for (int64_t c = 0; c < columns; ++c) {
       const LaneIndex here =
           LaneIndex::Uniform(b_.CreateNSWAdd(column, b_.getInt64(static_cast<uint64_t>(c))), 1, columns_);
-      const std::vector<LaneIndex> dims = At(row, here).Dims(f_.context());
-      std::vector<LaneIndex> from(permutation.size());
-      for (size_t d = 0; d < permutation.size(); ++d) from[permutation[d]] = dims[d];
-      HILO_ASSIGN_OR_RETURN(ElementValue value, f_.elements().Generate(transpose->operand(0), Index(std::move(from))));
+      HILO_ASSIGN_OR_RETURN(ElementValue value,
+                            f_.elements().Generate(transpose->operand(0), OperandIndex(transpose, here)));
       value = f_.context().Splat(value);
       re.push_back(value.re);
       if (value.im != nullptr) im.push_back(value.im);
@@ -170,7 +191,9 @@ class TransposeEmitter {
   const LoopResults loop_;
   const TransposedReads reads_;
   const int width_;
-  const int64_t rank_, rows_, columns_;
+  const int64_t rank_, columns_;
+  std::vector<int64_t> row_sizes_;  // of the dimensions of a tile's rows
+  int64_t rows_ = 1;
 
   // State of the row of tiles that is being emitted.
   std::vector<LaneIndex> dims_;  // the indices in all dimensions but those of a tile

@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/transposed_reads.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "hlo/ir/hlo_computation.h"
@@ -9,11 +10,21 @@
 namespace hilo::cpu {
 namespace {
 
-// Returns the dimension of the transpose's result that is the minor-most one of its operand.
-int64_t ContiguousDim(const HloInstruction& transpose) {
+// Elements of operands that are contiguous: enough for the vectors of a tile.
+constexpr int64_t kEnoughContiguous = 16;
+
+// Returns the dimensions of the transpose's result that are the minor-most ones of its operand: as few as have enough
+// elements, all before the one that is the minor-most of the result.
+std::vector<int64_t> ContiguousDims(const HloInstruction& transpose) {
   const std::vector<int64_t>& permutation = transpose.attrs<TransposeAttrs>().dimensions;
-  const auto it = std::find(permutation.begin(), permutation.end(), static_cast<int64_t>(permutation.size()) - 1);
-  return it - permutation.begin();
+  const Shape& operand = transpose.operand(0)->shape();
+  std::vector<int64_t> dims;
+  int64_t elements = 1;
+  for (int64_t d = operand.rank() - 1; d != permutation.back() && elements < kEnoughContiguous; --d) {
+    dims.insert(dims.begin(), std::find(permutation.begin(), permutation.end(), d) - permutation.begin());
+    elements *= operand.dimensions(d);
+  }
+  return dims;
 }
 
 }  // namespace
@@ -34,11 +45,11 @@ std::optional<TransposedReads> TransposedReadsOf(const LoopResults& loop) {
     if (!seen.insert(instruction).second || !instruction->shape().IsArray() || instruction->shape().rank() == 0)
       continue;
     if (instruction->opcode() == HloOpcode::kTranspose) {
-      const int64_t dim = ContiguousDim(*instruction);
+      std::vector<int64_t> dims = ContiguousDims(*instruction);
       // Values of one bit are no vectors in memory.
-      if (dim == instruction->shape().rank() - 1 || instruction->shape().element_type() == PRED) continue;
-      if (!reads.transposes.empty() && dim != reads.dim) return std::nullopt;
-      reads.dim = dim;
+      if (dims.empty() || instruction->shape().element_type() == PRED) continue;
+      if (!reads.transposes.empty() && dims != reads.dims) return std::nullopt;
+      reads.dims = std::move(dims);
       reads.transposes.push_back(instruction);
     } else if (fused && IsElementwise(instruction->opcode())) {
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());

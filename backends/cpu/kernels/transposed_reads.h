@@ -11,8 +11,9 @@
 namespace hilo::cpu {
 
 struct TransposedReads {
-  // The dimension of the results along which the operands of `transposes` are contiguous; not the minor-most one.
-  int64_t dim = 0;
+  // Dimensions of the results, in the order of the operands of `transposes`, whose minor-most dimensions they are; not
+  // the minor-most one of the results. Several if the last one alone is short.
+  std::vector<int64_t> dims;
   // Each is needed at the index that the loop writes.
   std::vector<const HloInstruction*> transposes;
 };
