@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -152,10 +153,7 @@ class Dce : public HloPass {
           next->tuple_index() == static_cast<int64_t>(i)) {
         continue;
       }
-      auto attributes = std::make_unique<GetTupleElementAttrs>();
-      attributes->index = static_cast<int64_t>(i);
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element,
-                            body->AddOp(HloOpcode::kGetTupleElement, {parameter}, std::move(attributes)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(parameter, static_cast<int64_t>(i)));
       body->ReplaceOperand(root, i, element);
       changed = true;
     }

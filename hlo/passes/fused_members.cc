@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 
@@ -58,10 +59,7 @@ absl::StatusOr<HloInstruction*> FusedMembers::Replace(absl::Span<HloInstruction*
   if (outputs.size() > 1) {
     results.clear();
     for (size_t i = 0; i < outputs.size(); ++i) {
-      auto element = std::make_unique<GetTupleElementAttrs>();
-      element->index = static_cast<int64_t>(i);
-      results.push_back(computation_->AddInstruction(
-          HloInstruction::Create(HloOpcode::kGetTupleElement, outputs[i]->shape(), {&fusion, 1}, std::move(element))));
+      HILO_ASSIGN_OR_RETURN(results.emplace_back(), MakeTupleElement(fusion, static_cast<int64_t>(i)));
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {

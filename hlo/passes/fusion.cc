@@ -22,6 +22,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -347,10 +348,7 @@ class FusionPass : public HloPass {
       return true;
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      auto element = std::make_unique<GetTupleElementAttrs>();
-      element->index = static_cast<int64_t>(i);
-      HILO_ASSIGN_OR_RETURN(HloInstruction * result,
-                            computation->AddOp(HloOpcode::kGetTupleElement, {fusion}, std::move(element)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * result, MakeTupleElement(fusion, static_cast<int64_t>(i)));
       HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(results[i], result));
     }
     return true;

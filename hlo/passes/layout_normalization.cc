@@ -21,6 +21,7 @@
 #include "hlo/ops/movement/physical_shape.h"
 #include "hlo/ops/structure/custom_call.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -192,18 +193,12 @@ class LayoutNormalization : public HloPass {
     return true;
   }
 
-  static absl::StatusOr<HloInstruction*> Element(HloInstruction* tuple, int64_t index) {
-    auto attributes = std::make_unique<GetTupleElementAttrs>();
-    attributes->index = index;
-    return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
-  }
-
   static absl::StatusOr<HloInstruction*> Unpack(HloInstruction* value, const Shape& wanted) {
     if (IsRowMajor(wanted)) return value;
     if (!wanted.IsTuple()) return ToLogical(value, wanted.layout());
     std::vector<HloInstruction*> elements;
     for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, Element(value, i));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(value, i));
       HILO_ASSIGN_OR_RETURN(element, Unpack(element, wanted.tuple_shapes(i)));
       elements.push_back(element);
     }
@@ -215,7 +210,7 @@ class LayoutNormalization : public HloPass {
     if (!wanted.IsTuple()) return ToPhysical(value, wanted.layout());
     std::vector<HloInstruction*> elements;
     for (int64_t i = 0; i < wanted.tuple_shapes_size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, Element(value, i));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(value, i));
       HILO_ASSIGN_OR_RETURN(element, Result(element, wanted.tuple_shapes(i)));
       elements.push_back(element);
     }

@@ -9,6 +9,7 @@
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo::gpu {
 namespace {
@@ -109,10 +110,7 @@ class CollectiveRewriter : public HloPass {
     if (!instruction->shape().IsTuple()) return finish(collective, 0);
     std::vector<HloInstruction*> results;
     for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
-      auto attributes = std::make_unique<GetTupleElementAttrs>();
-      attributes->index = i;
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, collective->parent()->AddOp(HloOpcode::kGetTupleElement,
-                                                                                  {collective}, std::move(attributes)));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(collective, i));
       HILO_ASSIGN_OR_RETURN(results.emplace_back(), finish(element, i));
     }
     return collective->parent()->AddOp(HloOpcode::kTuple, results);

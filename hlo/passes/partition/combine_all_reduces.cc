@@ -15,6 +15,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 namespace {
@@ -51,10 +52,7 @@ absl::Status Combine(const std::vector<HloInstruction*>& ops) {
   HloInstruction* combined =
       computation->AddInstruction(ops[0]->CloneWithNewOperands(Shape(shapes), operands), ops[0]->name());
   for (size_t i = 0; i < ops.size(); ++i) {
-    auto attributes = std::make_unique<GetTupleElementAttrs>();
-    attributes->index = static_cast<int64_t>(i);
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element,
-                          computation->AddOp(HloOpcode::kGetTupleElement, {combined}, std::move(attributes)));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(combined, static_cast<int64_t>(i)));
     HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(ops[i], element));
     HILO_RETURN_IF_ERROR(computation->RemoveInstruction(ops[i]));
   }

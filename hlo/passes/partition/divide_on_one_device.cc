@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/divider.h"
 
 namespace hilo {
@@ -19,19 +20,13 @@ absl::StatusOr<HloInstruction*> AddParameter(HloComputation* computation, const 
   return computation->AddOp(HloOpcode::kParameter, {}, std::make_unique<ParameterAttrs>(), {}, &shape);
 }
 
-absl::StatusOr<HloInstruction*> ElementOf(HloInstruction* tuple, int64_t index) {
-  auto attributes = std::make_unique<GetTupleElementAttrs>();
-  attributes->index = index;
-  return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
-}
-
 // Makes the call of the elements of the parameter.
 absl::StatusOr<HloComputation*> Caller(const HloInstruction& call, const Shape& operands) {
   HloComputation* computation = call.module()->AddComputation(absl::StrCat(call.name(), ".made"));
   HILO_ASSIGN_OR_RETURN(HloInstruction * parameter, AddParameter(computation, operands));
   std::vector<HloInstruction*> elements;
   for (int64_t i = 0; i < call.operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), ElementOf(parameter, i));
+    HILO_ASSIGN_OR_RETURN(elements.emplace_back(), MakeTupleElement(parameter, i));
   }
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(
       computation->AddInstruction(call.CloneWithNewOperands(call.shape(), elements), call.name()), true));
@@ -97,7 +92,7 @@ absl::Status Divider::VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int
     HILO_ASSIGN_OR_RETURN(value.whole, sent(made));
   }
   for (int64_t i = 0; call->shape().IsTuple() && i < call->shape().tuple_shapes_size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(made, i));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(made, i));
     DividedValue one;
     HILO_ASSIGN_OR_RETURN(one.whole, sent(element));
     value.elements.push_back(std::make_shared<DividedValue>(std::move(one)));

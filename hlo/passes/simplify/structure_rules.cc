@@ -1,4 +1,5 @@
 #include "hilo/status_macros.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -25,12 +26,6 @@ Result TupleOfElements(HloInstruction* i) {
   return source;
 }
 
-Result GetElement(HloInstruction* tuple, int64_t index) {
-  auto attributes = std::make_unique<GetTupleElementAttrs>();
-  attributes->index = index;
-  return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
-}
-
 // An element of a loop's result that no iteration changes is the element of the loop's initial value.
 Result UnchangedLoopState(HloInstruction* i) {
   HloInstruction* loop = i->operand(0);
@@ -45,7 +40,7 @@ Result UnchangedLoopState(HloInstruction* i) {
   }
   HloInstruction* init = loop->operand(0);
   return init->opcode() == HloOpcode::kTuple ? Result(init->operand(i->tuple_index()))
-                                             : GetElement(init, i->tuple_index());
+                                             : MakeTupleElement(init, i->tuple_index());
 }
 
 // A conditional whose choice is known is a call of the branch.
@@ -89,7 +84,7 @@ Result BarrierOfReadElements(HloInstruction* i) {
   for (int64_t k = 0; k < tuple->operand_count(); ++k) {
     HloInstruction* element = tuple->operand(k);
     if (is_read[k]) {
-      HILO_ASSIGN_OR_RETURN(element, GetElement(barrier, next++));
+      HILO_ASSIGN_OR_RETURN(element, MakeTupleElement(barrier, next++));
     }
     elements.push_back(element);
   }

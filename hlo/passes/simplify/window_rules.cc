@@ -15,6 +15,7 @@
 
 #include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -121,10 +122,7 @@ Result ScanOfWindows(HloInstruction* reduce_window) {
   if (count == 1) return ShiftScan(whole, reduce_window->operand(1), *scan);
   std::vector<HloInstruction*> results;
   for (int64_t i = 0; i < count; ++i) {
-    auto attributes = std::make_unique<GetTupleElementAttrs>();
-    attributes->index = i;
-    HILO_ASSIGN_OR_RETURN(HloInstruction * array,
-                          whole->parent()->AddOp(HloOpcode::kGetTupleElement, {whole}, std::move(attributes)));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * array, MakeTupleElement(whole, i));
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), ShiftScan(array, reduce_window->operand(count + i), *scan));
   }
   return whole->parent()->AddOp(HloOpcode::kTuple, results);
