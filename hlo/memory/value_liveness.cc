@@ -481,6 +481,8 @@ SharingSets::SharingSets(const std::vector<HloValue>& values) : values_(values) 
   for (size_t i = 0; i < values.size(); ++i) {
     parent_.push_back(i);
     members_.push_back({static_cast<int64_t>(i)});
+    span_.push_back({values[i].start, values[i].end});
+    lifetimes_.push_back({span_.back()});
     fixed_.push_back({values[i].fixed, values[i].fixed_index});
     content_.push_back(values[i].content);
   }
@@ -522,14 +524,24 @@ bool SharingSets::Compatible(int64_t a, int64_t b, bool required) const {
   if (content_[a] == content_[b] && content_[a] != kMixed) return true;
   // What must share does so by construction, which is checked where that costs little.
   if (members_[a].size() * members_[b].size() > kMaxSetSize * kMaxSetSize) return required;
-  for (int64_t x : members_[a]) {
-    for (int64_t y : members_[b]) {
+  if (read_only(a) || read_only(b)) return false;  // read-only memory holds one content only
+  // Sets that grow along a chain overlap in a few members.
+  const std::vector<int64_t> ys = MembersDuring(b, span_[a]);
+  for (int64_t x : MembersDuring(a, span_[b])) {
+    for (int64_t y : ys) {
       if (Interfere(values_[x], x, values_[y], y)) return false;
-      // Read-only memory holds one content only.
-      if ((read_only(a) || read_only(b)) && values_[x].content != values_[y].content) return false;
     }
   }
   return true;
+}
+
+std::vector<int64_t> SharingSets::MembersDuring(int64_t root, const Lifetime& span) const {
+  std::vector<int64_t> found;
+  for (size_t i = 0; i < members_[root].size(); ++i) {
+    const Lifetime& lifetime = lifetimes_[root][i];
+    if (lifetime.start <= span.end && span.start <= lifetime.end) found.push_back(members_[root][i]);
+  }
+  return found;
 }
 
 bool SharingSets::Merge(int64_t a, int64_t b, bool required) {
@@ -540,7 +552,10 @@ bool SharingSets::Merge(int64_t a, int64_t b, bool required) {
   if (members_[a].size() < members_[b].size()) std::swap(a, b);
   parent_[b] = a;
   members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
-  members_[b].clear();
+  lifetimes_[a].insert(lifetimes_[a].end(), lifetimes_[b].begin(), lifetimes_[b].end());
+  span_[a] = {std::min(span_[a].start, span_[b].start), std::max(span_[a].end, span_[b].end)};
+  members_[b] = {};
+  lifetimes_[b] = {};
   if (content_[a] != content_[b]) content_[a] = kMixed;
   if (fixed_[a].first == StorageKind::kNone) fixed_[a] = fixed_[b];
   return true;

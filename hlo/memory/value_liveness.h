@@ -96,10 +96,14 @@ class SharingSets {
  private:
   bool Interfere(const HloValue& a, int64_t a_id, const HloValue& b, int64_t b_id) const;
   bool Compatible(int64_t a, int64_t b, bool required) const;
+  // The members of a set whose lifetimes overlap `span` or touch it, without regard to gaps.
+  std::vector<int64_t> MembersDuring(int64_t root, const Lifetime& span) const;
 
   const std::vector<HloValue>& values_;
   mutable std::vector<int64_t> parent_;
   std::vector<std::vector<int64_t>> members_;
+  std::vector<std::vector<Lifetime>> lifetimes_;  // [start, end) of each member
+  std::vector<Lifetime> span_;                    // the least that contains all of them
   std::vector<std::pair<StorageKind, int64_t>> fixed_;
   static constexpr int64_t kMixed = -1;
   std::vector<int64_t> content_;  // common to all members, or kMixed
