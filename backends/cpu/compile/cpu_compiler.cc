@@ -47,7 +47,8 @@ class CpuCompiler : public Compiler {
                                                            const CompileOptions& options, ThreadPool* pool) override {
     HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
+    const bool is_dumped = !options.dump_dir.empty();
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options, /*value_names=*/is_dumped));
     HILO_ASSIGN_OR_RETURN(EmittedProgram program, EmitTimed(lowered, jit.get(), options));
     driver.Dump(CompileDriver::kFirstBackendDump, "program.ll", [&] { return codegen::ModulesText(program.modules); });
     codegen::ParallelRunner parallel;
@@ -172,9 +173,12 @@ class CpuCompiler : public Compiler {
     return EmitModule(*lowered.module, lowered.assignment, lowered.plan, *lowered.profile, jit, options);
   }
 
-  static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options) {
-    return codegen::HostJit::Create(
-        {.cpu = options.cpu, .perf_jitdump = options.perf_jitdump, .cancellation = options.cancellation});
+  static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options,
+                                                                   bool value_names = true) {
+    return codegen::HostJit::Create({.cpu = options.cpu,
+                                     .value_names = value_names,
+                                     .perf_jitdump = options.perf_jitdump,
+                                     .cancellation = options.cancellation});
   }
 
   static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,

@@ -254,6 +254,7 @@ absl::Status HostJit::PrepareModule(llvm::Module* module) {
   absl::StatusOr<std::unique_ptr<CodeGenerator>> generator = CodeGenerator::Take(cpu_, options_.opt_level);
   if (!generator.ok()) return generator.status();
   (*generator)->Prepare(module);
+  module->getContext().setDiscardValueNames(!options_.value_names);
   CodeGenerator::Return(*std::move(generator));
   return absl::OkStatus();
 }

@@ -31,6 +31,7 @@ namespace hilo::codegen {
 struct JitOptions {
   std::string cpu = "";  // parsed by FeaturesOf; "" is the host
   OptLevel opt_level = OptLevel::kFast;
+  bool value_names = true;                          // keep those of values within functions, which only readers need
   bool perf_jitdump = false;                        // write linked functions to perf's jitdump
   std::shared_ptr<CancellationToken> cancellation;  // polled before each module; null: not cancellable
 };
@@ -81,8 +82,8 @@ class HostJit {
 
   const CpuFeatures& cpu() const { return cpu_; }
 
-  // Sets the module's target triple and data layout. Emitters call it first, because sizes and alignments depend on
-  // it.
+  // Sets the module's target triple and data layout, and whether its values have names. Emitters call it first, because
+  // sizes and alignments depend on it.
   absl::Status PrepareModule(llvm::Module* module);
 
   // Verifies, optimizes and compiles; consumes the modules. The i-th string is the i-th module's ELF object. Errors:
