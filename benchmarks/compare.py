@@ -30,6 +30,7 @@ sys.path.insert(0, str(HERE))
 import report
 
 SUITES = ("hlo", "calls", "workloads", "packages")
+WITHOUT_CACHE = {"HILO_CODE_CACHE_MB": "0"}  # a program's second compilation in a process would otherwise find its code
 
 
 class Failed(Exception):
@@ -88,7 +89,7 @@ class ToolSide:
 
     def _call(self, *arguments):
         command = [self._options.hilo, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=self._options.bind)
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=self._options.bind, env={**os.environ, **WITHOUT_CACHE})
         if done.returncode != 0:
             raise Failed(done.stderr.strip()[-300:])
         return done.stdout
@@ -117,7 +118,7 @@ def make_sides(options):
     if options.suite == "hlo":
         sides = {"Hilo": ToolSide(options)}
     else:
-        environment = {"JAX_PLATFORMS": "hilo,cpu"}
+        environment = {"JAX_PLATFORMS": "hilo,cpu", **WITHOUT_CACHE}
         if options.suite == "packages":
             environment["HILO_PLATFORM_NAME"] = "cpu"  # Brax and MJX refuse platforms that they do not know
         if options.plugin:

@@ -17,6 +17,7 @@
 #include "backends/llvm/jit/code_generator.h"
 #include "backends/llvm/jit/jitdump.h"
 #include "backends/llvm/jit/math_symbols.h"
+#include "backends/llvm/jit/object_cache.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/phase_times.h"
 #include "llvm/ADT/BitmaskEnum.h"
@@ -227,7 +228,9 @@ absl::Status DumpForPerf(const ObjectSummary& summary, const absl::flat_hash_map
 HostModule::HostModule() = default;
 HostModule::HostModule(absl::string_view name)
     : context(std::make_unique<llvm::LLVMContext>()),
-      module(std::make_unique<llvm::Module>(ToStringRef(name), *context)) {}
+      module(std::make_unique<llvm::Module>(ToStringRef(name), *context)) {
+  module->setSourceFileName("hilo");  // by default the name, of which objects would have a copy
+}
 HostModule::HostModule(HostModule&&) = default;
 HostModule& HostModule::operator=(HostModule&& other) {
   module = std::move(other.module);  // before its context
@@ -269,6 +272,17 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   if (!taken.ok()) return taken.status();
   std::unique_ptr<CodeGenerator> generator = *std::move(taken);
   generator->Prepare(module.module.get());
+  ObjectCache& cache = ObjectCache::OfProcess();
+  std::string key;  // empty: not cached
+  if (output == Output::kObject && cache.enabled()) {
+    const PhaseTimer timer("llvm", "look for compiled module", /*on_workers=*/true);
+    key = ObjectCache::KeyOf(*module.module, cpu_, options_.opt_level);
+    if (std::optional<std::string> known = cache.Find(key); known.has_value()) {
+      module.module.reset();
+      CodeGenerator::Return(std::move(generator));
+      return *std::move(known);
+    }
+  }
   {
     const PhaseTimer timer("llvm", "optimise", /*on_workers=*/true);
     generator->Optimize(module.module.get());
@@ -284,6 +298,7 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   }
   module.module.reset();
   CodeGenerator::Return(std::move(generator));
+  if (!key.empty() && code.ok()) cache.Insert(key, *code);
   return code;
 }
 
