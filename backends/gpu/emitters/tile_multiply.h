@@ -4,32 +4,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/emitters/strip_loader.h"
 #include "backends/gpu/match/product_match.h"
 
 namespace hilo::gpu {
-
-// How a strip of an operand lies in shared memory: lines of `pitch` cells, one a position or one an index of the depth.
-struct StripLayout {
-  llvm::Type* cell = nullptr;
-  bool lines_are_positions = false;
-  int64_t pitch = 0;
-};
-
-// One of the two strips of an operand.
-struct Strip {
-  StripLayout layout;
-  std::vector<llvm::Value*> cells;  // one array per component of a complex number
-  llvm::Value* first = nullptr;     // index of its first cell
-
-  // Returns the index of a cell.
-  llvm::Value* Cell(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* depth) const;
-};
 
 class TileMultiplier {
  public:

@@ -12,22 +12,11 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/emitters/strip_loader.h"
 #include "backends/gpu/match/product_match.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
-
-// One operand: lhs (m x depth) or rhs (depth x n).
-struct ProductSide {
-  int64_t positions = 0;  // m or n
-  PrimitiveType type = F32;
-  // True if elements that are adjacent in depth, rather than in position, are adjacent in memory.
-  bool depth_is_minor = false;
-  // Returns `group` elements that are adjacent in memory, all of them in range; the position or the depth of the first
-  // is a multiple of `group`. The batch, position and depth are i64.
-  std::function<absl::StatusOr<Elements>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth, int64_t group)>
-      elements;
-};
 
 struct TiledProduct {
   int64_t batch = 1, depth = 0;
