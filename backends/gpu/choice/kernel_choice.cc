@@ -111,6 +111,9 @@ constexpr OpcodeMap<Chooser> kOfHeroes = {
 
 // Of an instruction that no library, host or other rank computes.
 absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, const KernelFacts& facts) {
+  if (instruction.opcode() == HloOpcode::kFusion) {
+    if (const std::optional<Attention> attention = AttentionOf(instruction)) return ChooseAttention(*attention);
+  }
   if (DotOf(instruction) != nullptr) return ChooseDot(instruction, facts);
   const HloInstruction& hero = *HeroOf(&instruction);
   if (instruction.opcode() == HloOpcode::kFusion && hero.opcode() != HloOpcode::kReduce) {

@@ -10,6 +10,8 @@
 // have blocks of their own and are combined by a second launch. `parallel` is unused: all kernels are. `tile` by kind,
 // where `block` is the number of threads per block:
 //
+//   attention                {block, rows of a block, keys of a strip, adjacent elements of keys and of values that a
+//                            thread loads}; `width` is the rows of a warp
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
 //   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
 //   update                   {block}
@@ -42,6 +44,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/gpu/choice/kernel_facts.h"
+#include "hlo/analysis/attention.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/passes/dot_fusion.h"
@@ -59,6 +62,8 @@ std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
 // Returns true if a kernel of our own, which computes what the operands are made from, takes less time than a library
 // that reads the operands from memory.
 bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts);
+// Returns true if a kernel of our own computes the attention.
+bool TakesAttention(const Attention& attention, const KernelFacts& facts);
 // What the kernels of dots compute besides products.
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
 

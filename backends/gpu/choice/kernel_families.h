@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/choice/kernel_facts.h"
 #include "backends/gpu/match/operands.h"
+#include "hlo/analysis/attention.h"
 #include "hlo/analysis/loop_results.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
@@ -35,6 +36,7 @@ std::optional<KernelConfig> ChooseRegisterRows(const HloInstruction& instruction
 absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts);
 
+absl::StatusOr<KernelConfig> ChooseAttention(const Attention& attention);
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseTranspose(const HloInstruction& instruction, const KernelFacts& facts);

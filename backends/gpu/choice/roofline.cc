@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "hlo/analysis/cost_model.h"
-#include "hlo/analysis/hero.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -23,21 +22,15 @@ double TensorCorePeak(PrimitiveType type) {
   return bytes == 1 ? 1979e3 : bytes == 2 ? 989e3 : 495e3;
 }
 
-// The dot or convolution of an instruction; null: none.
-const HloInstruction* ProductOf(const HloInstruction& instruction) {
-  if (const HloInstruction* dot = DotOf(instruction)) return dot;
-  if (instruction.opcode() != HloOpcode::kFusion)
-    return instruction.opcode() == HloOpcode::kConvolution ? &instruction : nullptr;
-  for (const HloInstruction* member : instruction.called_computation()->instructions()) {
-    if (member->opcode() == HloOpcode::kDot || member->opcode() == HloOpcode::kConvolution) return member;
-  }
-  return nullptr;
+bool IsProduct(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution;
 }
 
 ProductUnit UnitOf(const KernelConfig& config) {
   if (config.kind == KernelKind::kLibraryDot || config.kind == KernelKind::kLibraryConvolution)
     return ProductUnit::kLibrary;
-  const bool tiled = config.kind == KernelKind::kTiledDot || config.kind == KernelKind::kTiledConvolution;
+  const bool tiled = config.kind == KernelKind::kAttention || config.kind == KernelKind::kTiledDot ||
+                     config.kind == KernelKind::kTiledConvolution;
   return tiled && config.width > 1 ? ProductUnit::kOwnTensorCores : ProductUnit::kThreads;
 }
 
@@ -64,21 +57,29 @@ Roofline RooflineOf(const HloInstruction& instruction) {
                     .flops = work.flops,
                     .memory_ns = work.bytes() / kMachine.bytes_per_ns,
                     .launch_ns = kMachine.launch_ns};
-  const HloInstruction* product = ProductOf(instruction);
   double instructions = work.instructions;  // of threads, without products
-  if (product != nullptr) {
+  const auto add = [&](const HloInstruction& product) {
+    const double flops = product.opcode() == HloOpcode::kDot ? DotFlops(product) : ConvolutionFlops(product);
+    roofline.arithmetic_ns +=
+        flops / ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(*instruction.kernel()));
+  };
+  if (IsProduct(instruction)) {
+    add(instruction);
     instructions = 0;
-    if (product != &instruction) {
-      for (const HloInstruction* member : instruction.called_computation()->instructions())
-        instructions += member == product ? 0 : WorkOf(*member).instructions;
+  } else if (instruction.opcode() == HloOpcode::kFusion) {
+    const auto members = instruction.called_computation()->instructions();
+    if (std::any_of(members.begin(), members.end(), [](const HloInstruction* member) { return IsProduct(*member); })) {
+      instructions = 0;
+      for (const HloInstruction* member : members) {
+        if (IsProduct(*member)) {
+          add(*member);
+        } else {
+          instructions += WorkOf(*member).instructions;
+        }
+      }
     }
   }
-  roofline.arithmetic_ns = instructions / kMachine.instructions_per_ns;
-  if (product != nullptr) {
-    const double flops = product->opcode() == HloOpcode::kDot ? DotFlops(*product) : ConvolutionFlops(*product);
-    roofline.arithmetic_ns +=
-        flops / ProductFlopsPerNs(product->operand(0)->shape().element_type(), UnitOf(*instruction.kernel()));
-  }
+  roofline.arithmetic_ns += instructions / kMachine.instructions_per_ns;
   return roofline;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/row_plan.h"
+#include "hlo/passes/attention_fusion.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
@@ -23,13 +24,15 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   if (!options.strict) hooks.after_layout.push_back(MakeReductionSplit(/*most_results=*/1));
+  hooks.before_fusion = MakePassList(MakeAttentionFusion(
+      target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
-  if (kernels.libraries != nullptr)
-    hooks.before_fusion =
-        MakePassList(MakeGemmFusion(kernels.libraries,
-                                    [kernels](const HloInstruction& dot) { return IsOwnDotFaster(dot, kernels); }),
-                     MakeConvolutionFusion(kernels.libraries));
+  if (kernels.libraries != nullptr) {
+    hooks.before_fusion.push_back(MakeGemmFusion(
+        kernels.libraries, [kernels](const HloInstruction& dot) { return IsOwnDotFaster(dot, kernels); }));
+    hooks.before_fusion.push_back(MakeConvolutionFusion(kernels.libraries));
+  }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
   hooks.before_fusion.push_back(MakeRowFusion(
       target, options.strict, kMostRowReductions,

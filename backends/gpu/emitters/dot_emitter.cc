@@ -1,6 +1,7 @@
 // Dots that are large enough: tiles of the result, one block per tile (tiled_product.h). Operands are element
 // generators, so producers fused into them, their types and the order of their dimensions have no extra cost; what is
 // fused after the dot is computed from each sum before it is stored.
+#include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -33,42 +34,13 @@ class DotKernel {
   TiledProduct product() {
     return {.batch = Product(lhs_.batch_sizes),
             .depth = Product(lhs_.contracting_sizes),
-            .lhs = SideOf(lhs_),
-            .rhs = SideOf(rhs_),
+            .lhs = ProductSideOf(k_, lhs_),
+            .rhs = ProductSideOf(k_, rhs_),
             .sum_type = sum_type_,
             .store = [this](auto* batch, auto* m, auto* n, auto sums) { return Store(batch, m, n, sums); }};
   }
 
  private:
-  ProductSide SideOf(const DotSide& side) {
-    return {.positions = Product(side.free_sizes),
-            .type = side.operand->shape().element_type(),
-            .depth_is_minor = side.DepthIsMinor(),
-            .elements = [this, &side](auto* batch, auto* position, auto* depth, int64_t group) {
-              return Load(side, batch, position, depth, group);
-            }};
-  }
-
-  absl::StatusOr<Elements> Load(const DotSide& side, llvm::Value* batch, llvm::Value* position, llvm::Value* depth,
-                                int64_t group) {
-    const bool deep = side.DepthIsMinor();
-    const std::vector<LaneIndex> batches = k_.Delinearize(batch, side.batch_sizes);
-    const auto positions = k_.Adjacent(position, side.free_sizes, deep ? 1 : group),
-               depths = k_.Adjacent(depth, side.contracting_sizes, deep ? group : 1);
-    Elements elements;
-    for (int64_t i = 0; i < group; ++i) {
-      std::vector<LaneIndex> at(side.operand->shape().rank());
-      const auto place = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
-        for (size_t d = 0; d < indices.size(); ++d) at[dimensions[d]] = indices[d];
-      };
-      place(side.batch, batches);
-      place(side.free, positions[deep ? 0 : i]);
-      place(side.contracting, depths[deep ? i : 0]);
-      HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k_.elements().Generate(side.operand, Index(std::move(at))));
-    }
-    return elements;
-  }
-
   absl::Status Store(llvm::Value* batch, llvm::Value* m, llvm::Value* n, absl::Span<const ElementValue> sums) {
     const std::vector<LaneIndex> batches = k_.Delinearize(batch, lhs_.batch_sizes),
                                  rows = k_.Delinearize(m, lhs_.free_sizes);

@@ -20,6 +20,7 @@ absl::Status EmitLoopPerResult(ProgramEmitter& program, const HloInstruction* in
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitWarpRows(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitWarpRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
+absl::Status EmitAttention(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitBlockRows(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitBlockRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
 absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruction);

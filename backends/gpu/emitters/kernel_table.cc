@@ -13,6 +13,7 @@ namespace {
 using Emitter = absl::Status (*)(ProgramEmitter& program, const HloInstruction* instruction);
 
 constexpr std::pair<KernelKind, Emitter> kEmitters[] = {
+    {KernelKind::kAttention, EmitAttention},
     {KernelKind::kBlockRows, EmitBlockRows},
     {KernelKind::kBlockRowsInOrder, EmitBlockRowsInOrder},
     {KernelKind::kCholesky, EmitCholesky},

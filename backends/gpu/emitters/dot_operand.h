@@ -1,0 +1,17 @@
+// The operands of dots as the sides of products.
+#ifndef HILO_BACKENDS_GPU_EMITTERS_DOT_OPERAND_H_
+#define HILO_BACKENDS_GPU_EMITTERS_DOT_OPERAND_H_
+
+#include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/emitters/strip_loader.h"
+#include "hlo/analysis/dot_sides.h"
+
+namespace hilo::gpu {
+
+// Batches, positions and depths are row-major indices of the side's batch, free and contracting dimensions. Both
+// arguments outlive the result.
+ProductSide ProductSideOf(KernelEmitter& k, const DotSide& side);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMITTERS_DOT_OPERAND_H_

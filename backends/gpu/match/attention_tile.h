@@ -1,0 +1,42 @@
+// Attention (hlo/analysis/attention.h) as its kernel sees it.
+#ifndef HILO_BACKENDS_GPU_MATCH_ATTENTION_TILE_H_
+#define HILO_BACKENDS_GPU_MATCH_ATTENTION_TILE_H_
+
+#include <cstdint>
+
+#include "hlo/analysis/attention.h"
+#include "hlo/analysis/dot_sides.h"
+#include "hlo/ir/kernel_config.h"
+
+namespace hilo::gpu {
+
+// How a block computes some rows (emitters/attention_emitter.cc).
+struct AttentionTile {
+  int64_t threads = 0;
+  int64_t rows = 0;                        // of the block: 16 for each warp
+  int64_t keys = 0;                        // of a strip
+  int64_t key_group = 1, value_group = 1;  // adjacent elements that a thread loads together
+
+  static AttentionTile Of(const KernelConfig& config) {
+    const auto& tile = config.tile;
+    return {.threads = tile[0], .rows = tile[1], .keys = tile[2], .key_group = tile[3], .value_group = tile[4]};
+  }
+};
+
+// The operands of the two products. The dimensions of the weights are those of the logits.
+struct AttentionSides {
+  DotSide queries, keys, weights, values;
+};
+
+inline AttentionSides SidesOf(const Attention& attention) {
+  const HloInstruction &scores = *attention.scores, &product = *attention.product;
+  const bool keys_left = attention.keys_operand == 0, weights_left = attention.weights_operand == 0;
+  return {.queries = keys_left ? RhsOf(scores) : LhsOf(scores),
+          .keys = keys_left ? LhsOf(scores) : RhsOf(scores),
+          .weights = weights_left ? LhsOf(product) : RhsOf(product),
+          .values = weights_left ? RhsOf(product) : LhsOf(product)};
+}
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_MATCH_ATTENTION_TILE_H_

@@ -1,0 +1,155 @@
+#include "hlo/analysis/attention_mask.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
+
+namespace hilo {
+namespace {
+
+constexpr int kMostSteps = 64;
+
+// The dimension of the logits that each dimension of an array is; -1: none, as its size is 1.
+using Dimensions = std::vector<int64_t>;
+
+// The integer that an array has at an index of the logits: their index in one dimension, plus a constant.
+struct IndexPlus {
+  int64_t dimension = -1;  // -1: 0
+  int64_t constant = 0;
+};
+
+class MaskMatcher {
+ public:
+  explicit MaskMatcher(const Attention& attention) : keys_(attention.key_dimension), logits_(*attention.logits) {}
+
+  std::optional<CausalMask> Match() {
+    Dimensions all(logits_.shape().rank());
+    for (size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int64_t>(d);
+    const HloInstruction* logits = &logits_;
+    std::optional<double> masked;
+    // The selections may be nested.
+    while (IsStep()) {
+      if (logits->opcode() == HloOpcode::kConvert) {
+        logits = logits->operand(0);
+        continue;
+      }
+      if (logits->opcode() != HloOpcode::kSelect) return std::nullopt;
+      const std::optional<double> value = ConstantOf(*logits->operand(2));
+      if (!value.has_value()) return std::nullopt;
+      masked = std::max(masked.value_or(*value), *value);
+      if (std::optional<CausalMask> mask = Implied(*logits->operand(0), all)) {
+        mask->masked_value = *masked;
+        return mask;
+      }
+      logits = logits->operand(1);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool IsStep() { return ++steps_ <= kMostSteps; }
+
+  static std::optional<double> ConstantOf(const HloInstruction& instruction) {
+    const HloInstruction& value = instruction.opcode() == HloOpcode::kBroadcast ? *instruction.operand(0) : instruction;
+    if (!value.IsConstant() || !value.shape().IsScalar() || IsComplexType(value.shape().element_type()))
+      return std::nullopt;
+    return value.literal().GetAsDouble(0);
+  }
+
+  // Returns the dimensions of the operand of a view; nullopt for other instructions.
+  static std::optional<Dimensions> OperandOf(const HloInstruction& view, const Dimensions& dimensions) {
+    if (view.operand_count() != 1) return std::nullopt;
+    const Shape& operand = view.operand(0)->shape();
+    Dimensions result(operand.rank(), -1);
+    if (view.opcode() == HloOpcode::kBroadcast) {
+      const auto& to = view.attrs<BroadcastAttrs>().dimensions;
+      for (size_t i = 0; i < to.size(); ++i) result[i] = dimensions[to[i]];
+      return result;
+    }
+    if (view.opcode() == HloOpcode::kTranspose) {
+      const auto& permutation = view.attrs<TransposeAttrs>().dimensions;
+      for (size_t i = 0; i < permutation.size(); ++i) result[permutation[i]] = dimensions[i];
+      return result;
+    }
+    if (view.opcode() == HloOpcode::kCopy || view.opcode() == HloOpcode::kConvert) return dimensions;
+    if (view.opcode() != HloOpcode::kReshape) return std::nullopt;
+    int64_t next = 0;
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (operand.dimensions(d) == 1) continue;
+      while (next < view.shape().rank() && view.shape().dimensions(next) == 1) ++next;
+      if (next == view.shape().rank() || view.shape().dimensions(next) != operand.dimensions(d)) return std::nullopt;
+      result[d] = dimensions[next++];
+    }
+    return result;
+  }
+
+  // Returns the integers that `instruction` has, if they fit into its type.
+  std::optional<IndexPlus> IndexOf(const HloInstruction& instruction, const Dimensions& dimensions) {
+    const PrimitiveType type = instruction.shape().element_type();
+    if (!IsStep() || (type != S32 && type != S64)) return std::nullopt;
+    if (const std::optional<double> constant = ConstantOf(instruction))
+      return IndexPlus{.constant = static_cast<int64_t>(*constant)};
+    if (instruction.opcode() == HloOpcode::kIota)
+      return IndexPlus{.dimension = dimensions[instruction.attrs<IotaAttrs>().iota_dimension]};
+    if (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract) {
+      const auto left = IndexOf(*instruction.operand(0), dimensions),
+                 right = IndexOf(*instruction.operand(1), dimensions);
+      if (!left.has_value() || !right.has_value()) return std::nullopt;
+      // Sums far from the limits of the type are exact.
+      constexpr int64_t kFar = int64_t{1} << 30;
+      if (std::max(std::abs(left->constant), std::abs(right->constant)) >= kFar) return std::nullopt;
+      if (instruction.opcode() == HloOpcode::kSubtract)
+        return right->dimension >= 0 ? std::nullopt
+                                     : std::optional(IndexPlus{left->dimension, left->constant - right->constant});
+      if (left->dimension >= 0 && right->dimension >= 0) return std::nullopt;
+      return IndexPlus{std::max(left->dimension, right->dimension), left->constant + right->constant};
+    }
+    if (const auto operand = OperandOf(instruction, dimensions)) return IndexOf(*instruction.operand(0), *operand);
+    return std::nullopt;
+  }
+
+  // Returns a condition that holds wherever `predicate` does.
+  std::optional<CausalMask> Implied(const HloInstruction& predicate, const Dimensions& dimensions) {
+    if (!IsStep()) return std::nullopt;
+    if (predicate.opcode() == HloOpcode::kAnd) {
+      std::optional<CausalMask> left = Implied(*predicate.operand(0), dimensions);
+      return left.has_value() ? left : Implied(*predicate.operand(1), dimensions);
+    }
+    if (predicate.opcode() == HloOpcode::kSelect && ConstantOf(*predicate.operand(2)) == 0) {
+      std::optional<CausalMask> chosen = Implied(*predicate.operand(0), dimensions);
+      return chosen.has_value() ? chosen : Implied(*predicate.operand(1), dimensions);
+    }
+    if (predicate.opcode() == HloOpcode::kCompare) return Compared(predicate, dimensions);
+    if (const auto operand = OperandOf(predicate, dimensions);
+        operand.has_value() && predicate.shape().element_type() == PRED)
+      return Implied(*predicate.operand(0), *operand);
+    return std::nullopt;
+  }
+
+  std::optional<CausalMask> Compared(const HloInstruction& compare, const Dimensions& dimensions) {
+    auto high = IndexOf(*compare.operand(0), dimensions), low = IndexOf(*compare.operand(1), dimensions);
+    if (!high.has_value() || !low.has_value()) return std::nullopt;
+    const ComparisonDirection direction = compare.attrs<CompareAttrs>().direction;
+    if (direction == ComparisonDirection::kLe || direction == ComparisonDirection::kLt) {
+      std::swap(high, low);
+    } else if (direction != ComparisonDirection::kGe && direction != ComparisonDirection::kGt) {
+      return std::nullopt;
+    }
+    // key + low <= row + high
+    if (low->dimension != keys_ || high->dimension < 0 || high->dimension == keys_) return std::nullopt;
+    const bool strictly = direction == ComparisonDirection::kLt || direction == ComparisonDirection::kGt;
+    return CausalMask{.row_dimension = high->dimension, .offset = high->constant - low->constant - (strictly ? 1 : 0)};
+  }
+
+  const int64_t keys_;
+  const HloInstruction& logits_;
+  int steps_ = 0;
+};
+
+}  // namespace
+
+std::optional<CausalMask> CausalMaskOf(const Attention& attention) { return MaskMatcher(attention).Match(); }
+
+}  // namespace hilo

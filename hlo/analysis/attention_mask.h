@@ -1,0 +1,23 @@
+// Keys that rows of an attention ignore, as far as the program shows it: causal masks and windows.
+#ifndef HILO_HLO_ANALYSIS_ATTENTION_MASK_H_
+#define HILO_HLO_ANALYSIS_ATTENTION_MASK_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/analysis/attention.h"
+
+namespace hilo {
+
+// Logits whose key is greater than the index of their row in `row_dimension` plus `offset` are at most `masked_value`.
+struct CausalMask {
+  int64_t row_dimension = 0;  // of the logits
+  int64_t offset = 0;
+  double masked_value = 0;
+};
+// Looks for selections of a constant by comparisons of iotas. nullopt: none.
+std::optional<CausalMask> CausalMaskOf(const Attention& attention);
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_ANALYSIS_ATTENTION_MASK_H_

@@ -1,0 +1,165 @@
+// The members of an attention become a fusion, and with them what its logits are computed from where that costs no more
+// than reading it, such as a mask:
+//
+//   s = f32[b,q,k] dot(queries, keys)
+//   m = pred[q,k] compare(iota, iota)
+//   x = f32[b,q,k] select(broadcast(m), s, -1e9)       f = f32[b,q,d] fusion(queries, keys, values), kind=kInput
+//   p = f32[b,q,k] ... softmax of x               =>
+//   o = f32[b,q,d] dot(p, values)
+//
+// Nothing but the result is read by others, so no path leads from the members through the outside back to them.
+#include "hlo/passes/attention_fusion.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/fused_members.h"
+#include "hlo/passes/fusion_groups.h"
+
+namespace hilo {
+namespace {
+
+constexpr size_t kMostMembers = 96;
+constexpr size_t kMostOperands = 32;
+
+// Producers besides element-wise ones.
+constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape};
+
+int64_t BytesOf(const HloInstruction& instruction) {
+  return instruction.shape().IsArray() ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
+}
+
+class AttentionGroup {
+ public:
+  AttentionGroup(const Target& target, const Attention& attention)
+      : target_(target), members_(attention.members), inside_(members_.begin(), members_.end()) {
+    const HloInstruction* values = attention.product->operand(1 - attention.weights_operand);
+    for (const HloInstruction* member : attention.members) {
+      if (member == attention.scores) continue;
+      for (const HloInstruction* operand : member->operands()) {
+        if (operand != values) work_.push_back(operand);
+      }
+    }
+    AddProducers();
+  }
+
+  // Returns the members, operands first.
+  std::vector<HloInstruction*> InOrder() const {
+    std::vector<HloInstruction*> order;
+    absl::flat_hash_set<const HloInstruction*> seen;
+    std::vector<std::pair<const HloInstruction*, bool>> stack;
+    for (const HloInstruction* member : members_) stack.push_back({member, false});
+    while (!stack.empty()) {
+      const auto [member, expanded] = stack.back();
+      stack.pop_back();
+      if (expanded) {
+        order.push_back(const_cast<HloInstruction*>(member));
+        continue;
+      }
+      if (!seen.insert(member).second) continue;
+      stack.push_back({member, true});
+      for (const HloInstruction* operand : member->operands()) {
+        if (inside_.contains(operand)) stack.push_back({operand, false});
+      }
+    }
+    return order;
+  }
+
+ private:
+  void AddProducers() {
+    absl::flat_hash_set<const HloInstruction*> reads;
+    // A producer with several users in the group joins when the last of them has, so each of them tries.
+    while (!work_.empty()) {
+      const HloInstruction* producer = work_.back();
+      work_.pop_back();
+      if (inside_.contains(producer)) continue;
+      if (!IsProducer(*producer) || members_.size() >= kMostMembers ||
+          reads.size() + producer->operand_count() > kMostOperands) {
+        reads.insert(producer);
+        continue;
+      }
+      reads.erase(producer);
+      inside_.insert(producer);
+      members_.push_back(producer);
+      work_.insert(work_.end(), producer->operands().begin(), producer->operands().end());
+    }
+  }
+
+  // Each block reads an element of the logits once, so what is not expensive is computed there if its operands are not
+  // larger than it.
+  bool IsProducer(const HloInstruction& producer) const {
+    if (producer.IsParameter() || producer.IsConstant() || !producer.shape().IsArray() || producer.HasSideEffect() ||
+        !producer.control_predecessors().empty() || !producer.control_successors().empty() ||
+        !target_.IsFusible(producer) || IsExpensiveToRepeat(producer) ||
+        !(IsElementwise(producer.opcode()) || kViews.contains(producer.opcode())))
+      return false;
+    if (IsFreeToRepeat(producer)) return true;
+    const auto& users = producer.users();
+    if (!producer.IsRoot() &&
+        std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return inside_.contains(user); }))
+      return true;
+    int64_t read = 0;
+    for (const HloInstruction* operand : producer.operands()) {
+      if (!IsFreeToRepeat(*operand)) read += BytesOf(*operand);
+    }
+    return read <= BytesOf(producer);
+  }
+
+  const Target& target_;
+  std::vector<const HloInstruction*> members_;
+  absl::flat_hash_set<const HloInstruction*> inside_;
+  std::vector<const HloInstruction*> work_;
+};
+
+class AttentionFusion : public HloPass {
+ public:
+  AttentionFusion(const Target* target, AttentionFilter takes) : target_(*target), takes_(std::move(takes)) {}
+  absl::string_view name() const override { return "fuse-attention"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : UnembeddedComputations(*module)) {
+      std::vector<HloInstruction*> dots;
+      for (HloInstruction* instruction : computation->instructions()) {
+        if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
+      }
+      // A product that is fused takes another dot along, its scores.
+      absl::flat_hash_set<const HloInstruction*> removed;
+      for (HloInstruction* dot : dots) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        if (removed.contains(dot) || dot->IsDead() || !dot->control_predecessors().empty() ||
+            !dot->control_successors().empty())
+          continue;
+        const std::optional<Attention> attention = AttentionOf(*dot);
+        if (!attention.has_value() || !takes_(*attention)) continue;
+        FusedMembers inside(computation, "fused_attention");
+        for (HloInstruction* member : AttentionGroup(target_, *attention).InOrder()) inside.Add(member);
+        auto* result = const_cast<HloInstruction*>(attention->result);
+        HILO_RETURN_IF_ERROR(
+            inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
+        removed.insert(inside.removed().begin(), inside.removed().end());
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  const Target& target_;
+  const AttentionFilter takes_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeAttentionFusion(const Target* target, AttentionFilter takes) {
+  return std::make_unique<AttentionFusion>(target, std::move(takes));
+}
+
+}  // namespace hilo
