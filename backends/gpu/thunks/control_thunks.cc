@@ -12,6 +12,8 @@ namespace {
 // Iterations of a counted loop that are queued before the host waits for them: a cancelled run leaves at most these
 // pending.
 constexpr int64_t kIterationsInHand = 64;
+// The same for a loop that nothing can end early: what is queued takes memory of the host.
+constexpr int64_t kIterationsOfOthers = int64_t{1} << 14;
 // Limit for a loop within a graph.
 constexpr int64_t kMaxCapturedThunks = 64;
 
@@ -84,9 +86,10 @@ std::unique_ptr<Thunk> CountedLoopThunk::Read(ThunkReader& in) {
 }
 
 absl::Status CountedLoopThunk::Run(GpuRun& run) const {
+  const int64_t in_hand = run.context.cancellation == nullptr ? kIterationsOfOthers : kIterationsInHand;
   for (int64_t i = 0; i < iterations_; ++i) {
     HILO_RETURN_IF_ERROR(CheckCancelled(run));
-    if (i > 0 && i % kIterationsInHand == 0) HILO_RETURN_IF_ERROR(run.stream.Synchronize());
+    if (i > 0 && i % in_hand == 0) HILO_RETURN_IF_ERROR(run.stream.Synchronize());
     HILO_RETURN_IF_ERROR(RunThunks(body_, run));
   }
   return absl::OkStatus();

@@ -114,6 +114,49 @@ TEST_F(AsynchronousRunTest, QueueHoldsRunsInPlace) {
   }
 }
 
+// Nothing can end the loop early, so all its iterations are queued.
+TEST_F(AsynchronousRunTest, QueueHoldsCountedLoops) {
+  ASSERT_NO_FATAL_FAILURE(Open());
+  auto loop = RuntimeAccess::Compile(client_.get(), *ParseHloModule(R"(HloModule loop
+more {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(200)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[1000]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[1000] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  half = f32[] constant(0.5)
+  halves = f32[1000] broadcast(half), dimensions={}
+  y = f32[1000] multiply(x, halves)
+  ones = f32[1000] broadcast(half), dimensions={}
+  z = f32[1000] add(y, ones)
+  ROOT r = (s32[], f32[1000]) tuple(next, z)
+}
+ENTRY main {
+  x = f32[1000] parameter(0)
+  zero = s32[] constant(0)
+  s = (s32[], f32[1000]) tuple(zero, x)
+  w = (s32[], f32[1000]) while(s), condition=more, body=body
+  ROOT r = f32[1000] get-tuple-element(w), index=1
+})"));
+  ASSERT_TRUE(loop.ok()) << loop.status();
+  ExpectAll(*Repeat(**loop, Zeros(), 1, /*donates=*/false), 1);
+  auto first = Zeros();
+  device_->SetPaused(true);
+  const auto last = Repeat(**loop, std::move(first), 3, /*donates=*/false);
+  EXPECT_TRUE(AreQueued(3 * 200));
+  ASSERT_NE(last, nullptr);
+  EXPECT_FALSE(last->IsReady());
+  device_->SetPaused(false);
+  ExpectAll(*last, 1);
+  ExpectNoReports();
+}
+
 // Each result is freed while the run that reads it is pending.
 TEST_F(AsynchronousRunTest, MemoryIsFreedBehindItsLastRun) {
   for (const bool asynchronous : {false, true}) {
