@@ -69,14 +69,27 @@ def random_npy(kind, dimensions, seed):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
+def programs():
+    """The modules of tests/programs and their arguments."""
+    paths = sorted((SOURCES / "tests/programs").glob("*.hlo"))
+    return [(path, path.with_suffix(".npz")) for path in paths if path.with_suffix(".npz").exists()]
+
+
+def first_module(op):
+    """The first module of tests/ops/OP.hlo, or ""."""
+    path = SOURCES / f"tests/ops/{op}.hlo"
+    found = re.search(r"^HloModule .*?(?=^// ----|\Z)", path.read_text() if path.exists() else "", re.M | re.S)
+    return found[0] if found else ""
+
+
 class Function:
     """A module's object and header, and what the JIT computes."""
 
-    def __init__(self, path, folder, number, archive=None):
+    def __init__(self, path, folder, number, archive=None, cpu=""):
         self.name, self.object, self.header = f"f{number}", folder / f"f{number}.o", folder / f"f{number}.h"
         self.error = None
         for kind, to in (("object", self.object), ("header", self.header)):
-            done = hilo("compile", path, f"--emit={kind}", f"--function={self.name}", "-o", to)
+            done = hilo("compile", path, f"--emit={kind}", f"--function={self.name}", f"--cpu={cpu}", "-o", to)
             if done.returncode != 0:
                 self.error = done.stderr
                 return
@@ -158,12 +171,7 @@ class Functions(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_results_are_those_of_the_jit(self):
-        modules = [(path, path.with_suffix(".npz")) for path in sorted((SOURCES / "tests/programs").glob("*.hlo")) if path.with_suffix(".npz").exists()]
-        for op in OPS:
-            path = SOURCES / f"tests/ops/{op}.hlo"
-            text = path.read_text() if path.exists() else ""
-            for i, part in enumerate(re.findall(r"^HloModule .*?(?=^// ----|\Z)", text, re.M | re.S)[:1]):
-                modules.append((self.file(part, f"{op}{i}.hlo"), None))
+        modules = programs() + [(self.file(text, f"{op}.hlo"), None) for op in OPS if (text := first_module(op))]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             functions = list(pool.map(lambda item: Function(item[1][0], self.folder, item[0], item[1][1]), enumerate(modules)))
         for function, (path, _) in zip(functions, modules):

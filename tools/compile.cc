@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "absl/strings/match.h"
+#include "backends/llvm/cross/cross_targets.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "hilo/status_macros.h"
@@ -26,6 +27,7 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
 }
 
 absl::Status Compile(const Flags& flags) {
+  codegen::RegisterCrossTargets();
   const CompileReport report(flags);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
   if (flags.Has("function")) module->set_name(flags.Get("function"));
@@ -67,13 +69,16 @@ Command CompileCommand() {
               "needs no "
               "library of Hilo's,\n"
               "no memory of its own and no threads. It is called as the module is, or as --function says.\n"
-              "--cpu=x86-64-v2,x86-64-v3,x86-64-v4 makes it of several, of which each machine calls the best.\n"
+              "--cpu=x86-64-v2,x86-64-v3,x86-64-v4 makes it of several, of which each machine calls the best; "
+              "--cpu=aarch64, a\n"
+              "processor of it such as neoverse-n1, and --cpu=wasm32 make it for other machines.\n"
               "\n"
               "Examples:\n"
               "  hilo compile step.hlo -o step.hilo\n"
               "  hilo compile step.hlo --emit=hlo\n"
               "  hilo compile step.hlo --emit=asm --cpu=x86-64-v3 -o step.s\n"
               "  hilo compile step.hlo --emit=object -o step.o && hilo compile step.hlo --emit=header -o step.h\n"
+              "  hilo compile step.hlo --emit=object --cpu=wasm32 -o step.o\n"
               "  hilo compile step.hlo --emit=buffers --dump=stages\n"
               "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(

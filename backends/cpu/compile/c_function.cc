@@ -24,6 +24,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace hilo::cpu {
 namespace {
@@ -66,6 +67,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> CopyInto(llvm::LLVMContext& contex
 // Defines the functions that hilo/backends/llvm/jit/math_symbols.h offers to compiled code, by those of libm.
 void DefineMathFunctions(llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
+  const bool is_x86 = llvm::Triple(module.getTargetTriple()).isX86();
   for (llvm::Function& function : module) {
     const std::string name = function.getName().str();
     if (!function.isDeclaration() || !absl::StartsWith(name, "hilo_math_")) continue;
@@ -74,8 +76,9 @@ void DefineMathFunctions(llvm::Module& module) {
     std::vector<llvm::Value*> arguments;
     for (llvm::Argument& argument : function.args()) arguments.push_back(&argument);
     llvm::Value* result = b.CreateCall(module.getOrInsertFunction(plain, function.getFunctionType()), arguments);
-    if (plain == "sin" || plain == "cos" || plain == "tan") {
-      // Libraries lose bits of huge arguments that are close to a multiple of pi / 2.
+    if (is_x86 && (plain == "sin" || plain == "cos" || plain == "tan")) {
+      // Libraries lose bits of huge arguments that are close to a multiple of pi / 2; other machines have no registers
+      // for the wider type.
       llvm::BasicBlock* huge = llvm::BasicBlock::Create(context, "huge", &function);
       llvm::BasicBlock* near = llvm::BasicBlock::Create(context, "near", &function);
       llvm::Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, arguments[0]);
@@ -219,7 +222,10 @@ absl::StatusOr<codegen::HostModule> WrapInCFunction(const std::string& name, con
       llvm::GlobalValue::ExternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "code", function));
-  llvm::Value* buffers = b.CreateAlloca(llvm::ArrayType::get(ptr, std::max<size_t>(leaves.size(), 1)));
+  // As in all code of programs, pointers are aligned to 8 bytes, and the context is an array of pointers: offsets in
+  // HiloCpuContext are those of machines whose pointers have 64 bits.
+  llvm::AllocaInst* buffers = b.CreateAlloca(llvm::ArrayType::get(ptr, std::max<size_t>(leaves.size(), 1)));
+  buffers->setAlignment(llvm::Align(8));
   unsigned next = 0;
   for (size_t i = 0; i < leaves.size(); ++i) {
     llvm::Value* pointer = leaves[i].name.empty()
@@ -231,7 +237,7 @@ absl::StatusOr<codegen::HostModule> WrapInCFunction(const std::string& name, con
   run->setAlignment(llvm::Align(alignof(HiloCpuContext)));
   b.CreateMemSet(run, b.getInt8(0), sizeof(HiloCpuContext), run->getAlign());
   const auto set = [&](int64_t offset, llvm::Value* value) {
-    b.CreateStore(value, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), run, offset));
+    b.CreateStore(value, b.CreateConstInBoundsGEP1_64(ptr, run, offset / 8));
   };
   set(offsetof(HiloCpuContext, cancelled),
       new llvm::GlobalVariable(module, b.getInt32Ty(), /*isConstant=*/true, llvm::GlobalValue::InternalLinkage,

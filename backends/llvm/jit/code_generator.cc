@@ -23,6 +23,7 @@
 #include "llvm/Pass.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace hilo::codegen {
 namespace {
@@ -67,16 +68,22 @@ const absl::flat_hash_set<absl::string_view>& PassesWithoutWork() {
   return *names;
 }
 
+// All passes, or, for code of x86, those that have work.
 class ShortPassManager : public llvm::legacy::PassManager {
  public:
+  explicit ShortPassManager(const llvm::Triple& triple) : is_x86_(triple.isX86()) {}
+
   void add(llvm::Pass* pass) override {
     const llvm::StringRef name = pass->getPassName();
-    if (PassesWithoutWork().contains(absl::string_view(name.data(), name.size()))) {
+    if (is_x86_ && PassesWithoutWork().contains(absl::string_view(name.data(), name.size()))) {
       delete pass;
     } else {
       llvm::legacy::PassManager::add(pass);
     }
   }
+
+ private:
+  const bool is_x86_;
 };
 
 // Records LLVM's diagnostics of a module instead of printing them and exiting.
@@ -107,7 +114,7 @@ llvm::CodeGenOptLevel CodeGenLevel(OptLevel level) {
 class CodeGenerator::Emitter {
  public:
   static absl::StatusOr<std::unique_ptr<Emitter>> Create(llvm::TargetMachine* machine, llvm::CodeGenFileType type) {
-    std::unique_ptr<Emitter> emitter(new Emitter);
+    std::unique_ptr<Emitter> emitter(new Emitter(machine->getTargetTriple()));
     if (machine->addPassesToEmitFile(emitter->passes_, emitter->stream_, nullptr, type, /*DisableVerify=*/true)) {
       return absl::InternalError("the code generator has no object writer");
     }
@@ -121,7 +128,7 @@ class CodeGenerator::Emitter {
   }
 
  private:
-  Emitter() : stream_(buffer_) {}
+  explicit Emitter(const llvm::Triple& triple) : stream_(buffer_), passes_(triple) {}
 
   llvm::SmallVector<char, 0> buffer_;
   llvm::raw_svector_ostream stream_;
@@ -174,8 +181,10 @@ absl::StatusOr<std::unique_ptr<CodeGenerator>> CodeGenerator::Take(const CpuFeat
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu.triple, error);
   if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu.triple, ": ", error));
+  // WebAssembly has code that is linked once: position-independent code would ask the engine for a table of addresses.
+  const llvm::Reloc::Model relocation = llvm::Triple(cpu.triple).isWasm() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(cpu.triple, cpu.cpu, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      target->createTargetMachine(cpu.triple, cpu.cpu, cpu.features, llvm::TargetOptions(), relocation,
                                   llvm::CodeModel::Small, CodeGenLevel(level), /*JIT=*/true));
   if (machine == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu.cpu));
   return std::unique_ptr<CodeGenerator>(new CodeGenerator(cpu, level, std::move(machine)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -16,11 +17,28 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace hilo::codegen {
 namespace {
 
-absl::StatusOr<const llvm::Target*> HostTarget(const std::string& triple) {
+// An architecture that code can be made for on hosts of another one.
+struct Architecture {
+  const char* name;
+  const char* triple;
+  const char* features;
+  bool has_processors;  // that can be named
+};
+constexpr Architecture kArchitectures[] = {
+    {.name = "aarch64", .triple = "aarch64-unknown-linux-gnu", .features = "", .has_processors = true},
+    // What every engine has since 2021 to 2023.
+    {.name = "wasm32",
+     .triple = "wasm32-unknown-unknown",
+     .features = "+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext,+simd128",
+     .has_processors = false},
+};
+
+absl::StatusOr<const llvm::Target*> TargetOf(const std::string& triple) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -34,12 +52,18 @@ absl::StatusOr<const llvm::Target*> HostTarget(const std::string& triple) {
 }
 
 std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const CpuFeatures& cpu) {
-  absl::StatusOr<const llvm::Target*> target = HostTarget(cpu.triple);
+  absl::StatusOr<const llvm::Target*> target = TargetOf(cpu.triple);
   if (!target.ok()) return nullptr;
   return std::unique_ptr<llvm::MCSubtargetInfo>((*target)->createMCSubtargetInfo(cpu.triple, cpu.cpu, cpu.features));
 }
 
 void FillIsaBits(const llvm::MCSubtargetInfo& subtarget, CpuFeatures* cpu) {
+  if (!llvm::Triple(cpu->triple).isX86()) {
+    cpu->has_ieee_extremes = true;
+    cpu->has_fma = cpu->has_f16c = llvm::Triple(cpu->triple).isAArch64();
+    cpu->vector_bits = 128;
+    return;
+  }
   auto has = [&](const char* features) { return subtarget.checkFeatures(features); };
   cpu->has_fma = has("+fma");
   cpu->has_f16c = has("+f16c");
@@ -47,6 +71,21 @@ void FillIsaBits(const llvm::MCSubtargetInfo& subtarget, CpuFeatures* cpu) {
   cpu->has_avx512 = has("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   const bool wide = cpu->has_avx512 && !has("+prefer-256-bit");
   cpu->vector_bits = wide ? 512 : has("+avx2") ? 256 : 128;
+}
+
+// Returns nullopt if no architecture that the program has a code generator for knows the name.
+std::optional<CpuFeatures> OfOtherArchitecture(absl::string_view cpu) {
+  for (const Architecture& architecture : kArchitectures) {
+    CpuFeatures features{.triple = architecture.triple, .cpu = "generic", .features = architecture.features};
+    const std::unique_ptr<llvm::MCSubtargetInfo> subtarget = Subtarget(features);
+    if (subtarget == nullptr) continue;
+    if (cpu == architecture.name) return features;
+    if (architecture.has_processors && subtarget->isCPUStringValid(ToStringRef(cpu))) {
+      features.cpu = std::string(cpu);
+      return features;
+    }
+  }
+  return std::nullopt;
 }
 
 CpuFeatures DetectHost() {
@@ -75,13 +114,17 @@ absl::StatusOr<CpuFeatures> FeaturesOf(absl::string_view cpu) {
   CpuFeatures named{.triple = HostFeatures().triple, .cpu = "", .features = ""};
   std::unique_ptr<llvm::MCSubtargetInfo> generic = Subtarget(named);
   if (generic == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", named.triple));
-  if (!generic->isCPUStringValid(ToStringRef(cpu))) {
+  if (generic->isCPUStringValid(ToStringRef(cpu))) {
+    named.cpu = std::string(cpu);
+  } else if (std::optional<CpuFeatures> other = OfOtherArchitecture(cpu); other.has_value()) {
+    named = *std::move(other);
+  } else {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected the name of a processor for --cpu, such as native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, haswell, "
-        "skylake-avx512, znver3 or znver4; came '",
+        "skylake-avx512, znver3 or znver4, or, where code is made for other machines, aarch64, neoverse-n1 or wasm32; "
+        "came '",
         cpu, "'"));
   }
-  named.cpu = std::string(cpu);
   if (auto subtarget = Subtarget(named)) FillIsaBits(*subtarget, &named);
   return named;
 }

@@ -206,7 +206,8 @@ TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
   return {.vector_bits = features.vector_bits,
           .has_fma = features.has_fma,
           .has_avx512 = features.has_avx512,
-          .has_f16c = features.has_f16c};
+          .has_f16c = features.has_f16c,
+          .has_ieee_extremes = features.has_ieee_extremes};
 }
 
 bool IsFlat(const HloInstruction* root) {
