@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/sharding_rule.h"
@@ -354,13 +355,12 @@ double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, cons
     if (!scatters) cost += ReshardBytes(shape, tiles, wanted, partitions_);
     work += bytes;
   }
-  if (op.opcode() == HloOpcode::kDot || op.opcode() == HloOpcode::kConvolution) {
-    double all = 1;
-    for (const TileCut& cut : cuts) all *= static_cast<double>(cut.count);
-    work += static_cast<double>(ShapeUtil::ElementsIn(op.shape())) *
-            static_cast<double>(ShapeUtil::ElementsIn(op.operand(1)->shape())) / all /
-            static_cast<double>(std::max<int64_t>(1, op.shape().dimensions(op.shape().rank() - 1)));
-  }
+  const double flops = op.opcode() == HloOpcode::kDot           ? DotFlops(op)
+                       : op.opcode() == HloOpcode::kConvolution ? ConvolutionFlops(op)
+                                                                : 0;
+  double divided = flops / 2;  // a product added up is two
+  for (const TileCut& cut : cuts) divided /= static_cast<double>(cut.count);
+  work += divided;
   return cost + work * kWorkPerByte;
 }
 
