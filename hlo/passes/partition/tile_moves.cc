@@ -185,7 +185,8 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
                                                                      std::make_unique<BroadcastAttrs>(), {}, &shape));
   for (const ShiftRound& round : rounds) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * piece,
-                          PieceOf(tiles[round.source], shift.sources[round.source], dimension, round));
+                          PieceOf(tiles[shift.sources[round.source].operand], shift.sources[round.source],
+                                  dimension, round));
     if (!round.is_local) {
       auto permute = std::make_unique<CollectivePermuteAttrs>();
       permute->channel_id = (*next_channel_)++;

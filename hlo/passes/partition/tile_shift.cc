@@ -70,9 +70,15 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
   std::vector<Group> groups;
   for (const Piece& piece : PiecesOf(shift, count)) {
     const bool is_local = piece.from == piece.to;
+    // A round moves pieces as long as its longest one.
+    const auto goes_with = [&](const Piece& other) {
+      const ShiftSource &own = shift.sources[piece.source], &others = shift.sources[other.source];
+      return own.operand == others.operand && own.stride == others.stride &&
+             (piece.end - piece.begin == other.end - other.begin || piece.to - piece.from == other.to - other.from);
+    };
     auto group = absl::c_find_if(groups, [&](const Group& one) {
-      return one.pieces[0].source == piece.source && one.is_local == is_local && !one.sends[piece.from] &&
-             !one.receives[piece.to];
+      return one.is_local == is_local && !one.sends[piece.from] && !one.receives[piece.to] &&
+             goes_with(one.pieces[0]);
     });
     if (group == groups.end())
       group = groups.insert(group, {{}, std::vector<bool>(count, false), std::vector<bool>(count, false), is_local});

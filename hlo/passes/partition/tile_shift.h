@@ -17,6 +17,7 @@ namespace hilo {
 // Indices [begin, end) of the result along the dimension are those from `offset`, `stride` apart, of one operand.
 struct ShiftSource {
   int64_t operand_size, begin, end, offset, stride;
+  size_t operand = 0;
 };
 
 // Along one dimension, which is cut into equally many tiles in the operands and in the result.
@@ -27,7 +28,7 @@ struct TileShift {
 
 // One piece for each partition that takes part: from at most one, to at most one.
 struct ShiftRound {
-  size_t source = 0;
+  size_t source = 0;               // of the pieces, or another one of the same operand and stride
   bool is_local = false;                           // every piece stays where it is
   int64_t length = 0;                              // of the longest piece
   std::vector<std::pair<int64_t, int64_t>> pairs;  // source and target partition
@@ -35,6 +36,9 @@ struct ShiftRound {
   // result of the piece's first element, and the range that it covers.
   std::vector<int64_t> start, at, begin, end;
 };
+
+// More pieces for one partition are not worth their instructions.
+inline constexpr size_t kMostShiftRounds = 16;
 
 std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& tiles);
 

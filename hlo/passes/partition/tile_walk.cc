@@ -185,11 +185,9 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
       }
       const Cuts cuts = ChooseCuts(*instruction, *factors);
       const double cost = CostOf(*instruction, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
-      HILO_ASSIGN_OR_RETURN(const bool is_shifted, VisitShift(instruction, cost));
-      if (is_shifted) return absl::OkStatus();
-      if (instruction->opcode() == HloOpcode::kScatter) {
-        HILO_ASSIGN_OR_RETURN(const bool is_scattered, VisitScatter(instruction, *factors, cost));
-        if (is_scattered) return absl::OkStatus();
+      for (const auto way : {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitWindows}) {
+        HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(instruction, *factors, cost));
+        if (done) return CutAgain(*instruction);
       }
       HILO_RETURN_IF_ERROR(cuts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
       return CutAgain(*instruction);
@@ -334,34 +332,40 @@ double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment&
   return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (value.is_invariant ? kIterations : 1);
 }
 
-double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
-  double cost = 0, work = 0;
-  for (int64_t i = 0; i < op.operand_count(); ++i) {
-    const TileAssignment tiles = TilesOf(cuts, factors.operands[i]);
-    cost += CostOf(*op.operand(i), tiles);
-    work += TileBytes(op.operand(i)->shape(), tiles);
-  }
+double TileWalk::CostOfOperands(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  double cost = 0;
+  for (int64_t i = 0; i < op.operand_count(); ++i) cost += CostOf(*op.operand(i), TilesOf(cuts, factors.operands[i]));
+  return cost;
+}
+
+double TileWalk::CostOfResults(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
   const TileAssignment tiles = TilesOf(cuts, factors.result);
-  double parts = 1;
+  double parts = 1, cost = 0;
   for (const int factor : factors.combined) parts *= static_cast<double>(cuts[factor].count);
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(op.shape());
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Shape& shape = *leaves[i].shape;
     const TileAssignment wanted = Wanted(op, i);
-    const double bytes = TileBytes(shape, tiles);
-    if (parts > 1) cost += bytes * (parts - 1) / parts;
+    const double exchanged = TileBytes(shape, tiles) * (parts - 1) / parts;
     const bool scatters = parts > 1 && ScatterDimension(cuts, factors, tiles, wanted).has_value();
-    if (parts > 1 && !scatters) cost += bytes * (parts - 1) / parts;
-    if (!scatters) cost += ReshardBytes(shape, tiles, wanted, partitions_);
-    work += bytes;
+    cost += scatters ? exchanged : 2 * exchanged + ReshardBytes(shape, tiles, wanted, partitions_);
   }
+  return cost;
+}
+
+double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  double work = 0;
+  for (int64_t i = 0; i < op.operand_count(); ++i)
+    work += TileBytes(op.operand(i)->shape(), TilesOf(cuts, factors.operands[i]));
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op.shape()))
+    work += TileBytes(*leaf.shape, TilesOf(cuts, factors.result));
   const double flops = op.opcode() == HloOpcode::kDot           ? DotFlops(op)
                        : op.opcode() == HloOpcode::kConvolution ? ConvolutionFlops(op)
                                                                 : 0;
   double divided = flops / 2;  // a product added up is two
   for (const TileCut& cut : cuts) divided /= static_cast<double>(cut.count);
   work += divided;
-  return cost + work * kWorkPerByte;
+  return CostOfOperands(op, factors, cuts) + CostOfResults(op, factors, cuts) + work * kWorkPerByte;
 }
 
 std::optional<int64_t> TileWalk::ScatterDimension(const Cuts& cuts, const OpFactors& factors,
@@ -458,6 +462,12 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   SetTileSizes(factors, tile);
+  return SetComputed(op, tile, factors, cuts);
+}
+
+absl::Status TileWalk::SetComputed(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
+                                   const Cuts& cuts) {
+  const TileAssignment tiles = TilesOf(cuts, factors.result);
   if (absl::c_any_of(factors.combined, [&](int factor) { return cuts[factor].count != 1; })) {
     const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, factors);
     const TileAssignment wanted = Wanted(*op);
@@ -467,7 +477,8 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
     }
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, groups));
   }
-  return SetDivided(op, tile, std::vector<TileAssignment>(shape.IsTuple() ? shape.tuple_shapes_size() : 1, tiles));
+  const int64_t results = op->shape().IsTuple() ? op->shape().tuple_shapes_size() : 1;
+  return SetDivided(op, tile, std::vector<TileAssignment>(results, tiles));
 }
 
 }  // namespace hilo

@@ -120,6 +120,10 @@ class TileWalk {
   std::vector<std::vector<TileCut>> Options(const HloInstruction& op, const OpFactors& factors) const;
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
   double CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  // Of its parts: getting the tiles of the operands, and combining partial results and giving the results the shardings
+  // that they should have.
+  double CostOfOperands(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  double CostOfResults(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
   // Of getting the tiles of a value.
   double CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const;
   bool Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const;
@@ -130,10 +134,19 @@ class TileWalk {
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
-  // False if the op is not one that moves elements along cut dimensions, or costs at least `limit` that way.
-  absl::StatusOr<bool> VisitShift(HloInstruction* op, double limit);
-  // ... that scatters into rows that are cut: every partition takes the updates of those it has.
+  // Sets the value of `op`, of which each partition has computed `tile` from its tiles of the operands; combines
+  // partial results.
+  absl::Status SetComputed(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors, const Cuts& cuts);
+
+  // The ways of dividing certain ops along dimensions that the factors do not relate. All return false if the op is not
+  // one of theirs, or costs at least `limit` that way.
+  //
+  // Moves elements along cut dimensions.
+  absl::StatusOr<bool> VisitShift(HloInstruction* op, const OpFactors& factors, double limit);
+  // Scatters into rows that are cut: every partition takes the updates of those it has.
   absl::StatusOr<bool> VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit);
+  // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
+  absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
   absl::Status CutAgain(const HloInstruction& op);
 

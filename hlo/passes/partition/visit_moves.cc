@@ -10,9 +10,6 @@
 namespace hilo {
 namespace {
 
-// More pieces for one partition are not worth their instructions.
-constexpr size_t kMostRounds = 16;
-
 // What the op does along a dimension; nullopt if that cannot be told, or it does nothing.
 std::optional<TileShift> ShiftOf(const HloInstruction& op, int64_t d) {
   const Shape& operand = op.operand(0)->shape();
@@ -34,9 +31,10 @@ std::optional<TileShift> ShiftOf(const HloInstruction& op, int64_t d) {
   } else if (op.opcode() == HloOpcode::kConcatenate) {
     if (op.attrs<ConcatenateAttrs>().dimensions[0] != d) return std::nullopt;
     int64_t begin = 0;
-    for (const HloInstruction* one : op.operands()) {
-      shift.sources.push_back({one->shape().dimensions(d), begin, begin + one->shape().dimensions(d), 0, 1});
-      begin += one->shape().dimensions(d);
+    for (size_t i = 0; i < static_cast<size_t>(op.operand_count()); ++i) {
+      const int64_t length = op.operand(static_cast<int64_t>(i))->shape().dimensions(d);
+      shift.sources.push_back({length, begin, begin + length, 0, 1, i});
+      begin += length;
     }
   } else {
     return std::nullopt;
@@ -46,7 +44,7 @@ std::optional<TileShift> ShiftOf(const HloInstruction& op, int64_t d) {
 
 }  // namespace
 
-absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, double limit) {
+absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, double limit) {
   if (!op->shape().IsArray()) return false;
   const TileAssignment wanted = Wanted(*op);
   if (wanted.IsWhole()) return false;
@@ -71,7 +69,7 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, double limit) {
       if (source.operand_size == 0 || source.operand_size % wanted.counts[d] != 0) return false;
     }
     rounds.push_back(PlanShift(*shift, wanted));
-    if (rounds.back().size() > kMostRounds) return false;
+    if (rounds.back().size() > kMostShiftRounds) return false;
     const auto operand_tile = static_cast<double>(op->operand(0)->shape().dimensions(d) / wanted.counts[d]);
     cost += ReceivedElements(rounds.back(), partitions_) * bytes / operand_tile;
     bytes *= static_cast<double>(op->shape().dimensions(d) / wanted.counts[d]) / operand_tile;
@@ -112,6 +110,7 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, double limit) {
 
 // Indices outside of the tile have no effect, as those outside of the array.
 absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit) {
+  if (scatter->opcode() != HloOpcode::kScatter) return false;
   const TileAssignment wanted = Wanted(*scatter);
   const ScatterAttrs& attrs = scatter->attrs<ScatterAttrs>();
   const HloInstruction &operand = *scatter->operand(0), &indices = *scatter->operand(1),

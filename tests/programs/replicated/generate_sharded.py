@@ -113,6 +113,18 @@ def main():
     write("sharded_moves", "Elements that move along the axes of the mesh.", moves, [P("a", "b"), P(), P()], [P("a", "b")] * 4 + [P(None, ("a", "b"))] + [P("a", "b")] * 2,
           [normal(12, 8), np.array([11, 3, 3, 12, -1], np.int32), normal(5, 8)])
 
+    def windows(x, kernel, depthwise):
+        conv = lambda x, kernel, strides=(1, 1), padding="SAME", **options: lax.conv_general_dilated(x, kernel, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"), **options)
+        pool = lambda x, start, op, size, stride, padding: lax.reduce_window(x, start, op, (1, size, size, 1), (1, stride, stride, 1), padding)
+        gradients = lambda f, *arguments: jax.grad(lambda *arguments: (f(*arguments) ** 2).sum(), tuple(range(len(arguments))))(*arguments)
+        return (conv(x, kernel), conv(x, kernel, (2, 2)), conv(x, kernel, padding=((2, 0), (1, 1))), conv(x, kernel, rhs_dilation=(2, 1)), lax.conv_transpose(x, kernel, (2, 2), "SAME"), conv(x, depthwise, feature_group_count=4),
+                pool(x, 0.0, lax.add, 3, 1, "SAME"), pool(x, -jnp.inf, lax.max, 2, 2, "VALID"), *gradients(conv, x, kernel), *gradients(lambda x, kernel: conv(x, kernel, (2, 2)), x, kernel),
+                *gradients(lambda x: pool(x, -jnp.inf, lax.max, 2, 2, "VALID"), x))
+
+    write("sharded_windows", "Windows that slide along cut dimensions, their gradients, and groups of features.", windows, [P(None, "a", "b"), P(), P()],
+          [P(None, "a", "b")] * 5 + [P(None, "a", None, "b")] + [P(None, "a", "b")] * 3 + [P(), P(None, "a", "b"), P(), P(None, "a", "b")],
+          [normal(2, 8, 8, 4), normal(3, 3, 4, 4), normal(3, 3, 1, 4)])
+
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,212 @@
+// Ops that slide windows along dimensions that are cut: convolutions, reduce-windows and select-and-scatters.
+//
+//   x = f32[32,8] in 4 tiles of rows, windows of 3 rows, padding 1_1:
+//   each partition gets one row of each neighbor, and slides over its 8 rows and these: [10,8] -> [8,8]
+//
+// A convolution may also be cut along the dimension of its windows, as the gradient of a kernel is: each partition adds
+// up its part of every window, which takes the same rows of its neighbors, and the partitions add up the parts.
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "base/math.h"
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/partition/reshard.h"
+#include "hlo/passes/partition/tile_shift.h"
+#include "hlo/passes/partition/tile_walk.h"
+
+namespace hilo {
+namespace {
+
+// A dimension that windows slide along, in the operand, the result and, of a convolution, the kernel.
+struct WindowDimension {
+  int64_t index, operand, result, kernel = -1;
+};
+
+const Window* WindowOf(const HloInstruction& op) {
+  switch (op.opcode()) {
+    case HloOpcode::kConvolution: return &op.attrs<ConvolutionAttrs>().window;
+    case HloOpcode::kReduceWindow: return &op.attrs<ReduceWindowAttrs>().window;
+    case HloOpcode::kSelectAndScatter: return &op.attrs<SelectAndScatterAttrs>().window;
+    default: return nullptr;
+  }
+}
+
+std::vector<WindowDimension> WindowDimensionsOf(const HloInstruction& op) {
+  std::vector<WindowDimension> dimensions;
+  const auto count = static_cast<int64_t>(WindowOf(op)->dimensions.size());
+  for (int64_t i = 0; i < count; ++i) {
+    if (op.opcode() == HloOpcode::kConvolution) {
+      const ConvolutionDimensionNumbers& labels = op.attrs<ConvolutionAttrs>().dim_labels;
+      dimensions.push_back({i, labels.input_spatial_dimensions(i), labels.output_spatial_dimensions(i),
+                            labels.kernel_spatial_dimensions(i)});
+    } else {
+      dimensions.push_back({i, i, i});
+    }
+  }
+  return dimensions;
+}
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
+// `over_windows` the windows. nullopt if the partitions would need different windows.
+struct Slide {
+  TileShift shift;  // to tiles that overlap, one after the other
+  Window::Dimension window;
+};
+std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_size, int64_t results, int64_t count,
+                             bool over_windows) {
+  const int64_t own_results = over_windows ? results : results / count;
+  const int64_t own_window = over_windows ? window.size / count : window.size;
+  const int64_t step = over_windows ? own_window * window.window_dilation : own_results * window.stride;
+  const int64_t span = (own_results - 1) * window.stride + (own_window - 1) * window.window_dilation + 1;
+  if (own_results == 0 || own_window == 0 || step % window.base_dilation != 0) return std::nullopt;
+  Slide slide{.shift = {}, .window = window};
+  slide.window.size = own_window;
+  for (int64_t tile = 0; tile < count; ++tile) {
+    const int64_t position = over_windows && window.window_reversal ? count - 1 - tile : tile;
+    // Of the operand with its base dilation; then without.
+    const int64_t start = position * step - window.padding_low, last = start + span - 1;
+    const int64_t from = -FloorDiv(-start, window.base_dilation), to = FloorDiv(last, window.base_dilation) + 1;
+    const int64_t length = to - from;
+    if (length <= 0) return std::nullopt;
+    slide.window.padding_low = from * window.base_dilation - start;
+    slide.window.padding_high = last - (to - 1) * window.base_dilation;
+    slide.shift.result_size = length * count;
+    const int64_t begin = std::max<int64_t>(from, 0), end = std::min(to, operand_size);
+    if (begin < end)
+      slide.shift.sources.push_back(
+          {operand_size, tile * length + begin - from, tile * length + end - from, begin, 1});
+  }
+  return slide;
+}
+
+// Whether the windows of each tile of the results lie in one tile of the operand, whatever the tiles.
+bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t results) {
+  return window.padding_low == 0 && window.padding_high == 0 && window.base_dilation == 1 &&
+         window.window_dilation == 1 && window.size <= window.stride && operand_size == results * window.stride;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
+  const Window* window = WindowOf(*op);
+  if (window == nullptr || !op->shape().IsArray()) return false;
+  const bool is_convolution = op->opcode() == HloOpcode::kConvolution;
+  const Shape& operand = op->operand(0)->shape();
+  const TileAssignment wanted = Wanted(*op);
+  const TileAssignment now = values_.at(op->operand(0))->tiles;
+  OpFactors own = factors;
+  Cuts cuts(own.count);
+  const auto new_factor = [&](TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result) {
+    const int factor = own.count++;
+    cuts.push_back(std::move(cut));
+    own.operands[0][of_operand] = factor;
+    if (of_other >= 0) own.operands[1][of_other] = factor;
+    if (of_result >= 0) own.result[of_result] = factor;
+    return factor;
+  };
+  std::vector<Slide> slides;
+  bool any = false;
+  for (const WindowDimension& d : WindowDimensionsOf(*op)) {
+    const Window::Dimension& along = window->dimensions[d.index];
+    const int64_t size = operand.dimensions(d.operand), results = op->shape().dimensions(d.result);
+    TileCut cut = CutOfDimension(wanted, d.result);
+    const bool over_windows = cut.count == 1 && is_convolution;
+    if (over_windows) cut = CutOfDimension(now, d.operand);
+    if (cut.count == 1 || own.operands[0][d.operand] != OpFactors::kNone) continue;
+    const int64_t count = cut.count;
+    if (size == 0 || size % count != 0 || (over_windows && along.size % count != 0)) {
+      if (over_windows) continue;
+      return false;
+    }
+    any = true;
+    if (op->opcode() == HloOpcode::kSelectAndScatter) {
+      if (op->operand(1)->shape().dimensions(d.result) % count != 0 ||
+          !StaysInTiles(along, size, op->operand(1)->shape().dimensions(d.result)))
+        return false;
+      new_factor(std::move(cut), d.operand, d.result, d.result);
+      continue;
+    }
+    std::optional<Slide> slide = SlideOf(along, size, results, count, over_windows);
+    if (!slide.has_value()) return false;
+    slide->shift.dimension = d.operand;
+    slides.push_back(*std::move(slide));
+    const int factor =
+        new_factor(std::move(cut), d.operand, over_windows ? d.kernel : -1, over_windows ? -1 : d.result);
+    if (!over_windows) continue;
+    own.combined.push_back(factor);
+    own.combiner = HloOpcode::kAdd;
+  }
+  int64_t groups = 1;  // the parts that the groups of a convolution's features are cut into
+  if (is_convolution && op->attrs<ConvolutionAttrs>().feature_group_count > 1) {
+    const ConvolutionAttrs& attrs = op->attrs<ConvolutionAttrs>();
+    const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
+    TileCut cut = CutOfDimension(wanted, labels.output_feature_dimension());
+    if (cut.count > 1 && attrs.feature_group_count % cut.count == 0) {
+      groups = cut.count;
+      any = true;
+      new_factor(std::move(cut), labels.input_feature_dimension(), labels.kernel_output_feature_dimension(),
+                 labels.output_feature_dimension());
+    }
+  }
+  if (!any) return false;
+  // The other dimensions: of the result as wanted, and what is added up as it is.
+  const auto take = [&](int factor, TileCut cut) {
+    if (factor == OpFactors::kNone || cuts[factor].count > 1 || !Fits(*op, factors, factor, cut.count)) return;
+    std::swap(cuts[factor], cut);
+    if (!AreIndependent(cuts, partitions_)) std::swap(cuts[factor], cut);
+  };
+  for (int64_t d = 0; d < op->shape().rank(); ++d) take(factors.result[d], CutOfDimension(wanted, d));
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (absl::c_linear_search(factors.combined, factors.operands[0][d]))
+      take(factors.operands[0][d], CutOfDimension(now, d));
+  }
+  if (!AreIndependent(cuts, partitions_)) return false;
+
+  const TileAssignment tiles = TilesOf(cuts, own.operands[0]);
+  double cost = CostOfOperands(*op, own, cuts) + CostOfResults(*op, own, cuts), bytes = TileBytes(operand, tiles);
+  std::vector<std::vector<ShiftRound>> rounds;
+  for (const Slide& slide : slides) {
+    rounds.push_back(PlanShift(slide.shift, tiles));
+    if (rounds.back().size() > kMostShiftRounds) return false;
+    const int64_t d = slide.shift.dimension;
+    const auto tile_size = static_cast<double>(operand.dimensions(d) / tiles.counts[d]);
+    cost += ReceivedElements(rounds.back(), partitions_) * bytes / tile_size;
+    bytes *= static_cast<double>(slide.shift.result_size / tiles.counts[d]) / tile_size;
+  }
+  if (cost >= limit) return false;
+
+  std::vector<HloInstruction*> operands;
+  for (int64_t i = 0; i < op->operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(op->operand(i), TilesOf(cuts, own.operands[i])));
+  }
+  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), TilesOf(cuts, own.result)));
+  Window local = *window;
+  // Padding has the value that a reduction begins with.
+  HloInstruction* fill = is_convolution ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
+                                        : operands.back();
+  for (size_t i = 0; i < slides.size(); ++i) {
+    const int64_t d = slides[i].shift.dimension;
+    HILO_ASSIGN_OR_RETURN(operands[0],
+                          emitter_.Shift({operands[0]}, fill, slides[i].shift, rounds[i], tiles.counts[d]));
+    for (const WindowDimension& dimension : WindowDimensionsOf(*op)) {
+      if (dimension.operand == d) local.dimensions[dimension.index] = slides[i].window;
+    }
+  }
+  HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
+  if (is_convolution) {
+    tile->mutable_attrs<ConvolutionAttrs>().window = local;
+    tile->mutable_attrs<ConvolutionAttrs>().feature_group_count /= groups;
+  } else if (op->opcode() == HloOpcode::kReduceWindow) {
+    tile->mutable_attrs<ReduceWindowAttrs>().window = local;
+  }
+  HILO_RETURN_IF_ERROR(SetComputed(op, tile, own, cuts));
+  return true;
+}
+
+}  // namespace hilo
