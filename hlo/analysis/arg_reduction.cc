@@ -133,18 +133,42 @@ bool IsPosition(const HloInstruction* instruction, int64_t dimension) {
   return instruction->opcode() == HloOpcode::kIota && instruction->attrs<IotaAttrs>().iota_dimension == dimension;
 }
 
+// Whether f chooses the same if the initial pair comes a second time.
+bool Restarts(const Choice& f, bool with_nan) {
+  const double values[] = {1, 2, std::numeric_limits<double>::quiet_NaN()};
+  const int count = with_nan ? 3 : 2;
+  for (int code = 0; code < count * count; ++code) {
+    for (double position : {0.5, 1.0, 1.5}) {
+      const Pair init{values[code % count], position}, chosen = f(init, {values[code / count], 1});
+      if (!Same(f(chosen, init), chosen)) return false;
+    }
+  }
+  return true;
+}
+
+// The computation of a reduction along one dimension that chooses a value and its position in the dimension.
+std::optional<Choice> ChoiceOf(const HloInstruction& reduce) {
+  if (reduce.operand_count() != 4 || reduce.attrs<ReduceAttrs>().dimensions.size() != 1) return std::nullopt;
+  const PrimitiveType type = reduce.operand(0)->shape().element_type(),
+                      position = reduce.operand(1)->shape().element_type();
+  if (IsComplexType(type) || type == PRED || !IsIntegralType(position) || PrimitiveTypeByteSize(position) < 4)
+    return std::nullopt;
+  if (!IsPosition(reduce.operand(1), reduce.attrs<ReduceAttrs>().dimensions[0])) return std::nullopt;
+  std::optional<Choice> choice = Choice::Create(*reduce.called_computation());
+  if (choice.has_value() && !Chooses(*choice, IsFloatingPointType(type))) return std::nullopt;
+  return choice;
+}
+
 }  // namespace
 
 bool IsArgReduction(const HloInstruction& reduce) {
   const int64_t last = reduce.operand(0)->shape().rank() - 1;
-  if (reduce.operand_count() != 4 || reduce.attrs<ReduceAttrs>().dimensions != std::vector<int64_t>{last}) return false;
-  const PrimitiveType type = reduce.operand(0)->shape().element_type(),
-                      position = reduce.operand(1)->shape().element_type();
-  if (IsComplexType(type) || type == PRED || !IsIntegralType(position) || PrimitiveTypeByteSize(position) < 4)
-    return false;
-  if (!IsPosition(reduce.operand(1), last)) return false;
-  const std::optional<Choice> choice = Choice::Create(*reduce.called_computation());
-  return choice.has_value() && Chooses(*choice, IsFloatingPointType(type));
+  return reduce.attrs<ReduceAttrs>().dimensions == std::vector<int64_t>{last} && ChoiceOf(reduce).has_value();
+}
+
+bool IsArgReductionInParts(const HloInstruction& reduce) {
+  const std::optional<Choice> choice = ChoiceOf(reduce);
+  return choice.has_value() && Restarts(*choice, IsFloatingPointType(reduce.operand(0)->shape().element_type()));
 }
 
 }  // namespace hilo

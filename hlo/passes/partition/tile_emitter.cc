@@ -86,17 +86,7 @@ absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const Ti
   std::vector<int64_t> apart = from.counts;
   for (size_t d = 0; d < to.counts.size(); ++d) apart[d] /= to.counts[d];
   HILO_ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> groups, GroupsToJoin(from, to, apart));
-  std::vector<int64_t> with_device = sizes;
-  with_device.insert(with_device.begin(), 1);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * value, Reshape(tile, with_device));
-  auto gather = std::make_unique<AllGatherAttrs>();
-  gather->channel_id = (*next_channel_)++;
-  gather->dimensions = {0};
-  gather->use_global_device_ids = true;
-  gather->replica_groups.groups = OfAllReplicas(groups);
-  with_device[0] = static_cast<int64_t>(groups[0].size());
-  const Shape gathered = ShapeUtil::MakeShape(tile->shape().element_type(), with_device);
-  HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kAllGather, {value}, std::move(gather), {}, &gathered));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * value, Gather(tile, groups));
   // [c0, c1, s0, s1] to [c0, s0, c1, s1] to [c0 * s0, c1 * s1].
   const auto rank = static_cast<int64_t>(sizes.size());
   std::vector<int64_t> joined;
@@ -110,6 +100,29 @@ absl::StatusOr<HloInstruction*> TileEmitter::Join(HloInstruction* tile, const Ti
   HILO_ASSIGN_OR_RETURN(value, Reshape(value, apart));
   HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kTranspose, {value}, std::move(transpose)));
   return Reshape(value, joined);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Gather(HloInstruction* value,
+                                                    const std::vector<std::vector<int64_t>>& groups) {
+  std::vector<int64_t> with_device(value->shape().dimensions().begin(), value->shape().dimensions().end());
+  with_device.insert(with_device.begin(), 1);
+  HILO_ASSIGN_OR_RETURN(value, Reshape(value, with_device));
+  auto gather = std::make_unique<AllGatherAttrs>();
+  gather->channel_id = (*next_channel_)++;
+  gather->dimensions = {0};
+  gather->use_global_device_ids = true;
+  gather->replica_groups.groups = OfAllReplicas(groups);
+  with_device[0] = static_cast<int64_t>(groups[0].size());
+  const Shape gathered = ShapeUtil::MakeShape(value->shape().element_type(), with_device);
+  return computation_->AddOp(HloOpcode::kAllGather, {value}, std::move(gather), {}, &gathered);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Broadcast(HloInstruction* value,
+                                                       std::vector<std::vector<int64_t>> groups) {
+  auto attributes = std::make_unique<CollectiveBroadcastAttrs>();
+  attributes->channel_id = (*next_channel_)++;
+  attributes->replica_groups.groups = std::move(groups);
+  return computation_->AddOp(HloOpcode::kCollectiveBroadcast, {value}, std::move(attributes));
 }
 
 // Partitions that have the tiles of one larger tile, one of each and in the order of these.
@@ -189,17 +202,21 @@ absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const 
     return tile->mutable_operand(0);
   }
   if (combiner != HloOpcode::kAdd) return tile;
+  return OnFirst(tile, computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type())), groups);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::OnFirst(HloInstruction* value, HloInstruction* other,
+                                                     const std::vector<std::vector<int64_t>>& groups) {
   absl::InlinedVector<bool, 8> is_first(partitions_, false);
   for (const std::vector<int64_t>& group : groups) is_first[group[0]] = true;
   HILO_ASSIGN_OR_RETURN(HloInstruction * scalar, ElementOfPartition(LiteralUtil::CreateR1<bool>(is_first)));
-  HloInstruction* zero = computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type()));
-  const Shape mask = ShapeUtil::MakeShape(PRED, tile->shape().dimensions());
+  const Shape mask = ShapeUtil::MakeShape(PRED, value->shape().dimensions());
   HILO_ASSIGN_OR_RETURN(HloInstruction * takes, computation_->AddOp(HloOpcode::kBroadcast, {scalar},
                                                                     std::make_unique<BroadcastAttrs>(), {}, &mask));
-  const Shape shape = ShapeUtil::MakeShape(tile->shape().element_type(), tile->shape().dimensions());
-  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, computation_->AddOp(HloOpcode::kBroadcast, {zero},
-                                                                    std::make_unique<BroadcastAttrs>(), {}, &shape));
-  return computation_->AddOp(HloOpcode::kSelect, {takes, tile, zeros});
+  const Shape shape = ShapeUtil::MakeShape(value->shape().element_type(), value->shape().dimensions());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * others, computation_->AddOp(HloOpcode::kBroadcast, {other},
+                                                                     std::make_unique<BroadcastAttrs>(), {}, &shape));
+  return computation_->AddOp(HloOpcode::kSelect, {takes, value, others});
 }
 
 absl::StatusOr<HloComputation*> TileEmitter::CombinerComputation(HloOpcode combiner, PrimitiveType type) {

@@ -44,6 +44,14 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> Combine(HloInstruction* part, HloOpcode combiner,
                                           const std::vector<std::vector<int64_t>>& groups);
 
+  // The value of the first partition of each group.
+  absl::StatusOr<HloInstruction*> Broadcast(HloInstruction* value, std::vector<std::vector<int64_t>> groups);
+  // The values of the partitions of each group, along a new first dimension.
+  absl::StatusOr<HloInstruction*> Gather(HloInstruction* value, const std::vector<std::vector<int64_t>>& groups);
+  // `value` on the first partition of each group, the scalar `other` on the rest.
+  absl::StatusOr<HloInstruction*> OnFirst(HloInstruction* value, HloInstruction* other,
+                                          const std::vector<std::vector<int64_t>>& groups);
+
   // As Combine, but each partition keeps its part along the dimension alone: the i-th of a group the i-th part.
   absl::StatusOr<HloInstruction*> ReduceScatter(HloInstruction* part, HloOpcode combiner,
                                                 const std::vector<std::vector<int64_t>>& groups, int64_t dimension);
@@ -52,8 +60,8 @@ class TileEmitter {
   // scalar, is where no source is.
   absl::StatusOr<HloInstruction*> Shift(const std::vector<HloInstruction*>& tiles, HloInstruction* fill,
                                         const TileShift& shift, const std::vector<ShiftRound>& rounds, int64_t count);
-  // The indices of a scatter into a tile that is cut along dimensions that they index: less the first index of the
-  // tile. Component i, along `vector_dimension`, indexes dimension `indexed`[i].
+  // The indices of a scatter into a tile, or a gather from one, that is cut along dimensions that they index: less the
+  // first index of the tile. Component i, along `vector_dimension`, indexes dimension `indexed`[i].
   absl::StatusOr<HloInstruction*> IndicesWithin(HloInstruction* indices, const Shape& whole,
                                                 const TileAssignment& tiles, int64_t vector_dimension,
                                                 const std::vector<int64_t>& indexed);

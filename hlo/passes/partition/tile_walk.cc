@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "base/errors.h"
@@ -111,6 +112,7 @@ absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruct
 }
 
 absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
+  HILO_RETURN_IF_ERROR(ComputeNow(&value));
   if (value.whole != nullptr) return value.whole;
   if (value.tile != nullptr) {
     ++gathered_count_;
@@ -128,6 +130,7 @@ absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
 }
 
 absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAssignment& tiles) {
+  HILO_RETURN_IF_ERROR(ComputeNow(&value));
   if (value.tile != nullptr && SameTiles(value.tiles, tiles)) return value.tile;
   if (tiles.IsWhole()) return Whole(value);
   if (value.whole == nullptr && value.tile != nullptr) {
@@ -173,27 +176,42 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
   }
   const bool is_local = absl::c_any_of(instruction->operands(),
                                        [&](const HloInstruction* operand) { return values_.at(operand)->is_local; });
+  if (is_local) return VisitWhole(instruction);
+  if (!MayWait(*instruction)) return Divide(instruction);
+  Set(instruction, {.waiting = instruction});
+  return absl::OkStatus();
+}
+
+absl::Status TileWalk::Divide(HloInstruction* op) {
   const bool is_cut =
-      !Wanted(*instruction).IsWhole() || absl::c_any_of(instruction->operands(), [&](const HloInstruction* operand) {
-        return values_.at(operand)->tile != nullptr;
+      !Wanted(*op).IsWhole() || absl::c_any_of(op->operands(), [&](const HloInstruction* operand) {
+        return values_.at(operand)->tile != nullptr || values_.at(operand)->waiting != nullptr;
       });
-  if (is_cut && !is_local) {
-    if (const std::optional<OpFactors> factors = FactorsOf(*instruction); factors.has_value()) {
-      if (instruction->opcode() == HloOpcode::kReshape) {
-        HILO_ASSIGN_OR_RETURN(const bool done, VisitReshape(instruction));
-        if (done) return CutAgain(*instruction);
-      }
-      const Cuts cuts = ChooseCuts(*instruction, *factors);
-      const double cost = CostOf(*instruction, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
-      for (const auto way : {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitWindows}) {
-        HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(instruction, *factors, cost));
-        if (done) return CutAgain(*instruction);
-      }
-      HILO_RETURN_IF_ERROR(cuts.empty() ? VisitWhole(instruction) : VisitTiled(instruction, *factors, cuts));
-      return CutAgain(*instruction);
-    }
+  const std::optional<OpFactors> factors = is_cut ? FactorsOf(*op) : std::nullopt;
+  if (!factors.has_value()) return VisitWhole(op);
+  if (op->opcode() == HloOpcode::kReshape) {
+    HILO_ASSIGN_OR_RETURN(const bool done, VisitReshape(op));
+    if (done) return CutAgain(*op);
   }
-  return VisitWhole(instruction);
+  const Cuts cuts = ChooseCuts(*op, *factors);
+  const double cost = CostOf(*op, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
+  for (const auto way : {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitWindows,
+                         &TileWalk::VisitGather, &TileWalk::VisitSliceOfTile, &TileWalk::VisitArgReduction}) {
+    HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(op, *factors, cost));
+    if (done) return CutAgain(*op);
+  }
+  HILO_RETURN_IF_ERROR(cuts.empty() ? VisitWhole(op) : VisitTiled(op, *factors, cuts));
+  return CutAgain(*op);
+}
+
+absl::Status TileWalk::ComputeNow(DividedValue* value) {
+  HloInstruction* op = std::exchange(value->waiting, nullptr);
+  if (op == nullptr) return absl::OkStatus();
+  const std::shared_ptr<DividedValue> own = values_.at(op);  // *value
+  HILO_RETURN_IF_ERROR(Divide(op));
+  *own = *values_.at(op);
+  values_[op] = own;
+  return absl::OkStatus();
 }
 
 TileAssignment TileWalk::Wanted(const HloInstruction& instruction, size_t leaf) const {
@@ -266,6 +284,19 @@ bool TileWalk::Fits(const HloInstruction& op, const OpFactors& factors, int fact
   return true;
 }
 
+void TileWalk::Take(const HloInstruction& op, const OpFactors& factors, const std::vector<int>& dimensions,
+                    const TileAssignment& tiles, Cuts* cuts) const {
+  for (size_t d = 0; d < dimensions.size() && d < tiles.counts.size(); ++d) {
+    const int factor = dimensions[d];
+    TileCut cut = CutOfDimension(tiles, static_cast<int64_t>(d));
+    if (cut.count == 1 || factor == OpFactors::kNone || (*cuts)[factor].count > 1 ||
+        !Fits(op, factors, factor, cut.count))
+      continue;
+    (*cuts)[factor] = std::move(cut);
+    if (!AreIndependent(*cuts, partitions_)) (*cuts)[factor] = TileCut();
+  }
+}
+
 std::vector<std::vector<TileCut>> TileWalk::Options(const HloInstruction& op, const OpFactors& factors) const {
   std::vector<std::vector<TileCut>> options(factors.count, std::vector<TileCut>(1));
   std::vector<TileCut> moved;  // cuts of dimensions that must be whole here, which others may take over
@@ -325,6 +356,7 @@ TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& f
 
 double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const {
   const DividedValue& value = *values_.at(&instruction);
+  if (value.waiting != nullptr) return TileBytes(instruction.shape(), {});  // gathered, about
   if (value.whole != nullptr || value.tile == nullptr || SameTiles(value.tiles, tiles)) return 0;
   for (const auto& [cut, part] : value.more) {
     if (SameTiles(cut, tiles)) return 0;

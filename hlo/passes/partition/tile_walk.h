@@ -27,6 +27,8 @@ struct DividedValue {
   TileAssignment joined;                                         // larger tiles, if any have been emitted for these
   bool is_local =
       false;  // inside of a manual computation: another array in each partition, which is never divided further
+  // The op, if it has not been divided yet: those that use the value may do without. Has only this.
+  HloInstruction* waiting = nullptr;
   bool is_invariant = false;  // the same in all iterations of the loop that the computation is the body of
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
@@ -127,6 +129,9 @@ class TileWalk {
   // Of getting the tiles of a value.
   double CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const;
   bool Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const;
+  // Cuts the factors of `dimensions`, of one array, as `tiles` are, where they fit and go with the other cuts.
+  void Take(const HloInstruction& op, const OpFactors& factors, const std::vector<int>& dimensions,
+            const TileAssignment& tiles, Cuts* cuts) const;
   TileAssignment TilesOf(const Cuts& cuts, const std::vector<int>& factors) const;
   // The dimension along which partial results with the tiles `from` are scattered to get `wanted`, if they can be.
   std::optional<int64_t> ScatterDimension(const Cuts& cuts, const OpFactors& factors, const TileAssignment& from,
@@ -134,6 +139,11 @@ class TileWalk {
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
+  // Of an op that is not local.
+  absl::Status Divide(HloInstruction* op);
+  // Whether the op may wait; and computes one that has waited, the value of which is `value`.
+  bool MayWait(const HloInstruction& op) const;
+  absl::Status ComputeNow(DividedValue* value);
   // Sets the value of `op`, of which each partition has computed `tile` from its tiles of the operands; combines
   // partial results.
   absl::Status SetComputed(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors, const Cuts& cuts);
@@ -143,8 +153,15 @@ class TileWalk {
   //
   // Moves elements along cut dimensions.
   absl::StatusOr<bool> VisitShift(HloInstruction* op, const OpFactors& factors, double limit);
-  // Scatters into rows that are cut: every partition takes the updates of those it has.
+  // Scatters into rows that are cut, of which every partition takes the updates of those that it has; or updates that
+  // are cut, the results of which are combined.
   absl::StatusOr<bool> VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit);
+  // Gathers from rows that are cut: every partition gathers those that it has, and the results are added up.
+  absl::StatusOr<bool> VisitGather(HloInstruction* gather, const OpFactors& factors, double limit);
+  // Slices that lie in one tile: the partition that has it sends them.
+  absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
+  // Finds the position of an extreme along a cut dimension: of each partition's, the partitions choose.
+  absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);

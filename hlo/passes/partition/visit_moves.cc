@@ -1,8 +1,12 @@
-// Ops that move elements along dimensions that stay cut: shifts (tile_shift.h) and scatters.
+// Ops that move elements along dimensions that stay cut: shifts (tile_shift.h).
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/tile_shift.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -10,93 +14,210 @@
 namespace hilo {
 namespace {
 
-// What the op does along a dimension; nullopt if that cannot be told, or it does nothing.
-std::optional<TileShift> ShiftOf(const HloInstruction& op, int64_t d) {
-  const Shape& operand = op.operand(0)->shape();
-  const int64_t size = operand.dimensions(d), result = op.shape().dimensions(d);
-  TileShift shift{.dimension = d, .result_size = result};
-  if (op.opcode() == HloOpcode::kSlice) {
-    const SliceRange& range = op.attrs<SliceAttrs>().slice[d];
-    if (range == SliceRange{0, size, 1}) return std::nullopt;
-    shift.sources.push_back({size, 0, result, range.start, range.stride});
-  } else if (op.opcode() == HloOpcode::kReverse) {
-    if (!absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d)) return std::nullopt;
-    shift.sources.push_back({size, 0, result, size - 1, -1});
-  } else if (op.opcode() == HloOpcode::kPad) {
-    const PaddingConfig::Dimension& padding = op.attrs<PadAttrs>().padding.dimensions[d];
-    const int64_t low = padding.edge_padding_low;
-    if ((low == 0 && padding.edge_padding_high == 0) || padding.interior_padding != 0) return std::nullopt;
-    const int64_t begin = std::max<int64_t>(low, 0), end = std::min(low + size, result);
-    if (begin < end) shift.sources.push_back({size, begin, end, begin - low, 1});
-  } else if (op.opcode() == HloOpcode::kConcatenate) {
-    if (op.attrs<ConcatenateAttrs>().dimensions[0] != d) return std::nullopt;
-    int64_t begin = 0;
-    for (size_t i = 0; i < static_cast<size_t>(op.operand_count()); ++i) {
-      const int64_t length = op.operand(static_cast<int64_t>(i))->shape().dimensions(d);
-      shift.sources.push_back({length, begin, begin + length, 0, 1, i});
-      begin += length;
-    }
-  } else {
+constexpr OpcodeSet kMoves = {HloOpcode::kConcatenate, HloOpcode::kDynamicSlice, HloOpcode::kPad, HloOpcode::kReverse,
+                              HloOpcode::kSlice};
+
+// The constant range of a slice or dynamic-slice. nullopt if it depends on values.
+std::optional<SliceRange> RangeOf(const HloInstruction& slice, int64_t d) {
+  if (slice.opcode() == HloOpcode::kSlice) return slice.attrs<SliceAttrs>().slice[d];
+  const int64_t size = slice.operand(0)->shape().dimensions(d), length = slice.shape().dimensions(d);
+  if (size == length) return SliceRange{0, size, 1};
+  const HloInstruction& start = *slice.operand(d + 1);
+  if (!start.IsConstant() || (start.shape().element_type() != S32 && start.shape().element_type() != S64))
     return std::nullopt;
-  }
-  return shift;
+  const int64_t first = std::clamp<int64_t>(start.literal().GetAsInt64(0), 0, size - length);
+  return SliceRange{first, first + length, 1};
 }
+
+// Whether the op, one of kMoves, does something along the dimension.
+bool MovesAlong(const HloInstruction& op, int64_t d) {
+  switch (op.opcode()) {
+    case HloOpcode::kConcatenate: return op.attrs<ConcatenateAttrs>().dimensions[0] == d;
+    case HloOpcode::kReverse: return absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d);
+    case HloOpcode::kPad: return op.attrs<PadAttrs>().padding.dimensions[d] != PaddingConfig::Dimension();
+    default: return RangeOf(op, d) != SliceRange{0, op.operand(0)->shape().dimensions(d), 1};
+  }
+}
+
+// The only dimension that the op moves along.
+std::optional<int64_t> OnlyDimension(const HloInstruction& op) {
+  std::optional<int64_t> only;
+  for (int64_t d = 0; d < op.shape().rank(); ++d) {
+    if (!MovesAlong(op, d)) continue;
+    if (only.has_value()) return std::nullopt;
+    only = d;
+  }
+  return only;
+}
+
+// Where the elements of a result come from along one dimension, through all ops that wait.
+class Origin {
+ public:
+  Origin(int64_t dimension, absl::FunctionRef<bool(const HloInstruction*)> waits) : waits_(waits) {
+    shift_.dimension = dimension;
+  }
+
+  // False if that is not a shift.
+  bool Trace(const HloInstruction& op) {
+    shift_.result_size = op.shape().dimensions(shift_.dimension);
+    return Through(op, 0, 1, 0, shift_.result_size, 0);
+  }
+
+  const TileShift& shift() const { return shift_; }
+  const std::vector<const HloInstruction*>& arrays() const { return arrays_; }  // by ShiftSource::operand
+  const HloInstruction* fill() const { return fill_; }                          // null if nothing is filled
+  bool has_traced() const { return has_traced_; }                               // an op that waits
+
+ private:
+  static constexpr int kMostTraced = 16;  // ops, one after the other
+
+  // Elements [begin, end) of the result are those from `first`, `stride` apart, of `value`.
+  bool From(const HloInstruction* value, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
+    if (begin == end) return true;
+    if (waits_(value)) {
+      has_traced_ = true;
+      return depth < kMostTraced && Through(*value, first, stride, begin, end, depth + 1);
+    }
+    auto known = absl::c_find(arrays_, value);
+    if (known == arrays_.end()) known = arrays_.insert(known, value);
+    shift_.sources.push_back({value->shape().dimensions(shift_.dimension), begin, end, first, stride,
+                              static_cast<size_t>(known - arrays_.begin())});
+    return true;
+  }
+
+  bool Filled(const HloInstruction* scalar, int64_t begin, int64_t end) {
+    if (begin == end) return true;
+    if (fill_ == nullptr) fill_ = scalar;
+    return fill_ == scalar || (fill_->IsConstant() && scalar->IsConstant() && fill_->literal() == scalar->literal());
+  }
+
+  bool Through(const HloInstruction& op, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
+    const int64_t d = shift_.dimension;
+    const int64_t size = op.operand(0)->shape().dimensions(d);
+    if (!MovesAlong(op, d)) return op.operand_count() == 1 && From(op.operand(0), first, stride, begin, end, depth);
+    switch (op.opcode()) {
+      case HloOpcode::kReverse: return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
+      case HloOpcode::kPad: {
+        const PaddingConfig::Dimension& padding = op.attrs<PadAttrs>().padding.dimensions[d];
+        if (padding.interior_padding != 0 || stride != 1) return false;
+        const int64_t from = std::clamp(begin + padding.edge_padding_low - first, begin, end);
+        const int64_t to = std::clamp(begin + padding.edge_padding_low - first + size, from, end);
+        return Filled(op.operand(1), begin, from) &&
+               From(op.operand(0), first + from - begin - padding.edge_padding_low, 1, from, to, depth) &&
+               Filled(op.operand(1), to, end);
+      }
+      case HloOpcode::kConcatenate: {
+        if (stride != 1) return false;
+        int64_t offset = 0;  // of the operand
+        for (const HloInstruction* operand : op.operands()) {
+          const int64_t length = operand->shape().dimensions(d);
+          const int64_t from = std::clamp(begin + offset - first, begin, end);
+          const int64_t to = std::clamp(begin + offset + length - first, begin, end);
+          const bool is_uniform = operand->opcode() == HloOpcode::kBroadcast && operand->operand(0)->IsConstant() &&
+                                  operand->operand(0)->shape().IsScalar();
+          if (is_uniform ? !Filled(operand->operand(0), from, to)
+                         : !From(operand, first + from - begin - offset, 1, from, to, depth))
+            return false;
+          offset += length;
+        }
+        return true;
+      }
+      default: {
+        const std::optional<SliceRange> range = RangeOf(op, d);
+        return range.has_value() &&
+               From(op.operand(0), range->start + range->stride * first, range->stride * stride, begin, end, depth);
+      }
+    }
+  }
+
+  const absl::FunctionRef<bool(const HloInstruction*)> waits_;
+  TileShift shift_;
+  std::vector<const HloInstruction*> arrays_;
+  const HloInstruction* fill_ = nullptr;
+  bool has_traced_ = false;
+};
 
 }  // namespace
 
+// An op that moves elements along a cut dimension, to sizes that are not cut like it, does so together with what moves
+// its result on: a roll is a concatenation of slices, each of which would be gathered.
+bool TileWalk::MayWait(const HloInstruction& op) const {
+  if (!kMoves.contains(op.opcode()) || &op == computation_->root_instruction() || op.users().empty() ||
+      !FactorsOf(op).has_value())
+    return false;
+  for (const HloInstruction* user : op.users()) {
+    if (!kMoves.contains(user->opcode())) return false;
+  }
+  const std::optional<int64_t> d = OnlyDimension(op);
+  if (!d.has_value() || CutOfDimension(Wanted(op), *d).count > 1) return false;
+  return absl::c_any_of(op.operands(), [&](const HloInstruction* operand) {
+    const DividedValue& value = *values_.at(operand);
+    return value.waiting != nullptr || CutOfDimension(value.tiles, *d).count > 1;
+  });
+}
+
 absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, double limit) {
-  if (!op->shape().IsArray()) return false;
+  if (!kMoves.contains(op->opcode())) return false;
   const TileAssignment wanted = Wanted(*op);
   if (wanted.IsWhole()) return false;
-  const size_t count = op->opcode() == HloOpcode::kPad ? 1 : op->operand_count();
-  double cost = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const HloInstruction& operand = *op->operand(static_cast<int64_t>(i));
-    if (!TileShape(operand.shape(), wanted).ok()) return false;
-    cost += CostOf(operand, wanted);
-  }
-  std::vector<TileShift> shifts;
-  std::vector<std::vector<ShiftRound>> rounds;
-  double bytes = TileBytes(op->operand(0)->shape(), wanted);  // of the tile as it is shifted along one after the other
+  const auto waits = [&](const HloInstruction* value) { return values_.at(value)->waiting != nullptr; };
+  std::vector<Origin> origins;
   for (int64_t d = 0; d < op->shape().rank(); ++d) {
-    if (wanted.counts[d] == 1) continue;
-    std::optional<TileShift> shift = ShiftOf(*op, d);
-    if (!shift.has_value()) {
-      if (op->shape().dimensions(d) != op->operand(0)->shape().dimensions(d)) return false;
-      continue;
+    if (wanted.counts[d] > 1 && MovesAlong(*op, d) && !origins.emplace_back(d, waits).Trace(*op)) return false;
+  }
+  if (origins.empty()) return false;
+  // What waits moves along one dimension; so must the op then.
+  const std::vector<const HloInstruction*>& arrays = origins[0].arrays();
+  const bool has_traced = absl::c_any_of(origins, [](const Origin& origin) { return origin.has_traced(); });
+  if (arrays.empty() || (has_traced && OnlyDimension(*op) != origins[0].shift().dimension)) return false;
+  double cost = 0;
+  for (const HloInstruction* array : arrays) {
+    if (!TileShape(array->shape(), wanted).ok()) return false;
+    cost += CostOf(*array, wanted);
+  }
+  std::vector<std::vector<ShiftRound>> rounds;
+  double bytes = TileBytes(arrays[0]->shape(), wanted);  // of the tile as it is shifted along one after the other
+  for (const Origin& origin : origins) {
+    const int64_t d = origin.shift().dimension, count = wanted.counts[d];
+    for (const ShiftSource& source : origin.shift().sources) {
+      if (source.operand_size == 0 || source.operand_size % count != 0) return false;
     }
-    for (const ShiftSource& source : shift->sources) {
-      if (source.operand_size == 0 || source.operand_size % wanted.counts[d] != 0) return false;
-    }
-    rounds.push_back(PlanShift(*shift, wanted));
+    rounds.push_back(PlanShift(origin.shift(), wanted));
     if (rounds.back().size() > kMostShiftRounds) return false;
-    const auto operand_tile = static_cast<double>(op->operand(0)->shape().dimensions(d) / wanted.counts[d]);
+    const auto operand_tile = static_cast<double>(arrays[0]->shape().dimensions(d) / count);
     cost += ReceivedElements(rounds.back(), partitions_) * bytes / operand_tile;
-    bytes *= static_cast<double>(op->shape().dimensions(d) / wanted.counts[d]) / operand_tile;
-    shifts.push_back(*std::move(shift));
+    bytes *= static_cast<double>(op->shape().dimensions(d) / count) / operand_tile;
   }
-  if (shifts.empty() || cost >= limit) return false;
+  if (cost >= limit) return false;
   std::vector<HloInstruction*> tiles;
-  for (size_t i = 0; i < count; ++i) {
-    HILO_ASSIGN_OR_RETURN(tiles.emplace_back(), Tile(op->operand(static_cast<int64_t>(i)), wanted));
+  for (const HloInstruction* array : arrays) {
+    HILO_ASSIGN_OR_RETURN(tiles.emplace_back(), Tile(array, wanted));
   }
-  HloInstruction* fill = computation_->AddConstant(LiteralUtil::Zero(op->shape().element_type()));
-  if (op->opcode() == HloOpcode::kPad) {
-    HILO_ASSIGN_OR_RETURN(fill, Whole(op->operand(1)));
-  }
-  for (size_t i = 0; i < shifts.size(); ++i) {
+  for (size_t i = 0; i < origins.size(); ++i) {
+    HloInstruction* fill = nullptr;
+    if (origins[i].fill() != nullptr) {
+      HILO_ASSIGN_OR_RETURN(fill, Whole(origins[i].fill()));
+    } else {
+      fill = computation_->AddConstant(LiteralUtil::Zero(op->shape().element_type()));
+    }
+    const TileShift& shift = origins[i].shift();
     HILO_ASSIGN_OR_RETURN(HloInstruction * shifted,
-                          emitter_.Shift(tiles, fill, shifts[i], rounds[i], wanted.counts[shifts[i].dimension]));
+                          emitter_.Shift(tiles, fill, shift, rounds[i], wanted.counts[shift.dimension]));
     tiles = {shifted};
   }
   // What the op does along the other dimensions.
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), wanted));
-  if (tiles[0]->shape().dimensions() != shape.dimensions() || op->opcode() == HloOpcode::kReverse) {
+  bool moves_more = false;
+  for (int64_t d = 0; d < shape.rank(); ++d) moves_more |= wanted.counts[d] == 1 && MovesAlong(*op, d);
+  if (moves_more) {
     std::vector<HloInstruction*> operands = tiles;
-    if (op->opcode() == HloOpcode::kPad) operands.push_back(fill);
+    for (int64_t i = 1; i < op->operand_count(); ++i) {
+      HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Whole(op->operand(i)));
+    }
     HloInstruction* rest = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
     for (int64_t d = 0; d < shape.rank(); ++d) {
-      const int64_t size = tiles[0]->shape().dimensions(d);
+      const int64_t size = shape.dimensions(d);
+      if (op->opcode() == HloOpcode::kDynamicSlice) rest->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = size;
       if (wanted.counts[d] == 1) continue;
       if (op->opcode() == HloOpcode::kSlice) rest->mutable_attrs<SliceAttrs>().slice[d] = {0, size, 1};
       if (op->opcode() == HloOpcode::kPad) rest->mutable_attrs<PadAttrs>().padding.dimensions[d] = {};
@@ -105,44 +226,6 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, 
     tiles = {rest};
   }
   HILO_RETURN_IF_ERROR(SetDivided(op, tiles[0], {wanted}));
-  return true;
-}
-
-// Indices outside of the tile have no effect, as those outside of the array.
-absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit) {
-  if (scatter->opcode() != HloOpcode::kScatter) return false;
-  const TileAssignment wanted = Wanted(*scatter);
-  const ScatterAttrs& attrs = scatter->attrs<ScatterAttrs>();
-  const HloInstruction &operand = *scatter->operand(0), &indices = *scatter->operand(1),
-                       &updates = *scatter->operand(2);
-  const PrimitiveType type = indices.shape().element_type();
-  if (wanted.IsWhole() || (type != S32 && type != S64)) return false;
-  Cuts cuts(factors.count);
-  bool any = false;
-  for (int64_t d = 0; d < operand.shape().rank(); ++d) {
-    if (wanted.counts[d] == 1) continue;
-    if (factors.operands[0][d] != OpFactors::kNone) {
-      cuts[factors.operands[0][d]] = CutOfDimension(wanted, d);
-    } else if (absl::c_linear_search(attrs.inserted_window_dims, d) &&
-               absl::c_linear_search(attrs.scatter_dims_to_operand_dims, d)) {
-      any = true;
-    } else {
-      return false;
-    }
-  }
-  const TileAssignment of_indices = TilesOf(cuts, factors.operands[1]), of_updates = TilesOf(cuts, factors.operands[2]);
-  const double cost = CostOf(operand, wanted) + CostOf(indices, of_indices) + CostOf(updates, of_updates);
-  if (!any || cost >= limit) return false;
-  std::vector<HloInstruction*> operands(3);
-  HILO_ASSIGN_OR_RETURN(operands[0], Tile(&operand, wanted));
-  HILO_ASSIGN_OR_RETURN(operands[1], Tile(&indices, of_indices));
-  HILO_ASSIGN_OR_RETURN(operands[2], Tile(&updates, of_updates));
-  HILO_ASSIGN_OR_RETURN(operands[1],
-                        emitter_.IndicesWithin(operands[1], operand.shape(), wanted, attrs.index_vector_dim,
-                                               attrs.scatter_dims_to_operand_dims));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(scatter->shape(), wanted));
-  HloInstruction* tile = computation_->AddInstruction(scatter->CloneWithNewOperands(shape, operands), scatter->name());
-  HILO_RETURN_IF_ERROR(SetDivided(scatter, tile, {wanted}));
   return true;
 }
 

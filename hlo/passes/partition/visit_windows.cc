@@ -156,17 +156,13 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
   }
   if (!any) return false;
   // The other dimensions: of the result as wanted, and what is added up as it is.
-  const auto take = [&](int factor, TileCut cut) {
-    if (factor == OpFactors::kNone || cuts[factor].count > 1 || !Fits(*op, factors, factor, cut.count)) return;
-    std::swap(cuts[factor], cut);
-    if (!AreIndependent(cuts, partitions_)) std::swap(cuts[factor], cut);
-  };
-  for (int64_t d = 0; d < op->shape().rank(); ++d) take(factors.result[d], CutOfDimension(wanted, d));
-  for (int64_t d = 0; d < operand.rank(); ++d) {
-    if (absl::c_linear_search(factors.combined, factors.operands[0][d]))
-      take(factors.operands[0][d], CutOfDimension(now, d));
-  }
   if (!AreIndependent(cuts, partitions_)) return false;
+  Take(*op, factors, factors.result, wanted, &cuts);
+  std::vector<int> added_up = factors.operands[0];
+  for (int& factor : added_up) {
+    if (!absl::c_linear_search(factors.combined, factor)) factor = OpFactors::kNone;
+  }
+  Take(*op, factors, added_up, now, &cuts);
 
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]);
   double cost = CostOfOperands(*op, own, cuts) + CostOfResults(*op, own, cuts), bytes = TileBytes(operand, tiles);

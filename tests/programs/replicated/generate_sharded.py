@@ -125,6 +125,25 @@ def main():
           [P(None, "a", "b")] * 5 + [P(None, "a", None, "b")] + [P(None, "a", "b")] * 3 + [P(), P(None, "a", "b"), P(), P(None, "a", "b")],
           [normal(2, 8, 8, 4), normal(3, 3, 4, 4), normal(3, 3, 1, 4)])
 
+    def indices(table, words, pixels, updates, image):
+        zeros = jnp.zeros((8, 4))
+        return (table[words], table.at[words].get(mode="clip"), image[pixels[:, 0], pixels[:, 1]], table > 0, (table > 0)[words], zeros.at[words].add(updates), table.at[words].add(updates), table.at[words].max(updates),
+                table.at[words].multiply(updates), jnp.argmax(table, 0), jnp.argmin(image, 1), jnp.argmax(jnp.where(jnp.arange(8)[:, None] > 2, jnp.nan, table), 0), table[5], image[3, 1:3], image[-1:, 6],
+                lax.dynamic_slice(image, (2, 0), (4, 8)))
+
+    rows = normal(8, 4)
+    rows[3] = -0.0
+    write("sharded_indices", "Indices of rows that are cut, updates that are cut, positions of extremes, and slices of one tile.", indices, [P("a"), P("b"), P(), P("b"), P("b", "a")],
+          [P(), P("b"), P(), P("a"), P("b"), P(), P("a"), P("b"), P(), P(), P(), P(), P(), P("a"), P(), P("a", "b")],
+          [rows, np.array([7, 3, 0, 9, -1, 3], np.int32), np.array([[0, 7], [7, 0], [3, 3]], np.int32), normal(6, 4), np.round(normal(8, 8))])
+
+    def rolls(x, y):
+        pad = lambda x, value=0.0: jnp.pad(x, ((1, 1), (0, 0)), constant_values=value)
+        return (jnp.roll(x, 1, 0), jnp.roll(x, (-3, 2), (0, 1)), pad(x)[2:] + pad(x)[:-2] - 2 * x, pad(x, 7.0)[:8], jnp.concatenate([jnp.zeros((1, 8)), x[:-1]]), jnp.concatenate([x[5:], y, x[:1]])[::-1],
+                jnp.roll(jnp.roll(x, 1, 0), 2, 0), pad(pad(x, 1.0), 2.0)[2:10], jnp.concatenate([x[1:], x[:1]]) + x[1:][:1])
+
+    write("sharded_rolls", "Elements that move in several steps, over sizes that do not divide.", rolls, [P("a", "b"), P("b")], [P("a", "b")] * 9, [normal(8, 8), normal(4, 8)])
+
 
 if __name__ == "__main__":
     main()
