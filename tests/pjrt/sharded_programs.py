@@ -311,6 +311,12 @@ simple("odd_concat", "8", lambda a, b: jnp.concatenate([a, b]) * 2, ((16, 4), P(
 add("odd_constraint", "8", lambda m: lambda a: con(m, a * 2, x) + 1, ((13, 4), n))
 add("odd_constraint_sum", "8", lambda m: lambda a: con(m, a * 2, x).sum(), ((13, 4), n))
 add("odd_constraint_dot", "8", lambda m: lambda a, w: con(m, jnp.sin(a), x) @ w, ((13, 4), n), ((4, 16), n))
+# ---- linear algebra of batches
+simple("chol_b", "8", lambda a: jnp.linalg.cholesky(a @ a.swapaxes(1, 2) + 64 * jnp.eye(16)), ((8, 16, 16), P(x)))
+simple("solve_b", "8", lambda a, b: lax.linalg.triangular_solve(jnp.tril(a) + 8 * jnp.eye(16), b, left_side=True, lower=True), ((8, 16, 16), P(x)), ((8, 16, 4), P(x)))
+simple("eigvals_b", "24", lambda a: jnp.linalg.eigvalsh(a + a.swapaxes(1, 2)), ((8, 16, 16), P(x)))
+simple("lu_b", "8", lambda a, b: jnp.linalg.solve(a + 8 * jnp.eye(16), b), ((8, 16, 16), P(x)), ((8, 16, 4), P(x)))
+simple("conv_transposed", "8", lambda a, k: lax.conv_transpose(a, k, (2, 2), "SAME"), ((8, 16, 8, 8), P(n, x)), ((3, 3, 8, 16), P()))
 # ---- others
 add("remat", "24", lambda m: lambda w1, w2, a: jax.grad(lambda w1: jax.checkpoint(lambda a: jnp.tanh(con(m, a @ w1, x, y)))(a).sum())(w1), (W1, P(n, y)), (W2, P()), (A, P(x)))
 simple("adam", "8", lambda p, g, mu, nu: (p - mu / (jnp.sqrt(nu) + 1e-8), 0.9 * mu + 0.1 * g, 0.99 * nu + 0.01 * g * g), ((64, 16), P(x)), ((64, 16), n), ((64, 16), P(x)), ((64, 16), P(x)))

@@ -1,12 +1,15 @@
 #include "hlo/passes/partition/op_factors.h"
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "hilo/literal.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 
@@ -19,6 +22,15 @@ int64_t RankOf(const Shape& shape) { return shape.IsArray() ? shape.rank() : 0; 
 
 // The arrays of the result, which is one or a tuple of them.
 const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.tuple_shapes(0) : shape; }
+
+// Whether the shape is a tuple of one or more arrays.
+bool HasArrays(const Shape& shape) {
+  if (!shape.IsTuple() || shape.tuple_shapes_size() == 0) return false;
+  for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+    if (!shape.tuple_shapes(i).IsArray()) return false;
+  }
+  return true;
+}
 
 // Begins with nothing that may be cut.
 class FactorBuilder {
@@ -293,6 +305,35 @@ bool FftFactors(const HloInstruction& op, FactorBuilder* factors) {
   BatchFactors(static_cast<int64_t>(op.attrs<FftAttrs>().fft_length.size()), op, factors);
   return true;
 }
+// What JAX states of its linear algebra: so many leading dimensions of all operands and results are of a batch.
+bool CustomCallFactors(const HloInstruction& call, FactorBuilder* factors) {
+  int64_t batch = 0;
+  if (!absl::SimpleAtoi(
+          FrontendAttribute(ExtraAttribute(call.extra_attributes(), "frontend_attributes"), "num_batch_dims"), &batch))
+    return false;
+  const Shape& first = call.operand(0)->shape();
+  const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(call.shape());
+  const auto has_batch = [&](const Shape& shape) {
+    if (!shape.IsArray() || shape.rank() < batch) return false;
+    for (int64_t d = 0; d < batch; ++d) {
+      if (shape.dimensions(d) != first.dimensions(d)) return false;
+    }
+    return true;
+  };
+  if (batch < 1 || !call.called_computations().empty() || !has_batch(first)) return false;
+  for (const ShapeUtil::Leaf& leaf : results) {
+    if (!has_batch(*leaf.shape)) return false;
+  }
+  for (int64_t d = 0; d < batch; ++d) {
+    const int factor = factors->New();
+    factors->Result(d, factor);
+    for (int64_t i = 0; i < call.operand_count(); ++i) {
+      if (!has_batch(call.operand(i)->shape())) return false;
+      factors->Operand(i, d, factor);
+    }
+  }
+  return true;
+}
 bool TopKFactors(const HloInstruction& op, FactorBuilder* factors) {
   BatchFactors(1, op, factors);
   return true;
@@ -307,6 +348,7 @@ constexpr OpcodeMap<FactorRule> kFactorRules = {
     {HloOpcode::kCholesky, MatrixFactors},
     {HloOpcode::kConcatenate, ConcatenateFactors},
     {HloOpcode::kConvolution, ConvolutionFactors},
+    {HloOpcode::kCustomCall, CustomCallFactors},
     {HloOpcode::kDot, DotFactors},
     {HloOpcode::kDynamicSlice, DynamicSliceFactors},
     {HloOpcode::kDynamicUpdateSlice, DynamicSliceFactors},
@@ -326,6 +368,9 @@ constexpr OpcodeMap<FactorRule> kFactorRules = {
     {HloOpcode::kTriangularSolve, MatrixFactors},
 };
 
+// Ops that may have several results.
+constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, HloOpcode::kSort, HloOpcode::kTopK};
+
 // For OperandAlike: all operands, or so many of the first ones, may have the result's dimensions.
 constexpr OpcodeSet kTakesAllOperands = {HloOpcode::kConcatenate, HloOpcode::kSort};
 constexpr OpcodeMap<int> kCandidates = {
@@ -341,10 +386,7 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
   if (op.HasSideEffect() || op.operand_count() == 0 || !op.control_predecessors().empty() ||
       !op.control_successors().empty())
     return std::nullopt;
-  if (op.shape().IsTuple()
-          ? op.opcode() != HloOpcode::kReduce && op.opcode() != HloOpcode::kSort && op.opcode() != HloOpcode::kTopK
-          : !op.shape().IsArray())
-    return std::nullopt;
+  if (!op.shape().IsArray() && !(HasArrays(op.shape()) && kHasTuples.contains(op.opcode()))) return std::nullopt;
   for (const HloInstruction* operand : op.operands()) {
     if (!operand->shape().IsArray() || !operand->shape().is_static()) return std::nullopt;
   }
@@ -381,6 +423,13 @@ void SetTileSizes(const OpFactors& factors, HloInstruction* tile) {
     for (int64_t d = 0; d < operand.rank(); ++d) {
       if (is_cut_alike(d) && !absl::c_linear_search(attrs.operand_batching_dims, d))
         attrs.slice_sizes[d] = operand.dimensions(d);
+    }
+  } else if (tile->opcode() == HloOpcode::kCustomCall) {
+    OperandLayouts& layouts = tile->mutable_attrs<CustomCallAttrs>().operand_layout_constraints;
+    for (size_t i = 0; layouts.shapes.has_value() && i < layouts.shapes->size(); ++i) {
+      Shape& shape = (*layouts.shapes)[i];
+      for (int64_t d = 0; d < shape.rank(); ++d)
+        shape.set_dimensions(d, tile->operand(static_cast<int64_t>(i))->shape().dimensions(d));
     }
   }
 }

@@ -135,10 +135,9 @@ class RuleBuilder {
     }
     for (int64_t i = 0; i < static_cast<int64_t>(attrs.window.dimensions.size()); ++i) {
       const int64_t input = labels.input_spatial_dimensions(i), output = labels.output_spatial_dimensions(i);
-      if (op_.operand(0)->shape().dimensions(input) < op_.shape().dimensions(output) ||
-          op_.shape().dimensions(output) < op_.operand(1)->shape().dimensions(labels.kernel_spatial_dimensions(i)))
-        continue;
-      const int windows = New(op_.shape().dimensions(output), false);
+      const int64_t positions = op_.shape().dimensions(output), size = op_.operand(0)->shape().dimensions(input);
+      if (positions < op_.operand(1)->shape().dimensions(labels.kernel_spatial_dimensions(i))) continue;
+      const int windows = New(std::min(positions, size), false);
       Add(0, input, windows);
       Add(2, output, windows);
     }

@@ -269,7 +269,7 @@ absl::Status TileWalk::VisitWhole(HloInstruction* op) {
 // Whether all dimensions of the factor can be cut into as many parts.
 bool TileWalk::Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const {
   const auto fits = [&](const Shape& shape, const std::vector<int>& of) {
-    for (size_t d = 0; d < of.size(); ++d) {
+    for (size_t d = 0; d < std::min(of.size(), static_cast<size_t>(shape.rank())); ++d) {
       const int64_t size = shape.dimensions(static_cast<int64_t>(d));
       if (of[d] == factor && (size == 0 || size % count != 0)) return false;
     }
@@ -371,13 +371,12 @@ double TileWalk::CostOfOperands(const HloInstruction& op, const OpFactors& facto
 }
 
 double TileWalk::CostOfResults(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
-  const TileAssignment tiles = TilesOf(cuts, factors.result);
   double parts = 1, cost = 0;
   for (const int factor : factors.combined) parts *= static_cast<double>(cuts[factor].count);
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(op.shape());
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Shape& shape = *leaves[i].shape;
-    const TileAssignment wanted = Wanted(op, i);
+    const TileAssignment wanted = Wanted(op, i), tiles = TilesOfResult(cuts, factors, shape);
     const double exchanged = TileBytes(shape, tiles) * (parts - 1) / parts;
     const bool scatters = parts > 1 && ScatterDimension(cuts, factors, tiles, wanted).has_value();
     cost += scatters ? exchanged : 2 * exchanged + ReshardBytes(shape, tiles, wanted, partitions_);
@@ -390,7 +389,7 @@ double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, cons
   for (int64_t i = 0; i < op.operand_count(); ++i)
     work += TileBytes(op.operand(i)->shape(), TilesOf(cuts, factors.operands[i]));
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op.shape()))
-    work += TileBytes(*leaf.shape, TilesOf(cuts, factors.result));
+    work += TileBytes(*leaf.shape, TilesOfResult(cuts, factors, *leaf.shape));
   const double flops = op.opcode() == HloOpcode::kDot           ? DotFlops(op)
                        : op.opcode() == HloOpcode::kConvolution ? ConvolutionFlops(op)
                                                                 : 0;
@@ -420,6 +419,12 @@ TileAssignment TileWalk::TilesOf(const Cuts& cuts, const std::vector<int>& facto
   std::vector<TileCut> of_dimensions;
   for (const int factor : factors) of_dimensions.push_back(factor == OpFactors::kNone ? TileCut() : cuts[factor]);
   return TilesOfCuts(of_dimensions, partitions_);
+}
+
+TileAssignment TileWalk::TilesOfResult(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const {
+  std::vector<int> result = factors.result;
+  result.resize(shape.rank(), OpFactors::kNone);
+  return TilesOf(cuts, result);
 }
 
 // Partitions that differ in the coordinates of combined factors alone, one of each.
@@ -483,14 +488,14 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
   for (int64_t i = 0; i < op->operand_count(); ++i) {
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(op->operand(i), TilesOf(cuts, factors.operands[i])));
   }
-  const TileAssignment tiles = TilesOf(cuts, factors.result);
   Shape shape = op->shape();
   if (shape.IsTuple()) {
     for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(*shape.mutable_tuple_shapes(i), TileShape(shape.tuple_shapes(i), tiles));
+      const Shape& one = shape.tuple_shapes(i);
+      HILO_ASSIGN_OR_RETURN(*shape.mutable_tuple_shapes(i), TileShape(one, TilesOfResult(cuts, factors, one)));
     }
   } else {
-    HILO_ASSIGN_OR_RETURN(shape, TileShape(shape, tiles));
+    HILO_ASSIGN_OR_RETURN(shape, TileShape(shape, TilesOf(cuts, factors.result)));
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   SetTileSizes(factors, tile);
@@ -499,8 +504,8 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
 
 absl::Status TileWalk::SetComputed(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
                                    const Cuts& cuts) {
-  const TileAssignment tiles = TilesOf(cuts, factors.result);
   if (absl::c_any_of(factors.combined, [&](int factor) { return cuts[factor].count != 1; })) {
+    const TileAssignment tiles = TilesOf(cuts, factors.result);
     const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, factors);
     const TileAssignment wanted = Wanted(*op);
     if (const auto dimension = ScatterDimension(cuts, factors, tiles, wanted); dimension.has_value()) {
@@ -509,8 +514,10 @@ absl::Status TileWalk::SetComputed(const HloInstruction* op, HloInstruction* til
     }
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, groups));
   }
-  const int64_t results = op->shape().IsTuple() ? op->shape().tuple_shapes_size() : 1;
-  return SetDivided(op, tile, std::vector<TileAssignment>(results, tiles));
+  std::vector<TileAssignment> of_results;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op->shape()))
+    of_results.push_back(TilesOfResult(cuts, factors, *leaf.shape));
+  return SetDivided(op, tile, of_results);
 }
 
 }  // namespace hilo

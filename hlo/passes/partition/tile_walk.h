@@ -133,6 +133,8 @@ class TileWalk {
   void Take(const HloInstruction& op, const OpFactors& factors, const std::vector<int>& dimensions,
             const TileAssignment& tiles, Cuts* cuts) const;
   TileAssignment TilesOf(const Cuts& cuts, const std::vector<int>& factors) const;
+  // Of one result of an op.
+  TileAssignment TilesOfResult(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const;
   // The dimension along which partial results with the tiles `from` are scattered to get `wanted`, if they can be.
   std::optional<int64_t> ScatterDimension(const Cuts& cuts, const OpFactors& factors, const TileAssignment& from,
                                           const TileAssignment& wanted) const;
