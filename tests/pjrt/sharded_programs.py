@@ -115,6 +115,7 @@ simple("einsum_outer_same", "8", lambda a, b: jnp.einsum("i,j->ij", a, b), ((16,
 simple("matvec", "8", lambda a, b: a @ b, ((64, 32), P(x)), ((32,), n))
 simple("matvec_c", "8", lambda a, b: a @ b, ((64, 32), P(n, x)), ((32,), P(x)))
 simple("dot_chain", "24", lambda a, b, c, d: a @ b @ c @ d, ((32, 32), P(x)), ((32, 32), P(n, y)), ((32, 32), P(y)), ((32, 32), P(n, y)))
+simple("dot_minor_of_two", "24", dot, ((64, 64), P(n, xy)), ((64, 64), P(y, x)))
 # ---- attention
 def attention(h):
     def f(a, wq, wk, wv, wo):

@@ -90,7 +90,10 @@ class Planner {
       if (now == to || IsPrefix(to_[d], now_[d])) {
         next.push_back(now == to ? to_[d] : now_[d]);
       } else if (to < now && now % to == 0) {
-        next.push_back(Nested(to_[d], RestOf(now_[d], to)));
+        // What is joined afterwards: the minor part of the cut, or the major one if the wanted cut has the minor.
+        TileCut rest = RestOf(now_[d], to);
+        if (!AreIndependent({to_[d], rest}, devices_)) rest = PrefixOf(now_[d], now / to);
+        next.push_back(Nested(to_[d], rest));
         coarser = d;
       } else if (now < to && to % now == 0 && !finer.has_value()) {
         next.push_back(PrefixOf(to_[d], now));
