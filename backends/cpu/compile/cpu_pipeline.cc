@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/jit/host_features.h"
+#include "hlo/passes/attention_blocks.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
@@ -13,12 +14,14 @@ namespace {
 constexpr int64_t kMostRowReductions = 2;
 // Results of a sum that are too few to be parts for threads.
 constexpr int64_t kFewResults = 1024;
+// Scores of attention that stay in the last cache, and are work enough for many threads.
+constexpr int64_t kAttentionBytes = 4 << 20;
 
 }  // namespace
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
-  if (!options.strict) hooks.after_layout = MakePassList(MakeReductionSplit(kFewResults));
+  if (!options.strict) hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults));
   hooks.before_fusion.push_back(
       MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
         const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
