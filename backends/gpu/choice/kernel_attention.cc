@@ -33,7 +33,7 @@ int64_t MinorSize(const DotSide& side) {
   return free ? side.free_sizes.back() : 1;
 }
 
-bool IsSmall(int64_t features) { return features <= kMostFeatures && features % kFragmentColumns == 0; }
+bool IsSmall(int64_t features) { return features > 0 && features <= kMostFeatures && features % kFragmentColumns == 0; }
 
 }  // namespace
 
