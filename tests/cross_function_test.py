@@ -8,7 +8,6 @@ lld; whatever is absent is skipped.
 
 import ctypes
 import ctypes.util
-import math
 import pathlib
 import re
 import shutil
@@ -18,7 +17,7 @@ import sys
 import tempfile
 import unittest
 
-from function_test import HILO, OPS, SOURCES, Function, first_module, hilo, programs
+from function_test import HILO, OPS, SOURCES, Function, first_module, hilo, near, programs
 
 try:
     import wasmtime
@@ -146,19 +145,6 @@ class Aarch64:
         self.machine.reg_write(arm64_const.UC_ARM64_REG_LR, end)
         self.machine.emu_start(self.entry, end, timeout=30_000_000)
         assert self.machine.reg_read(arm64_const.UC_ARM64_REG_PC) == end, "the function does not return"
-
-
-# The largest difference relative to the largest magnitude; types that are not here are equal.
-TOLERANCES = {"<f4": ("f", 1e-5), "<f8": ("d", 1e-11), "<c8": ("f", 1e-5), "<c16": ("d", 1e-11)}
-
-
-def near(a, b, kind):
-    if a == b or kind not in TOLERANCES:
-        return a == b
-    code, tolerance = TOLERANCES[kind]
-    x, y = (struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data) for data in (a, b))
-    scale = max((abs(value) for value in y if math.isfinite(value)), default=0)
-    return all(one == other or abs(one - other) <= tolerance * scale or one != one and other != other for one, other in zip(x, y))
 
 
 class CrossFunctions(unittest.TestCase):

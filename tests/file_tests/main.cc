@@ -100,8 +100,8 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   Platform platform;
   std::function<std::unique_ptr<Compiler>()> compiler, loader;  // no loader: the compiler's
   const std::string device(absl::StripSuffix(absl::StripSuffix(name, kKernels), kLibraries));
-  if (name == "cpu" || name == "cpu-strict") {
-    compiler = cpu::CreateCpuCompiler;
+  if (name == "cpu" || name == "cpu-strict" || name == "cpu-expanded") {
+    compiler = [&] { return cpu::CreateCpuCompiler({.libraries = name != "cpu-expanded"}); };
     platform.options.strict = name == "cpu-strict";
     platform.options.verify_each_pass = true;
   } else if (name == "interpreter" || name == "assigned") {
@@ -124,7 +124,8 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
     }
   } else {
     return InvalidArgument(
-        "--platform is one of cpu, cpu-strict, interpreter, assigned, cuda, cuda-kernels, cuda-libraries, "
+        "--platform is one of cpu, cpu-strict, cpu-expanded, interpreter, assigned, cuda, cuda-kernels, "
+        "cuda-libraries, "
         "cuda-emulated, cuda-emulated-kernels, "
         "cuda-emulated-libraries; got '",
         name, "'");

@@ -41,6 +41,7 @@ struct Lowered : LoweredModule {
 
 class CpuCompiler : public Compiler {
  public:
+  explicit CpuCompiler(const CpuCompilerOptions& options) : libraries_(options.libraries) {}
   std::string platform() const override { return "cpu"; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
@@ -126,8 +127,8 @@ class CpuCompiler : public Compiler {
 
  private:
   // A C function and its header (c_function.h), for the processor of the options or a list of levels.
-  static absl::StatusOr<std::string> EmitFunction(std::unique_ptr<HloModule> module, CompileOptions options,
-                                                  const CompileDriver& driver, absl::string_view kind) {
+  absl::StatusOr<std::string> EmitFunction(std::unique_ptr<HloModule> module, CompileOptions options,
+                                           const CompileDriver& driver, absl::string_view kind) const {
     if (options.flush_denormals) return Unimplemented("a function in C leaves the mode for denormals as it is");
     // A caller that gives up an argument could pass its memory as that of a result, but C does not say so.
     module->input_output_aliases().clear();
@@ -140,7 +141,7 @@ class CpuCompiler : public Compiler {
     std::string cpu;
     for (const std::string& level : levels) {
       options.cpu = level;
-      HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, &ChooseSelfContainedKernels));
+      HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(module->Clone(), options, driver, Form::kCFunction));
       shape = lowered.shape;
       scratch = std::max(scratch, lowered.assignment.scope(lowered.module->entry_computation()).frame_bytes);
       HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::HostJit> jit, MakeJit(options));
@@ -181,15 +182,17 @@ class CpuCompiler : public Compiler {
                                      .cancellation = options.cancellation});
   }
 
-  static absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                       const CompileDriver& driver,
-                                       absl::Status (*choose_kernels)(HloModule*, const CompileOptions&) = nullptr) {
+  enum class Form { kProgram, kCFunction };
+
+  absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
+                                const CompileDriver& driver, Form form = Form::kProgram) const {
     Lowered lowered;
-    const std::unique_ptr<Target> target = CreateCpuTarget(options);
+    const bool libraries = libraries_ && form == Form::kProgram;
+    const std::unique_ptr<Target> target = CreateCpuTarget(options, libraries);
     LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options), .loop_local_bytes = kMaxLocalBytes};
     steps.after_copies = [&](HloModule* aliased) {
       HILO_RETURN_IF_ERROR(ChooseMissingKernels(aliased, options));
-      return choose_kernels == nullptr ? absl::OkStatus() : choose_kernels(aliased, options);
+      return form == Form::kCFunction ? ChooseSelfContainedKernels(aliased, options) : absl::OkStatus();
     };
     steps.assignment_options = [&](const HloModule& aliased) -> absl::StatusOr<BufferAssignmentOptions> {
       HILO_ASSIGN_OR_RETURN(lowered.plan, FunctionPartition::Create(aliased));
@@ -201,10 +204,14 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(lowered.profile, ProfilePlan::Create(*lowered.module, lowered.plan));
     return lowered;
   }
+
+  const bool libraries_;
 };
 
 }  // namespace
 
-std::unique_ptr<Compiler> CreateCpuCompiler() { return std::make_unique<CpuCompiler>(); }
+std::unique_ptr<Compiler> CreateCpuCompiler(const CpuCompilerOptions& options) {
+  return std::make_unique<CpuCompiler>(options);
+}
 
 }  // namespace hilo::cpu

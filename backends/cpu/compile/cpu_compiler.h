@@ -9,7 +9,12 @@
 
 namespace hilo::cpu {
 
-std::unique_ptr<Compiler> CreateCpuCompiler();
+struct CpuCompilerOptions {
+  // Whether sorts, Fourier transforms, factors and triangular systems are computed by the runtime's libraries;
+  // otherwise they are expanded, as they are in C functions.
+  bool libraries = true;
+};
+std::unique_ptr<Compiler> CreateCpuCompiler(const CpuCompilerOptions& options = {});
 
 // The passes from kInput to kFused, in order. `target` must outlive the pipeline.
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options);

@@ -1,5 +1,6 @@
 #include "backends/cpu/kernels/cpu_target.h"
 
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/reduce_choice.h"
@@ -115,23 +116,29 @@ static_assert(EmitsAll(kTable, Emission::kForwarding, codegen::IsElementGenerate
 static_assert(EmitsAll(kTable, Emission::kRuntimeCall, HasRuntimeCall));
 static_assert(EmitsAll(kTable, Emission::kExpanded, HasExpansion));
 
+// Ops that libraries of the runtime compute faster than their expansions.
+constexpr HloOpcode kLibraryOps[] = {HloOpcode::kCholesky, HloOpcode::kFft, HloOpcode::kSort, HloOpcode::kTopK,
+                                     HloOpcode::kTriangularSolve};
+
 class CpuTarget : public Target {
  public:
-  explicit CpuTarget(bool strict) : strict_(strict) {}
+  CpuTarget(bool strict, bool has_libraries) : strict_(strict), has_libraries_(has_libraries) {}
   Emission EmissionOf(const HloInstruction& instruction) const override {
+    if (!has_libraries_ && absl::c_linear_search(kLibraryOps, instruction.opcode())) return Emission::kExpanded;
     return CpuEmission(instruction.opcode()).Of(instruction, strict_);
   }
 
  private:
   bool strict_;
+  bool has_libraries_;
 };
 
 }  // namespace
 
 const EmissionRow& CpuEmission(HloOpcode opcode) { return kTable[static_cast<size_t>(opcode)]; }
 
-std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options) {
-  return std::make_unique<CpuTarget>(options.strict);
+std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options, bool has_libraries) {
+  return std::make_unique<CpuTarget>(options.strict, has_libraries);
 }
 
 }  // namespace hilo::cpu

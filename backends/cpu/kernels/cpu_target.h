@@ -11,7 +11,8 @@ namespace hilo::cpu {
 
 const EmissionRow& CpuEmission(HloOpcode opcode);
 
-std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options);
+// Without libraries, what they compute is expanded.
+std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options, bool has_libraries = true);
 
 }  // namespace hilo::cpu
 

@@ -17,9 +17,9 @@ struct CpuFeatures {
   bool has_fma = false;
   bool has_f16c = false;
   bool has_sse41 = false;
-  bool has_avx512 = false;  // the F, BW, DQ and VL parts together
+  bool has_avx512 = false;         // the F, BW, DQ and VL parts together
   bool has_ieee_extremes = false;  // minima and maxima that propagate NaN and order zeros
-  int vector_bits = 128;    // the widest profitable registers: 512, 256 or 128
+  int vector_bits = 128;           // the widest profitable registers: 512, 256 or 128
 
   // "x86_64-pc-linux-gnu znver4 +avx2,+fma,-sse4a": everything that determines code generation.
   std::string ToText() const;

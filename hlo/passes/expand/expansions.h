@@ -31,10 +31,14 @@ absl::StatusOr<XlaOp> ExpandBatchNormTraining(const HloInstruction& instruction,
                                               absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBuilder* builder,
                                         absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandCholesky(const HloInstruction& instruction, XlaBuilder* builder,
+                                     absl::Span<const XlaOp> operands);
 // Whether a dot is one of integers of 8 bits or fewer, except s8 with sums of 32 bits, to which its expansion converts
 // the others if possible.
 bool IsDotOfSmallIntegers(const HloInstruction& dot);
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder,
+                                absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandFft(const HloInstruction& instruction, XlaBuilder* builder,
                                 absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandRng(const HloInstruction& instruction, XlaBuilder* builder,
                                 absl::Span<const XlaOp> operands);
@@ -46,26 +50,34 @@ absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBui
                                        absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandSort(const HloInstruction& instruction, XlaBuilder* builder,
+                                 absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder,
                                               absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandTopK(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandTriangularSolve(const HloInstruction& instruction, XlaBuilder* builder,
+                                            absl::Span<const XlaOp> operands);
 
 // Null for ops that have none.
 inline constexpr OpcodeMap<Expansion> kExpansions = {
     {HloOpcode::kBatchNormGrad, ExpandBatchNormGrad},
     {HloOpcode::kBatchNormInference, ExpandBatchNormInference},
     {HloOpcode::kBatchNormTraining, ExpandBatchNormTraining},
+    {HloOpcode::kCholesky, ExpandCholesky},
     {HloOpcode::kConvolution, ExpandConvolution},
     {HloOpcode::kCustomCall, ExpandCustomCall},
     {HloOpcode::kDot, ExpandDot},
+    {HloOpcode::kFft, ExpandFft},
     {HloOpcode::kRaggedDot, ExpandDot},
     {HloOpcode::kRng, ExpandRng},
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kScaledDot, ExpandScaledDot},
     {HloOpcode::kScan, ExpandScan},
+    {HloOpcode::kSort, ExpandSort},
     {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
     {HloOpcode::kTopK, ExpandTopK},
+    {HloOpcode::kTriangularSolve, ExpandTriangularSolve},
 };
 constexpr bool HasExpansion(HloOpcode opcode) { return kExpansions[opcode] != nullptr; }
 
