@@ -19,7 +19,8 @@ namespace hilo {
 struct OpFactors {
   static constexpr int kNone = -1;         // must not be sharded
   std::vector<std::vector<int>> operands;  // factor of each dimension of each operand
-  std::vector<int> result;                 // of the dimensions of the result, or of each array of a tuple, in which more may follow
+  // Of the dimensions of the result, or of each array of a tuple, in which more may follow.
+  std::vector<int> result;
   int count = 0;
   std::vector<int> combined;          // factors whose partial results must be combined
   std::optional<HloOpcode> combiner;  // by this

@@ -184,9 +184,8 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
   HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation_->AddOp(HloOpcode::kBroadcast, {fill},
                                                                      std::make_unique<BroadcastAttrs>(), {}, &shape));
   for (const ShiftRound& round : rounds) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * piece,
-                          PieceOf(tiles[shift.sources[round.source].operand], shift.sources[round.source],
-                                  dimension, round));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * piece, PieceOf(tiles[shift.sources[round.source].operand],
+                                                          shift.sources[round.source], dimension, round));
     if (!round.is_local) {
       auto permute = std::make_unique<CollectivePermuteAttrs>();
       permute->channel_id = (*next_channel_)++;

@@ -77,8 +77,7 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
              (piece.end - piece.begin == other.end - other.begin || piece.to - piece.from == other.to - other.from);
     };
     auto group = absl::c_find_if(groups, [&](const Group& one) {
-      return one.is_local == is_local && !one.sends[piece.from] && !one.receives[piece.to] &&
-             goes_with(one.pieces[0]);
+      return one.is_local == is_local && !one.sends[piece.from] && !one.receives[piece.to] && goes_with(one.pieces[0]);
     });
     if (group == groups.end())
       group = groups.insert(group, {{}, std::vector<bool>(count, false), std::vector<bool>(count, false), is_local});

@@ -28,7 +28,7 @@ struct TileShift {
 
 // One piece for each partition that takes part: from at most one, to at most one.
 struct ShiftRound {
-  size_t source = 0;               // of the pieces, or another one of the same operand and stride
+  size_t source = 0;                               // of the pieces, or another one of the same operand and stride
   bool is_local = false;                           // every piece stays where it is
   int64_t length = 0;                              // of the longest piece
   std::vector<std::pair<int64_t, int64_t>> pairs;  // source and target partition

@@ -183,10 +183,9 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
 }
 
 absl::Status TileWalk::Divide(HloInstruction* op) {
-  const bool is_cut =
-      !Wanted(*op).IsWhole() || absl::c_any_of(op->operands(), [&](const HloInstruction* operand) {
-        return values_.at(operand)->tile != nullptr || values_.at(operand)->waiting != nullptr;
-      });
+  const bool is_cut = !Wanted(*op).IsWhole() || absl::c_any_of(op->operands(), [&](const HloInstruction* operand) {
+    return values_.at(operand)->tile != nullptr || values_.at(operand)->waiting != nullptr;
+  });
   const std::optional<OpFactors> factors = is_cut ? FactorsOf(*op) : std::nullopt;
   if (!factors.has_value()) return VisitWhole(op);
   if (op->opcode() == HloOpcode::kReshape) {

@@ -166,6 +166,8 @@ class TileWalk {
   absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
+  struct WindowDivision;
+  std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors) const;
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
   absl::Status CutAgain(const HloInstruction& op);
 

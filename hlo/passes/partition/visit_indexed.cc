@@ -60,13 +60,13 @@ absl::StatusOr<HloInstruction*> Clamped(HloInstruction* indices, int64_t vector_
   HloComputation* computation = indices->parent();
   const PrimitiveType type = indices->shape().element_type();
   const bool has_vectors = vector_dimension < indices->shape().rank();
-  HloInstruction* limit = computation->AddConstant(
-      has_vectors ? LiteralUtil::CreateR1<int64_t>(last) : LiteralUtil::CreateR0<int64_t>(last[0]));
+  HloInstruction* limit = computation->AddConstant(has_vectors ? LiteralUtil::CreateR1<int64_t>(last)
+                                                               : LiteralUtil::CreateR0<int64_t>(last[0]));
   const Shape converted = ShapeUtil::MakeShape(type, limit->shape().dimensions());
   HILO_ASSIGN_OR_RETURN(limit, computation->AddOp(HloOpcode::kConvert, {limit}, nullptr, {}, &converted));
   const Shape shape = ShapeUtil::MakeShape(type, indices->shape().dimensions());
-  HILO_ASSIGN_OR_RETURN(limit, MakeBroadcast(limit, shape, has_vectors ? std::vector{vector_dimension}
-                                                                       : std::vector<int64_t>()));
+  HILO_ASSIGN_OR_RETURN(
+      limit, MakeBroadcast(limit, shape, has_vectors ? std::vector{vector_dimension} : std::vector<int64_t>()));
   HILO_ASSIGN_OR_RETURN(HloInstruction * zero,
                         MakeBroadcast(computation->AddConstant(LiteralUtil::Zero(type)), shape, {}));
   return computation->AddOp(HloOpcode::kClamp, {zero, indices, limit});
@@ -141,10 +141,9 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
   std::vector<HloInstruction*> operands(2);
   HILO_ASSIGN_OR_RETURN(operands[0], Tile(&operand, tiles));
   HILO_ASSIGN_OR_RETURN(operands[1], Tile(&indices, TilesOf(cuts, own.operands[1])));
-  if (last.empty()) return false;
   HILO_ASSIGN_OR_RETURN(operands[1], Clamped(operands[1], attrs.index_vector_dim, last));
-  HILO_ASSIGN_OR_RETURN(operands[1], emitter_.IndicesWithin(operands[1], operand.shape(), tiles,
-                                                            attrs.index_vector_dim, attrs.start_index_map));
+  HILO_ASSIGN_OR_RETURN(operands[1], emitter_.IndicesWithin(operands[1], operand.shape(), tiles, attrs.index_vector_dim,
+                                                            attrs.start_index_map));
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(gather->shape(), TilesOf(cuts, own.result)));
   HloInstruction* tile = computation_->AddInstruction(gather->CloneWithNewOperands(shape, operands), gather->name());
   SetTileSizes(factors, tile);
@@ -154,9 +153,8 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
     if (!absl::c_linear_search(attrs.offset_dims, d)) batch.push_back(d);
   }
   HILO_ASSIGN_OR_RETURN(inside, MakeBroadcast(inside, ShapeUtil::MakeShape(PRED, shape.dimensions()), batch));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * others,
-                        MakeBroadcast(computation_->AddConstant(identity->Clone()),
-                                      ShapeUtil::MakeShape(type, shape.dimensions()), {}));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * others, MakeBroadcast(computation_->AddConstant(identity->Clone()),
+                                                               ShapeUtil::MakeShape(type, shape.dimensions()), {}));
   HILO_ASSIGN_OR_RETURN(tile, computation_->AddOp(HloOpcode::kSelect, {inside, tile, others}));
   HILO_RETURN_IF_ERROR(SetComputed(gather, tile, own, cuts));
   return true;
@@ -281,10 +279,10 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
     owner = owner * cuts[own.operands[0][d]].count + tile;
     if (is_dynamic) {
       const Shape type = ShapeUtil::MakeShape(operands[d + 1]->shape().element_type(), {});
-      HILO_ASSIGN_OR_RETURN(operands[d + 1],
-                            computation_->AddOp(HloOpcode::kConvert,
-                                                {computation_->AddConstant(LiteralUtil::CreateR0<int64_t>(begin))},
-                                                nullptr, {}, &type));
+      HILO_ASSIGN_OR_RETURN(
+          operands[d + 1],
+          computation_->AddOp(HloOpcode::kConvert, {computation_->AddConstant(LiteralUtil::CreateR0<int64_t>(begin))},
+                              nullptr, {}, &type));
     }
   }
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(slice->shape(), tiles));

@@ -31,12 +31,10 @@ std::optional<SliceRange> RangeOf(const HloInstruction& slice, int64_t d) {
 
 // Whether the op, one of kMoves, does something along the dimension.
 bool MovesAlong(const HloInstruction& op, int64_t d) {
-  switch (op.opcode()) {
-    case HloOpcode::kConcatenate: return op.attrs<ConcatenateAttrs>().dimensions[0] == d;
-    case HloOpcode::kReverse: return absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d);
-    case HloOpcode::kPad: return op.attrs<PadAttrs>().padding.dimensions[d] != PaddingConfig::Dimension();
-    default: return RangeOf(op, d) != SliceRange{0, op.operand(0)->shape().dimensions(d), 1};
-  }
+  if (op.opcode() == HloOpcode::kConcatenate) return op.attrs<ConcatenateAttrs>().dimensions[0] == d;
+  if (op.opcode() == HloOpcode::kReverse) return absl::c_linear_search(op.attrs<ReverseAttrs>().dimensions, d);
+  if (op.opcode() == HloOpcode::kPad) return op.attrs<PadAttrs>().padding.dimensions[d] != PaddingConfig::Dimension();
+  return RangeOf(op, d) != SliceRange{0, op.operand(0)->shape().dimensions(d), 1};
 }
 
 // The only dimension that the op moves along.
@@ -95,39 +93,37 @@ class Origin {
     const int64_t d = shift_.dimension;
     const int64_t size = op.operand(0)->shape().dimensions(d);
     if (!MovesAlong(op, d)) return op.operand_count() == 1 && From(op.operand(0), first, stride, begin, end, depth);
-    switch (op.opcode()) {
-      case HloOpcode::kReverse: return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
-      case HloOpcode::kPad: {
-        const PaddingConfig::Dimension& padding = op.attrs<PadAttrs>().padding.dimensions[d];
-        if (padding.interior_padding != 0 || stride != 1) return false;
-        const int64_t from = std::clamp(begin + padding.edge_padding_low - first, begin, end);
-        const int64_t to = std::clamp(begin + padding.edge_padding_low - first + size, from, end);
-        return Filled(op.operand(1), begin, from) &&
-               From(op.operand(0), first + from - begin - padding.edge_padding_low, 1, from, to, depth) &&
-               Filled(op.operand(1), to, end);
-      }
-      case HloOpcode::kConcatenate: {
-        if (stride != 1) return false;
-        int64_t offset = 0;  // of the operand
-        for (const HloInstruction* operand : op.operands()) {
-          const int64_t length = operand->shape().dimensions(d);
-          const int64_t from = std::clamp(begin + offset - first, begin, end);
-          const int64_t to = std::clamp(begin + offset + length - first, begin, end);
-          const bool is_uniform = operand->opcode() == HloOpcode::kBroadcast && operand->operand(0)->IsConstant() &&
-                                  operand->operand(0)->shape().IsScalar();
-          if (is_uniform ? !Filled(operand->operand(0), from, to)
-                         : !From(operand, first + from - begin - offset, 1, from, to, depth))
-            return false;
-          offset += length;
-        }
-        return true;
-      }
-      default: {
-        const std::optional<SliceRange> range = RangeOf(op, d);
-        return range.has_value() &&
-               From(op.operand(0), range->start + range->stride * first, range->stride * stride, begin, end, depth);
-      }
+    if (op.opcode() == HloOpcode::kReverse) return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
+    if (op.opcode() == HloOpcode::kPad) return stride == 1 && ThroughPad(op, first, begin, end, depth);
+    if (op.opcode() == HloOpcode::kConcatenate) return stride == 1 && ThroughConcatenate(op, first, begin, end, depth);
+    const std::optional<SliceRange> range = RangeOf(op, d);
+    return range.has_value() &&
+           From(op.operand(0), range->start + range->stride * first, range->stride * stride, begin, end, depth);
+  }
+
+  bool ThroughPad(const HloInstruction& pad, int64_t first, int64_t begin, int64_t end, int depth) {
+    const int64_t size = pad.operand(0)->shape().dimensions(shift_.dimension);
+    const PaddingConfig::Dimension& padding = pad.attrs<PadAttrs>().padding.dimensions[shift_.dimension];
+    if (padding.interior_padding != 0) return false;
+    const int64_t offset = padding.edge_padding_low - first;  // of the operand from `begin`
+    const int64_t from = std::clamp(begin + offset, begin, end), to = std::clamp(begin + offset + size, from, end);
+    return Filled(pad.operand(1), begin, from) && From(pad.operand(0), from - begin - offset, 1, from, to, depth) &&
+           Filled(pad.operand(1), to, end);
+  }
+
+  bool ThroughConcatenate(const HloInstruction& concatenate, int64_t first, int64_t begin, int64_t end, int depth) {
+    int64_t offset = -first;  // of the operand from `begin`
+    for (const HloInstruction* operand : concatenate.operands()) {
+      const int64_t length = operand->shape().dimensions(shift_.dimension);
+      const int64_t from = std::clamp(begin + offset, begin, end), to = std::clamp(begin + offset + length, begin, end);
+      const bool is_uniform = operand->opcode() == HloOpcode::kBroadcast && operand->operand(0)->IsConstant() &&
+                              operand->operand(0)->shape().IsScalar();
+      if (is_uniform ? !Filled(operand->operand(0), from, to)
+                     : !From(operand, from - begin - offset, 1, from, to, depth))
+        return false;
+      offset += length;
     }
+    return true;
   }
 
   const absl::FunctionRef<bool(const HloInstruction*)> waits_;
@@ -217,7 +213,8 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, 
     HloInstruction* rest = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
     for (int64_t d = 0; d < shape.rank(); ++d) {
       const int64_t size = shape.dimensions(d);
-      if (op->opcode() == HloOpcode::kDynamicSlice) rest->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = size;
+      if (op->opcode() == HloOpcode::kDynamicSlice)
+        rest->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes[d] = size;
       if (wanted.counts[d] == 1) continue;
       if (op->opcode() == HloOpcode::kSlice) rest->mutable_attrs<SliceAttrs>().slice[d] = {0, size, 1};
       if (op->opcode() == HloOpcode::kPad) rest->mutable_attrs<PadAttrs>().padding.dimensions[d] = {};

@@ -27,12 +27,10 @@ struct WindowDimension {
 };
 
 const Window* WindowOf(const HloInstruction& op) {
-  switch (op.opcode()) {
-    case HloOpcode::kConvolution: return &op.attrs<ConvolutionAttrs>().window;
-    case HloOpcode::kReduceWindow: return &op.attrs<ReduceWindowAttrs>().window;
-    case HloOpcode::kSelectAndScatter: return &op.attrs<SelectAndScatterAttrs>().window;
-    default: return nullptr;
-  }
+  if (op.opcode() == HloOpcode::kConvolution) return &op.attrs<ConvolutionAttrs>().window;
+  if (op.opcode() == HloOpcode::kReduceWindow) return &op.attrs<ReduceWindowAttrs>().window;
+  if (op.opcode() == HloOpcode::kSelectAndScatter) return &op.attrs<SelectAndScatterAttrs>().window;
+  return nullptr;
 }
 
 std::vector<WindowDimension> WindowDimensionsOf(const HloInstruction& op) {
@@ -50,14 +48,16 @@ std::vector<WindowDimension> WindowDimensionsOf(const HloInstruction& op) {
   return dimensions;
 }
 
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-// What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
-// `over_windows` the windows. nullopt if the partitions would need different windows.
+// How windows slide along a dimension on each partition.
 struct Slide {
   TileShift shift;  // to tiles that overlap, one after the other
   Window::Dimension window;
 };
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
+// `over_windows` the windows. nullopt if the partitions would need different windows.
 std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_size, int64_t results, int64_t count,
                              bool over_windows) {
   const int64_t own_results = over_windows ? results : results / count;
@@ -79,8 +79,7 @@ std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_si
     slide.shift.result_size = length * count;
     const int64_t begin = std::max<int64_t>(from, 0), end = std::min(to, operand_size);
     if (begin < end)
-      slide.shift.sources.push_back(
-          {operand_size, tile * length + begin - from, tile * length + end - from, begin, 1});
+      slide.shift.sources.push_back({operand_size, tile * length + begin - from, tile * length + end - from, begin, 1});
   }
   return slide;
 }
@@ -93,77 +92,82 @@ bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t
 
 }  // namespace
 
-absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
-  const Window* window = WindowOf(*op);
-  if (window == nullptr || !op->shape().IsArray()) return false;
-  const bool is_convolution = op->opcode() == HloOpcode::kConvolution;
-  const Shape& operand = op->operand(0)->shape();
-  const TileAssignment wanted = Wanted(*op);
-  const TileAssignment now = values_.at(op->operand(0))->tiles;
-  OpFactors own = factors;
-  Cuts cuts(own.count);
-  const auto new_factor = [&](TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result) {
-    const int factor = own.count++;
-    cuts.push_back(std::move(cut));
-    own.operands[0][of_operand] = factor;
-    if (of_other >= 0) own.operands[1][of_other] = factor;
-    if (of_result >= 0) own.result[of_result] = factor;
-    return factor;
-  };
+// How the op is divided.
+struct TileWalk::WindowDivision {
+  OpFactors factors;  // with those of the dimensions of windows, and of the groups of a convolution's features
+  Cuts cuts;
   std::vector<Slide> slides;
-  bool any = false;
-  for (const WindowDimension& d : WindowDimensionsOf(*op)) {
-    const Window::Dimension& along = window->dimensions[d.index];
-    const int64_t size = operand.dimensions(d.operand), results = op->shape().dimensions(d.result);
+  int64_t groups = 1;  // the parts that those groups are cut into
+
+  int NewFactor(TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result) {
+    const int factor = factors.count++;
+    cuts.push_back(std::move(cut));
+    factors.operands[0][of_operand] = factor;
+    if (of_other >= 0) factors.operands[1][of_other] = factor;
+    if (of_result >= 0) factors.result[of_result] = factor;
+    return factor;
+  }
+};
+
+std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruction& op,
+                                                                const OpFactors& factors) const {
+  const bool is_convolution = op.opcode() == HloOpcode::kConvolution;
+  const Shape& operand = op.operand(0)->shape();
+  const TileAssignment wanted = Wanted(op);
+  const TileAssignment& now = values_.at(op.operand(0))->tiles;
+  WindowDivision division{.factors = factors, .cuts = Cuts(factors.count), .slides = {}};
+  for (const WindowDimension& d : WindowDimensionsOf(op)) {
+    const Window::Dimension& along = WindowOf(op)->dimensions[d.index];
+    const int64_t size = operand.dimensions(d.operand), results = op.shape().dimensions(d.result);
     TileCut cut = CutOfDimension(wanted, d.result);
     const bool over_windows = cut.count == 1 && is_convolution;
     if (over_windows) cut = CutOfDimension(now, d.operand);
-    if (cut.count == 1 || own.operands[0][d.operand] != OpFactors::kNone) continue;
     const int64_t count = cut.count;
-    if (size == 0 || size % count != 0 || (over_windows && along.size % count != 0)) {
-      if (over_windows) continue;
-      return false;
-    }
-    any = true;
-    if (op->opcode() == HloOpcode::kSelectAndScatter) {
-      if (op->operand(1)->shape().dimensions(d.result) % count != 0 ||
-          !StaysInTiles(along, size, op->operand(1)->shape().dimensions(d.result)))
-        return false;
-      new_factor(std::move(cut), d.operand, d.result, d.result);
+    if (count == 1 || factors.operands[0][d.operand] != OpFactors::kNone) continue;
+    if (over_windows && along.size % count != 0) continue;
+    if (size == 0 || size % count != 0) return std::nullopt;
+    if (op.opcode() == HloOpcode::kSelectAndScatter) {
+      const int64_t windows = op.operand(1)->shape().dimensions(d.result);
+      if (windows % count != 0 || !StaysInTiles(along, size, windows)) return std::nullopt;
+      division.NewFactor(std::move(cut), d.operand, d.result, d.result);
       continue;
     }
     std::optional<Slide> slide = SlideOf(along, size, results, count, over_windows);
-    if (!slide.has_value()) return false;
+    if (!slide.has_value()) return std::nullopt;
     slide->shift.dimension = d.operand;
-    slides.push_back(*std::move(slide));
+    division.slides.push_back(*std::move(slide));
     const int factor =
-        new_factor(std::move(cut), d.operand, over_windows ? d.kernel : -1, over_windows ? -1 : d.result);
+        division.NewFactor(std::move(cut), d.operand, over_windows ? d.kernel : -1, over_windows ? -1 : d.result);
     if (!over_windows) continue;
-    own.combined.push_back(factor);
-    own.combiner = HloOpcode::kAdd;
+    division.factors.combined.push_back(factor);
+    division.factors.combiner = HloOpcode::kAdd;
   }
-  int64_t groups = 1;  // the parts that the groups of a convolution's features are cut into
-  if (is_convolution && op->attrs<ConvolutionAttrs>().feature_group_count > 1) {
-    const ConvolutionAttrs& attrs = op->attrs<ConvolutionAttrs>();
-    const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
+  if (is_convolution && op.attrs<ConvolutionAttrs>().feature_group_count > 1) {
+    const ConvolutionDimensionNumbers& labels = op.attrs<ConvolutionAttrs>().dim_labels;
     TileCut cut = CutOfDimension(wanted, labels.output_feature_dimension());
-    if (cut.count > 1 && attrs.feature_group_count % cut.count == 0) {
-      groups = cut.count;
-      any = true;
-      new_factor(std::move(cut), labels.input_feature_dimension(), labels.kernel_output_feature_dimension(),
-                 labels.output_feature_dimension());
+    if (cut.count > 1 && op.attrs<ConvolutionAttrs>().feature_group_count % cut.count == 0) {
+      division.groups = cut.count;
+      division.NewFactor(std::move(cut), labels.input_feature_dimension(), labels.kernel_output_feature_dimension(),
+                         labels.output_feature_dimension());
     }
   }
-  if (!any) return false;
+  if (division.factors.count == factors.count || !AreIndependent(division.cuts, partitions_)) return std::nullopt;
   // The other dimensions: of the result as wanted, and what is added up as it is.
-  if (!AreIndependent(cuts, partitions_)) return false;
-  Take(*op, factors, factors.result, wanted, &cuts);
+  Take(op, factors, factors.result, wanted, &division.cuts);
   std::vector<int> added_up = factors.operands[0];
   for (int& factor : added_up) {
     if (!absl::c_linear_search(factors.combined, factor)) factor = OpFactors::kNone;
   }
-  Take(*op, factors, added_up, now, &cuts);
+  Take(op, factors, added_up, now, &division.cuts);
+  return division;
+}
 
+absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
+  if (WindowOf(*op) == nullptr || !op->shape().IsArray()) return false;
+  const std::optional<WindowDivision> division = DivideWindows(*op, factors);
+  if (!division.has_value()) return false;
+  const auto& [own, cuts, slides, groups] = *division;
+  const Shape& operand = op->operand(0)->shape();
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]);
   double cost = CostOfOperands(*op, own, cuts) + CostOfResults(*op, own, cuts), bytes = TileBytes(operand, tiles);
   std::vector<std::vector<ShiftRound>> rounds;
@@ -182,10 +186,11 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(op->operand(i), TilesOf(cuts, own.operands[i])));
   }
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), TilesOf(cuts, own.result)));
-  Window local = *window;
   // Padding has the value that a reduction begins with.
-  HloInstruction* fill = is_convolution ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
-                                        : operands.back();
+  HloInstruction* fill = op->opcode() == HloOpcode::kConvolution
+                             ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
+                             : operands.back();
+  Window local = *WindowOf(*op);
   for (size_t i = 0; i < slides.size(); ++i) {
     const int64_t d = slides[i].shift.dimension;
     HILO_ASSIGN_OR_RETURN(operands[0],
@@ -195,7 +200,7 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
     }
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
-  if (is_convolution) {
+  if (op->opcode() == HloOpcode::kConvolution) {
     tile->mutable_attrs<ConvolutionAttrs>().window = local;
     tile->mutable_attrs<ConvolutionAttrs>().feature_group_count /= groups;
   } else if (op->opcode() == HloOpcode::kReduceWindow) {
