@@ -82,7 +82,8 @@ std::vector<int64_t> BlockSizes(const ScoreChain& chain, int64_t block_bytes) {
     is_last = false;
     if (block[d] > most) {
       const int64_t blocks = CeilDiv(block[d], most);
-      block[d] = std::min(block[d], most < kRowMultiple ? most : CeilDiv(CeilDiv(block[d], blocks), kRowMultiple) * kRowMultiple);
+      block[d] = std::min(block[d],
+                          most < kRowMultiple ? most : CeilDiv(CeilDiv(block[d], blocks), kRowMultiple) * kRowMultiple);
     }
     bytes *= block[d];
   }
@@ -349,8 +350,8 @@ class AttentionBlocks : public HloPass {
   static bool AreScoresLarge(const ScoreChain& chain) {
     const HloInstruction* value = chain.second->operand(1 - chain.scores_operand);
     int64_t most = ShapeUtil::ByteSizeOf(chain.scores()->shape()) / kLeastRatio;
-    for (const Shape& shape : {chain.first->operand(0)->shape(), chain.first->operand(1)->shape(), value->shape(),
-                               chain.second->shape()}) {
+    for (const Shape& shape :
+         {chain.first->operand(0)->shape(), chain.first->operand(1)->shape(), value->shape(), chain.second->shape()}) {
       most -= ShapeUtil::ByteSizeOf(shape);
       if (most < 0) return false;
     }

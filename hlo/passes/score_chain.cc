@@ -69,9 +69,8 @@ constexpr OpcodeMap<AxesOfOperand> kOperandAxes = {
     {HloOpcode::kBroadcast, BroadcastOperandAxes},
     {HloOpcode::kDot, DotOperandAxes},
     {HloOpcode::kReduce, ReduceOperandAxes},
-    {HloOpcode::kReshape, [](const HloInstruction& reshape, const ScoreAxes& result, int64_t) {
-       return *ReshapeOperandAxes(reshape, result);
-     }},
+    {HloOpcode::kReshape, [](const HloInstruction& reshape, const ScoreAxes& result,
+                             int64_t) { return *ReshapeOperandAxes(reshape, result); }},
     {HloOpcode::kTranspose, TransposeOperandAxes},
 };
 
@@ -118,8 +117,8 @@ class ChainSearch {
           absl::c_any_of(operands, [&](const HloInstruction* x) { return dependent_.contains(x); }))
         dependent_.insert(member);
     }
-    if (!dependent_.contains(chain_.scores()) || dependent_.contains(chain_.second->operand(1 - chain_.scores_operand)) ||
-        !Collect())
+    if (!dependent_.contains(chain_.scores()) ||
+        dependent_.contains(chain_.second->operand(1 - chain_.scores_operand)) || !Collect())
       return std::nullopt;
     for (const HloInstruction* member : chain_.members) {
       const auto users = member->users();

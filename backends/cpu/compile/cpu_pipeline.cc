@@ -21,7 +21,8 @@ constexpr int64_t kAttentionBytes = 4 << 20;
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
-  if (!options.strict) hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults));
+  if (!options.strict)
+    hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults));
   hooks.before_fusion.push_back(
       MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
         const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
