@@ -19,28 +19,45 @@ namespace {
 using codegen::NumericOptions;
 using codegen::TargetTraits;
 
-// Rows per block of a thread, and columns if there are few rows.
-constexpr int64_t kRowBlock = 256, kColumnBlock = 256;
+// Rows of a call if there are more than twice as many.
+constexpr int64_t kRowBlock = 256;
 constexpr int64_t kFewRows = 64;
-// Rows of a tile of the library.
-constexpr int64_t kRowMultiple = 8;
-// With so many products the threads have enough to share.
-constexpr int64_t kManyProducts = 8;
+// Rows and columns of tiles of the library.
+constexpr int64_t kRowMultiple = 8, kColumnMultiple = 48;
+// So many calls are enough for threads to share. Fewer are divided into calls of this many products at least.
+constexpr int64_t kManyCalls = 8;
+constexpr double kLeastProducts = 4e6;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
 constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
 
+// Returns the size, a multiple of `unit` or all of `size`, of the parts if `size` is divided into `parts` at most.
+int64_t PartSize(int64_t size, int64_t parts, int64_t unit) {
+  return std::min(size, CeilDiv(CeilDiv(size, parts), unit) * unit);
+}
+
 KernelConfig ChooseLibraryDot(const Gemm& gemm) {
-  const bool shares_product = gemm.batch < kManyProducts;
-  const int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock
-                        : shares_product && gemm.m >= kFewRows
-                            ? CeilDiv(CeilDiv(gemm.m, 2), kRowMultiple) * kRowMultiple
-                            : gemm.m;
+  int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock : gemm.m;
   // The columns of one call, between which cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
   int64_t panel = std::min(
       gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
-  if (shares_product && gemm.m < kFewRows) panel = std::min(panel, kColumnBlock);
+  const double products = static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
+                          static_cast<double>(gemm.k);
+  const auto wanted = static_cast<int64_t>(std::min<double>(kManyCalls, products / kLeastProducts));
+  const auto calls = [&] { return gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel); };
+  if (gemm.m < kFewRows && gemm.batch < kManyCalls) panel = std::min(panel, kMinPanel);
+  // By columns first: a call reads and packs its columns of the right side once for all of its rows.
+  if (calls() < wanted) {
+    const int64_t panels = CeilDiv(gemm.n, panel);
+    const int64_t most = std::max(panels, gemm.n / kMinPanel);
+    panel = std::min(panel, PartSize(gemm.n, std::min(most, CeilDiv(wanted * panels, calls())), kColumnMultiple));
+  }
+  const int64_t least_rows = calls() == 1 ? kFewRows / 2 : kFewRows;
+  if (calls() < wanted && block > least_rows) {
+    const int64_t blocks = CeilDiv(wanted * CeilDiv(gemm.m, block), calls());
+    block = std::min(block, std::max(least_rows, PartSize(gemm.m, blocks, kRowMultiple)));
+  }
   return {.kind = KernelKind::kLibraryDot,
           .tile = {block, panel},
           .parts = gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel),
