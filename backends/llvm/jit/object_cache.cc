@@ -9,7 +9,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace hilo::codegen {
 namespace {
@@ -31,8 +30,9 @@ ObjectCache& ObjectCache::OfProcess() {
 
 std::string ObjectCache::KeyOf(const llvm::Module& module, const CpuFeatures& cpu, OptLevel level) {
   llvm::SmallVector<char, 0> bitcode;
-  llvm::raw_svector_ostream stream(bitcode);
-  llvm::WriteBitcodeToFile(module, stream);
+  llvm::BitcodeWriter writer(bitcode);
+  writer.writeModule(module);
+  writer.writeStrtab();  // the names of functions; linkers' table of symbols, which follows in files, is derived
   Sha256 hash;
   hash.Update(absl::StrCat(cpu.ToText(), "\n", static_cast<int>(level), "\n"));
   hash.Update(absl::string_view(bitcode.data(), bitcode.size()));
