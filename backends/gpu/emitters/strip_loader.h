@@ -47,12 +47,12 @@ struct ProductSide {
 class StripLoader {
  public:
   struct Sizes {
-    int64_t threads = 0;              // of the block
+    int64_t threads = 0;               // of the block
     int64_t positions = 0, strip = 0;  // positions and depth of a strip
-    int64_t depth = 0;                // of the matrix
-    int64_t group = 1;                // adjacent elements that a thread loads together
-    int64_t strips = 1;               // that are in shared memory at a time
-    int64_t components = 1;           // arrays of cells
+    int64_t depth = 0;                 // of the matrix
+    int64_t group = 1;                 // adjacent elements that a thread loads together
+    int64_t strips = 1;                // that are in shared memory at a time
+    int64_t components = 1;            // arrays of cells
   };
   // Converts an element to what its cells hold, one value per component.
   using ToCells = std::function<codegen::Carried(const codegen::ElementValue& element)>;

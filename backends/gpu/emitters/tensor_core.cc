@@ -55,10 +55,9 @@ Carried TensorCore::Load(const Strip& strip, llvm::Value* first, int64_t positio
       strip.Cell(b_, b_.CreateAdd(b_.CreateAdd(first, in_positions, "", true, true), Int(position), "", true, true),
                  b_.CreateAdd(in_depth, Int(depth), "", true, true));
   llvm::Value* address = b_.CreateInBoundsGEP(strip.layout.cell, strip.cells[0], cell);
-  llvm::CallInst* loaded =
-      b_.CreateIntrinsic(transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
-                                    : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16,
-                         {address->getType()}, {address});
+  llvm::CallInst* loaded = b_.CreateIntrinsic(transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
+                                                         : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16,
+                                              {address->getType()}, {address});
   loaded->setConvergent();
   Carried blocks;
   for (unsigned i = 0; i < 4; ++i) blocks.push_back(b_.CreateExtractValue(loaded, i));

@@ -25,9 +25,7 @@ class TensorCoreMultiplier : public TileMultiplier {
     return core_.LayoutOf(positions, tile_.strip, depth_is_minor);
   }
 
-  Carried ToCells(PrimitiveType, const ElementValue& element) override {
-    return core_.ToCells(element);
-  }
+  Carried ToCells(PrimitiveType, const ElementValue& element) override { return core_.ToCells(element); }
 
   Carried Zeros() override {
     llvm::Type* sum = is_integer_ ? b_.getInt32Ty() : b_.getFloatTy();
