@@ -91,11 +91,19 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
         for (int64_t i = 0; i < count; ++i) to[l * strip + i] = Packed<T>(line[i], line[i + next]);
       }
     } else {
-      for (int64_t i = 0; i < count; ++i) {
+      // Several lines at once, so that their cache misses overlap.
+      constexpr int64_t kLines = 8;
+      int64_t i = 0;
+      const auto pack_lines = [&](auto lines) {
         const Element* line = source + i * across_stride;
-        for (int64_t l = 0; l < whole; ++l)
-          to[l * strip + i] = Packed<T>(line[kLength * l * along_stride], line[kLength * l * along_stride + next]);
-      }
+        for (int64_t l = 0; l < whole; ++l, line += kLength * along_stride) {
+          for (int64_t j = 0; j < lines; ++j)
+            to[l * strip + i + j] = Packed<T>(line[j * across_stride], line[j * across_stride + next]);
+        }
+        i += lines;
+      };
+      while (i + kLines <= count) pack_lines(std::integral_constant<int64_t, kLines>());
+      while (i < count) pack_lines(std::integral_constant<int64_t, 1>());
     }
     for (int64_t i = 0; i < count && whole < steps; ++i)
       to[whole * strip + i] = Packed<T>(source[i * across_stride + (along - 1) * along_stride], Element(0));
