@@ -62,13 +62,11 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
                                                                absl::Span<const absl::string_view> platforms) {
   const auto& attributes = instruction.attrs<CustomCallAttrs>();
   if (registry == nullptr) registry = &CustomCallRegistry::Default();
-  HILO_ASSIGN_OR_RETURN(const CustomCallTarget target,
-                        registry->Find(attributes.custom_call_target, platforms, attributes.api_version));
-  const bool typed = attributes.api_version == API_VERSION_TYPED_FFI;
+  const absl::StatusOr<CustomCallTarget> target =
+      registry->Find(attributes.custom_call_target, platforms, attributes.api_version);
   std::unique_ptr<CustomCall> call(new CustomCall());
   call->name_ = attributes.custom_call_target;
   call->api_version_ = attributes.api_version;
-  call->function_ = target.function;
   call->opaque_ = attributes.backend_config.text;
   call->tuple_result_ = instruction.shape().IsTuple();
   std::vector<const Shape*> operands;
@@ -85,10 +83,16 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
   for (Shape& shape : call->operands_) ShapeUtil::AddMissingLayouts(&shape);
   ShapeUtil::AddMissingLayouts(&call->result_);
   HILO_RETURN_IF_ERROR(call->FindCopies(attributes.output_to_operand_aliasing, signature));
-  if (!typed) return call;
+  if (!target.ok()) {
+    HILO_ASSIGN_OR_RETURN(call->check_, CheckCall::Of(attributes, signature));
+    if (!call->check_.has_value()) return target.status();
+    return call;
+  }
+  call->function_ = target->function;
+  if (attributes.api_version != API_VERSION_TYPED_FFI) return call;
   const absl::Status made = call->Guarded([&]() -> absl::Status {
-    HILO_ASSIGN_OR_RETURN(call->typed_, TypedCall::Create(target.handlers, call->opaque_, signature));
-    call->small_ = lapack::SmallCall::Of(target.handlers.execute, signature, call->typed_->attributes());
+    HILO_ASSIGN_OR_RETURN(call->typed_, TypedCall::Create(target->handlers, call->opaque_, signature));
+    call->small_ = lapack::SmallCall::Of(target->handlers.execute, signature, call->typed_->attributes());
     return absl::OkStatus();
   });
   if (!made.ok()) return made;
@@ -186,6 +190,7 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
     return absl::OkStatus();
   }
   return Guarded([&] {
+    if (check_.has_value()) return check_->Run(operands_, operands, results);
     return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results, nullptr);
   });
 }

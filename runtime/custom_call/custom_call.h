@@ -15,6 +15,7 @@
 #include "hilo/shape.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "runtime/compiler.h"
+#include "runtime/custom_call/check_call.h"
 #include "runtime/lapack/small_call.h"
 
 namespace hilo::ffi {
@@ -26,10 +27,10 @@ class TypedCall;
 class CustomCall {
  public:
   // Finds the target of a custom-call instruction that calls a function (hlo/ops/structure/custom_call.h): in
-  // `registry` (null: the default one), else among LAPACK's routines. Handlers of typed FFI are queried for a version
-  // here, and instantiated. Errors: those of CustomCallRegistry::Find; InvalidArgument if the backend_config of a typed
-  // call is no dictionary; Unimplemented for padded layouts and newer FFI versions; what an instantiate handler
-  // returns.
+  // `registry` (null: the default one), which has LAPACK's routines too, else among the checks. Handlers of typed FFI
+  // are queried for a version here, and instantiated. Errors: those of CustomCallRegistry::Find; InvalidArgument if the
+  // backend_config of a typed call is no dictionary; Unimplemented for padded layouts and newer FFI versions; what an
+  // instantiate handler returns.
   static absl::StatusOr<std::unique_ptr<CustomCall>> Create(const HloInstruction& instruction,
                                                             const CustomCallRegistry* registry,
                                                             absl::Span<const absl::string_view> platforms);
@@ -70,8 +71,9 @@ class CustomCall {
   std::vector<Copy> copies_;
   std::vector<Shape> operands_;  // leaves, in their memory layouts
   Shape result_;
-  // Either this or function_ is set.
+  // Either one of these or function_ is set.
   std::unique_ptr<TypedCall> typed_;
+  std::optional<CheckCall> check_;
   std::optional<lapack::SmallCall> small_;
 };
 

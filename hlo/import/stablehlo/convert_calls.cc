@@ -97,7 +97,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
     return Unimplemented("result_tilings");
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);
-  attributes->custom_call_has_side_effect = c.Flag("has_side_effect");
+  attributes->custom_call_has_side_effect = c.Flag("has_side_effect") || absl::StartsWith(target, "check.");
   HILO_RETURN_IF_ERROR(SetConfig(c, attributes.get()));
   HILO_RETURN_IF_ERROR(SetAliases(c, attributes.get()));
   std::vector<Shape> results;
@@ -147,6 +147,39 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   return elements;
 }
 
+// Operations of the dialect check are custom calls of the same name, with both arrays as operands.
+absl::StatusOr<Results> Check(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectResults(0));
+  std::vector<HloInstruction*> operands = c.operands;
+  absl::string_view target = c.op.name;
+  if (absl::ConsumeSuffix(&target, "_const")) {
+    const Attribute* value = c.op.Find("value");
+    if (value == nullptr || value->kind != Attribute::Kind::kDense) return InvalidArgument("expected dense<...>");
+    HILO_ASSIGN_OR_RETURN(Literal literal, DenseElements(*value));
+    operands.push_back(c.AddConstant(std::make_shared<const Literal>(std::move(literal))));
+  }
+  auto attributes = std::make_unique<CustomCallAttrs>();
+  attributes->custom_call_target = std::string(target);
+  attributes->custom_call_has_side_effect = true;
+  if (target == "check.expect_almost_eq") {
+    const Attribute* stated = c.op.Find("tolerance");
+    const double tolerance = stated == nullptr                           ? 1e-4
+                             : stated->kind == Attribute::Kind::kInteger ? static_cast<double>(stated->integer)
+                                                                         : stated->number;
+    attributes->api_version = API_VERSION_TYPED_FFI;
+    attributes->backend_config.text = absl::StrCat("{tolerance = ", tolerance, " : f64}");
+  } else if (target == "check.expect_close") {
+    HILO_ASSIGN_OR_RETURN(const int64_t least, c.IntegerOr("min_ulp_difference", 0));
+    if (least != 0) return Unimplemented("min_ulp_difference = ", least);
+    HILO_ASSIGN_OR_RETURN(const int64_t most, c.IntegerOr("max_ulp_difference", 1));
+    attributes->api_version = API_VERSION_TYPED_FFI;
+    attributes->backend_config.text = absl::StrCat("{max_ulp_difference = ", most, " : i64}");
+  }
+  const Shape none = ShapeUtil::MakeTupleShape({});
+  HILO_RETURN_IF_ERROR(c.Add(HloOpcode::kCustomCall, operands, std::move(attributes), {}, &none).status());
+  return Results();
+}
+
 // Attributes of a composite, or a custom call, are in a dictionary, those of the operation of the same name are not.
 absl::StatusOr<int64_t> CompositeInteger(const OpConversion& c, absl::string_view name) {
   const Attribute* attributes = c.op.Find("composite_attributes");
@@ -168,7 +201,9 @@ absl::StatusOr<Results> TopK(OpConversion& c) {
 }
 
 constexpr ConversionRule kRules[] = {
-    {"chlo.top_k", TopK},
+    {"check.expect_almost_eq", Check},     {"check.expect_almost_eq_const", Check},
+    {"check.expect_close", Check},         {"check.expect_eq", Check},
+    {"check.expect_eq_const", Check},      {"chlo.top_k", TopK},
     {"stablehlo.custom_call", CustomCall},
 };
 

@@ -1,5 +1,7 @@
 // The pretty forms of operations.
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -19,6 +21,7 @@ absl::Status MlirTextReader::ReadPretty(Operation* operation, std::vector<Result
   if (name == "sdy.mesh") return ReadMesh(operation);
   if (name == "sdy.manual_computation") return ReadManualComputation(operation, std::move(results));
   if (name == "stablehlo.constant") return ReadConstant(operation, results);
+  if (absl::StartsWith(name, "check.")) return ReadCheck(operation);
   if (name == "stablehlo.compare") {
     Add(operation, "comparison_direction", values_.Enum(cursor_.Word()));
     HILO_RETURN_IF_ERROR(cursor_.Expect(","));
@@ -222,6 +225,40 @@ absl::Status MlirTextReader::ReadConstant(Operation* operation, const std::vecto
   Add(operation, "value", value);
   AddResult(operation, value->type);
   return FinishUntyped(operation, results);
+}
+
+// "check.expect_eq_const %a, dense<1> : tensor<i32>", "check.expect_close %a, %b, max_ulp_difference = 3 : tensor<f32>,
+// tensor<f32>". A number may have its type too: "tolerance = 0.1 : f64".
+absl::Status MlirTextReader::ReadCheck(Operation* operation) {
+  bool at_types = false;
+  do {
+    if (cursor_.Peek() == '%') {
+      HILO_ASSIGN_OR_RETURN(operation->operands.emplace_back(), ReadOperand());
+    } else if (cursor_.At("dense")) {
+      HILO_ASSIGN_OR_RETURN(const Attribute* value, values_.ReadAttribute());
+      Add(operation, "value", value);
+    } else {
+      const absl::string_view name = cursor_.Word();
+      HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+      Attribute* value = module_.AddAttribute();
+      const absl::string_view number = cursor_.Number();
+      if (absl::SimpleAtoi(number, &value->integer)) {
+        value->kind = Attribute::Kind::kInteger;
+      } else if (absl::SimpleAtod(number, &value->number)) {
+        value->kind = Attribute::Kind::kFloat;
+      } else {
+        return cursor_.Expected("a number");
+      }
+      Add(operation, name, value);
+      at_types = cursor_.Take(":") && !cursor_.TakeWord("f64") && !cursor_.TakeWord("ui64");
+    }
+  } while (!at_types && cursor_.Take(","));
+  if (!at_types) {
+    HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
+    at_types = cursor_.Take(":");
+  }
+  if (at_types) HILO_RETURN_IF_ERROR(values_.ReadSignature().status());
+  return FinishUntyped(operation, {});
 }
 
 absl::Status MlirTextReader::ReadMesh(Operation* operation) {
