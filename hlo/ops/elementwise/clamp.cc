@@ -11,7 +11,7 @@ template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kClamp>(const OpView& op) {
   HILO_RETURN_IF_ERROR(CheckArrayOperands(op));
   HILO_RETURN_IF_ERROR(CheckSameElementTypes(op));  // clamp_c3
-  HILO_RETURN_IF_ERROR(CheckTypeClass(op, 1, kInt | kFloat | kBool));
+  HILO_RETURN_IF_ERROR(CheckTypeClass(op, 1, kInt | kFloat | kComplex | kBool));
   for (int i : {0, 2}) {
     // clamp_c1, clamp_c2
     if (!op.operand(i).IsScalar() && !ShapeUtil::SameDimensions(op.operand(i), op.operand(1))) {
