@@ -30,21 +30,34 @@ class ComplexOps {
     return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)};
   }
 
-  // Divides by the larger part of the divisor first.
+  // Divides by the larger part of the divisor first. Where that makes NaNs of zero or infinite divisors, or of infinite
+  // dividends, the quotient is that of C's Annex G.
   C Div(C x, C y) {
     Value* by_re = b_.CreateFCmpOGE(Abs(y.re), Abs(y.im));
     Value *large = b_.CreateSelect(by_re, y.re, y.im), *small = b_.CreateSelect(by_re, y.im, y.re);
-    // +-1 where both parts are infinite.
-    Value* sign = b_.CreateFMul(CopySign(Like(small, 1), small), CopySign(Like(large, 1), large));
-    Value* equal = b_.CreateFCmpOEQ(Abs(small), Abs(large));
-    Value* ratio =
-        b_.CreateSelect(IsZero(large), Like(large, 0), b_.CreateSelect(equal, sign, b_.CreateFDiv(small, large)));
+    Value* ratio = b_.CreateFDiv(small, large);
     Value* denominator = b_.CreateFAdd(large, b_.CreateFMul(small, ratio));
     Value *first_re = b_.CreateSelect(by_re, x.re, x.im), *second_re = b_.CreateSelect(by_re, x.im, x.re);
     Value* re = b_.CreateFDiv(b_.CreateFAdd(first_re, b_.CreateFMul(second_re, ratio)), denominator);
     Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)),
           *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
-    return {re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
+    const C quotient{re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
+    // Of infinite numbers only the direction counts: +-1 for infinite parts, +-0 for the others.
+    const auto direction = [&](C z) -> C {
+      const auto of = [&](Value* part) {
+        return CopySign(b_.CreateSelect(IsInf(part), Like(part, 1), Like(part, 0)), part);
+      };
+      return {of(z.re), of(z.im)};
+    };
+    Value* to_zero = b_.CreateOr(IsInf(y.re), IsInf(y.im));
+    Value* infinity = llvm::ConstantFP::getInfinity(re->getType());
+    Value* scale = b_.CreateSelect(to_zero, Like(re, 0), infinity);
+    const C product = Mul(Select(to_zero, x, direction(x)), Conj(Select(to_zero, direction(y), y)));
+    Value* is_nan = b_.CreateAnd(IsNan(quotient.re), IsNan(quotient.im));
+    const C special{b_.CreateFMul(scale, product.re), b_.CreateFMul(scale, product.im)};
+    Value* by_zero = IsZero(y);
+    Value* pole = CopySign(infinity, y.re);
+    return Select(by_zero, {b_.CreateFMul(pole, x.re), b_.CreateFMul(pole, x.im)}, Select(is_nan, special, quotient));
   }
 
   // The root of the squares' sum; the parts are scaled to near 1 if their squares would overflow or underflow.
@@ -244,6 +257,7 @@ class ComplexOps {
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
   Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
+  Value* IsNan(Value* x) { return b_.CreateFCmpUNO(x, x); }
   Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
   bool IsDouble(C x) { return x.re->getType()->getScalarType()->isDoubleTy(); }
   Value* HasInf(C x) { return b_.CreateOr(IsInf(x.re), IsInf(x.im)); }
