@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
+#include "backends/cpu/runtime/workspace.h"
 #include "hilo/host.h"
 
 #ifdef HILO_HAVE_ONEDNN
@@ -20,15 +20,8 @@ extern "C" void omp_set_num_threads(int count);
 
 namespace {
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-template <typename T>
-using Memory = std::unique_ptr<T[], Free>;
-template <typename T>
-Memory<T> Allocate(int64_t count) {
-  return Memory<T>(static_cast<T*>(std::malloc(std::max<int64_t>(1, count) * sizeof(T))));
-}
+using hilo::cpu::AllocateWorkspace;
+using hilo::cpu::Workspace;
 
 template <typename T, typename Sum>
 int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb,
@@ -66,7 +59,7 @@ constexpr int64_t kTransposedTile = 16;
 // c = transpose(b a), for a of k x m and b of n x k elements.
 int32_t ExchangedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb,
                       float* c, int64_t ldc) {
-  const Memory<float> product = Allocate<float>(std::min(n, kExchangedColumns) * m);
+  const Workspace<float> product = AllocateWorkspace<float>(std::min(n, kExchangedColumns) * m);
   if (product == nullptr) return HILO_OUT_OF_MEMORY;
   for (int64_t first = 0; first < n; first += kExchangedColumns) {
     const int64_t columns = std::min(kExchangedColumns, n - first);

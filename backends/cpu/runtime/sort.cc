@@ -4,14 +4,13 @@
 // Short lists are sorted by their keys' ranks: each element counts those before it, many elements at once. Others are
 // sorted by radix, least significant digit first. Without keys, lists are sorted by merging.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/runtime/workspace.h"
 
 // Compiled for several instruction sets, of which each machine calls the best.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
@@ -25,22 +24,15 @@
 
 namespace {
 
+using hilo::cpu::AllocateWorkspace;
+using hilo::cpu::Workspace;
+
 constexpr int64_t kRankBlock = 32;    // elements that count at once
 constexpr int64_t kMostRanked = 128;  // elements of the longest list that is sorted by ranks
 // Lists of fewer elements have digits of 8 bits: counters of 11 bits take longer to add than their elements to move.
 constexpr int64_t kLeastForWideDigits = 2048;
 constexpr int kDigitBits = 8, kWideDigitBits = 11;
 constexpr int kMostDigits = 8;
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-template <typename T>
-using Memory = std::unique_ptr<T[], Free>;
-template <typename T>
-Memory<T> Allocate(int64_t count) {
-  return Memory<T>(static_cast<T*>(std::malloc(std::max<int64_t>(1, count) * sizeof(T))));
-}
 
 // Writes the stable order of `length` keys, at most kMostRanked, which fit into T.
 template <typename T>
@@ -116,12 +108,12 @@ Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bit
 class KeySorter {
  public:
   KeySorter(int64_t length, int64_t key_bits) : length_(length), key_bits_(static_cast<int>(key_bits)) {
-    keys_ = Allocate<uint64_t>(length);
+    keys_ = AllocateWorkspace<uint64_t>(length);
     if (length <= kMostRanked) return;
     if (is_short()) {
-      spare_keys_ = Allocate<uint64_t>(length);
+      spare_keys_ = AllocateWorkspace<uint64_t>(length);
     } else {
-      items_ = Allocate<Item>(2 * length);
+      items_ = AllocateWorkspace<Item>(2 * length);
     }
   }
   // Whether there is enough memory.
@@ -148,8 +140,8 @@ class KeySorter {
 
   const int64_t length_;
   const int key_bits_;
-  Memory<uint64_t> keys_, spare_keys_;
-  Memory<Item> items_;
+  Workspace<uint64_t> keys_, spare_keys_;
+  Workspace<Item> items_;
 };
 
 // Bottom-up merge sort of the positions `order`; never reads outside the list, whatever the comparison returns. Returns
@@ -219,16 +211,16 @@ extern "C" int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_co
   if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
   int64_t largest = 0;
   for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
-  const Memory<uint32_t> order = Allocate<uint32_t>(length);
-  const Memory<uint8_t> list = Allocate<uint8_t>(length * largest);  // of one array, dense
-  const Memory<const uint8_t*> bases = Allocate<const uint8_t*>(array_count);
+  const Workspace<uint32_t> order = AllocateWorkspace<uint32_t>(length);
+  const Workspace<uint8_t> list = AllocateWorkspace<uint8_t>(length * largest);  // of one array, dense
+  const Workspace<const uint8_t*> bases = AllocateWorkspace<const uint8_t*>(array_count);
   if (!order || !list || !bases) return HILO_OUT_OF_MEMORY;
   KeySorter keys(write_keys == nullptr ? 0 : length, key_bits);
-  Memory<uint32_t> spare_order;
-  Memory<const uint8_t*> operands;
+  Workspace<uint32_t> spare_order;
+  Workspace<const uint8_t*> operands;
   if (write_keys == nullptr) {
-    spare_order = Allocate<uint32_t>(length);
-    operands = Allocate<const uint8_t*>(2 * array_count + 1);
+    spare_order = AllocateWorkspace<uint32_t>(length);
+    operands = AllocateWorkspace<const uint8_t*>(2 * array_count + 1);
     if (!spare_order || !operands) return HILO_OUT_OF_MEMORY;
     operands[2 * array_count] =
         const_cast<const uint8_t*>(reinterpret_cast<const volatile uint8_t*>(context->cancelled));
