@@ -281,9 +281,9 @@ bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
 }
 
 // The four processes under mpirun, which goes on when one of them dies. They write into files what they say, with
-// their numbers first. False: not all but the victim have ended in time.
+// their numbers first; `said` is the output of mpirun itself. False: not all but the victim have ended in time.
 bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, const std::string& folder,
-                 std::vector<Child>* children) {
+                 std::vector<Child>* children, std::string* said) {
   std::vector<std::string> all = {"-n", absl::StrCat(kRanks)};
   if (one.transport == "mpi-openmpi") {
     all.insert(all.begin(), {"--allow-run-as-root", "--oversubscribe", "--enable-recovery"});
@@ -296,8 +296,13 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     char bytes[4096];
     pollfd polled = {.fd = mpirun.output, .events = POLLIN, .revents = 0};
     while (!stop) {
-      if (poll(&polled, 1, 10) > 0 && read(mpirun.output, bytes, sizeof(bytes)) <= 0)
+      if (poll(&polled, 1, 10) <= 0) continue;
+      const ssize_t size = read(mpirun.output, bytes, sizeof(bytes));
+      if (size > 0) {
+        said->append(bytes, static_cast<size_t>(size));
+      } else {
         absl::SleepFor(absl::Milliseconds(10));
+      }
     }
   });
   children->assign(kRanks, Child());
@@ -331,6 +336,7 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
   stop = true;
   reader.join();
   close(mpirun.output);
+  absl::StrAppend(said, "[mpirun ended with the status ", mpirun.status, "]\n");
   return all_ended;
 }
 
@@ -338,13 +344,14 @@ bool RunCase(const std::string& program, const Case& one) {
   std::string folder = "/tmp/hilo_faults_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
+  std::string launcher_said;
   const auto arguments_of = [&](absl::string_view rank) -> std::vector<std::string> {
     return {"--rank",          one.transport, one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed),
             std::string(rank), folder};
   };
   bool well;
   if (absl::StartsWith(one.transport, kMpi)) {
-    well = RunUnderMpi(one, arguments_of("mpi"), folder, &children);
+    well = RunUnderMpi(one, arguments_of("mpi"), folder, &children, &launcher_said);
   } else {
     for (int rank = 0; rank < kRanks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
     const bool victim_stays = one.fault == "stopped";
@@ -366,6 +373,7 @@ bool RunCase(const std::string& program, const Case& one) {
       absl::StrAppend(&complaints, "rank ", rank, ": ", complaint, "; it says:\n", children[rank].text);
   }
   if (complaints.empty()) return true;
+  if (!launcher_said.empty()) absl::StrAppend(&complaints, "the launcher says:\n", launcher_said);
   std::printf("%s, %s, rank %d %s: %s", one.transport.c_str(), one.op.c_str(), one.victim, one.fault.c_str(),
               complaints.c_str());
   std::fflush(stdout);
