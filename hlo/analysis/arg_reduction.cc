@@ -166,6 +166,8 @@ bool IsArgReduction(const HloInstruction& reduce) {
   return reduce.attrs<ReduceAttrs>().dimensions == std::vector<int64_t>{last} && ChoiceOf(reduce).has_value();
 }
 
+bool IsArgReductionOfOneDimension(const HloInstruction& reduce) { return ChoiceOf(reduce).has_value(); }
+
 bool IsArgReductionInParts(const HloInstruction& reduce) {
   const std::optional<Choice> choice = ChoiceOf(reduce);
   return choice.has_value() && Restarts(*choice, IsFloatingPointType(reduce.operand(0)->shape().element_type()));

@@ -11,6 +11,9 @@ namespace hilo {
 // pair with the lower index is the first operand.
 bool IsArgReduction(const HloInstruction& reduce);
 
+// True if `reduce` is such a reduction of any one dimension.
+bool IsArgReductionOfOneDimension(const HloInstruction& reduce);
+
 // True if `reduce` is such a reduction of any one dimension, and parts of that may be reduced each from the initial
 // pair, and then their pairs, in order and from the initial pair again.
 bool IsArgReductionInParts(const HloInstruction& reduce);

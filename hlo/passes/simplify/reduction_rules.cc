@@ -1,9 +1,13 @@
-// Dots rewritten as sums, which loops over rows compute well, or as products.
+// Dots rewritten as sums, which loops over rows compute well, or as products. Argmax and argmin with indices of 64 bits
+// rewritten with 32, as many as the values have.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
+#include "hlo/analysis/arg_reduction.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -149,7 +153,66 @@ Result OuterProduct(HloInstruction* dot) {
   return product.ok() ? MakeConvert(*product, type) : product;
 }
 
+// The computation of an argmax or argmin (hlo/analysis/arg_reduction.h) with indices of another type.
+Result NarrowChoice(const HloComputation& choice, PrimitiveType position, HloComputation* narrow) {
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
+  for (const HloInstruction* instruction : choice.MakePostOrder()) {
+    if (instruction->IsParameter()) {
+      const int64_t number = instruction->parameter_number();
+      Shape shape = instruction->shape();
+      if (number % 2 == 1) shape.set_element_type(position);
+      copies[instruction] =
+          narrow->AddInstruction(HloInstruction::CreateParameter(number, std::move(shape), instruction->name()));
+      continue;
+    }
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
+    Shape shape = instruction->shape();
+    if (instruction->opcode() == HloOpcode::kSelect) shape = operands[1]->shape();
+    if (instruction->opcode() == HloOpcode::kTuple)
+      shape = ShapeUtil::MakeTupleShape({operands[0]->shape(), operands[1]->shape()});
+    copies[instruction] =
+        narrow->AddInstruction(instruction->CloneWithNewOperands(std::move(shape), operands), instruction->name());
+  }
+  HloInstruction* root = copies.at(choice.root_instruction());
+  if (absl::Status status = narrow->set_root_instruction(root); !status.ok()) return status;
+  return root;
+}
+
+// Vectors of indices of 64 bits hold half as many as vectors of f32, and the indices are most of the work.
+Result NarrowArgReduction(HloInstruction* reduce) {
+  if (reduce->operand_count() != 4 || !reduce->operand(3)->IsConstant()) return nullptr;
+  const Shape& wide = reduce->operand(1)->shape();
+  if (wide.element_type() != S64 && wide.element_type() != U64) return nullptr;
+  const auto fits = [](int64_t position) { return position >= 0 && position <= std::numeric_limits<int32_t>::max(); };
+  const int64_t first = reduce->operand(3)->literal().GetAsInt64(0);
+  if (!fits(first) || !IsArgReductionOfOneDimension(*reduce)) return nullptr;
+  const int64_t dimension = reduce->attrs<ReduceAttrs>().dimensions[0];
+  if (!fits(wide.dimensions(dimension))) return nullptr;
+  const PrimitiveType position = wide.element_type() == S64 ? S32 : U32;
+  HloComputation* parent = reduce->parent();
+  HloComputation* narrow = parent->parent()->AddComputation(reduce->called_computation()->name());
+  Result result = NarrowChoice(*reduce->called_computation(), position, narrow);
+  if (!result.ok()) return result;
+  Shape shape = wide;
+  shape.set_element_type(position);
+  auto iota = std::make_unique<IotaAttrs>();
+  iota->iota_dimension = dimension;
+  Result positions = parent->AddOp(HloOpcode::kIota, {}, std::move(iota), {}, &shape);
+  if (!positions.ok()) return positions;
+  HloInstruction* init = parent->AddConstant(LiteralUtil::FromDouble(position, static_cast<double>(first)));
+  auto attributes = std::make_unique<ReduceAttrs>(reduce->attrs<ReduceAttrs>());
+  result = parent->AddOp(HloOpcode::kReduce, {reduce->operand(0), *positions, reduce->operand(2), init},
+                         std::move(attributes), {narrow});
+  if (!result.ok()) return result;
+  Result value = MakeTupleElement(*result, 0), index = MakeTupleElement(*result, 1);
+  if (index.ok()) index = MakeConvert(*index, wide.element_type());
+  if (!value.ok() || !index.ok()) return value.ok() ? index : value;
+  return parent->AddOp(HloOpcode::kTuple, {*value, *index});
+}
+
 const Rule kRules[] = {
+    {HloOpcode::kReduce, "argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)", NarrowArgReduction},
     {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},
     {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},
 };
