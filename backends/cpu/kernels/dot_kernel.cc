@@ -1,8 +1,9 @@
 // Library products: calls on blocks of rows and columns, which threads share. The products in f32 are the library's,
 // those in f64, bf16 and integers in gemm/; narrower numbers become such a product in f32, s8 or s16
-// (hlo/passes/expand/dot.cc). Where the rows of both factors are contiguous, lanes add them up (reduce_kernel.cc). All
-// other dots are loops: each result element adds up its products in order, with the lanes along the minor-most
-// dimension of the result; several rows of vectors together, if there are rows.
+// (hlo/passes/expand/dot.cc). Few rows times many weights are loops that read the weights as streams. Where the rows of
+// both factors are contiguous, lanes add them up (reduce_kernel.cc). All other dots are loops: each result element adds
+// up its products in order, with the lanes along the minor-most dimension of the result; several rows of vectors
+// together, if there are rows.
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -94,6 +95,53 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
                  b.CreateInBoundsGEP(element, lhs, a_offset), b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed),
                  b.CreateInBoundsGEP(element, rhs, b_offset), b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed),
                  b.CreateInBoundsGEP(sum, out, c_offset), b.getInt64(gemm.n)}));
+    return absl::OkStatus();
+  });
+}
+
+// Multiplies one block of rows of the weights after the other; the totals of a part are in the result meanwhile. Blocks
+// are unrolled: so each load of weights advances along a row, which processors prefetch.
+absl::Status EmitStreamDot(FunctionEmitter& f, const KernelParts& kernel) {
+  f.SetHoldsVectors(kernel.instruction, true);
+  const HloInstruction& dot = *HeroOf(kernel.instruction);
+  codegen::DotTerms terms(f.elements(), dot);
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  const std::vector<int64_t>& tile = kernel.config.tile;
+  const int64_t block = tile[3], blocks = CeilDiv(Product(terms.reduced()), block);
+  const int64_t rows = Product(lhs.free_sizes);
+  const codegen::LoopNest nest = {
+      {.sizes = {blocks}, .part = blocks},
+      {.sizes = lhs.free_sizes, .part = rows, .unroll = tile[2]},
+      {.sizes = rhs.free_sizes, .part = tile[0], .unroll = tile[1], .lanes = kernel.config.width}};
+  llvm::IRBuilder<>& b = f.b();
+  return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
+    llvm::Value* first = b.CreateNSWMul(positions[0][0].Dims(f.context())[0].Base(f.context()),
+                                        b.getInt64(static_cast<uint64_t>(block)));
+    std::vector<std::vector<codegen::LaneIndex>> kept;
+    for (const codegen::Position& position : positions)
+      kept.push_back(Joined(f.context(), {position[1], position[2]}).Dims(f.context()));
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumBlock(f, terms, first, block, kept));
+    const codegen::IrArray result = f.ArrayOf(kernel.instruction);
+    // All loads before all stores: rows are often a multiple of 4 KB apart, and a load waits for such a store.
+    HILO_ASSIGN_OR_RETURN(const codegen::Carried totals,
+                          codegen::EmitBranches(
+                              f.context(), "first", b.CreateICmpEQ(first, b.getInt64(0)),
+                              [&]() -> absl::StatusOr<codegen::Carried> {
+                                codegen::Carried start;
+                                for (const Elements& sum : sums) start.push_back(sum[0].re);
+                                return start;
+                              },
+                              [&]() -> absl::StatusOr<codegen::Carried> {
+                                codegen::Carried next;
+                                for (size_t p = 0; p < kept.size(); ++p) {
+                                  const Elements before = {result.Load(f.context(), codegen::Index(kept[p]))};
+                                  HILO_ASSIGN_OR_RETURN(const Elements total, terms.Merge(before, sums[p]));
+                                  next.push_back(total[0].re);
+                                }
+                                return next;
+                              }));
+    for (size_t p = 0; p < kept.size(); ++p)
+      result.Store(f.context(), codegen::Index(kept[p]), codegen::ElementValue{totals[p]});
     return absl::OkStatus();
   });
 }

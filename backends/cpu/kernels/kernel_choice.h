@@ -30,6 +30,8 @@
 //   prefix-scan-rows     interleaved rows, {rows}
 //   prefix-scan-lanes    lanes are rows
 //   library-dot          calls of a matrix product, {rows of a call, columns of a call}
+//   stream-dot           few rows times a matrix that is read in blocks of rows, {columns of a part, vectors
+//                        together, rows of a tile, rows of a block}
 //   tiled-dot            tiles of results in registers, {rows of a part, rows of a tile, vectors of a
 //                        row of a tile, products of a partial sum or 0}
 //   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
@@ -83,7 +85,8 @@ const KernelConfig* KernelOf(const HloInstruction& instruction);
 absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, const codegen::TargetTraits& target,
                                           const codegen::NumericOptions& numerics);
 
-// What the kernels of dots compute besides the product: library products read contiguous slices in place.
+// What the kernels of dots compute besides the product: library products read contiguous slices in place, and streams
+// of weights are computed as they are read.
 DotFusionOptions DotFusionFor(bool strict);
 
 // Chooses the kernels of the instructions that have none yet: those that copy insertion added.

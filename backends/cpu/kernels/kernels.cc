@@ -39,6 +39,7 @@ constexpr auto kEmitters = [] {
   set(KernelKind::kScatter, &EmitScatter);
   set(KernelKind::kSelectAndScatter, &EmitSelectAndScatter);
   set(KernelKind::kSort, &EmitSort);
+  set(KernelKind::kStreamDot, &EmitStreamDot);
   set(KernelKind::kTiledDot, &EmitTiledDot);
   set(KernelKind::kTiledTranspose, &EmitTiledTranspose);
   set(KernelKind::kUnrolled, &EmitUnrolled);

@@ -38,6 +38,7 @@ absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel);
+absl::Status EmitStreamDot(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel);
 absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel);

@@ -301,24 +301,30 @@ absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, Terms& terms,
   llvm::IRBuilder<>& b = f.b();
   HILO_ASSIGN_OR_RETURN(const Elements zero, terms.Identity());
   const RunningValues values(f, zero);
-  const int64_t size = terms.reduced()[0];
+  const int64_t size = Product(terms.reduced());
   llvm::Value* here = b.getInt64(static_cast<uint64_t>(count));
   if (size % count != 0) {
     llvm::Value* left = b.CreateNSWSub(b.getInt64(static_cast<uint64_t>(size)), first);
     here = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, left, here);
   }
   auto body = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
-    const LaneIndex at = LaneIndex::Uniform(b.CreateNUWAdd(first, i), 1, size);
+    const std::vector<LaneIndex> at = f.Delinearize(b.CreateNUWAdd(first, i), terms.reduced());
     Carried next;
     for (size_t p = 0; p < kept.size(); ++p) {
-      HILO_ASSIGN_OR_RETURN(const Elements sum, terms.Add(values.Get(running, p), kept[p], {at}));
+      HILO_ASSIGN_OR_RETURN(const Elements sum, terms.Add(values.Get(running, p), kept[p], at));
       values.Append(sum, &next);
     }
     return next;
   };
-  HILO_ASSIGN_OR_RETURN(const Carried sums,
-                        codegen::EmitLoop(f.context(), "block", b.getInt64(0), here, 1, values.All(kept.size(), zero),
-                                          body, /*at_least_once=*/true, count));
+  Carried sums = values.All(kept.size(), zero);
+  if (size % count == 0) {
+    for (int64_t i = 0; i < count; ++i) {
+      HILO_ASSIGN_OR_RETURN(sums, body(b.getInt64(static_cast<uint64_t>(i)), sums));
+    }
+  } else {
+    HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "block", b.getInt64(0), here, 1, sums, body,
+                                                  /*at_least_once=*/true, count));
+  }
   std::vector<Elements> results;
   for (size_t p = 0; p < kept.size(); ++p) results.push_back(values.Get(sums, p));
   return results;

@@ -26,7 +26,7 @@ Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count)
 absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, codegen::Terms& terms,
                                                  absl::Span<const int64_t> partial_sums,
                                                  absl::Span<const std::vector<codegen::LaneIndex>> kept);
-// The `count` terms from `first` on, fewer at the end, of one reduced dimension: likewise, from the identity.
+// The `count` terms from `first` on, fewer at the end: likewise, from the identity.
 absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, codegen::Terms& terms, llvm::Value* first,
                                                int64_t count, absl::Span<const std::vector<codegen::LaneIndex>> kept);
 // With vectors of `width` terms along the minor-most reduced dimension, in several accumulators that are combined at

@@ -81,6 +81,29 @@ TEST_P(LargeDotsTest, Dots) {
   }
 }
 
+// Few rows times many weights, which are converted and scaled on the way.
+TEST(StreamDotTest, WeightsOfAnyType) {
+  for (int64_t rows : {2, 7, 16}) {
+    for (const char* type : {"f32", "f64", "bf16", "s8", "s4"}) {
+      for (int64_t columns : {320, 601}) {
+        const bool is_wide = absl::StrContains(type, "f64");
+        ExpectSameResults(absl::Substitute(
+            "HloModule stream\nENTRY main {\n  a = s32[$0,1000] parameter(0)\n  b = s32[1000,$1] parameter(1)\n  c = "
+            "s32[$1] parameter(2)\n  x = $3[$0,1000] convert(a)\n  y = $2[1000,$1] convert(b)\n  w = $3[1000,$1] "
+            "convert(y)\n  s = $3[$1] convert(c)\n  t = $3[1000,$1] broadcast(s), dimensions={1}\n  v = $3[1000,$1] "
+            "multiply(w, t)\n  ROOT r = $3[$0,$1] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+            rows, columns, type, is_wide ? "f64" : "f32"));
+      }
+    }
+    // Several contracted and free dimensions; a last block that is shorter.
+    ExpectSameResults(absl::Substitute(
+        "HloModule stream\nENTRY main {\n  a = s32[$0,3,337] parameter(0)\n  b = s32[3,337,20,16] parameter(1)\n  x = "
+        "bf16[$0,3,337] convert(a)\n  y = bf16[3,337,20,16] convert(b)\n  ROOT r = f32[$0,20,16] dot(x, y), "
+        "lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}\n}\n",
+        rows));
+  }
+}
+
 TEST(LargeReductionTest, ToOneAndToRows) {
   struct Case {
     const char *operand, *result, *dimensions, *op;
