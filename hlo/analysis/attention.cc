@@ -1,54 +1,40 @@
 #include "hlo/analysis/attention.h"
 
 #include <limits>
-#include <utility>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/analysis/score_chain.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
 namespace {
 
-// Instructions between the scores and the logits.
-constexpr size_t kMostLogitMembers = 32;
-// Instructions that are searched for the scores.
-constexpr size_t kMostSources = 128;
-
 bool IsFloat(const HloInstruction& instruction) {
   return instruction.shape().IsArray() && IsFloatingPointType(instruction.shape().element_type());
 }
 
-// The sizes other than 1.
-std::vector<int64_t> SizesOf(const Shape& shape) {
-  std::vector<int64_t> sizes;
-  for (int64_t size : shape.dimensions()) {
-    if (size != 1) sizes.push_back(size);
-  }
-  return sizes;
-}
-
-// For each dimension of an array, which has the sizes of another one but for dimensions of size 1, that of the other,
-// whose numbers are `of_other`; -1 for those of size 1.
-std::vector<int64_t> Corresponding(const Shape& shape, const Shape& other, const std::vector<int64_t>& of_other) {
+// For each dimension of an array, that of another one with the same sizes but for dimensions of size 1; -1 for those of
+// size 1. Nullopt if the sizes differ.
+std::optional<std::vector<int64_t>> Corresponding(const Shape& shape, const Shape& other) {
   std::vector<int64_t> dimensions(shape.rank(), -1);
   int64_t next = 0;
+  const auto skip_units = [&] {
+    while (next < other.rank() && other.dimensions(next) == 1) ++next;
+  };
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimensions(d) == 1) continue;
-    while (other.dimensions(next) == 1) ++next;
-    dimensions[d] = of_other[next++];
+    skip_units();
+    if (next == other.rank() || other.dimensions(next) != shape.dimensions(d)) return std::nullopt;
+    dimensions[d] = next++;
   }
-  return dimensions;
-}
-
-std::vector<int64_t> Counted(int64_t rank) {
-  std::vector<int64_t> dimensions(rank);
-  for (int64_t d = 0; d < rank; ++d) dimensions[d] = d;
+  skip_units();
+  if (next < other.rank()) return std::nullopt;
   return dimensions;
 }
 
@@ -74,8 +60,7 @@ class AttentionMatcher {
 
   static bool IsView(const HloInstruction& instruction) {
     if (instruction.opcode() == HloOpcode::kConvert) return IsFloat(instruction) && IsFloat(*instruction.operand(0));
-    return instruction.opcode() == HloOpcode::kReshape &&
-           SizesOf(instruction.shape()) == SizesOf(instruction.operand(0)->shape());
+    return IsReshapeOfUnits(instruction);
   }
 
   // Follows converts and reshapes, which become members, to `end` at most.
@@ -86,18 +71,16 @@ class AttentionMatcher {
 
   // Returns the dimension of the keys in an array that has the sizes of the weights; -1: it has others.
   int64_t KeysIn(const Shape& shape) const {
-    const Shape& weights = weights_->shape();
-    if (SizesOf(shape) != SizesOf(weights)) return -1;
-    const std::vector<int64_t> dimensions = Corresponding(shape, weights, Counted(weights.rank()));
-    const auto keys = absl::c_find(dimensions, weights_keys_);
-    return keys == dimensions.end() ? -1 : keys - dimensions.begin();
+    const std::optional<std::vector<int64_t>> dimensions = Corresponding(weights_->shape(), shape);
+    return dimensions.has_value() ? (*dimensions)[weights_keys_] : -1;
   }
 
   // Returns what `instruction`, which has the dimensions of the weights, repeats along the keys; null: nothing.
   const HloInstruction* SkipBroadcast(const HloInstruction* instruction) {
     instruction = SkipViews(instruction);
     if (instruction->opcode() != HloOpcode::kBroadcast) return nullptr;
-    std::vector<int64_t> rows = Counted(instruction->shape().rank());
+    std::vector<int64_t> rows(instruction->shape().rank());
+    std::iota(rows.begin(), rows.end(), 0);
     const int64_t keys = KeysIn(instruction->shape());
     if (keys < 0) return nullptr;
     rows.erase(rows.begin() + keys);
@@ -177,58 +160,27 @@ class AttentionMatcher {
     return value.IsConstant() && value.shape().IsScalar() && value.literal().GetAsDouble(0) == 1;
   }
 
-  // Returns the dimension of the logits that each dimension of `operand` is, where `of_user` is that of each dimension
-  // of `user`; nullopt if the element at an index of the user is not that at the index of the operand.
-  static std::optional<std::vector<int64_t>> DimensionsOf(const HloInstruction& operand, const HloInstruction& user,
-                                                          const std::vector<int64_t>& of_user) {
-    if (IsElementwise(user.opcode())) {
-      if (!ShapeUtil::SameDimensions(operand.shape(), user.shape())) return std::nullopt;
-      return of_user;
-    }
-    std::vector<int64_t> dimensions(operand.shape().rank(), -1);
-    if (user.opcode() == HloOpcode::kTranspose) {
-      const auto& permutation = user.attrs<TransposeAttrs>().dimensions;
-      for (size_t i = 0; i < permutation.size(); ++i) dimensions[permutation[i]] = of_user[i];
-      return dimensions;
-    }
-    if (user.opcode() != HloOpcode::kReshape || SizesOf(user.shape()) != SizesOf(operand.shape())) return std::nullopt;
-    return Corresponding(operand.shape(), user.shape(), of_user);
-  }
-
-  // Finds what the logits are computed from, element by element. Returns the dots among them.
-  std::vector<const HloInstruction*> FindDots() {
-    dimensions_ = {{logits_, Counted(logits_->shape().rank())}};
-    std::vector<const HloInstruction*> work = {logits_}, dots;
-    while (!work.empty() && dimensions_.size() <= kMostSources) {
-      const HloInstruction* user = work.back();
-      work.pop_back();
-      if (user->opcode() == HloOpcode::kDot) {
-        dots.push_back(user);
-        continue;
-      }
-      for (const HloInstruction* operand : user->operands()) {
-        auto dimensions = DimensionsOf(*operand, *user, dimensions_.at(user));
-        if (!dimensions.has_value()) continue;
-        if (dimensions_.try_emplace(operand, *std::move(dimensions)).second) work.push_back(operand);
-      }
-    }
-    return dots;
-  }
-
-  std::optional<Attention> MatchLogits(int64_t weights) {
+  std::optional<Attention> MatchLogits(int64_t weights) const {
     if (!IsFloat(*logits_)) return std::nullopt;
     const int64_t keys = KeysIn(logits_->shape());
     if (keys < 0) return std::nullopt;
-    for (const HloInstruction* dot : FindDots()) {
-      Attention attention{
-          .product = &product_,
-          .scores = dot,
-          .logits = logits_,
-          .weights_operand = weights,
-          .key_dimension = keys,
-          .score_dimensions = dimensions_.at(dot),
-          .weight_dimensions = Corresponding(weights_->shape(), logits_->shape(), Counted(logits_->shape().rank()))};
-      if (!MatchDimensions(&attention) || !CollectMembers(&attention)) continue;
+    for (const ScoreChain& chain : ScoreChainsOf(product_, weights)) {
+      if (!IsSoftmaxOfLogits(chain)) continue;
+      Attention attention{.product = &product_,
+                          .scores = chain.first,
+                          .logits = logits_,
+                          .weights_operand = weights,
+                          .key_dimension = keys,
+                          .weight_dimensions = *Corresponding(weights_->shape(), logits_->shape()),
+                          .members = {chain.members.begin(), chain.members.end()}};
+      // Transposes may be between the scores and the logits. What runs along no row runs along the keys.
+      const ScoreAxes& axes = chain.axes.at(chain.first);
+      for (int64_t d = 0; d < chain.first->shape().rank(); ++d) {
+        const bool is_unit = chain.first->shape().dimensions(d) == 1;
+        attention.score_dimensions.push_back(is_unit ? -1 : axes[d] < 0 ? keys : attention.weight_dimensions[axes[d]]);
+      }
+      if (!MatchDimensions(&attention)) continue;
+      attention.members.push_back(&product_);
       attention.result = Transposed(weights);
       if (attention.result != &product_) attention.members.push_back(attention.result);
       return attention;
@@ -236,12 +188,25 @@ class AttentionMatcher {
     return std::nullopt;
   }
 
+  // Returns true if the chain is the softmax of the logits, and what is between the first dot and these takes elements
+  // of the scores one at a time.
+  bool IsSoftmaxOfLogits(const ScoreChain& chain) const {
+    const absl::flat_hash_set<const HloInstruction*> softmax(softmax_.begin(), softmax_.end());
+    return chain.Has(logits_) && absl::c_all_of(chain.members, [&](const HloInstruction* member) {
+             if (softmax.contains(member)) return true;
+             if (member->opcode() == HloOpcode::kReduce || member->opcode() == HloOpcode::kBroadcast) return false;
+             return absl::c_all_of(member->users(), [&](const HloInstruction* user) {
+               return (softmax.contains(user) || user == &product_) == (member == logits_);
+             });
+           });
+  }
+
   // The dimensions of the logits that dimensions `first`, `first` + 1 ... of the scores are, without those of size 1.
   static std::vector<int64_t> Of(const Attention& attention, size_t first, size_t count) {
     std::vector<int64_t> dimensions;
     for (size_t i = first; i < first + count; ++i) {
       const int64_t d = attention.score_dimensions[i];
-      if (d >= 0 && attention.logits->shape().dimensions(d) != 1) dimensions.push_back(d);
+      if (d >= 0) dimensions.push_back(d);
     }
     return dimensions;
   }
@@ -282,70 +247,9 @@ class AttentionMatcher {
     return product_batches == score_batches;
   }
 
-  // Sets the members: what lies on a path from the scores to the product. Fails if others read them.
-  bool CollectMembers(Attention* attention) const {
-    const absl::flat_hash_set<const HloInstruction*> softmax(softmax_.begin(), softmax_.end());
-    absl::flat_hash_set<const HloInstruction*> members = softmax;
-    members.insert(attention->scores);
-    members.insert(&product_);
-    // Users of members, up to the softmax.
-    std::vector<const HloInstruction*> work = {attention->scores};
-    bool reaches_logits = false;
-    while (!work.empty()) {
-      const HloInstruction* member = work.back();
-      work.pop_back();
-      if (member->IsRoot() || !member->control_successors().empty() || !member->control_predecessors().empty() ||
-          members.size() > softmax_.size() + kMostLogitMembers)
-        return false;
-      reaches_logits |= member == logits_;
-      for (const HloInstruction* user : member->users()) {
-        if (members.contains(user)) continue;
-        // What follows the logits is of the softmax.
-        if (member == logits_) return false;
-        members.insert(user);
-        work.push_back(user);
-      }
-      // There may be several paths to the logits, but only one index.
-      for (const HloInstruction* user : member->users()) {
-        if (member == logits_ || softmax.contains(user)) continue;
-        const auto of_user = dimensions_.find(user), own = dimensions_.find(member);
-        if (of_user == dimensions_.end() || own == dimensions_.end() ||
-            DimensionsOf(*member, *user, of_user->second) != own->second)
-          return false;
-      }
-    }
-    if (!reaches_logits) return false;
-    for (const HloInstruction* member : softmax_) {
-      if (member->IsRoot() || !member->control_successors().empty() || !member->control_predecessors().empty())
-        return false;
-      for (const HloInstruction* user : member->users()) {
-        if (!members.contains(user)) return false;
-      }
-    }
-    // Operands first.
-    absl::flat_hash_set<const HloInstruction*> done;
-    std::vector<std::pair<const HloInstruction*, bool>> stack = {{&product_, false}};
-    while (!stack.empty()) {
-      auto [member, expanded] = stack.back();
-      stack.pop_back();
-      if (expanded) {
-        attention->members.push_back(member);
-        continue;
-      }
-      if (!done.insert(member).second) continue;
-      stack.push_back({member, true});
-      for (const HloInstruction* operand : member->operands()) {
-        if (members.contains(operand)) stack.push_back({operand, false});
-      }
-    }
-    return attention->members.size() == members.size();
-  }
-
   const HloInstruction& product_;
   const HloInstruction *weights_ = nullptr, *logits_ = nullptr;
-  int64_t weights_keys_ = 0;  // the dimension of the keys
-  // The dimension of the logits that each dimension is, of what they are computed from.
-  absl::flat_hash_map<const HloInstruction*, std::vector<int64_t>> dimensions_;
+  int64_t weights_keys_ = 0;                    // the dimension of the keys
   std::vector<const HloInstruction*> softmax_;  // all members between the logits and the product
 };
 

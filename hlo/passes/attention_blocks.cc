@@ -13,16 +13,18 @@
 #include "hlo/passes/attention_blocks.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/dot_sides.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/score_chain.h"
+#include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/make_instruction.h"
-#include "hlo/passes/score_chain.h"
 
 namespace hilo {
 namespace {
@@ -33,6 +35,7 @@ constexpr int64_t kRowMultiple = 8;
 // The scores have so many times the bytes of the dots' other operands and of the result at least. Factors that a block
 // does not divide are read for each block.
 constexpr int64_t kLeastRatio = 4;
+constexpr size_t kMostMembers = 192;
 constexpr int64_t kMostBlocks = int64_t{1} << 30;
 
 using Result = absl::StatusOr<HloInstruction*>;
@@ -64,6 +67,34 @@ Result MakeComposedTranspose(HloInstruction* array, const std::vector<int64_t>& 
   for (int64_t d : order) dimensions.push_back(array->attrs<TransposeAttrs>().dimensions[d]);
   array = array->operand(0);
   return absl::c_is_sorted(dimensions) ? array : MakeTranspose(array, std::move(dimensions));
+}
+
+// Returns true for what blocks compute again, with these axes, rather than read from an array.
+bool IsRecomputed(const HloInstruction& instruction, const ScoreAxes& axes) {
+  if (absl::c_all_of(axes, [](int64_t axis) { return axis < 0; })) return false;
+  if (instruction.opcode() == HloOpcode::kIota) {
+    const PrimitiveType type = instruction.shape().element_type();
+    return IsIntegralType(type) && PrimitiveTypeBitWidth(type) >= 32 && instruction.control_predecessors().empty() &&
+           instruction.control_successors().empty();
+  }
+  return MayBeInScoreChain(instruction) && instruction.opcode() != HloOpcode::kReduce &&
+         instruction.opcode() != HloOpcode::kTranspose && !IsExpensiveToRepeat(instruction);
+}
+
+// Adds what is recomputed to the members.
+void AddRecomputed(ScoreChain* chain) {
+  std::vector<HloInstruction*> work = chain->members;
+  while (!work.empty() && chain->axes.size() < kMostMembers) {
+    const HloInstruction* user = work.back();
+    work.pop_back();
+    if (user == chain->first) continue;
+    for (int64_t i = 0; i < user->operand_count(); ++i) {
+      HloInstruction* x = user->operand(i);
+      const ScoreAxes axes = chain->OperandAxes(*user, i);
+      if (IsRecomputed(*x, axes) && chain->axes.try_emplace(x, axes).second) work.push_back(x);
+    }
+  }
+  chain->members = PostOrderWithin(chain->scores(), [&](const HloInstruction& x) { return chain->Has(&x); });
 }
 
 // Returns the sizes of blocks, by dimension of the scores; those that the second dot contracts are whole.
@@ -151,9 +182,9 @@ class AttentionLoop {
                           MakeBroadcast(outside_->AddConstant(LiteralUtil::Zero(chain_.second->shape().element_type())),
                                         chain_.second->shape(), {}));
     state_ = {outside_->AddConstant(Integer(0)), result};
-    std::vector<HloInstruction*> users = chain_.members;
+    std::vector<const HloInstruction*> users(chain_.members.begin(), chain_.members.end());
     users.push_back(chain_.second);
-    for (HloInstruction* user : users) {
+    for (const HloInstruction* user : users) {
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (IsInBody(*user, i)) continue;
         HILO_RETURN_IF_ERROR(AddInput(user->operand(i), chain_.OperandAxes(*user, i), IsFactor(*user, i)));
@@ -358,19 +389,26 @@ class AttentionBlocks : public HloPass {
     return true;
   }
 
+  std::optional<ScoreChain> LargeChainOf(const HloInstruction& dot) const {
+    for (const int64_t operand : {0, 1}) {
+      if (ShapeUtil::ByteSizeOf(dot.operand(operand)->shape()) <= 2 * block_bytes_) continue;
+      for (ScoreChain& chain : ScoreChainsOf(dot, operand)) {
+        if (AreScoresLarge(chain)) return std::move(chain);
+      }
+    }
+    return std::nullopt;
+  }
+
   absl::StatusOr<bool> DivideIn(HloComputation* computation, const PassContext& context) const {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
     if (absl::c_none_of(order, [&](const HloInstruction* x) { return MayEnd(*x); })) return false;
-    absl::flat_hash_map<const HloInstruction*, int64_t> index;
-    for (HloInstruction* instruction : order) index.emplace(instruction, static_cast<int64_t>(index.size()));
     std::vector<HloInstruction*> replaced;
     for (HloInstruction* dot : order) {
       if (!MayEnd(*dot)) continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-      const std::optional<ScoreChain> chain = ScoreChainOf(dot, index);
-      if (!chain.has_value() || ShapeUtil::ByteSizeOf(chain->scores()->shape()) <= 2 * block_bytes_ ||
-          !AreScoresLarge(*chain))
-        continue;
+      std::optional<ScoreChain> chain = LargeChainOf(*dot);
+      if (!chain.has_value()) continue;
+      AddRecomputed(&*chain);
       const std::vector<int64_t> block = BlockSizes(*chain, block_bytes_);
       int64_t blocks = 1;
       for (size_t d = 0; d < block.size(); ++d) blocks *= CeilDiv(chain->scores()->shape().dimensions(d), block[d]);
@@ -379,7 +417,7 @@ class AttentionBlocks : public HloPass {
       HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(dot, result));
       replaced.push_back(dot);
     }
-    // Not before: the index has them.
+    // Not before: `order` has them.
     for (HloInstruction* dot : replaced) HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(dot));
     return !replaced.empty();
   }

@@ -9,8 +9,8 @@
 
 namespace hilo {
 
-// "divide-attention": dots with work on the rows of scores between them (score_chain.h) become a loop over blocks of
-// these rows, if the scores have more than twice as many bytes as a block, `block_bytes`.
+// "divide-attention": dots with work on the rows of scores between them (hlo/analysis/score_chain.h) become a loop over
+// blocks of these rows, if the scores have more than twice as many bytes as a block, `block_bytes`.
 std::unique_ptr<HloPass> MakeAttentionBlocks(int64_t block_bytes);
 
 }  // namespace hilo

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fused_members.h"
@@ -39,7 +40,7 @@ int64_t BytesOf(const HloInstruction& instruction) {
 class AttentionGroup {
  public:
   AttentionGroup(const Target& target, const Attention& attention)
-      : target_(target), members_(attention.members), inside_(members_.begin(), members_.end()) {
+      : target_(target), inside_(attention.members.begin(), attention.members.end()) {
     const HloInstruction* values = attention.product->operand(1 - attention.weights_operand);
     for (const HloInstruction* member : attention.members) {
       if (member == attention.scores) continue;
@@ -50,27 +51,7 @@ class AttentionGroup {
     AddProducers();
   }
 
-  // Returns the members, operands first.
-  std::vector<HloInstruction*> InOrder() const {
-    std::vector<HloInstruction*> order;
-    absl::flat_hash_set<const HloInstruction*> seen;
-    std::vector<std::pair<const HloInstruction*, bool>> stack;
-    for (const HloInstruction* member : members_) stack.push_back({member, false});
-    while (!stack.empty()) {
-      const auto [member, expanded] = stack.back();
-      stack.pop_back();
-      if (expanded) {
-        order.push_back(const_cast<HloInstruction*>(member));
-        continue;
-      }
-      if (!seen.insert(member).second) continue;
-      stack.push_back({member, true});
-      for (const HloInstruction* operand : member->operands()) {
-        if (inside_.contains(operand)) stack.push_back({operand, false});
-      }
-    }
-    return order;
-  }
+  bool Has(const HloInstruction& instruction) const { return inside_.contains(&instruction); }
 
  private:
   void AddProducers() {
@@ -80,14 +61,13 @@ class AttentionGroup {
       const HloInstruction* producer = work_.back();
       work_.pop_back();
       if (inside_.contains(producer)) continue;
-      if (!IsProducer(*producer) || members_.size() >= kMostMembers ||
+      if (!IsProducer(*producer) || inside_.size() >= kMostMembers ||
           reads.size() + producer->operand_count() > kMostOperands) {
         reads.insert(producer);
         continue;
       }
       reads.erase(producer);
       inside_.insert(producer);
-      members_.push_back(producer);
       work_.insert(work_.end(), producer->operands().begin(), producer->operands().end());
     }
   }
@@ -113,7 +93,6 @@ class AttentionGroup {
   }
 
   const Target& target_;
-  std::vector<const HloInstruction*> members_;
   absl::flat_hash_set<const HloInstruction*> inside_;
   std::vector<const HloInstruction*> work_;
 };
@@ -140,8 +119,10 @@ class AttentionFusion : public HloPass {
         const std::optional<Attention> attention = AttentionOf(*dot);
         if (!attention.has_value() || !takes_(*attention)) continue;
         FusedMembers inside(computation, "fused_attention");
-        for (HloInstruction* member : AttentionGroup(target_, *attention).InOrder()) inside.Add(member);
+        const AttentionGroup group(target_, *attention);
         auto* result = const_cast<HloInstruction*>(attention->result);
+        for (HloInstruction* member : PostOrderWithin(result, [&](const HloInstruction& x) { return group.Has(x); }))
+          inside.Add(member);
         HILO_RETURN_IF_ERROR(
             inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
         removed.insert(inside.removed().begin(), inside.removed().end());
