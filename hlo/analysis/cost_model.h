@@ -63,6 +63,26 @@ struct MachineFacts {
 // whichever takes less time, is hidden behind the other.
 double Nanoseconds(const Work& work, const MachineFacts& machine);
 
+// --- recomputing values rather than keeping them in arrays ---
+//
+// An array costs a write and a read of each element. What passes may recompute instead is bounded here; which kernels
+// these values join, and how large those become, is the passes' own.
+
+// Arrays of at most this many elements are in registers: kernels on them are unrolled, and nothing is gained by fusing
+// them.
+inline constexpr int64_t kRegisterElements = 16;
+// Elements of single precision in the widest vectors. A value that is repeated along a vector is computed once for it.
+inline constexpr int64_t kVectorElements = 16;
+// Kernels that recompute one cheap producer. Each reads the producer's operands, so more of them read more than the
+// array's write and reads.
+inline constexpr int64_t kMostCopies = 4;
+// Reads of one element, by a broadcast or a gather, for each of which a cheap producer is recomputed. Its operands are
+// read as often, at indices that repeat and so do not fill vectors.
+inline constexpr int64_t kMostRepeats = 4;
+// Element-wise instructions that are recomputed, in all kernels together, for one element: about the time of the write
+// and the read of an element beyond the caches (8 bytes at 30 bytes/ns, 64 to 128 operations/ns).
+inline constexpr int64_t kMostRepeatedWork = 32;
+
 // True if recomputing an element of the instruction costs more than keeping it in memory.
 bool IsExpensiveToRepeat(const HloInstruction& instruction);
 

@@ -32,8 +32,6 @@ constexpr size_t kMostMembers = 64;
 constexpr size_t kMostOperands = 48;
 // Instructions that are visited after a group's last consumer without one that joins.
 constexpr int64_t kReach = 400;
-// Kernels that compute one producer, each for itself.
-constexpr size_t kMostCopies = 4;
 
 // Producers besides element-wise ones.
 constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kDynamicSlice, HloOpcode::kIota, HloOpcode::kReshape,
@@ -210,8 +208,8 @@ class DotGroup {
         std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return Has(user); }))
       return true;
     if (IsFreeToRepeat(instruction)) return true;
-    return number != kEpilogue && users.size() <= kMostCopies && !IsExpensiveToRepeat(instruction) &&
-           OperandBytes(instruction) <= ArrayBytes(instruction);
+    return number != kEpilogue && static_cast<int64_t>(users.size()) <= kMostCopies &&
+           !IsExpensiveToRepeat(instruction) && OperandBytes(instruction) <= ArrayBytes(instruction);
   }
 
   // The first `count` consumers that are read elsewhere than by each other.

@@ -30,21 +30,11 @@ namespace {
 
 // Instructions of one group: code size, and the depth to which its emission recurses.
 constexpr int64_t kMaxGroup = 256;
-// Groups that a cheap instruction is copied into.
-constexpr size_t kMaxCopies = 4;
-// Arrays of at most this many elements are in registers already.
-constexpr int64_t kTiny = 16;
 // Indices at which one loop may compute a producer: any, a cheap one, an expensive one.
 constexpr size_t kMaxReads = 16;
 constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
-// Reads of one element, by a broadcast or a gather, for which a loop computes a cheap producer again.
-constexpr int64_t kMaxCheapRepeats = 4;
-// Lanes of a vector.
-constexpr int64_t kLanes = 16;
-// Operations of one element that are repeated, in all loops together, rather than stored and read.
-constexpr int64_t kMaxRepeatedWork = 32;
-// Users that are looked at for such reads.
+// Users that are looked at for repeated reads.
 constexpr int64_t kMaxRepeatUsers = 16;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
@@ -127,7 +117,8 @@ class FusionPass : public HloPass {
       if (!expands || Elements(operand) == 0) continue;
       int64_t here = CeilDiv(Elements(reader), Elements(operand));
       // Repeated one after the other, an element is read once for a vector.
-      if (reader->opcode() == HloOpcode::kBroadcast && AdjacentRepeats(*reader) >= kLanes) here = CeilDiv(here, kLanes);
+      if (reader->opcode() == HloOpcode::kBroadcast && AdjacentRepeats(*reader) >= kVectorElements)
+        here = CeilDiv(here, kVectorElements);
       reads = std::max(reads, here);
     }
     return reads;
@@ -155,13 +146,13 @@ class FusionPass : public HloPass {
   bool IsRootCandidate(const HloInstruction* instruction) const {
     // It is its operand's memory; loops over the operand's shape have simpler indices.
     if (instruction->opcode() == HloOpcode::kReshape) return false;
-    if (Elements(instruction) <= kTiny && instruction->opcode() != HloOpcode::kReduce) return false;
+    if (Elements(instruction) <= kRegisterElements && instruction->opcode() != HloOpcode::kReduce) return false;
     if (kRoots.contains(instruction->opcode())) return true;
     return target_.IsFusible(*instruction) && instruction->shape().IsArray();
   }
 
   bool CanBeProducer(const HloInstruction* instruction) const {
-    if (!target_.IsFusible(*instruction) || Elements(instruction) <= kTiny) return false;
+    if (!target_.IsFusible(*instruction) || Elements(instruction) <= kRegisterElements) return false;
     if (!instruction->control_predecessors().empty() || !instruction->control_successors().empty()) return false;
     if (instruction->opcode() == HloOpcode::kConcatenate) return instruction->operand_count() <= 4;
     // An update in place is worth more than its fusion.
@@ -246,17 +237,17 @@ class FusionPass : public HloPass {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
       repeats = std::max(repeats, ReadsPerElement(user, producer));
-      if (repeats > (expensive ? 1 : kMaxCheapRepeats)) {
+      if (repeats > (expensive ? 1 : kMostRepeats)) {
         if (producer->opcode() != HloOpcode::kReshape && !free) return {};
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
       }
-      if (joined.size() > kMaxCopies && !free) return {};
+      if (static_cast<int64_t>(joined.size()) > kMostCopies && !free) return {};
     }
     if (joined.size() > 1 && expensive) return {};
     const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
-    if (wasted > 0 && !free && wasted * WorkBehind(*producer, kMaxRepeatedWork) > kMaxRepeatedWork) return {};
+    if (wasted > 0 && !free && wasted * WorkBehind(*producer, kMostRepeatedWork) > kMostRepeatedWork) return {};
     for (int group : joined) {
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();

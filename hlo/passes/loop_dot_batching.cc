@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/single_caller_loops.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/passes/loop_state.h"
@@ -23,23 +24,16 @@
 namespace hilo {
 namespace {
 
-// Loops of fewer iterations are unchanged. So are dots of fewer products per iteration, which a loop computes from
+// Loops of fewer iterations are unchanged. So are dots of fewer flops per iteration, which a loop computes from
 // the fastest cache between others; but those that are accumulated are read and written besides.
 constexpr int64_t kFewIterations = 8;
-constexpr double kFewProducts = 8192, kFewSums = 1024;
+constexpr double kFewFlops = 16384, kFewFlopsOfSums = 2048;
 // Arrays with one row per iteration have at most this many elements.
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
 using Result = absl::StatusOr<HloInstruction*>;
 
 int64_t Elements(const HloInstruction* x) { return ShapeUtil::ElementsIn(x->shape()); }
-
-double ProductsOf(const HloInstruction* dot) {
-  double products = static_cast<double>(Elements(dot));
-  for (int64_t d : dot->attrs<DotAttrs>().lhs_contracting_dims)
-    products *= static_cast<double>(dot->operand(0)->shape().dimensions(d));
-  return products;
-}
 
 Shape WithRows(int64_t rows, const Shape& shape) {
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
@@ -197,8 +191,7 @@ class CountedLoop {
 
   absl::StatusOr<bool> MoveInFront(HloInstruction* dot) {
     const DotAttrs& attrs = dot->attrs<DotAttrs>();
-    if (!attrs.lhs_batch_dims.empty() || attrs.lhs_contracting_dims.empty() || ProductsOf(dot) < kFewProducts)
-      return false;
+    if (!attrs.lhs_batch_dims.empty() || attrs.lhs_contracting_dims.empty() || DotFlops(*dot) < kFewFlops) return false;
     for (int64_t side : {0, 1}) {
       HloInstruction* other = dot->operands()[1 - side];
       const std::optional<Row> row = RowOf(dot->operand(side));
@@ -290,7 +283,7 @@ class CountedLoop {
         kept += Elements(operand);
       }
     }
-    if (ProductsOf(term->dot) < kFewSums || kept > kMostElements / trip_count_ || Elements(term->dot) < 4 * kept)
+    if (DotFlops(*term->dot) < kFewFlopsOfSums || kept > kMostElements / trip_count_ || Elements(term->dot) < 4 * kept)
       return false;
     if (index == nullptr) {
       for (int64_t element = 0; element < loop_.size() && index == nullptr; ++element) {

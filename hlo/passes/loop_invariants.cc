@@ -26,8 +26,6 @@
 namespace hilo {
 namespace {
 
-// Values of fewer elements stay in the loop if they are made of such values only: the code generator finds them itself.
-constexpr int64_t kTiny = 16;
 // Bytes of a value that is larger than what it is computed of.
 constexpr int64_t kMaxBytes = int64_t{64} << 20;
 // Instructions that one value is computed of.
@@ -115,7 +113,8 @@ class LoopInvariants {
         if (seen.insert(operand).second) cone.push_back(operand);
       }
     }
-    if (most_elements < kTiny) return false;
+    // The code generator finds what is invariant among values in registers.
+    if (most_elements < kRegisterElements) return false;
     return bytes <= leaf_bytes || (IsExpensiveToRepeat(*x) && bytes <= kMaxBytes);
   }
 

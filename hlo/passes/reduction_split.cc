@@ -3,6 +3,8 @@
 //   reduce(f32[1000,1000] x), to a scalar  =>  reduce(reduce(x, dimensions={1}), dimensions={0})
 //   reduce(f32[8000,60] x), to f32[60]     =>  reduce(reduce(f32[64,125,60] x, dimensions={1}), dimensions={0})
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -14,8 +16,7 @@ namespace {
 
 using Result = absl::StatusOr<HloInstruction*>;
 
-// Elements of a sum that is worth threads, and how many partial sums they give.
-constexpr int64_t kManyElements = int64_t{1} << 18;
+// How many partial sums there are, and the terms of each if there is one result.
 constexpr int64_t kFewParts = 8, kManyParts = 1 << 14, kFewElements = 256;
 // Terms that each part adds to several results at least.
 constexpr int64_t kFewRows = 64;
@@ -42,7 +43,7 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
   const PrimitiveType type = x->shape().element_type();
   const HloInstruction* step = reduce->called_computation()->root_instruction();
   const int64_t count = ShapeUtil::ElementsIn(x->shape()), results = ShapeUtil::ElementsIn(reduce->shape());
-  if (count < kManyElements || results < 1 || results > most_results || !HasTrait(step->opcode(), kAssociative) ||
+  if (results < 1 || results > most_results || !HasTrait(step->opcode(), kAssociative) ||
       !HasTrait(step->opcode(), kCommutative) || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
       step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 ||
       step->shape().element_type() != type) {
@@ -92,7 +93,8 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
 
 class ReductionSplit : public HloPass {
  public:
-  explicit ReductionSplit(int64_t most_results) : most_results_(most_results) {}
+  ReductionSplit(int64_t most_results, std::function<bool(const HloInstruction&)> is_long)
+      : most_results_(most_results), is_long_(std::move(is_long)) {}
   absl::string_view name() const override { return "split-reductions"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -100,7 +102,7 @@ class ReductionSplit : public HloPass {
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
       for (HloInstruction* reduce : computation->MakePostOrder()) {
-        if (reduce->opcode() != HloOpcode::kReduce) continue;
+        if (reduce->opcode() != HloOpcode::kReduce || !is_long_(*reduce)) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         HILO_ASSIGN_OR_RETURN(HloInstruction* const split, ReduceInTwo(reduce, most_results_));
         if (split == nullptr) continue;
@@ -113,12 +115,14 @@ class ReductionSplit : public HloPass {
 
  private:
   const int64_t most_results_;
+  const std::function<bool(const HloInstruction&)> is_long_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results) {
-  return std::make_unique<ReductionSplit>(most_results);
+std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
+                                            std::function<bool(const HloInstruction& reduce)> is_long) {
+  return std::make_unique<ReductionSplit>(most_results, std::move(is_long));
 }
 
 }  // namespace hilo

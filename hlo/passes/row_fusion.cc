@@ -34,8 +34,6 @@ constexpr int64_t kMostOperands = 48;
 constexpr int64_t kReach = 400;
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
 constexpr int64_t kMostAdjacentRepeats = 128;
-// Other repetitions.
-constexpr int64_t kMostRepeats = 4;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.

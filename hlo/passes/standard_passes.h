@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_PASSES_STANDARD_PASSES_H_
 #define HILO_HLO_PASSES_STANDARD_PASSES_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,9 +61,10 @@ std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
 // "normalize-layout": makes every array row-major; other layouts of the entry's parameters and results become
 // transposes. Required.
 std::unique_ptr<HloPass> MakeLayoutNormalization();
-// "split-reductions": sums of many elements to at most `most_results` become partial sums, which are parts for threads,
-// and their sum. Sums in another order.
-std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results);
+// "split-reductions": sums to at most `most_results` for which `is_long` returns true become partial sums, which are
+// parts for threads, and their sum. Sums in another order.
+std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
+                                            std::function<bool(const HloInstruction& reduce)> is_long);
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget.
 std::unique_ptr<HloPass> MakeFusion(const Target* target);

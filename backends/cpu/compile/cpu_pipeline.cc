@@ -6,6 +6,7 @@
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
+#include "runtime/time_thresholds.h"
 
 namespace hilo::cpu {
 namespace {
@@ -14,6 +15,9 @@ namespace {
 constexpr int64_t kMostRowReductions = 2;
 // Results of a sum that are too few to be parts for threads.
 constexpr int64_t kFewResults = 1024;
+// Partial sums cost one more kernel, so a sum is split from this many times the estimate from which kernels run in
+// parallel.
+constexpr int64_t kLongSum = 2;
 // Scores of attention that stay in the last cache, and are work enough for many threads.
 constexpr int64_t kAttentionBytes = 4 << 20;
 
@@ -21,8 +25,12 @@ constexpr int64_t kAttentionBytes = 4 << 20;
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
-  if (!options.strict)
-    hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults));
+  if (!options.strict) {
+    const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {
+      return machine.ok() && Nanoseconds(WorkOf(reduce), *machine) >= kLongSum * kParallelNanoseconds;
+    };
+    hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults, is_long));
+  }
   hooks.before_fusion.push_back(
       MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
         const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);

@@ -30,9 +30,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Bodies with at least this many results gain nothing from unrolling.
-constexpr int kFullBody = 6;
-
 class PhaseEmitter {
  public:
   PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const ConvolutionPlan& plan)
@@ -256,7 +253,7 @@ class PhaseEmitter {
     };
     HILO_ASSIGN_OR_RETURN(sums, codegen::EmitLoop(f.context(), "taps", bounds.first, bounds.last, 1, std::move(sums),
                                                   body, known, tap.count));
-    if (tile.rows * plan_.vectors >= kFullBody) KeepRolled(latch);
+    if (plan_.KeepsTapsRolled(tile.rows)) KeepRolled(latch);
     return sums;
   }
 

@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kMaxPhases = 16;
 // Minimum number of units of a large convolution, for parallelism.
 constexpr int64_t kUnits = 32;
+// Vectors of results of a tile from which its taps, independent of each other, fill the multiply-add units by
+// themselves: unrolling only lengthens the code.
+constexpr int kFullBody = 6;
 
 // Indices far outside an array, which are never accessed, may wrap.
 int64_t Product(int64_t a, int64_t b) {
@@ -205,6 +208,8 @@ ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const Convolu
   if (tile.window < 0 || placed) return {0, tile.count};
   return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
 }
+
+bool ConvolutionPlan::KeepsTapsRolled(int rows) const { return rows * vectors >= kFullBody; }
 
 std::vector<int64_t> ConvolutionPlan::ToTile() const {
   return {lanes, tile, width, vectors, rows, placed ? 1 : 0, tiles_per_unit};

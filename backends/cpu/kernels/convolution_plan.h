@@ -65,6 +65,9 @@ struct ConvolutionPlan {
   int64_t tiles_per_unit = 1;
   double cost = 0;  // in vector operations per tap
 
+  // Returns true if the loop over the taps is not unrolled for a tile with `rows` rows.
+  bool KeepsTapsRolled(int rows) const;
+
   // As part of KernelConfig::tile, without the cost: {lanes, tile, width, vectors, rows, placed, tiles_per_unit}.
   static constexpr size_t kNumbers = 7;
   std::vector<int64_t> ToTile() const;

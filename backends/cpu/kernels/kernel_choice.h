@@ -67,7 +67,7 @@ namespace hilo::cpu {
 absl::StatusOr<MachineFacts> MachineFactsOf(const std::string& cpu);
 
 // Results of at most this many elements are unrolled: LLVM keeps them in registers.
-inline constexpr int64_t kUnrolledElements = 16;
+inline constexpr int64_t kUnrolledElements = kRegisterElements;
 
 // Returns true for the kinds that this backend emits.
 bool IsCpuKernel(KernelKind kind);

@@ -16,6 +16,8 @@ namespace {
 
 // Any number whose rows fit into registers.
 constexpr int64_t kMostRowReductions = 128;
+// Elements of a sum that one block would read for too long.
+constexpr int64_t kLongSum = int64_t{1} << 18;
 
 }  // namespace
 
@@ -23,7 +25,11 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  if (!options.strict) hooks.after_layout.push_back(MakeReductionSplit(/*most_results=*/1));
+  if (!options.strict) {
+    hooks.after_layout.push_back(MakeReductionSplit(/*most_results=*/1, [](const HloInstruction& reduce) {
+      return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
+    }));
+  }
   hooks.before_fusion = MakePassList(MakeAttentionFusion(
       target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -269,7 +270,6 @@ int64_t MinorDimension(const Shape& shape) {
 // of dimensions that is left to the transpose moves whole rows. Rows of a few elements do not fill vectors, and so
 // remain columns.
 Result TransposeOfDot(HloInstruction* i) {
-  constexpr int64_t kShortRow = 16;
   HloInstruction* dot = i->operand(0);
   if (dot->opcode() != HloOpcode::kDot || dot->user_count() > 1) return nullptr;
   const std::vector<int64_t>& permutation = i->attrs<TransposeAttrs>().dimensions;
@@ -289,7 +289,7 @@ Result TransposeOfDot(HloInstruction* i) {
   if (!in_order) {
     const int64_t minor = MinorDimension(i->shape()), dot_minor = MinorDimension(dot->shape());
     if (minor < 0 || permutation[minor] == dot_minor || exchanged[minor] != MinorDimension(shape)) return nullptr;
-    if (i->shape().dimensions(minor) < std::min(kShortRow, dot->shape().dimensions(dot_minor))) return nullptr;
+    if (i->shape().dimensions(minor) < std::min(kVectorElements, dot->shape().dimensions(dot_minor))) return nullptr;
   }
   std::swap(attributes->lhs_batch_dims, attributes->rhs_batch_dims);
   std::swap(attributes->lhs_contracting_dims, attributes->rhs_contracting_dims);
