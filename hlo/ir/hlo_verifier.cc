@@ -428,16 +428,6 @@ absl::Status VerifyHloModule(const HloModule& module, HloStage stage, const HloL
   return status;
 }
 
-absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction) {
-  std::vector<ProgramShape> programs;
-  for (const HloComputation* called : instruction.called_computations()) {
-    programs.push_back(called->ComputeProgramShape());
-  }
-  std::vector<const ProgramShape*> called;
-  for (const ProgramShape& program : programs) called.push_back(&program);
-  return Infer(instruction, called);
-}
-
 std::string InstructionContext(const HloInstruction& instruction) {
   std::string text = instruction.ToString();
   if (text.size() > kMaxContext) text = absl::StrCat(text.substr(0, kMaxContext), " ...");

@@ -23,9 +23,6 @@ struct HloLimits {
 absl::Status VerifyHloModule(const HloModule& module, HloStage stage, const HloLimits& limits = {},
                              const HloInstruction** culprit = nullptr);
 
-// Inference for one instruction of a module (builds the OpView).
-absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
-
 // "; in %name = ..., line N": the context that errors about an instruction carry.
 std::string InstructionContext(const HloInstruction& instruction);
 

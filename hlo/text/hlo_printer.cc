@@ -47,7 +47,6 @@ class Printer {
   void Attribute(absl::string_view name, absl::string_view value) { absl::StrAppend(&out_, ", ", name, "=", value); }
   void Parentheses(const HloInstruction& instruction);
   void CalledComputations(const HloInstruction& instruction);
-  void ControlPredecessors(const HloInstruction& instruction);
   template <typename List>
   void NameList(absl::string_view attribute, const List& list);
 

@@ -59,7 +59,6 @@ class MathBuilder {
   Value* Gt(Value* a, Value* b) { return b_.CreateFCmpOGT(a, b); }
   Value* Ge(Value* a, Value* b) { return b_.CreateFCmpOGE(a, b); }
   Value* Eq(Value* a, Value* b) { return b_.CreateFCmpOEQ(a, b); }
-  Value* IsNan(Value* a) { return b_.CreateFCmpUNO(a, a); }
   Value* And(Value* a, Value* b) { return b_.CreateAnd(a, b); }
   Value* Or(Value* a, Value* b) { return b_.CreateOr(a, b); }
   Value* Select(Value* condition, Value* a, Value* b) { return b_.CreateSelect(condition, a, b); }

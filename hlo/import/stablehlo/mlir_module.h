@@ -153,7 +153,6 @@ class MlirModule {
   // Stores a string that is not part of the bytes read.
   absl::string_view AddString(std::string text) { return strings_.emplace_back(std::move(text)); }
 
-  int64_t operation_count() const { return static_cast<int64_t>(operations_.size()); }
   const std::deque<Operation>& operations() const { return operations_; }
 
  private:

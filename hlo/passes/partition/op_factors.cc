@@ -371,15 +371,6 @@ constexpr OpcodeMap<FactorRule> kFactorRules = {
 // Ops that may have several results.
 constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, HloOpcode::kSort, HloOpcode::kTopK};
 
-// For OperandAlike: all operands, or so many of the first ones, may have the result's dimensions.
-constexpr OpcodeSet kTakesAllOperands = {HloOpcode::kConcatenate, HloOpcode::kSort};
-constexpr OpcodeMap<int> kCandidates = {
-    {HloOpcode::kDynamicSlice, 1}, {HloOpcode::kDynamicUpdateSlice, 2},
-    {HloOpcode::kFft, 1},          {HloOpcode::kPad, 1},
-    {HloOpcode::kReduceWindow, 1}, {HloOpcode::kReverse, 1},
-    {HloOpcode::kScatter, 1},      {HloOpcode::kSlice, 1},
-};
-
 }  // namespace
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
@@ -398,14 +389,6 @@ std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
   const FactorRule rule = kFactorRules[op.opcode()];
   if (rule == nullptr || !rule(op, &factors)) return std::nullopt;
   return factors.Take();
-}
-
-std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<bool(int64_t)> is_cut) {
-  const int64_t candidates = kTakesAllOperands.contains(op.opcode()) ? op.operand_count() : kCandidates[op.opcode()];
-  for (int64_t i = 0; i < candidates; ++i) {
-    if (is_cut(i)) return i;
-  }
-  return std::nullopt;
 }
 
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile) {

@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {
@@ -28,10 +27,6 @@ struct OpFactors {
 
 // nullopt if the op can only be computed on whole arrays.
 std::optional<OpFactors> FactorsOf(const HloInstruction& instruction);
-
-// The operand whose dimensions the result has, perhaps with other indices or sizes, of an op that may need
-// whole arrays: the first candidate that `is_cut`. nullopt for other ops.
-std::optional<int64_t> OperandAlike(const HloInstruction& op, absl::FunctionRef<bool(int64_t)> is_cut);
 
 // Sets size attributes of an op whose result has the tile shape `shape` and whose operands are tiles already.
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile);
