@@ -107,7 +107,7 @@ absl::StatusOr<std::string> ShardingToProto(absl::string_view text) {
 
 std::atomic<ShardingInspector> sharding_inspector = nullptr;
 
-absl::Status TellInspector(const std::vector<ShardingNote>& notes) {
+absl::Status NotifyInspector(const std::vector<ShardingNote>& notes) {
   const ShardingInspector inspector = sharding_inspector;
   for (const ShardingNote& note : notes) {
     uint64_t number;
@@ -118,7 +118,7 @@ absl::Status TellInspector(const std::vector<ShardingNote>& notes) {
   return absl::OkStatus();
 }
 
-bool AsksForShardings(const HloModule& module) {
+bool QueriesShardings(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kCustomCall &&
@@ -148,7 +148,7 @@ absl::Status ChooseResultShardings(const PluginCompileOptions& options, Stablehl
   const std::vector<bool> chosen = open.results, parameters = open.parameters;
   if (module->num_partitions() <= 1 ||
       (std::find(chosen.begin(), chosen.end(), true) == chosen.end() &&
-       std::find(parameters.begin(), parameters.end(), true) == parameters.end() && !AsksForShardings(*module)))
+       std::find(parameters.begin(), parameters.end(), true) == parameters.end() && !QueriesShardings(*module)))
     return absl::OkStatus();
   HILO_RETURN_IF_ERROR(PartitionModule(module, options.compile, std::move(open), notes));
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -267,7 +267,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
   std::vector<ShardingNote> notes;
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options, &imported, &notes));
-  HILO_RETURN_IF_ERROR(TellInspector(notes));
+  HILO_RETURN_IF_ERROR(NotifyInspector(notes));
   HILO_ASSIGN_OR_RETURN(program->executable, LoadNative(*client->client, native, options.compile));
   if (program->executable == nullptr) {
     HILO_ASSIGN_OR_RETURN(program->executable,

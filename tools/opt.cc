@@ -35,7 +35,7 @@ absl::Status RunPass(HloPass& pass, HloModule* module, const PassContext& contex
 void ListPasses(const PassPipeline& pipeline) {
   for (const PassPipeline::Stage& stage : pipeline.stages()) {
     std::printf("to stage %s%s:\n", std::string(HloStageName(stage.stage)).c_str(),
-                stage.max_rounds > 1 ? ", repeated until nothing changes" : "");
+                stage.max_iterations > 1 ? ", repeated until nothing changes" : "");
     for (const auto& pass : stage.passes) {
       std::printf("  %s%s\n", std::string(pass->name()).c_str(), pass->optional() ? "" : " (always runs)");
     }

@@ -43,7 +43,7 @@ struct Work {
 // themselves. Linear in the size of the called computations.
 Work WorkOf(const HloInstruction& instruction);
 
-// A level of a machine's memory, nearest first: of the bytes that an instruction touches, so many are there.
+// A level of a machine's memory, nearest first, and how many of the bytes that an instruction touches it holds.
 struct MemoryLevel {
   double bytes;
   double bytes_per_ns;

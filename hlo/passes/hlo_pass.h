@@ -59,7 +59,7 @@ class PassPipeline {
     HloStage stage;  // is reached after the last consecutive entry that names it
     std::vector<std::unique_ptr<HloPass>> passes;
     // The passes are repeated until none changes the module, at most this often.
-    int max_rounds = 1;
+    int max_iterations = 1;
   };
   struct Options {
     std::vector<std::string> disabled;
@@ -72,8 +72,8 @@ class PassPipeline {
     std::function<void(HloStage stage, const HloModule& module)> observer;
   };
 
-  void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_rounds = 1) {
-    stages_.push_back({stage, std::move(passes), max_rounds});
+  void AddStage(HloStage stage, std::vector<std::unique_ptr<HloPass>> passes, int max_iterations = 1) {
+    stages_.push_back({stage, std::move(passes), max_iterations});
   }
   // Errors: InvalidArgument for an unknown or indispensable name in `disabled`; a pass's error with the pass named; the
   // verifier's; Cancelled, DeadlineExceeded.

@@ -230,7 +230,7 @@ class CountedLoop {
 
   // --- sums over the iterations ---
 
-  // sum + a dot, turned or not, which is used for nothing else.
+  // sum + a dot, transposed or not, which is used for nothing else.
   struct Term {
     HloInstruction* dot;
     HloInstruction* transpose = nullptr;

@@ -50,7 +50,7 @@ absl::Status PassPipeline::Run(HloModule* module, const Options& options) {
   for (size_t i = 0; i < stages_.size() && stages_[i].stage <= options.last_stage; ++i) {
     const Stage& stage = stages_[i];
     bool changed = true;
-    for (int round = 0; changed && round < stage.max_rounds; ++round) {
+    for (int iteration = 0; changed && iteration < stage.max_iterations; ++iteration) {
       changed = false;
       for (const auto& pass : stage.passes) {
         if (std::find(options.disabled.begin(), options.disabled.end(), pass->name()) != options.disabled.end())

@@ -31,7 +31,7 @@ PassPipeline StandardPipeline(const Target* target, const StandardPipelineOption
                   MakePassList(MakeExpander(target), MakeFusionInliner(), MakeCallInliner(),
                                MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
                                MakeCse(), MakeDce(), MakeSupportCheck(target))),
-      /*max_rounds=*/6);
+      /*max_iterations=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other, and leave loops.
   pipeline.AddStage(HloStage::kLaidOut,
                     Concatenate(MakePassList(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(),

@@ -216,7 +216,7 @@ double ScanError(const HloInstruction& scan, absl::Span<const Tracked* const> op
   return u * count * count * size;
 }
 
-// Unknown if the errors could turn a comparison of any two elements round: equality is not seen by moving either of
+// Unknown if the errors could change the comparison of any two elements: equality is not seen by moving either of
 // them.
 double CompareError(const Tracked& lhs, const Tracked& rhs) {
   if (lhs.error == 0 && rhs.error == 0) return 0;

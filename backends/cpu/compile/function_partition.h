@@ -61,7 +61,7 @@ class FunctionPartition {
   // Returns the operations of the function that an instruction belongs to.
   int64_t InlineCodeSize(const HloInstruction& instruction) const;
   void NoteElements(const HloInstruction& instruction);
-  // Notes the kernels of at least so many nanoseconds that the computation repeats.
+  // Notes the kernels of at least that many nanoseconds that the computation repeats.
   void NoteRepeated(const HloModule& module, const HloComputation& computation, double nanoseconds);
   void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
   void PlanSegments(const HloModule& module, const HloComputation& computation);

@@ -41,7 +41,7 @@ class PhaseEmitter {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
-    places_ = TiledPlaces(phase, tile_, plan_.placed);
+    places_ = TiledPositions(phase, tile_, plan_.placed);
   }
 
   int64_t units() const { return units_.count; }
@@ -61,10 +61,10 @@ class PhaseEmitter {
     llvm::Value* place = nullptr;  // window position of its first row
     int64_t known_place = -1;      // the same, if the rows differ in their bounds
     int rows = 1;
-    bool clamped = false;             // its one row may reach outside
-    bool masked = false;              // its lanes may reach outside
-    int first_row = 0, last_row = 1;  // rows for which the tap is inside
-    std::vector<llvm::Value*> met;    // lanes for which the tap is inside, one mask per vector; empty: all
+    bool clamped = false;                  // its one row may reach outside
+    bool masked = false;                   // its lanes may reach outside
+    int first_row = 0, last_row = 1;       // rows for which the tap is inside
+    std::vector<llvm::Value*> lane_masks;  // lanes for which the tap is inside, one mask per vector; empty: all
   };
   struct Bounds {
     llvm::Value *first, *last;
@@ -105,7 +105,7 @@ class PhaseEmitter {
       return EmitTiles(f, here, move, first_tile, last_tile);
     };
     if (lanes_.window < 0) return tiles(false);
-    const ConvolutionReach::Range inside = PlacesInside(lanes_);
+    const ConvolutionReach::Range inside = PositionsInside(lanes_);
     const int64_t first = (inside.first + block_ - 1) / block_, last = inside.last / block_;
     if (first >= last) return tiles(true);
     llvm::Value* whole =
@@ -142,7 +142,7 @@ class PhaseEmitter {
       return EmitTile(f, tile);
     };
     // Emits full tiles with equal bounds; the others are specialized for their position.
-    const ConvolutionReach::Range inside = plan_.placed ? PlacesInside(tile_) : places_;
+    const ConvolutionReach::Range inside = plan_.placed ? PositionsInside(tile_) : places_;
     const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
     const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
     const auto placed = [&](int64_t tile) {
@@ -217,7 +217,8 @@ class PhaseEmitter {
         here.lhs = Opaque(b, here.lhs);
         here.rhs = Opaque(b, here.rhs);
       }
-      if (tap.window >= 0 && tap.window == lanes_.window && tile.masked) here.met = LanesMet(f, tap.window, t);
+      if (tap.window >= 0 && tap.window == lanes_.window && tile.masked)
+        here.lane_masks = LanesInside(f, tap.window, t);
       return here;
     };
     Bounds bounds{b.getInt64(0), b.getInt64(tap.count)};
@@ -272,7 +273,7 @@ class PhaseEmitter {
                           int v) -> absl::StatusOr<ElementValue> {
       codegen::RegionScope region(context);
       llvm::Value* mask = lane_stride == 0                      ? nullptr
-                          : !tile.met.empty()                   ? tile.met[v]
+                          : !tile.lane_masks.empty()            ? tile.lane_masks[v]
                           : lanes_.window < 0 && !live_.empty() ? live_[v]
                                                                 : nullptr;
       context.lanes.mask = mask;
@@ -304,7 +305,7 @@ class PhaseEmitter {
                               codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x[v], y[v]));
         HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
         next = context.Splat(next);
-        if (!tile.met.empty()) next = codegen::EmitSelect(context, tile.met[v], next, sum);
+        if (!tile.lane_masks.empty()) next = codegen::EmitSelect(context, tile.lane_masks[v], next, sum);
         SetValueAt(next, r, v, &sums);
       }
       kept_x_ = x;
@@ -337,8 +338,8 @@ class PhaseEmitter {
   }
 
   const ConvolutionTap& TapOf(int window) const { return hilo::cpu::TapOf(phase_, window); }
-  ConvolutionReach::Range PlacesInside(const ConvolutionAxis& axis) const {
-    return phase_.reaches[axis.window].PlacesInside(axis.count, TapOf(axis.window).count);
+  ConvolutionReach::Range PositionsInside(const ConvolutionAxis& axis) const {
+    return phase_.reaches[axis.window].PositionsInside(axis.count, TapOf(axis.window).count);
   }
   // ConvolutionReach::TapsAt for a position that is a run-time value.
   Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* place) const {
@@ -353,18 +354,18 @@ class PhaseEmitter {
     return {quotient(b.CreateNeg(at)),
             codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, last, b.getInt64(TapOf(window).count))};
   }
-  std::vector<llvm::Value*> LanesMet(FunctionEmitter& f, int window, llvm::Value* t) const {
+  std::vector<llvm::Value*> LanesInside(FunctionEmitter& f, int window, llvm::Value* t) const {
     llvm::IRBuilder<>& b = f.b();
     const ConvolutionReach& reach = phase_.reaches[window];
     llvm::Value* at = Moved(b, Moved(b, b.getInt64(reach.offset), first_lane_, reach.stride), t, reach.dilation);
-    std::vector<llvm::Value*> met;
+    std::vector<llvm::Value*> lane_masks;
     for (int v = 0; v < plan_.vectors; ++v) {
       llvm::Value* inside = LaneIndex::Strided(at, reach.stride)
                                 .AddConstant(v * plan_.width * reach.stride)
                                 .InRange(f.context(), 0, reach.size);
-      met.push_back(f.context().Splat(inside));
+      lane_masks.push_back(f.context().Splat(inside));
     }
-    return met;
+    return lane_masks;
   }
 
   // --- sums as loop-carried values ---

@@ -98,7 +98,7 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
     phase->lhs = Sum(phase->lhs, Product(taps.first, tap.lhs));
     phase->rhs += taps.first * tap.rhs;
   } else if (window.taps > 0) {
-    const ConvolutionReach::Range inside = reach.PlacesInside(window.places, window.taps);
+    const ConvolutionReach::Range inside = reach.PositionsInside(window.places, window.taps);
     if (inside.last - inside.first < window.places) {
       axis.window = tap.window = static_cast<int>(phase->reaches.size());
       phase->reaches.push_back(reach);
@@ -129,7 +129,7 @@ ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t place, int64_t taps) co
   return {first, std::max(first, last)};
 }
 
-ConvolutionReach::Range ConvolutionReach::PlacesInside(int64_t places, int64_t taps) const {
+ConvolutionReach::Range ConvolutionReach::PositionsInside(int64_t places, int64_t taps) const {
   if (taps == 0) return {0, places};
   const int64_t last_tap = Sum(offset, Product(taps - 1, dilation));
   const int64_t first = std::min(offset >= 0 ? 0 : CeilDiv(-offset, stride), places);
@@ -204,9 +204,9 @@ const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
                        [&](const ConvolutionTap& tap) { return tap.window == window; });
 }
 
-ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed) {
+ConvolutionReach::Range TiledPositions(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed) {
   if (tile.window < 0 || placed) return {0, tile.count};
-  return phase.reaches[tile.window].PlacesInside(tile.count, TapOf(phase, tile.window).count);
+  return phase.reaches[tile.window].PositionsInside(tile.count, TapOf(phase, tile.window).count);
 }
 
 bool ConvolutionPlan::KeepsTapsRolled(int rows) const { return rows * vectors >= kFullBody; }
@@ -229,7 +229,8 @@ ConvolutionPlan ConvolutionPlan::FromTile(absl::Span<const int64_t> numbers) {
 ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
   const ConvolutionAxis none;
   const ConvolutionAxis& lanes = plan.lanes < 0 ? none : phase.axes[plan.lanes];
-  const ConvolutionReach::Range places = TiledPlaces(phase, plan.tile < 0 ? none : phase.axes[plan.tile], plan.placed);
+  const ConvolutionReach::Range places =
+      TiledPositions(phase, plan.tile < 0 ? none : phase.axes[plan.tile], plan.placed);
   ConvolutionUnits units{.sizes = {CeilDiv(lanes.count, int64_t{plan.width} * plan.vectors)}};
   units.tiles = CeilDiv(places.last - places.first, plan.rows);
   for (size_t a = 0; a < phase.axes.size(); ++a) {
@@ -280,7 +281,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
         const int64_t most = std::clamp<int64_t>((machine.registers - 4) / (vectors * parts), 1, tile.count);
-        const ConvolutionReach::Range places = TiledPlaces(phase, tile, IsPlaced(phase, tile));
+        const ConvolutionReach::Range places = TiledPositions(phase, tile, IsPlaced(phase, tile));
         const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
         for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
@@ -343,13 +344,14 @@ constexpr double kFeaturesGain = 0.15;
 
 // Returns true if it pays to transpose the input and the result so that features are minor-most.
 bool PrefersFeaturesLast(const HloInstruction& convolution) {
-  ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
-  if (turned.feature_group_count != 1 || turned.batch_group_count != 1) return false;
+  ConvolutionAttrs transposed = convolution.attrs<ConvolutionAttrs>();
+  if (transposed.feature_group_count != 1 || transposed.batch_group_count != 1) return false;
   const Shape &lhs = convolution.operand(0)->shape(), &rhs = convolution.operand(1)->shape(),
               &out = convolution.shape();
-  const int64_t features = rhs.dimensions(turned.dim_labels.kernel_output_feature_dimension());
+  const int64_t features = rhs.dimensions(transposed.dim_labels.kernel_output_feature_dimension());
   const int64_t width = ConvolutionMachine().vector_bits / PrimitiveTypeBitWidth(out.element_type());
-  if (features < width || TurnFeatures(&turned.dim_labels).empty() || TurnResult(&turned.dim_labels).empty())
+  if (features < width || TransposeInputFeatures(&transposed.dim_labels).empty() ||
+      TransposeResultFeatures(&transposed.dim_labels).empty())
     return false;
   const double elements = static_cast<double>(ShapeUtil::ElementsIn(lhs) + ShapeUtil::ElementsIn(out));
   const double products = static_cast<double>(ShapeUtil::ElementsIn(out)) *
@@ -368,17 +370,17 @@ bool IsKernelConvolution(const HloInstruction& convolution) {
     return true;
   if (PrefersFeaturesLast(convolution)) return false;
   // Compares with the forms that the expansion makes of it.
-  ConvolutionAttrs turned = convolution.attrs<ConvolutionAttrs>();
-  Shape turned_lhs = lhs, turned_rhs = rhs;
+  ConvolutionAttrs transposed = convolution.attrs<ConvolutionAttrs>();
+  Shape transposed_lhs = lhs, transposed_rhs = rhs;
   double moved = 0, best = -1;
-  const double as_it_is = CostOf(turned, lhs, rhs, out);
-  for (Shape* operand : {&turned_rhs, &turned_lhs}) {
+  const double as_it_is = CostOf(transposed, lhs, rhs, out);
+  for (Shape* operand : {&transposed_rhs, &transposed_lhs}) {
     const std::vector<int64_t> permutation =
-        operand == &turned_rhs ? TurnKernel(&turned.dim_labels) : TurnInput(&turned.dim_labels);
+        operand == &transposed_rhs ? TransposeKernel(&transposed.dim_labels) : TransposeInput(&transposed.dim_labels);
     if (permutation.empty()) continue;
     *operand = Permuted(*operand, permutation);
     moved += static_cast<double>(ShapeUtil::ElementsIn(*operand));
-    const double cost = CostOf(turned, turned_lhs, turned_rhs, out) + moved;
+    const double cost = CostOf(transposed, transposed_lhs, transposed_rhs, out) + moved;
     if (best < 0 || cost < best) best = cost;
   }
   return best < 0 || as_it_is < 1.2 * best;

@@ -35,7 +35,7 @@ struct ConvolutionReach {
     int64_t first, last;
   };
   Range TapsAt(int64_t place, int64_t taps) const;
-  Range PlacesInside(int64_t places, int64_t taps) const;
+  Range PositionsInside(int64_t places, int64_t taps) const;
 };
 
 // Results that are computed alike. In a dilated input, different window positions read different taps: each residue of
@@ -77,7 +77,7 @@ struct ConvolutionPlan {
 const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window);
 
 // Returns the positions of the axis that tiles cover. The others are computed one at a time.
-ConvolutionReach::Range TiledPlaces(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed);
+ConvolutionReach::Range TiledPositions(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed);
 
 // The units of a phase, which threads share: blocks of lanes, times positions of the outer axes, times groups of tiles.
 struct ConvolutionUnits {

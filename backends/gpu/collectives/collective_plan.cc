@@ -107,7 +107,7 @@ absl::Status CheckIds(const CollectiveSpec& spec, const Place& place) {
   return absl::OkStatus();
 }
 
-int64_t PlaceIn(const std::vector<int64_t>& group, int64_t rank) {
+int64_t IndexIn(const std::vector<int64_t>& group, int64_t rank) {
   return std::find(group.begin(), group.end(), rank) - group.begin();
 }
 
@@ -146,13 +146,13 @@ absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const Place& p
   if (spec.form == Form::kTransfer) return TransferRole(spec, place, cliques);
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(spec, place));
   CollectiveRole role{
-      .size = static_cast<int64_t>(group.size()), .index = PlaceIn(group, place.rank()), .takes_part = !group.empty()};
+      .size = static_cast<int64_t>(group.size()), .index = IndexIn(group, place.rank()), .takes_part = !group.empty()};
   if (group.size() > 1) role.clique = cliques->Number({group, ""});
   if (spec.form != Form::kPairs) return role;
   const int64_t own = IdOf(spec.mode, place);
   for (const auto& [from, to] : spec.pairs) {
-    if (to == own) role.source = PlaceIn(group, RanksOf(spec.mode, from, place)[0]);
-    if (from == own) role.target = PlaceIn(group, RanksOf(spec.mode, to, place)[0]);
+    if (to == own) role.source = IndexIn(group, RanksOf(spec.mode, from, place)[0]);
+    if (from == own) role.target = IndexIn(group, RanksOf(spec.mode, to, place)[0]);
   }
   return role;
 }

@@ -1,5 +1,5 @@
 // A call is queued on its rank's stream as work that is not ready until the ranks that it needs have made their calls
-// (emulated_meeting.h). A device therefore never blocks with other work pending: its other streams continue, as on a
+// (emulated_rendezvous.h). A device therefore never blocks with other work pending: its other streams continue, as on a
 // GPU. Ranks of other processes connect through a hub (emulated_hub.h).
 #include "backends/gpu/collectives/emulated_communicator.h"
 
@@ -20,14 +20,14 @@ namespace {
 
 class EmulatedCommunicator : public GroupedCommunicator {
  public:
-  // Creates rank `rank` of `size` ranks of the meeting `name`, which `hub` can open.
+  // Creates rank `rank` of `size` ranks of the rendezvous `name`, which `hub` can open.
   static absl::StatusOr<std::unique_ptr<EmulatedCommunicator>> Create(std::shared_ptr<EmulatedHub> hub,
                                                                       const std::string& name, int64_t size,
                                                                       int64_t rank,
                                                                       const EmulatedCommunicatorOptions& options,
                                                                       const KeepWaiting& keep_waiting) {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedSeat> seat, hub->Open(name, size, rank));
-    // All ranks must have joined the meeting before any of them may leave it.
+    // All ranks must have joined the rendezvous before any of them may leave it.
     HILO_RETURN_IF_ERROR(seat->Exchange("", keep_waiting).status());
     return std::unique_ptr<EmulatedCommunicator>(
         new EmulatedCommunicator(std::move(hub), name, size, rank, std::move(seat), options));
@@ -40,7 +40,7 @@ class EmulatedCommunicator : public GroupedCommunicator {
   absl::StatusOr<std::unique_ptr<DeviceCommunicator>> Split(int64_t color, int64_t key,
                                                             const KeepWaiting& keep_waiting) override {
     HILO_RETURN_IF_ERROR(seat_->failure());
-    const int64_t round = splits_++;
+    const int64_t exchange = splits_++;
     HILO_ASSIGN_OR_RETURN(const std::vector<std::string> choices,
                           seat_->Exchange(absl::StrCat(color, " ", key), keep_waiting));
     if (color < 0) return nullptr;
@@ -52,7 +52,7 @@ class EmulatedCommunicator : public GroupedCommunicator {
     }
     std::sort(members.begin(), members.end());
     const auto own = std::find(members.begin(), members.end(), std::pair(key, rank_));
-    return Create(hub_, absl::StrCat(name_, "/", round, ".", color), static_cast<int64_t>(members.size()),
+    return Create(hub_, absl::StrCat(name_, "/", exchange, ".", color), static_cast<int64_t>(members.size()),
                   own - members.begin(), options_, keep_waiting);
   }
 

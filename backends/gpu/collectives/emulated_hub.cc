@@ -1,7 +1,7 @@
-// A meeting is hosted by the process that has named it, whose ranks use it directly. A rank of another process has a
-// connection to that process's hub, whose one thread takes part in the meeting for it: a frame carries what the rank's
-// calls read, and another carries back what they write. Ranks are thus synchronized, compared and failed in a single
-// process, wherever they are.
+// A rendezvous is hosted by the process that has named it, whose ranks use it directly. A rank of another process has a
+// connection to that process's hub, whose one thread takes part in the rendezvous for it: a frame carries what the
+// rank's calls read, and another carries back what they write. Ranks are thus synchronized, compared and failed in a
+// single process, wherever they are.
 //
 // A connection that ends without a message means that the process has died: the communicator is broken for all ranks. A
 // rank that leaves regularly announces it first.
@@ -43,7 +43,7 @@ constexpr int64_t kMaxRanks = 1 << 20;
 constexpr int64_t kMaxCount = int64_t{1} << 36;  // elements of a call, of all ranks
 
 enum class FrameKind : uint32_t {
-  kHello,   // the secret, the meeting, its size, the rank
+  kHello,   // the secret, the rendezvous, its size, the rank
   kCalls,   // a group's number and calls, with what they read; reply: the number, and what they have written
   kText,    // a rank's text of an exchange; reply: those of all
   kFailed,  // the rank has aborted, or is broken
@@ -143,35 +143,35 @@ absl::Status ReadFailure(ByteReader& in) {
 
 class LocalSeat : public EmulatedSeat {
  public:
-  LocalSeat(std::shared_ptr<EmulatedHub> hub, std::shared_ptr<EmulatedMeeting> meeting, int64_t rank)
-      : hub_(std::move(hub)), meeting_(std::move(meeting)), rank_(rank) {}
+  LocalSeat(std::shared_ptr<EmulatedHub> hub, std::shared_ptr<EmulatedRendezvous> rendezvous, int64_t rank)
+      : hub_(std::move(hub)), rendezvous_(std::move(rendezvous)), rank_(rank) {}
 
-  bool Advance(const std::shared_ptr<CallGroup>& group) override { return meeting_->Advance(rank_, group); }
-  absl::Status failure() override { return meeting_->failure(rank_); }
-  void Abort(const absl::Status& why) override { meeting_->Abort(rank_, why); }
+  bool Advance(const std::shared_ptr<CallGroup>& group) override { return rendezvous_->Advance(rank_, group); }
+  absl::Status failure() override { return rendezvous_->failure(rank_); }
+  void Abort(const absl::Status& why) override { rendezvous_->Abort(rank_, why); }
   absl::StatusOr<std::vector<std::string>> Exchange(std::string text, const KeepWaiting& keep_waiting) override {
-    const int64_t round = meeting_->Bring(rank_, std::move(text));
+    const int64_t exchange = rendezvous_->Contribute(rank_, std::move(text));
     while (true) {
-      if (auto texts = meeting_->Take(round); texts.has_value()) return *std::move(texts);
+      if (auto texts = rendezvous_->Take(exchange); texts.has_value()) return *std::move(texts);
       HILO_RETURN_IF_ERROR(failure());
       if (keep_waiting != nullptr) HILO_RETURN_IF_ERROR(keep_waiting());
-      meeting_->Await();
+      rendezvous_->Await();
     }
   }
 
  private:
   const std::shared_ptr<EmulatedHub> hub_;
-  const std::shared_ptr<EmulatedMeeting> meeting_;
+  const std::shared_ptr<EmulatedRendezvous> rendezvous_;
   const int64_t rank_;
 };
 
 class RemoteSeat : public EmulatedSeat {
  public:
-  RemoteSeat(FileDescriptor socket, absl::string_view secret, absl::string_view meeting, int64_t size, int64_t rank)
+  RemoteSeat(FileDescriptor socket, absl::string_view secret, absl::string_view rendezvous, int64_t size, int64_t rank)
       : wire_(std::move(socket)), size_(size), rank_(rank) {
     ByteWriter frame = FrameOf(FrameKind::kHello);
     frame.Text(secret);
-    frame.Text(meeting);
+    frame.Text(rendezvous);
     frame.I64(size);
     frame.I64(rank);
     wire_.Put(std::move(frame));
@@ -313,10 +313,10 @@ class RemoteSeat : public EmulatedSeat {
 struct EmulatedHub::Guest {
   explicit Guest(FileDescriptor socket) : wire(std::move(socket)) {}
   Wire wire;
-  std::shared_ptr<EmulatedMeeting> meeting;  // null: no hello received
+  std::shared_ptr<EmulatedRendezvous> rendezvous;  // null: no hello received
   int64_t rank = 0;
   std::deque<std::pair<int64_t, std::shared_ptr<CallGroup>>> groups;
-  std::deque<int64_t> rounds;
+  std::deque<int64_t> exchanges;
   bool left = false;    // regularly
   bool failed = false;  // and has been notified
   bool gone = false;
@@ -358,16 +358,16 @@ std::string EmulatedHub::MakeName() {
   return absl::StrCat(address_.substr(0, 128), " ", secret_, " ", next_++);
 }
 
-std::shared_ptr<EmulatedMeeting> EmulatedHub::Find(const std::string& number, int64_t size) {
+std::shared_ptr<EmulatedRendezvous> EmulatedHub::Find(const std::string& number, int64_t size) {
   std::lock_guard<std::mutex> lock(mutex_);
-  std::weak_ptr<EmulatedMeeting>& known = meetings_[number];
-  std::shared_ptr<EmulatedMeeting> meeting = known.lock();
-  if (meeting == nullptr) {
-    absl::erase_if(meetings_, [&](const auto& entry) { return entry.first != number && entry.second.expired(); });
-    meeting = std::make_shared<EmulatedMeeting>(size, [this] { Wake(); });
-    meetings_[number] = meeting;
+  std::weak_ptr<EmulatedRendezvous>& known = rendezvous_[number];
+  std::shared_ptr<EmulatedRendezvous> rendezvous = known.lock();
+  if (rendezvous == nullptr) {
+    absl::erase_if(rendezvous_, [&](const auto& entry) { return entry.first != number && entry.second.expired(); });
+    rendezvous = std::make_shared<EmulatedRendezvous>(size, [this] { Wake(); });
+    rendezvous_[number] = rendezvous;
   }
-  return meeting;
+  return rendezvous;
 }
 
 absl::StatusOr<std::unique_ptr<EmulatedSeat>> EmulatedHub::Open(const std::string& name, int64_t size, int64_t rank) {
@@ -379,10 +379,10 @@ absl::StatusOr<std::unique_ptr<EmulatedSeat>> EmulatedHub::Open(const std::strin
     is_here = SameSecret(words[1], secret_);
   }
   if (is_here) {
-    std::shared_ptr<EmulatedMeeting> meeting = Find(words[2], size);
-    if (meeting->size() != size)
-      return InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", meeting->size());
-    return std::make_unique<LocalSeat>(shared_from_this(), std::move(meeting), rank);
+    std::shared_ptr<EmulatedRendezvous> rendezvous = Find(words[2], size);
+    if (rendezvous->size() != size)
+      return InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", rendezvous->size());
+    return std::make_unique<LocalSeat>(shared_from_this(), std::move(rendezvous), rank);
   }
   const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(words[0]);
   if (!endpoint.ok()) return Unavailable("the process of the communicator's first rank has no address: ", words[0]);
@@ -405,7 +405,7 @@ void EmulatedHub::Work() {
     for (const auto& guest : guests_) {
       polled.push_back(
           {guest->wire.number(), static_cast<short>(guest->wire.has_output() ? POLLIN | POLLOUT : POLLIN), 0});
-      waits |= guest->meeting != nullptr && (!guest->left || guest->wire.has_output());
+      waits |= guest->rendezvous != nullptr && (!guest->left || guest->wire.has_output());
     }
     if (stopping_ && (!waits || absl::Now() >= end)) return;
     poll(polled.data(), polled.size(), PollTimeout(end, 1000));
@@ -419,8 +419,8 @@ void EmulatedHub::Work() {
         Serve(*guest);
       } catch (const std::bad_alloc&) {
         guest->gone = true;
-        if (guest->meeting != nullptr)
-          guest->meeting->FailAll(
+        if (guest->rendezvous != nullptr)
+          guest->rendezvous->FailAll(
               ResourceExhausted("rank ", guest->rank, " of the communicator: there is no memory for what it sends"));
       }
     }
@@ -434,7 +434,7 @@ void EmulatedHub::Serve(Guest& guest) {
   guest.gone = !status.ok();
   while (true) {
     absl::StatusOr<std::optional<std::string>> frame =
-        guest.wire.Next(guest.meeting == nullptr ? kMaxHelloBytes : kMaxFrameBytes);
+        guest.wire.Next(guest.rendezvous == nullptr ? kMaxHelloBytes : kMaxFrameBytes);
     if (frame.ok() && !frame->has_value()) break;
     absl::Status taken = frame.ok() ? Take(guest, **frame) : frame.status();
     if (taken.ok()) continue;
@@ -442,9 +442,9 @@ void EmulatedHub::Serve(Guest& guest) {
     guest.gone = true;
     break;
   }
-  if (guest.meeting == nullptr) return;
+  if (guest.rendezvous == nullptr) return;
   if (guest.gone && !guest.left) {
-    guest.meeting->FailAll(
+    guest.rendezvous->FailAll(
         Unavailable("rank ", guest.rank, " of the communicator cannot be reached any more: ", status.message()));
   }
   if (!guest.gone) Answer(guest);
@@ -453,7 +453,7 @@ void EmulatedHub::Serve(Guest& guest) {
 absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
   ByteReader in(frame, "frame of an emulated communicator");
   const uint32_t kind = in.U32();
-  if (guest.meeting == nullptr) {
+  if (guest.rendezvous == nullptr) {
     const absl::string_view secret = in.Text();
     const std::string number(in.Text());
     const int64_t size = in.I64(), rank = in.I64();
@@ -462,12 +462,12 @@ absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
     if (kind != static_cast<uint32_t>(FrameKind::kHello) || !SameSecret(secret, secret_))
       return InvalidArgument("not a rank of ours");
     if (size < 1 || size > kMaxRanks || rank < 0 || rank >= size) return InvalidArgument("rank ", rank, " of ", size);
-    guest.meeting = Find(number, size);
+    guest.rendezvous = Find(number, size);
     guest.rank = rank;
-    if (guest.meeting->size() == size) return absl::OkStatus();
+    if (guest.rendezvous->size() == size) return absl::OkStatus();
     guest.left = true;
     guest.wire.Put(
-        FailedFrame(InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", guest.meeting->size())));
+        FailedFrame(InvalidArgument("rank ", rank, " expects ", size, " ranks, others ", guest.rendezvous->size())));
     return absl::OkStatus();
   }
   if (guest.left) return absl::OkStatus();
@@ -476,19 +476,19 @@ absl::Status EmulatedHub::Take(Guest& guest, const std::string& frame) {
     case FrameKind::kText: {
       const std::string text(in.Text());
       HILO_RETURN_IF_ERROR(in.Finish());
-      guest.rounds.push_back(guest.meeting->Bring(guest.rank, text));
+      guest.exchanges.push_back(guest.rendezvous->Contribute(guest.rank, text));
       return absl::OkStatus();
     }
     case FrameKind::kFailed:
       guest.left = true;
-      guest.meeting->Abort(guest.rank, ReadFailure(in));
+      guest.rendezvous->Abort(guest.rank, ReadFailure(in));
       return absl::OkStatus();
     default: return InvalidArgument("a frame of kind ", kind);
   }
 }
 
 absl::Status EmulatedHub::TakeCalls(Guest& guest, ByteReader& in) {
-  const int64_t number = in.I64(), size = guest.meeting->size();
+  const int64_t number = in.I64(), size = guest.rendezvous->size();
   auto group = std::make_shared<CallGroup>();
   constexpr uint64_t kCallBytes = 52;
   for (uint64_t count = in.Count(kCallBytes); count > 0; --count) {
@@ -518,15 +518,15 @@ absl::Status EmulatedHub::TakeCalls(Guest& guest, ByteReader& in) {
     group->calls[i].send = group->memory[2 * i].data();
     group->calls[i].receive = group->memory[2 * i + 1].data();
   }
-  guest.meeting->Advance(guest.rank, group);
+  guest.rendezvous->Advance(guest.rank, group);
   guest.groups.emplace_back(number, std::move(group));
   return absl::OkStatus();
 }
 
 void EmulatedHub::Answer(Guest& guest) {
-  const absl::Status failure = guest.meeting->failure(guest.rank);
+  const absl::Status failure = guest.rendezvous->failure(guest.rank);
   for (auto it = guest.groups.begin(); failure.ok() && it != guest.groups.end();) {
-    if (!guest.meeting->Advance(guest.rank, it->second) || !guest.meeting->failure(guest.rank).ok()) {
+    if (!guest.rendezvous->Advance(guest.rank, it->second) || !guest.rendezvous->failure(guest.rank).ok()) {
       ++it;
       continue;
     }
@@ -536,10 +536,10 @@ void EmulatedHub::Answer(Guest& guest) {
     guest.wire.Put(std::move(frame));
     it = guest.groups.erase(it);
   }
-  while (!guest.rounds.empty()) {
-    const auto texts = guest.meeting->Take(guest.rounds.front());
+  while (!guest.exchanges.empty()) {
+    const auto texts = guest.rendezvous->Take(guest.exchanges.front());
     if (!texts.has_value()) break;
-    guest.rounds.pop_front();
+    guest.exchanges.pop_front();
     ByteWriter frame = FrameOf(FrameKind::kText);
     frame.U64(texts->size());
     for (const std::string& text : *texts) frame.Text(text);

@@ -1,4 +1,4 @@
-// Connects ranks of this process and of others to the meetings of emulated communicators. Private to emulated
+// Connects ranks of this process and of others to the rendezvous of emulated communicators. Private to emulated
 // communicators.
 #ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
 #define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_HUB_H_
@@ -13,17 +13,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "backends/gpu/collectives/emulated_meeting.h"
+#include "backends/gpu/collectives/emulated_rendezvous.h"
 #include "base/byte_stream.h"
 #include "collectives/sockets.h"
 
 namespace hilo::gpu {
 
-// One rank's participation in a meeting. Thread-safe.
+// One rank's participation in a rendezvous. Thread-safe.
 class EmulatedSeat {
  public:
   virtual ~EmulatedSeat() = default;
-  // See EmulatedMeeting.
+  // See EmulatedRendezvous.
   virtual bool Advance(const std::shared_ptr<CallGroup>& group) = 0;
   virtual absl::Status failure() = 0;
   virtual void Abort(const absl::Status& why) = 0;
@@ -31,7 +31,7 @@ class EmulatedSeat {
   virtual absl::StatusOr<std::vector<std::string>> Exchange(std::string text, const KeepWaiting& keep_waiting) = 0;
 };
 
-// The meetings that are hosted in this process, and connections to those of others. A meeting's name contains the
+// The rendezvous that are hosted in this process, and connections to those of others. A rendezvous's name contains the
 // address of its hub and a secret, as a unique id of NCCL does: ranks of other processes connect to it, and exchange
 // data with it in frames. Must be owned by a shared pointer; seats keep it alive.
 class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
@@ -40,10 +40,10 @@ class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
   // Waits a few seconds for ranks of other processes to leave.
   ~EmulatedHub();
 
-  // Returns the name of a new meeting hosted here. The first call opens a port, on the loopback interface unless
+  // Returns the name of a new rendezvous hosted here. The first call opens a port, on the loopback interface unless
   // HILO_HOST names another address of this machine.
   std::string MakeName();
-  // Joins a meeting of `size` ranks. Errors: InvalidArgument for a malformed name, and if other ranks expect another
+  // Joins a rendezvous of `size` ranks. Errors: InvalidArgument for a malformed name, and if other ranks expect another
   // size; Unavailable if its process cannot be reached.
   absl::StatusOr<std::unique_ptr<EmulatedSeat>> Open(const std::string& name, int64_t size, int64_t rank);
 
@@ -51,7 +51,7 @@ class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
   struct Guest;
 
   absl::Status Listen();
-  std::shared_ptr<EmulatedMeeting> Find(const std::string& number, int64_t size);
+  std::shared_ptr<EmulatedRendezvous> Find(const std::string& number, int64_t size);
   void Wake();
   void Work();
   void Serve(Guest& guest);
@@ -62,7 +62,8 @@ class EmulatedHub : public std::enable_shared_from_this<EmulatedHub> {
   std::mutex mutex_;
   std::string address_, secret_;  // empty: not listening yet
   int64_t next_ = 0;
-  absl::flat_hash_map<std::string, std::weak_ptr<EmulatedMeeting>> meetings_;  // by the name's part after the secret
+  absl::flat_hash_map<std::string, std::weak_ptr<EmulatedRendezvous>>
+      rendezvous_;  // by the name's part after the secret
 
   FileDescriptor listener_, wake_;
   std::vector<std::unique_ptr<Guest>> guests_;  // the thread's

@@ -81,7 +81,7 @@ absl::StatusOr<ThunkSequence> ModuleEmitter::EmitComputation(const HloComputatio
   program_.set_thunks(outer);
   if (program_.emission().overlap_collectives) {
     // Within a call any parameter may share memory with an output; in the entry, only donated ones.
-    PlaceAwaits(&mine, [&](int64_t parameter, int64_t output) {
+    InsertAwaits(&mine, [&](int64_t parameter, int64_t output) {
       return !in_entry_ || absl::c_linear_search(assignment_.scopes().back().donations, std::pair(output, parameter));
     });
   }

@@ -64,7 +64,7 @@ class AttentionKernel {
   int64_t blocks() const { return Product(sides_.queries.batch_sizes) * CeilDiv(rows_, tile_.rows); }
 
   absl::Status Emit() {
-    Place();
+    ComputeIndices();
     HILO_RETURN_IF_ERROR(LoadQueries());
     const ProductSide keys = ProductSideOf(k_, sides_.keys), values = ProductSideOf(k_, sides_.values);
     StripLoader key_strip(k_, keys, core_.LayoutOf(tile_.keys, padded_depth(), keys.depth_is_minor), ToCells(),
@@ -135,7 +135,7 @@ class AttentionKernel {
 
   // Computes the batch and the rows of the thread, and all indices of logits and results but those of keys and
   // features.
-  void Place() {
+  void ComputeIndices() {
     const int64_t tiles = CeilDiv(rows_, tile_.rows);
     batch_ = b_.CreateUDiv(k_.Block(), Int(tiles));
     llvm::Value* tile = b_.CreateURem(k_.Block(), Int(tiles));

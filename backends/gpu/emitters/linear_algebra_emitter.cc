@@ -149,10 +149,10 @@ absl::Status EmitSolve(KernelEmitter& k, const HloInstruction* instruction, llvm
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value *m = b.CreateUDiv(number, integer(count)), *c = b.CreateURem(number, integer(count));
   // x op(a) = b is op(a)^T x^T = b^T.
-  const bool turned = (attrs.transpose_a != TransposeKind::kNoTranspose) == attrs.left_side;
-  const bool lower = attrs.lower != turned;
+  const bool reads_transposed = (attrs.transpose_a != TransposeKind::kNoTranspose) == attrs.left_side;
+  const bool lower = attrs.lower != reads_transposed;
   auto triangle = [&](llvm::Value* i, llvm::Value* j) {
-    const ElementValue value = turned ? a.Load(m, j, i) : a.Load(m, i, j);
+    const ElementValue value = reads_transposed ? a.Load(m, j, i) : a.Load(m, i, j);
     return attrs.transpose_a == TransposeKind::kAdjoint ? numbers.Conjugate(value) : value;
   };
   auto at = [&](Matrices& matrices, llvm::Value* i) {

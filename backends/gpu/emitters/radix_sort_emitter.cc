@@ -52,7 +52,7 @@ class RadixKernel {
     }));
     k_.Barrier();
     return k_.ForEach("digits", thread_, Int(kDigits), kBlockSize, [&](llvm::Value* digit) {
-      k_.StoreCell(counts_, PlaceOfCount(digit), k_.LoadCell(counters, digit, word_));
+      k_.StoreCell(counts_, IndexOfCount(digit), k_.LoadCell(counters, digit, word_));
       return absl::OkStatus();
     });
   }
@@ -112,7 +112,7 @@ class RadixKernel {
       llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
       llvm::Value* rank = b_.CreateSub(k_.LoadCell(ranks, e, word_), k_.LoadCell(starts, digit, word_));
       llvm::Value* to =
-          b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, PlaceOfCount(digit), word_), rank), b_.getInt64Ty());
+          b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, IndexOfCount(digit), word_), rank), b_.getInt64Ty());
       llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *place = ElementAt(to);
       for (int64_t i = 0; i < r_.count; ++i)
         Array(r_.count + i, i).Store(k_.context(), IndexOf(place), Array(i, i).Load(k_.context(), IndexOf(at)));
@@ -141,7 +141,7 @@ class RadixKernel {
                            b_.CreateURem(list_, Int(r_.stride)));
   }
   llvm::Value* ElementAt(llvm::Value* i) { return b_.CreateAdd(origin_, b_.CreateMul(i, Int(r_.stride))); }
-  llvm::Value* PlaceOfCount(llvm::Value* digit) {
+  llvm::Value* IndexOfCount(llvm::Value* digit) {
     return b_.CreateAdd(b_.CreateMul(b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), digit), Int(TilesOf(r_))), tile_);
   }
 

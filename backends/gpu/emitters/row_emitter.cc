@@ -40,7 +40,7 @@ class RowKernel {
       : k_(k), b_(k.b()), instruction_(instruction), plan_(plan), block_rows_(block_rows) {}
 
   absl::Status Emit() {
-    Place();
+    ComputeIndices();
     for (const auto& level : plan_.levels) HILO_RETURN_IF_ERROR(Reduce(level));
     return Store();
   }
@@ -50,7 +50,7 @@ class RowKernel {
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
   // Computes the thread's row and columns.
-  void Place() {
+  void ComputeIndices() {
     llvm::Value* thread = k_.Thread();
     lane_ = b_.CreateAnd(thread, Int(plan_.threads - 1), "lane");
     row_in_block_ = b_.CreateUDiv(thread, Int(plan_.threads));

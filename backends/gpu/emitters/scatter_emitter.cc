@@ -63,15 +63,15 @@ class ScatterKernel {
   }
 
   // Returns the position in the operand of `window` (one index per window dimension).
-  std::vector<LaneIndex> PlaceOf(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
-    std::vector<LaneIndex> place;
+  std::vector<LaneIndex> PositionOf(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
+    std::vector<LaneIndex> position;
     for (int64_t d = 0; d < s_.operand.rank(); ++d)
-      place.push_back(LaneIndex::Uniform(origin[d], 1, s_.operand.dimensions(d)));
+      position.push_back(LaneIndex::Uniform(origin[d], 1, s_.operand.dimensions(d)));
     for (size_t i = 0; i < window.size(); ++i) {
-      LaneIndex& coordinate = place[s_.window_dims[i]];
+      LaneIndex& coordinate = position[s_.window_dims[i]];
       coordinate = coordinate.Add(k_.context(), window[i]).WithRange({0, s_.operand.dimensions(s_.window_dims[i]) - 1});
     }
-    return place;
+    return position;
   }
 
   absl::StatusOr<Elements> UpdatesAt(const std::vector<LaneIndex>& batch, const std::vector<LaneIndex>& window) {
@@ -86,39 +86,41 @@ class ScatterKernel {
     return updates;
   }
 
-  absl::StatusOr<Elements> Combined(const Index& place, const Elements& updates) {
+  absl::StatusOr<Elements> Combined(const Index& position, const Elements& updates) {
     Elements arguments;
-    for (int64_t i = 0; i < s_.count; ++i) arguments.push_back(k_.ArrayOf(s_.instruction, i).Load(k_.context(), place));
+    for (int64_t i = 0; i < s_.count; ++i)
+      arguments.push_back(k_.ArrayOf(s_.instruction, i).Load(k_.context(), position));
     arguments.insert(arguments.end(), updates.begin(), updates.end());
     return codegen::EmitComputation(k_.context(), s_.computation(), arguments);
   }
-  void Store(const Index& place, const Elements& values) {
-    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), place, values[i]);
+  void Store(const Index& position, const Elements& values) {
+    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), position, values[i]);
   }
-  absl::Status Apply(const Index& place, const Elements& updates) {
-    HILO_ASSIGN_OR_RETURN(const Elements combined, Combined(place, updates));
-    Store(place, combined);
+  absl::Status Apply(const Index& position, const Elements& updates) {
+    HILO_ASSIGN_OR_RETURN(const Elements combined, Combined(position, updates));
+    Store(position, combined);
     return absl::OkStatus();
   }
   // Applies to `group` adjacent elements along the minor-most dimension, reading all before writing any.
   absl::Status ApplyToGroup(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& batch,
                             const std::vector<LaneIndex>& window, int64_t group) {
-    std::vector<Index> places;
+    std::vector<Index> positions;
     std::vector<Elements> values;
     for (int64_t j = 0; j < group; ++j) {
       std::vector<LaneIndex> at = window;
       at.back() = at.back().AddConstant(j).WithRange({0, s_.operand.dimensions().back() - 1});
-      places.emplace_back(PlaceOf(origin, at));
+      positions.emplace_back(PositionOf(origin, at));
       HILO_ASSIGN_OR_RETURN(const Elements updates, UpdatesAt(batch, at));
-      HILO_ASSIGN_OR_RETURN(values.emplace_back(), Combined(places.back(), updates));
+      HILO_ASSIGN_OR_RETURN(values.emplace_back(), Combined(positions.back(), updates));
     }
-    for (int64_t j = 0; j < group; ++j) Store(places[j], values[j]);
+    for (int64_t j = 0; j < group; ++j) Store(positions[j], values[j]);
     return absl::OkStatus();
   }
 
-  absl::Status ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const Index& place, const ElementValue& update) {
+  absl::Status ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const Index& position,
+                               const ElementValue& update) {
     const codegen::IrArray array = k_.ArrayOf(s_.instruction);
-    llvm::Value* at = place.Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
+    llvm::Value* at = position.Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
     llvm::Type* type = codegen::MemoryType(k_.module().getContext(), s_.operand.element_type());
     const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
     b_.CreateAtomicRMW(operation, b_.CreateInBoundsGEP(type, array.pointer, at), update.re, llvm::Align(bytes),
@@ -171,8 +173,8 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::option
         return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
           if (group > 1) return kernel.ApplyToGroup(origin, batch, offset, group);
           HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, offset));
-          const Index place(kernel.PlaceOf(origin, offset));
-          return atomic ? kernel.ApplyAtomically(*atomic, place, updates[0]) : kernel.Apply(place, updates);
+          const Index position(kernel.PositionOf(origin, offset));
+          return atomic ? kernel.ApplyAtomically(*atomic, position, updates[0]) : kernel.Apply(position, updates);
         });
       }));
   return k.FinishAndLaunch(s.instruction, CeilDiv(count, block), static_cast<int>(block));
@@ -206,19 +208,19 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
                 window.push_back(filled ? thread[next_thread++] : iteration[next_iteration++]);
               HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
               return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
-                const std::vector<LaneIndex> place = kernel.PlaceOf(origin, window);
+                const std::vector<LaneIndex> position = kernel.PositionOf(origin, window);
                 auto apply = [&]() -> absl::Status {
                   HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, window));
-                  return kernel.Apply(Index(place), updates);
+                  return kernel.Apply(Index(position), updates);
                 };
                 if (owners == 1) return apply();
                 std::vector<LaneIndex> coordinates;
                 for (int64_t d = 0; d < s.operand.rank(); ++d) {
-                  if (division.shared[d]) coordinates.push_back(place[d]);
+                  if (division.shared[d]) coordinates.push_back(position[d]);
                 }
-                llvm::Value* position =
+                llvm::Value* linear =
                     Index(std::move(coordinates)).Linear(k.context(), division.shared_sizes).Base(k.context());
-                llvm::Value* owner = b.CreateURem(position, b.getInt64(static_cast<uint64_t>(owners)));
+                llvm::Value* owner = b.CreateURem(linear, b.getInt64(static_cast<uint64_t>(owners)));
                 return k.If("own", b.CreateICmpEQ(owner, thread[division.owner_position].Base(k.context())), apply);
               });
             });

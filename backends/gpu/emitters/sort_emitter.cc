@@ -39,9 +39,9 @@ class SortKernel {
     llvm::Value* origin = b_.CreateSub(at, b_.CreateMul(e, Int(s_.stride)));
     auto element = [&](llvm::Value* i) { return b_.CreateAdd(origin, b_.CreateMul(i, Int(s_.stride))); };
     const Elements own = LoadArrays(at);
-    HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, k_.extra(2 * s_.count), Int(s_.length),
-                                                     [&](llvm::Value* i) { return LoadArrays(element(i)); }));
-    StoreArrays(element(place), own);
+    HILO_ASSIGN_OR_RETURN(llvm::Value * merged, MergedIndex(own, e, k_.extra(2 * s_.count), Int(s_.length),
+                                                            [&](llvm::Value* i) { return LoadArrays(element(i)); }));
+    StoreArrays(element(merged), own);
     return absl::OkStatus();
   }
 
@@ -79,8 +79,8 @@ class SortKernel {
       HILO_RETURN_IF_ERROR(each([&](llvm::Value* e) -> absl::Status {
         auto load = [&](llvm::Value* i) { return LoadCells(b_.CreateAdd(from, i)); };
         const Elements own = load(e);
-        HILO_ASSIGN_OR_RETURN(llvm::Value * place, Place(own, e, b_.CreateShl(Int(1), pass), size, load));
-        StoreCells(b_.CreateAdd(to, place), own);
+        HILO_ASSIGN_OR_RETURN(llvm::Value * merged, MergedIndex(own, e, b_.CreateShl(Int(1), pass), size, load));
+        StoreCells(b_.CreateAdd(to, merged), own);
         return absl::OkStatus();
       }));
       k_.Barrier();
@@ -129,8 +129,8 @@ class SortKernel {
   }
 
   // Returns the destination of element `e`, with values `own`, when runs of `width` of a list are merged in pairs.
-  absl::StatusOr<llvm::Value*> Place(const Elements& own, llvm::Value* e, llvm::Value* width, llvm::Value* length,
-                                     Load load) {
+  absl::StatusOr<llvm::Value*> MergedIndex(const Elements& own, llvm::Value* e, llvm::Value* width, llvm::Value* length,
+                                           Load load) {
     llvm::Value* run = b_.CreateUDiv(e, width);
     llvm::Value* is_right = b_.CreateICmpNE(b_.CreateAnd(run, Int(1)), Int(0));
     llvm::Value* other = b_.CreateMul(b_.CreateXor(run, Int(1)), width);

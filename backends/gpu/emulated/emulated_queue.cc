@@ -182,7 +182,7 @@ absl::Status EmulatedQueue::Reach(const StreamPoint& point) {
       stream.pending.clear();
     }
   }
-  order_.HostKnows(point);
+  order_.HostHasWaited(point);
   return status_;
 }
 
@@ -190,7 +190,7 @@ bool EmulatedQueue::Poll(const StreamPoint& point) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!asynchronous_ && !IsDone(point.stream, point.sequence)) RunOne(lock);
   if (!IsDone(point.stream, point.sequence)) return false;
-  order_.HostKnows(point);
+  order_.HostHasWaited(point);
   return true;
 }
 

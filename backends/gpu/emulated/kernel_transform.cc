@@ -124,7 +124,7 @@ class Transform {
   }
 
   // Each kernel has the shared memory that it uses, independent of the module's other kernels.
-  void PlaceShared(const llvm::Function& kernel) {
+  void LayOutSharedMemory(const llvm::Function& kernel) {
     const auto is_used = [&](const llvm::GlobalVariable* global) {
       return std::any_of(global->user_begin(), global->user_end(), [&](const llvm::User* user) {
         const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
@@ -182,7 +182,7 @@ class Transform {
   // ---- functions ----------------------------------------------------------------------------------------------
 
   absl::StatusOr<EmulatedKernelInfo> Kernel(llvm::Function* kernel) {
-    PlaceShared(*kernel);
+    LayOutSharedMemory(*kernel);
     EmulatedKernelInfo info{.name = kernel->getName().str(),
                             .parameter_count = static_cast<int64_t>(kernel->arg_size()),
                             .shared_bytes = shared_bytes_};

@@ -44,7 +44,7 @@ uint64_t StreamOrder::Queue(int stream, const std::string& what, absl::Span<cons
   return sequence;
 }
 
-void StreamOrder::HostKnows(const StreamPoint& point) {
+void StreamOrder::HostHasWaited(const StreamPoint& point) {
   Join(&host_, point.clock);
   std::erase_if(history_, [&](const Touch& touch) { return Known(host_, touch.stream) >= touch.sequence; });
 }

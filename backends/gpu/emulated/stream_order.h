@@ -36,7 +36,7 @@ class StreamOrder {
   StreamPoint Record(int stream) { return {stream, clocks_[stream][stream], clocks_[stream]}; }
   void Wait(int stream, const StreamPoint& point) { Join(&clocks_[stream], point.clock); }
   // Records that the host has waited for `point`: whatever is queued from now on comes after it.
-  void HostKnows(const StreamPoint& point);
+  void HostHasWaited(const StreamPoint& point);
   // Call when the memory is freed. Its next use, even by the host, comes after all earlier accesses: a device's pool
   // guarantees that.
   void Forget(const void* memory, int64_t bytes);

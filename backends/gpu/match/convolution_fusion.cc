@@ -26,18 +26,18 @@ absl::StatusOr<HloInstruction*> Transposed(HloInstruction* operand, const std::v
 }
 
 // Returns the position of each dimension in an order.
-std::vector<int64_t> PlacesIn(const std::vector<int64_t>& order) {
-  std::vector<int64_t> places(order.size());
-  for (size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int64_t>(i);
-  return places;
+std::vector<int64_t> InversePermutation(const std::vector<int64_t>& order) {
+  std::vector<int64_t> positions(order.size());
+  for (size_t i = 0; i < order.size(); ++i) positions[order[i]] = static_cast<int64_t>(i);
+  return positions;
 }
 
 // Renumbers the dimensions of an array after it was brought into an order.
 void Renumber(const std::vector<int64_t>& order, int64_t* first, int64_t* second, std::vector<int64_t>* spatial) {
-  const std::vector<int64_t> places = PlacesIn(order);
-  *first = places[*first];
-  *second = places[*second];
-  for (int64_t& d : *spatial) d = places[d];
+  const std::vector<int64_t> positions = InversePermutation(order);
+  *first = positions[*first];
+  *second = positions[*second];
+  for (int64_t& d : *spatial) d = positions[d];
 }
 
 class ConvolutionFusion : public HloPass {
@@ -105,7 +105,7 @@ class ConvolutionFusion : public HloPass {
       HILO_ASSIGN_OR_RETURN(HloInstruction * ordered, InOrder(convolution, *plan));
       HloInstruction* result = ordered;
       if (!IsInOrder(convolution->shape(), plan->result)) {
-        HILO_ASSIGN_OR_RETURN(result, Transposed(ordered, PlacesIn(plan->result)));
+        HILO_ASSIGN_OR_RETURN(result, Transposed(ordered, InversePermutation(plan->result)));
       }
       HILO_RETURN_IF_ERROR(convolution->parent()->ReplaceInstruction(convolution, result));
       convolution = ordered;

@@ -108,9 +108,9 @@ absl::StatusOr<XlaOp> Syevd(const CudaCall& call) {
 XlaOp SingularValues(const CudaCall& call, bool transposed, char mode) {
   const Shape& a = call.operand(0);
   int64_t m = a.dimensions(a.rank() - 2), n = a.dimensions(a.rank() - 1);
-  CudaCall turned = call;
+  CudaCall passed = call;
   if (transposed) {
-    turned.operands[0] = Transposed(a, call.operands[0]);
+    passed.operands[0] = Transposed(a, call.operands[0]);
     std::swap(m, n);
   }
   const int64_t k = std::min(m, n),
@@ -125,7 +125,7 @@ XlaOp SingularValues(const CudaCall& call, bool transposed, char mode) {
   const Shape u = ByColumns(WithSizes(a, type, mode == 'N' ? 1 : m, left)),
               vt = ByColumns(WithSizes(a, type, right, mode == 'N' ? 1 : n));
   const Shape results = ShapeUtil::MakeTupleShape({matrix, call.result(1), u, vt, call.result(4)});
-  return Lapack(turned, "gesvd", absl::StrCat("mode = ", int{mode}, " : ui8"), &results, &matrix);
+  return Lapack(passed, "gesvd", absl::StrCat("mode = ", int{mode}, " : ui8"), &results, &matrix);
 }
 
 absl::StatusOr<XlaOp> Gesvd(const CudaCall& call) {

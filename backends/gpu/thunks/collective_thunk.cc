@@ -409,7 +409,7 @@ std::string CollectiveAwaitThunk::ToString(const std::string& indent) const {
   return absl::StrCat(indent, "await ", name_.substr(name_.find('%')), "\n");
 }
 
-void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t, int64_t)>& may_share) {
+void InsertAwaits(ThunkSequence* thunks, const std::function<bool(int64_t, int64_t)>& may_share) {
   struct Pending {
     int64_t spec;
     std::string name;

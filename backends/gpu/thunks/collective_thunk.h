@@ -115,7 +115,7 @@ class CollectiveAwaitThunk : public Thunk {
 // Inserts an await for each collective of the sequence before the first thunk that accesses memory which the collective
 // writes, or writes memory which it reads; at the end if there is none. `may_share`: whether a parameter and an output,
 // given by index, can share memory.
-void PlaceAwaits(ThunkSequence* thunks, const std::function<bool(int64_t parameter, int64_t output)>& may_share);
+void InsertAwaits(ThunkSequence* thunks, const std::function<bool(int64_t parameter, int64_t output)>& may_share);
 
 }  // namespace hilo::gpu
 

@@ -18,13 +18,13 @@ std::string FieldToText(const ConvolutionDimensionNumbers& value);
 absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* value);
 
 // Change `numbers` to those of a convolution of a transposed operand, and return how: permutation[i] is the old number
-// of the new dimension i; empty if the operand is in that order already. TurnKernel moves the kernel's input and
-// output features after all others, if the output's are not there, TurnInput the input's last spatial dimension,
-// TurnFeatures the input's features, TurnResult those of the result.
-std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers);
-std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers);
-std::vector<int64_t> TurnFeatures(ConvolutionDimensionNumbers* numbers);
-std::vector<int64_t> TurnResult(ConvolutionDimensionNumbers* numbers);
+// of the new dimension i; empty if the operand is in that order already. TransposeKernel moves the kernel's input and
+// output features after all others, if the output's are not there, TransposeInput the input's last spatial dimension,
+// TransposeInputFeatures the input's features, TransposeResultFeatures those of the result.
+std::vector<int64_t> TransposeKernel(ConvolutionDimensionNumbers* numbers);
+std::vector<int64_t> TransposeInput(ConvolutionDimensionNumbers* numbers);
+std::vector<int64_t> TransposeInputFeatures(ConvolutionDimensionNumbers* numbers);
+std::vector<int64_t> TransposeResultFeatures(ConvolutionDimensionNumbers* numbers);
 
 struct ConvolutionAttrs : Attributes<ConvolutionAttrs> {
   Window window;

@@ -80,7 +80,7 @@ std::vector<int64_t> MoveBehind(int64_t from, int64_t rank, int64_t* first, int6
 
 }  // namespace
 
-std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers) {
+std::vector<int64_t> TransposeKernel(ConvolutionDimensionNumbers* numbers) {
   const int64_t rank = numbers->kernel_spatial_dimensions_size() + 2;
   if (numbers->kernel_output_feature_dimension_ == rank - 1) return {};
   std::vector<int64_t> permutation = numbers->kernel_spatial_dimensions_;
@@ -94,20 +94,20 @@ std::vector<int64_t> TurnKernel(ConvolutionDimensionNumbers* numbers) {
   return permutation;
 }
 
-std::vector<int64_t> TurnInput(ConvolutionDimensionNumbers* numbers) {
+std::vector<int64_t> TransposeInput(ConvolutionDimensionNumbers* numbers) {
   if (numbers->input_spatial_dimensions_.empty()) return {};
   return MoveBehind(numbers->input_spatial_dimensions_.back(), numbers->input_spatial_dimensions_size() + 2,
                     &numbers->input_batch_dimension_, &numbers->input_feature_dimension_,
                     &numbers->input_spatial_dimensions_);
 }
 
-std::vector<int64_t> TurnFeatures(ConvolutionDimensionNumbers* numbers) {
+std::vector<int64_t> TransposeInputFeatures(ConvolutionDimensionNumbers* numbers) {
   return MoveBehind(numbers->input_feature_dimension_, numbers->input_spatial_dimensions_size() + 2,
                     &numbers->input_batch_dimension_, &numbers->input_feature_dimension_,
                     &numbers->input_spatial_dimensions_);
 }
 
-std::vector<int64_t> TurnResult(ConvolutionDimensionNumbers* numbers) {
+std::vector<int64_t> TransposeResultFeatures(ConvolutionDimensionNumbers* numbers) {
   return MoveBehind(numbers->output_feature_dimension_, numbers->output_spatial_dimensions_size() + 2,
                     &numbers->output_batch_dimension_, &numbers->output_feature_dimension_,
                     &numbers->output_spatial_dimensions_);

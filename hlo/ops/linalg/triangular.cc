@@ -122,15 +122,15 @@ absl::Status Solve(const OpView& op, int64_t n, int64_t count, const T* a, const
   for (int64_t i = 0; i < n * count; ++i) values[i] = Widened<W>(b[i]);
   const bool transposed = attrs.transpose_a != TransposeKind::kNoTranspose;
   // x op(a) = b is op(a)^T x^T = b^T.
-  const bool turned = transposed == attrs.left_side;
+  const bool reads_transposed = transposed == attrs.left_side;
   const auto t = [&](int64_t i, int64_t j) {
-    const W value = Widened<W>(turned ? a[j * n + i] : a[i * n + j]);
+    const W value = Widened<W>(reads_transposed ? a[j * n + i] : a[i * n + j]);
     return attrs.transpose_a == TransposeKind::kAdjoint ? Conjugate(value) : value;
   };
   const auto at = [&](int64_t i, int64_t c) -> W& {
     return attrs.left_side ? values[i * count + c] : values[c * n + i];
   };
-  HILO_RETURN_IF_ERROR(Substitute<W>(op, n, count, attrs.lower != turned, t, at));
+  HILO_RETURN_IF_ERROR(Substitute<W>(op, n, count, attrs.lower != reads_transposed, t, at));
   for (int64_t i = 0; i < n * count; ++i) x[i] = Narrowed<T>(values[i]);
   return absl::OkStatus();
 }

@@ -30,27 +30,27 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
     return ConvertElementType(convolution, shape.element_type());
   }
   auto& numbers = static_cast<ConvolutionAttrs&>(*attributes).dim_labels;
-  std::vector<XlaOp> turned(operands.begin(), operands.end());
-  if (const std::vector<int64_t> kernel = TurnKernel(&numbers); !kernel.empty()) {
-    turned[1] = Transpose(operands[1], kernel);
-    return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+  std::vector<XlaOp> transposed(operands.begin(), operands.end());
+  if (const std::vector<int64_t> kernel = TransposeKernel(&numbers); !kernel.empty()) {
+    transposed[1] = Transpose(operands[1], kernel);
+    return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
   }
-  if (const std::vector<int64_t> input = TurnFeatures(&numbers); !input.empty()) {
-    turned[0] = Transpose(operands[0], input);
-    const std::vector<int64_t> result = TurnResult(&numbers);
-    if (result.empty()) return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+  if (const std::vector<int64_t> input = TransposeInputFeatures(&numbers); !input.empty()) {
+    transposed[0] = Transpose(operands[0], input);
+    const std::vector<int64_t> result = TransposeResultFeatures(&numbers);
+    if (result.empty()) return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
     std::vector<int64_t> sizes, back(result.size());
     for (size_t d = 0; d < result.size(); ++d) {
       sizes.push_back(shape.dimensions(result[d]));
       back[result[d]] = static_cast<int64_t>(d);
     }
     const Shape last(shape.element_type(), sizes);
-    return Transpose(AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &last), back);
+    return Transpose(AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &last), back);
   }
-  const std::vector<int64_t> input = TurnInput(&numbers);
+  const std::vector<int64_t> input = TransposeInput(&numbers);
   if (input.empty()) return Unimplemented("a convolution of ", lhs.ToString(), " and ", rhs.ToString());
-  turned[0] = Transpose(operands[0], input);
-  return AddOp(builder, HloOpcode::kConvolution, turned, std::move(attributes), {}, &shape);
+  transposed[0] = Transpose(operands[0], input);
+  return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
 }
 
 }  // namespace hilo

@@ -110,9 +110,9 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   walk->SetAlias(mark, mark->operand(0));
   const DividedValue& value = walk->Get(mark->operand(0));
   if (!mark->shape().IsArray()) return absl::OkStatus();
-  if (AsksHowItIsCut(*mark))
+  if (QueriesSharding(*mark))
     walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, walk->Wanted(*mark->operand(0)));
-  if (!SaysHowToCut(*mark) || value.is_local) return absl::OkStatus();
+  if (!StatesSharding(*mark) || value.is_local) return absl::OkStatus();
   const absl::string_view sharding = ShardingOf(*mark);
   const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());
   const bool is_open = absl::c_linear_search(open, true);

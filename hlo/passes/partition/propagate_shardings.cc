@@ -225,7 +225,7 @@ class ShardingPropagation {
     if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
     AddEdge({operand}, arrays[0]);
     const absl::string_view sharding = ShardingOf(*mark);
-    if (!SaysHowToCut(*mark)) return absl::OkStatus();
+    if (!StatesSharding(*mark)) return absl::OkStatus();
     TileAssignment tiles;
     if (absl::StrContains(sharding, "devices=")) {
       HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));

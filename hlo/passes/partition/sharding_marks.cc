@@ -31,7 +31,7 @@ bool IsMarkTarget(absl::string_view target) {
 bool IsShardingMark(const HloInstruction& instruction) {
   return instruction.operand_count() == 1 && IsMarkTarget(TargetOf(instruction));
 }
-bool SaysHowToCut(const HloInstruction& mark) { return TargetOf(mark) == "Sharding"; }
+bool StatesSharding(const HloInstruction& mark) { return TargetOf(mark) == "Sharding"; }
 bool CutsToLocal(const HloInstruction& instruction) {
   const absl::string_view target = TargetOf(instruction);
   return target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape";
@@ -41,7 +41,7 @@ bool CutsOrJoins(const HloInstruction& instruction) {
   return target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape" || CutsToLocal(instruction);
 }
 
-bool AsksHowItIsCut(const HloInstruction& mark) { return TargetOf(mark) == "InspectSharding"; }
+bool QueriesSharding(const HloInstruction& mark) { return TargetOf(mark) == "InspectSharding"; }
 
 std::string ShardingGroupOf(const HloInstruction& mark) {
   if (TargetOf(mark) != "xla.sdy.ShardingGroup" || mark.operand_count() != 1) return "";

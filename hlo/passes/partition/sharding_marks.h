@@ -18,13 +18,13 @@ namespace hilo {
 // True for a custom call that annotates its only operand, which it returns.
 bool IsShardingMark(const HloInstruction& instruction);
 // Whether the mark specifies the sharding of its operand from there on.
-bool SaysHowToCut(const HloInstruction& mark);
+bool StatesSharding(const HloInstruction& mark);
 // True for custom calls that split whole arrays into the local arrays of a manual computation, and that join these.
 bool CutsToLocal(const HloInstruction& instruction);
 bool CutsOrJoins(const HloInstruction& instruction);
 
 // True for a mark that queries the sharding of its operand.
-bool AsksHowItIsCut(const HloInstruction& mark);
+bool QueriesSharding(const HloInstruction& mark);
 // The group that a mark puts its operand into; empty for others.
 std::string ShardingGroupOf(const HloInstruction& mark);
 // Makes each mark of a group return its operand to all that uses the operand: that may have a sharding of its own, a

@@ -42,7 +42,7 @@ TEST(CompileDriverTest, DumpsEachStageOnce) {
   EXPECT_EQ(DumpsOf(gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {}).get()), stages);
 }
 
-TEST(CompileDriverTest, SaysWhereItCannotDump) {
+TEST(CompileDriverTest, ReportsWhereItCannotDump) {
   const absl::Status status = CompileDriver::Create({.dump_dir = "/dev/null/dumps"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
 }

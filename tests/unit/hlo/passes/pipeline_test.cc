@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<HloPass>> List(std::unique_ptr<HloPass> pass) {
 constexpr absl::string_view kText = "HloModule m\nENTRY main { ROOT x = f32[4]{0} parameter(0) }\n";
 
 // Puts the root into another layout than the default.
-class TurnLayout : public HloPass {
+class TransposeLayout : public HloPass {
  public:
   absl::string_view name() const override { return "turn-layout"; }
   absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
@@ -58,12 +58,12 @@ TEST(PassPipeline, VerifiesEachPassByTheStageThatHasBeenReached) {
       "HloModule m\nENTRY main { x = f32[4,2]{1,0} parameter(0) ROOT y = f32[4,2]{1,0} negate(x) }\n";
   auto module = Parse(kMatrix);
   PassPipeline early;
-  early.AddStage(HloStage::kCore, List(std::make_unique<TurnLayout>()));
+  early.AddStage(HloStage::kCore, List(std::make_unique<TransposeLayout>()));
   EXPECT_TRUE(early.Run(module.get(), {.verify_each_pass = true}).ok());
   module = Parse(kMatrix);
   PassPipeline late;
   late.AddStage(HloStage::kLaidOut, {});
-  late.AddStage(HloStage::kFused, List(std::make_unique<TurnLayout>()));
+  late.AddStage(HloStage::kFused, List(std::make_unique<TransposeLayout>()));
   const absl::Status status = late.Run(module.get(), {.verify_each_pass = true});
   EXPECT_EQ(absl::StatusCode::kInternal, status.code());
   EXPECT_NE(std::string::npos, std::string(status.message()).find("after pass turn-layout")) << status;
@@ -81,8 +81,8 @@ TEST(PassPipeline, StopsAtTheLastStage) {
 TEST(PassPipeline, RepeatsAStageUntilNothingChanges) {
   auto module = Parse(kText);
   PassPipeline pipeline;
-  pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()), /*max_rounds=*/3);
-  pipeline.AddStage(HloStage::kCore, List(PassNamed("dce")), /*max_rounds=*/100);
+  pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()), /*max_iterations=*/3);
+  pipeline.AddStage(HloStage::kCore, List(PassNamed("dce")), /*max_iterations=*/100);
   std::vector<HloStage> seen;
   PassPipeline::Options options{.observer = [&](HloStage stage, const HloModule&) { seen.push_back(stage); }};
   ASSERT_TRUE(pipeline.Run(module.get(), options).ok());

@@ -113,8 +113,8 @@ void ExpectAllSame(const std::string& letter) {
   }
 }
 
-TEST(SmallCallTest, SaysWhatTheHandlersSayInF32) { ExpectAllSame<float>("s"); }
-TEST(SmallCallTest, SaysWhatTheHandlersSayInF64) { ExpectAllSame<double>("d"); }
+TEST(SmallCallTest, ReturnsWhatTheHandlersReturnInF32) { ExpectAllSame<float>("s"); }
+TEST(SmallCallTest, ReturnsWhatTheHandlersReturnInF64) { ExpectAllSame<double>("d"); }
 
 TEST(SmallCallTest, LeavesTheRestToTheHandlers) {
   const auto of = [](const std::string& name, std::vector<Shape> operands, Shape result,

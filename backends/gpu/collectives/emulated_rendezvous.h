@@ -1,6 +1,6 @@
 // The synchronization point of the ranks of an emulated communicator. Private to emulated communicators.
-#ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
-#define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
+#ifndef HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_RENDEZVOUS_H_
+#define HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_RENDEZVOUS_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -29,11 +29,11 @@ struct CallGroup {
 };
 
 // Thread-safe.
-class EmulatedMeeting {
+class EmulatedRendezvous {
  public:
   // `changed` is called, with a lock held, when calls may have completed; null: no notification.
-  explicit EmulatedMeeting(int64_t size, std::function<void()> changed = nullptr)
-      : size_(size), tell_(std::move(changed)), failures_(size), rounds_of_(size) {}
+  explicit EmulatedRendezvous(int64_t size, std::function<void()> changed = nullptr)
+      : size_(size), notify_(std::move(changed)), failures_(size), exchanges_begun_(size) {}
   int64_t size() const { return size_; }
 
   // Publishes the group to the other ranks; returns true if it is done or the rank is broken.
@@ -45,9 +45,9 @@ class EmulatedMeeting {
   void FailAll(const absl::Status& why);
 
   // Contributes a rank's text; all ranks must. Returns the number of the exchange.
-  int64_t Bring(int64_t rank, std::string text);
+  int64_t Contribute(int64_t rank, std::string text);
   // Returns the texts by rank, once, when all have been contributed.
-  std::optional<std::vector<std::string>> Take(int64_t round);
+  std::optional<std::vector<std::string>> Take(int64_t exchange);
   // Waits briefly, or until something has changed.
   void Await();
 
@@ -58,34 +58,34 @@ class EmulatedMeeting {
     const CommunicatorCall& get() const { return group->calls[call]; }
     void SetDone() const { group->done[call] = true; }
   };
-  struct Meeting {
+  struct PendingCollective {
     std::vector<Arrival> arrivals;  // by rank
-    int64_t here = 0;
+    int64_t arrived = 0;
   };
   struct Mail {
     std::deque<Arrival> sends, receives;
   };
-  struct Round {
+  struct Exchange {
     std::vector<std::string> texts;
-    int64_t here = 0, gone = 0;
+    int64_t arrived = 0, taken = 0;
   };
 
   void Fail(const absl::Status& status);
   void Post(int64_t rank, const std::shared_ptr<CallGroup>& group, size_t i);
   void Deliver(Mail& mail, int64_t source, int64_t target);
-  void Tell();
+  void Notify();
 
   const int64_t size_;
-  const std::function<void()> tell_;
+  const std::function<void()> notify_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<absl::Status> failures_;                // by rank
-  std::map<int64_t, Meeting> meetings_;               // by number
+  std::map<int64_t, PendingCollective> pending_;      // by number
   std::map<std::pair<int64_t, int64_t>, Mail> mail_;  // by source and target
-  std::map<int64_t, Round> rounds_;
-  std::vector<int64_t> rounds_of_;  // by rank: the number of exchanges it has begun
+  std::map<int64_t, Exchange> exchanges_;
+  std::vector<int64_t> exchanges_begun_;  // by rank: the number of exchanges it has begun
 };
 
 }  // namespace hilo::gpu
 
-#endif  // HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_MEETING_H_
+#endif  // HILO_BACKENDS_GPU_COLLECTIVES_EMULATED_RENDEZVOUS_H_

@@ -1,6 +1,6 @@
 // Each rank numbers its collectives in call order; calls with equal numbers are matched. Sends and receives are matched
 // in order, one queue per pair of ranks. The last rank to arrive moves all data, as the others are blocked.
-#include "backends/gpu/collectives/emulated_meeting.h"
+#include "backends/gpu/collectives/emulated_rendezvous.h"
 
 #include <algorithm>
 #include <chrono>
@@ -100,7 +100,7 @@ void Perform(const std::vector<const CommunicatorCall*>& calls) {
 
 }  // namespace
 
-bool EmulatedMeeting::Advance(int64_t rank, const std::shared_ptr<CallGroup>& group) {
+bool EmulatedRendezvous::Advance(int64_t rank, const std::shared_ptr<CallGroup>& group) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!group->posted) {
     group->posted = true;
@@ -110,71 +110,71 @@ bool EmulatedMeeting::Advance(int64_t rank, const std::shared_ptr<CallGroup>& gr
   return !failures_[rank].ok() || std::find(group->done.begin(), group->done.end(), false) == group->done.end();
 }
 
-absl::Status EmulatedMeeting::failure(int64_t rank) {
+absl::Status EmulatedRendezvous::failure(int64_t rank) {
   std::lock_guard<std::mutex> lock(mutex_);
   return failures_[rank];
 }
 
-void EmulatedMeeting::Abort(int64_t rank, const absl::Status& why) {
+void EmulatedRendezvous::Abort(int64_t rank, const absl::Status& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!failures_[rank].ok()) return;
   failures_[rank] = why;
   // No call accesses the rank's memory any more.
-  for (auto& [number, meeting] : meetings_) {
-    meeting.here -= meeting.arrivals[rank].group != nullptr;
-    meeting.arrivals[rank] = {};
+  for (auto& [number, pending] : pending_) {
+    pending.arrived -= pending.arrivals[rank].group != nullptr;
+    pending.arrivals[rank] = {};
   }
   for (auto& [pair, mail] : mail_) {
     if (pair.first == rank) mail.sends.clear();
     if (pair.second == rank) mail.receives.clear();
   }
-  Tell();
+  Notify();
 }
 
-void EmulatedMeeting::FailAll(const absl::Status& why) {
+void EmulatedRendezvous::FailAll(const absl::Status& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   Fail(why);
 }
 
-int64_t EmulatedMeeting::Bring(int64_t rank, std::string text) {
+int64_t EmulatedRendezvous::Contribute(int64_t rank, std::string text) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const int64_t number = rounds_of_[rank]++;
-  Round& round = rounds_[number];
-  round.texts.resize(size_);
-  round.texts[rank] = std::move(text);
-  if (++round.here == size_) Tell();
+  const int64_t number = exchanges_begun_[rank]++;
+  Exchange& exchange = exchanges_[number];
+  exchange.texts.resize(size_);
+  exchange.texts[rank] = std::move(text);
+  if (++exchange.arrived == size_) Notify();
   return number;
 }
 
-std::optional<std::vector<std::string>> EmulatedMeeting::Take(int64_t round) {
+std::optional<std::vector<std::string>> EmulatedRendezvous::Take(int64_t exchange) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = rounds_.find(round);
-  if (it == rounds_.end() || it->second.here < size_) return std::nullopt;
+  const auto it = exchanges_.find(exchange);
+  if (it == exchanges_.end() || it->second.arrived < size_) return std::nullopt;
   std::vector<std::string> texts = it->second.texts;
-  if (++it->second.gone == size_) rounds_.erase(it);
+  if (++it->second.taken == size_) exchanges_.erase(it);
   return texts;
 }
 
-void EmulatedMeeting::Await() {
+void EmulatedRendezvous::Await() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait_for(lock, std::chrono::milliseconds(1));
 }
 
-void EmulatedMeeting::Tell() {
+void EmulatedRendezvous::Notify() {
   changed_.notify_all();
-  if (tell_ != nullptr) tell_();
+  if (notify_ != nullptr) notify_();
 }
 
-void EmulatedMeeting::Fail(const absl::Status& status) {
+void EmulatedRendezvous::Fail(const absl::Status& status) {
   for (absl::Status& failure : failures_) {
     if (failure.ok()) failure = status;
   }
-  meetings_.clear();
+  pending_.clear();
   mail_.clear();
-  Tell();
+  Notify();
 }
 
-void EmulatedMeeting::Post(int64_t rank, const std::shared_ptr<CallGroup>& group, size_t i) {
+void EmulatedRendezvous::Post(int64_t rank, const std::shared_ptr<CallGroup>& group, size_t i) {
   const CommunicatorCall& call = group->calls[i];
   if (!call.is_collective()) {
     const bool sends = call.kind == Kind::kSend;
@@ -183,12 +183,12 @@ void EmulatedMeeting::Post(int64_t rank, const std::shared_ptr<CallGroup>& group
     return Deliver(mail, sends ? rank : call.peer, sends ? call.peer : rank);
   }
   const int64_t number = group->numbers[i];
-  Meeting& meeting = meetings_[number];
-  meeting.arrivals.resize(size_);
-  meeting.arrivals[rank] = {group, i};
-  if (++meeting.here < size_) return;
+  PendingCollective& pending = pending_[number];
+  pending.arrivals.resize(size_);
+  pending.arrivals[rank] = {group, i};
+  if (++pending.arrived < size_) return;
   std::vector<const CommunicatorCall*> calls;
-  for (const Arrival& arrival : meeting.arrivals) calls.push_back(&arrival.get());
+  for (const Arrival& arrival : pending.arrivals) calls.push_back(&arrival.get());
   for (int64_t other = 1; other < size_; ++other) {
     const std::string first = calls[0]->ToString(), second = calls[other]->ToString();
     if (first == second) continue;
@@ -196,12 +196,12 @@ void EmulatedMeeting::Post(int64_t rank, const std::shared_ptr<CallGroup>& group
                                    ", but rank ", other, " at ", second));
   }
   Perform(calls);
-  for (const Arrival& arrival : meeting.arrivals) arrival.SetDone();
-  meetings_.erase(number);
-  Tell();
+  for (const Arrival& arrival : pending.arrivals) arrival.SetDone();
+  pending_.erase(number);
+  Notify();
 }
 
-void EmulatedMeeting::Deliver(Mail& mail, int64_t source, int64_t target) {
+void EmulatedRendezvous::Deliver(Mail& mail, int64_t source, int64_t target) {
   while (!mail.sends.empty() && !mail.receives.empty()) {
     const CommunicatorCall &send = mail.sends.front().get(), &receive = mail.receives.front().get();
     if (send.bytes() != receive.bytes()) {
@@ -217,7 +217,7 @@ void EmulatedMeeting::Deliver(Mail& mail, int64_t source, int64_t target) {
     mail.receives.front().SetDone();
     mail.sends.pop_front();
     mail.receives.pop_front();
-    Tell();
+    Notify();
   }
 }
 
