@@ -30,7 +30,7 @@ struct XLA_FFI_Future {
   int owners = 2;
 };
 
-XLA_FFI_ExecutionContext::~XLA_FFI_ExecutionContext() {
+XLA_FFI_InvokeContext::~XLA_FFI_InvokeContext() {
   for (const auto& [memory, size] : scratch) {
     if (device == nullptr) {
       std::free(memory);
@@ -81,11 +81,15 @@ XLA_FFI_Error* ErrorCreate(XLA_FFI_Error_Create_Args* args) {
   std::string message = args->message == nullptr ? "" : args->message;
   return new XLA_FFI_Error{absl::Status(code, message), message};
 }
-void ErrorGetMessage(XLA_FFI_Error_GetMessage_Args* args) { args->message = args->error->message.c_str(); }
+void ErrorGetDetails(XLA_FFI_Error_GetDetails_Args* args) {
+  args->message = args->error->message.c_str();
+  if (args->struct_size >= offsetof(XLA_FFI_Error_GetDetails_Args, errc) + sizeof(args->errc))
+    args->errc = static_cast<XLA_FFI_Error_Code>(args->error->status.code());
+}
 void ErrorDestroy(XLA_FFI_Error_Destroy_Args* args) { delete args->error; }
 
 XLA_FFI_Error* HandlerRegister(XLA_FFI_Handler_Register_Args* args) {
-  return Checked("XLA_FFI_Handler_Register", args, XLA_FFI_Handler_Register_Args_STRUCT_SIZE, [&] {
+  return Checked("XLA_FFI_Handler_Register", args, [&] {
     const XLA_FFI_Handler_Bundle& bundle = args->bundle;
     return CustomCallRegistry::Default().RegisterFfi(View(args->name),
                                                      FfiHandlers{.instantiate = bundle.instantiate,
@@ -108,12 +112,27 @@ XLA_FFI_Error* TypeRegister(XLA_FFI_Type_Register_Args* args) {
   });
 }
 
-XLA_FFI_Error* ExecutionContextGet(XLA_FFI_ExecutionContext_Get_Args* args) {
-  return Checked("XLA_FFI_ExecutionContext_Get", args, [&]() -> absl::Status {
+XLA_FFI_Error* InvokeContextGet(XLA_FFI_InvokeContext_Get_Args* args) {
+  return Checked("XLA_FFI_InvokeContext_Get", args, [&]() -> absl::Status {
     const ExecutionContext* context = args->ctx->run == nullptr ? nullptr : args->ctx->run->ffi_context;
     args->data = context == nullptr ? nullptr : context->Find(args->type_id->type_id);
     if (args->data != nullptr) return absl::OkStatus();
     return NotFound("the run's execution context has no object of FFI type ", args->type_id->type_id);
+  });
+}
+
+// Hilo attaches nothing to runs, and takes no options for their handlers.
+XLA_FFI_Error* InvokeContextFindExtension(XLA_FFI_InvokeContext_FindExtension_Args* args) {
+  return Checked("XLA_FFI_InvokeContext_FindExtension", args, [&] {
+    args->extension = nullptr;
+    return absl::OkStatus();
+  });
+}
+XLA_FFI_Error* CustomOptionsGet(XLA_FFI_CustomOptions_Get_Args* args) {
+  static constexpr XLA_FFI_Attrs kNone = {.struct_size = sizeof(XLA_FFI_Attrs)};
+  return Checked("XLA_FFI_CustomOptions_Get", args, [&] {
+    args->attrs = &kNone;
+    return absl::OkStatus();
   });
 }
 
@@ -151,7 +170,7 @@ XLA_FFI_Error* StreamGet(XLA_FFI_Stream_Get_Args* args) {
 }
 
 // Of `size` bytes, a multiple of the alignment.
-absl::StatusOr<void*> AllocateScratch(const XLA_FFI_ExecutionContext& context, size_t size, size_t alignment) {
+absl::StatusOr<void*> AllocateScratch(const XLA_FFI_InvokeContext& context, size_t size, size_t alignment) {
   if (context.device != nullptr) {
     constexpr size_t kAlignment = 256;
     if (alignment > kAlignment)
@@ -192,7 +211,7 @@ XLA_FFI_Error* DeviceMemoryFree(XLA_FFI_DeviceMemory_Free_Args* args) {
   });
 }
 
-int ThreadsOf(const XLA_FFI_ExecutionContext& context) {
+int ThreadsOf(const XLA_FFI_InvokeContext& context) {
   return context.run == nullptr || context.run->thread_pool == nullptr ? 1 : context.run->thread_pool->num_threads();
 }
 
@@ -279,12 +298,12 @@ const XLA_FFI_Api* GetXlaFfiApi() {
       .api_version = {sizeof(XLA_FFI_Api_Version), nullptr, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR},
       .internal_api = nullptr,
       .XLA_FFI_Error_Create_field = ErrorCreate,
-      .XLA_FFI_Error_GetMessage_field = ErrorGetMessage,
+      .XLA_FFI_Error_GetDetails_field = ErrorGetDetails,
       .XLA_FFI_Error_Destroy_field = ErrorDestroy,
       .XLA_FFI_Handler_Register_field = HandlerRegister,
       .XLA_FFI_Stream_Get_field = StreamGet,
       .XLA_FFI_Type_Register_field = TypeRegister,
-      .XLA_FFI_ExecutionContext_Get_field = ExecutionContextGet,
+      .XLA_FFI_InvokeContext_Get_field = InvokeContextGet,
       .XLA_FFI_State_Set_field = StateSet,
       .XLA_FFI_State_Get_field = StateGet,
       .XLA_FFI_DeviceMemory_Allocate_field = DeviceMemoryAllocate,
@@ -296,6 +315,8 @@ const XLA_FFI_Api* GetXlaFfiApi() {
       .XLA_FFI_Future_SetError_field = FutureSetError,
       .XLA_FFI_RunId_Get_field = RunIdGet,
       .XLA_FFI_DeviceOrdinal_Get_field = DeviceOrdinalGet,
+      .XLA_FFI_InvokeContext_FindExtension_field = InvokeContextFindExtension,
+      .XLA_FFI_CustomOptions_Get_field = CustomOptionsGet,
   };
   return &kApi;
 }

@@ -46,7 +46,7 @@ absl::Status AwaitFuture(XLA_FFI_Future* future);
 }  // namespace hilo::ffi
 
 // The context of one call of a handler: for the stages of a run, or for instantiation (run is null).
-struct XLA_FFI_ExecutionContext {
+struct XLA_FFI_InvokeContext {
   const hilo::RunContext* run = nullptr;
   hilo::ffi::CallDevice* device = nullptr;  // null: the call is on memory of the host
   int stage = 0;
@@ -56,7 +56,7 @@ struct XLA_FFI_ExecutionContext {
   std::mutex mutex;
   absl::flat_hash_map<void*, size_t> scratch;
 
-  ~XLA_FFI_ExecutionContext();
+  ~XLA_FFI_InvokeContext();
 };
 
 #endif  // HILO_RUNTIME_FFI_FFI_API_H_

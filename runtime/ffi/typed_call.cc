@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<TypedCall>> TypedCall::Create(const FfiHandlers& 
   return call;
 }
 
-XLA_FFI_CallFrame TypedCall::Frame(XLA_FFI_ExecutionStage stage, XLA_FFI_ExecutionContext* context) const {
+XLA_FFI_CallFrame TypedCall::Frame(XLA_FFI_ExecutionStage stage, XLA_FFI_InvokeContext* context) const {
   if (context != nullptr) context->stage = stage;
   return {.struct_size = XLA_FFI_CallFrame_STRUCT_SIZE,
           .extension_start = nullptr,
@@ -135,7 +135,7 @@ absl::Status TypedCall::CheckVersion() const {
 }
 
 absl::Status TypedCall::Instantiate() {
-  XLA_FFI_ExecutionContext context;
+  XLA_FFI_InvokeContext context;
   context.states[0] = &state_;
   XLA_FFI_CallFrame frame = Frame(XLA_FFI_ExecutionStage_INSTANTIATE, &context);
   return Call(handlers_.instantiate, &frame);
@@ -146,7 +146,7 @@ absl::Status TypedCall::Run(const RunContext& run, absl::Span<const uint8_t* con
   Buffers<XLA_FFI_ArgType> args(operands_, operands);
   Buffers<XLA_FFI_RetType> rets(results_, results);
   State prepared, initialized;
-  XLA_FFI_ExecutionContext context;
+  XLA_FFI_InvokeContext context;
   context.run = &run;
   context.device = device;
   context.states = {&state_, &prepared, &initialized};

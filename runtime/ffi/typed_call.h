@@ -54,7 +54,7 @@ class TypedCall {
   TypedCall() = default;
   absl::Status CheckVersion() const;
   absl::Status Instantiate();
-  XLA_FFI_CallFrame Frame(XLA_FFI_ExecutionStage stage, XLA_FFI_ExecutionContext* context) const;
+  XLA_FFI_CallFrame Frame(XLA_FFI_ExecutionStage stage, XLA_FFI_InvokeContext* context) const;
 
   FfiHandlers handlers_;
   std::vector<NamedAttribute> attributes_;

@@ -60,9 +60,13 @@ XLA_FFI_Error* AskWrongly(XLA_FFI_CallFrame* frame) {
   const auto failed = [&](XLA_FFI_Error* error) {
     wrong += error == nullptr;
     if (error == nullptr) return;
-    XLA_FFI_Error_GetMessage_Args message{sizeof(message), nullptr, error, nullptr};
-    frame->api->XLA_FFI_Error_GetMessage_field(&message);
-    wrong += std::strlen(message.message) == 0;
+    XLA_FFI_Error_GetDetails_Args details{sizeof(details), nullptr, error, nullptr, 0};
+    frame->api->XLA_FFI_Error_GetDetails_field(&details);
+    wrong += std::strlen(details.message) == 0 || details.errc == 0;
+    // As version 0.3 has them, which ends before the code.
+    details = {offsetof(XLA_FFI_Error_GetDetails_Args, errc), nullptr, error, nullptr, -1};
+    frame->api->XLA_FFI_Error_GetDetails_field(&details);
+    wrong += details.message == nullptr || details.errc != -1;
     XLA_FFI_Error_Destroy_Args destroy{sizeof(destroy), nullptr, error};
     frame->api->XLA_FFI_Error_Destroy_field(&destroy);
   };
@@ -72,8 +76,8 @@ XLA_FFI_Error* AskWrongly(XLA_FFI_CallFrame* frame) {
   failed(frame->api->XLA_FFI_State_Set_field(&state));
   state.stage = XLA_FFI_ExecutionStage_EXECUTE;
   failed(frame->api->XLA_FFI_State_Get_field(&state));
-  XLA_FFI_ExecutionContext_Get_Args context{sizeof(context), nullptr, frame->ctx, &unknown, nullptr};
-  failed(frame->api->XLA_FFI_ExecutionContext_Get_field(&context));
+  XLA_FFI_InvokeContext_Get_Args context{sizeof(context), nullptr, frame->ctx, &unknown, nullptr};
+  failed(frame->api->XLA_FFI_InvokeContext_Get_field(&context));
   XLA_FFI_Stream_Get_Args stream{sizeof(stream), nullptr, frame->ctx, nullptr};
   failed(frame->api->XLA_FFI_Stream_Get_field(&stream));
   XLA_FFI_DeviceMemory_Allocate_Args allocate{sizeof(allocate), nullptr, frame->ctx, 100, 3000, nullptr};
@@ -84,6 +88,14 @@ XLA_FFI_Error* AskWrongly(XLA_FFI_CallFrame* frame) {
   failed(frame->api->XLA_FFI_DeviceMemory_Free_field(&free_args));
   XLA_FFI_RunId_Get_Args small{8, nullptr, frame->ctx, 0};
   failed(frame->api->XLA_FFI_RunId_Get_field(&small));
+  XLA_FFI_CustomOptions_Get_Args options{sizeof(options), nullptr, frame->ctx, nullptr};
+  wrong += frame->api->XLA_FFI_CustomOptions_Get_field(&options) != nullptr || options.attrs->size != 0;
+  options.struct_size = 8;
+  failed(frame->api->XLA_FFI_CustomOptions_Get_field(&options));
+  const XLA_FFI_Extension* const some = reinterpret_cast<const XLA_FFI_Extension*>(&wrong);
+  XLA_FFI_InvokeContext_FindExtension_Args extension{sizeof(extension), nullptr, frame->ctx, 7, some};
+  wrong +=
+      frame->api->XLA_FFI_InvokeContext_FindExtension_field(&extension) != nullptr || extension.extension != nullptr;
   // Memory that is not given back goes with the call.
   allocate.size = 100;
   allocate.alignment = 1;
