@@ -104,8 +104,8 @@ using OrderIndex = absl::flat_hash_map<const HloInstruction*, int64_t>;
 
 class RowFusion : public HloPass {
  public:
-  RowFusion(const Target* target, bool strict, int64_t most_reductions, RowFusionFilter accepts)
-      : target_(*target), strict_(strict), most_reductions_(most_reductions), accepts_(std::move(accepts)) {}
+  RowFusion(const Target* target, bool strict, RowFusionOptions options)
+      : target_(*target), strict_(strict), options_(std::move(options)) {}
   absl::string_view name() const override { return "fuse-rows"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -185,6 +185,7 @@ class RowFusion : public HloPass {
       group->Add(instruction, true);
       last = i;
     }
+    last = LeaveOutResults(order, first, last, group, &below);
     // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
     int64_t lowest = first;
@@ -205,6 +206,46 @@ class RowFusion : public HloPass {
     }
     AddEarlier(order, index, floor, last, group);
     return last;
+  }
+
+  // Takes expensive functions of one value a row, and what only depends on them, out of a group from order[first] to
+  // order[last] again, if no element of a row needs them, such as the logarithm of a log-sum-exp. Returns the index of
+  // the last member then.
+  int64_t LeaveOutResults(const std::vector<HloInstruction*>& order, int64_t first, int64_t last, Group* group,
+                          absl::flat_hash_set<const HloInstruction*>* below) const {
+    if (group->space.rows < options_.least_separate_rows || group->space.columns == 1) return last;
+    absl::flat_hash_set<const HloInstruction*> results;
+    for (int64_t i = last; i > first; --i) {
+      const HloInstruction* member = order[i];
+      if (!group->Has(member) || !group->space.IsRow(member->shape()) ||
+          (!IsElementwise(member->opcode()) && member->opcode() != HloOpcode::kReshape))
+        continue;
+      if (absl::c_all_of(member->users(),
+                         [&](const HloInstruction* user) { return !group->Has(user) || results.contains(user); }))
+        results.insert(member);
+    }
+    Group kept{.space = group->space};
+    kept.Add(order[first], true);
+    kept.reductions = 1;
+    absl::flat_hash_set<const HloInstruction*> left_out;
+    int64_t last_kept = first;
+    for (int64_t i = first + 1; i <= last; ++i) {
+      const HloInstruction* member = order[i];
+      if (!group->Has(member)) continue;
+      const bool depends =
+          absl::c_any_of(member->operands(), [&](const HloInstruction* operand) { return left_out.contains(operand); });
+      if (results.contains(member) && (depends || IsExpensiveToRepeat(*member))) {
+        left_out.insert(member);
+        continue;
+      }
+      ++(member->opcode() == HloOpcode::kReduce ? kept.reductions : kept.followers);
+      kept.Add(member, true);
+      last_kept = i;
+    }
+    if (left_out.empty()) return last;
+    *group = std::move(kept);
+    below->insert(left_out.begin(), left_out.end());
+    return last_kept;
   }
 
   // Adds producers from before order[floor] that only the group reads, so that no path leads from them to other groups,
@@ -256,7 +297,7 @@ class RowFusion : public HloPass {
         instruction->IsDead())
       return false;
     if (instruction->opcode() == HloOpcode::kReduce)
-      return group.reductions < most_reductions_ && IsReduction(instruction, group.space) &&
+      return group.reductions < options_.most_reductions && IsReduction(instruction, group.space) &&
              !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space) &&
            !BelongsToColumns(*instruction, group);
@@ -279,8 +320,9 @@ class RowFusion : public HloPass {
       in_row = in_row && member->second && (user->opcode() == HloOpcode::kReduce || StaysInRow(*user, group->space));
     }
     const bool reduces = instruction->opcode() == HloOpcode::kReduce;
-    const bool may_join = reduces ? group->reductions < most_reductions_ && IsReduction(instruction, group->space)
-                                  : target_.IsFusible(*instruction);
+    const bool may_join = reduces
+                              ? group->reductions < options_.most_reductions && IsReduction(instruction, group->space)
+                              : target_.IsFusible(*instruction);
     if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
     if (!in_row && !KeepsRows(*instruction)) return false;
@@ -328,21 +370,19 @@ class RowFusion : public HloPass {
     }
     HILO_ASSIGN_OR_RETURN(
         const HloInstruction* fusion,
-        inside.Replace(outputs, FusionKind::kInput, absl::StrCat(outputs.back()->name(), "_rows"), accepts_));
+        inside.Replace(outputs, FusionKind::kInput, absl::StrCat(outputs.back()->name(), "_rows"), options_.accepts));
     return fusion != nullptr;
   }
 
   const Target& target_;
   const bool strict_;
-  const int64_t most_reductions_;
-  const RowFusionFilter accepts_;
+  const RowFusionOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, int64_t most_reductions,
-                                       RowFusionFilter accepts) {
-  return std::make_unique<RowFusion>(target, strict, most_reductions, std::move(accepts));
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, RowFusionOptions options) {
+  return std::make_unique<RowFusion>(target, strict, std::move(options));
 }
 
 }  // namespace hilo

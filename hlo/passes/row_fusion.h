@@ -4,19 +4,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
 
-// Returns true if the backend has a good kernel for a fusion that is a row group.
-using RowFusionFilter = std::function<bool(const HloInstruction& fusion)>;
+struct RowFusionOptions {
+  int64_t most_reductions;
+  // Returns true if the backend has a good kernel for a fusion that is a row group.
+  std::function<bool(const HloInstruction& fusion)> accepts;
+  // Rows from which on expensive functions of one value a row, on which no element of a row depends, are left to a loop
+  // over the rows: of use where that computes them in vectors, and the kernel of the rows one by one.
+  int64_t least_separate_rows = std::numeric_limits<int64_t>::max();
+};
 
-// "fuse-rows": makes fusions, with one or several results, that are row groups of at most `most_reductions` and that
-// `accepts` takes.
-std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, int64_t most_reductions,
-                                       RowFusionFilter accepts);
+// "fuse-rows": makes fusions, with one or several results, that are row groups as the options state.
+std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, RowFusionOptions options);
 
 }  // namespace hilo
 

@@ -13,6 +13,9 @@ namespace {
 
 // Those of a softmax, a layer norm, a variance. Longer chains have more expensive values than results to keep them.
 constexpr int64_t kMostRowReductions = 2;
+// Rows for which a loop of its own pays for a function of one value each, such as a logarithm: some 7 ns a row are
+// saved.
+constexpr int64_t kLeastSeparateRows = 256;
 // Results of a sum that are too few to be parts for threads.
 constexpr int64_t kFewResults = 1024;
 // Partial sums cost one more kernel, so a sum is split from this many times the estimate from which kernels run in
@@ -31,12 +34,14 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     };
     hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults, is_long));
   }
-  hooks.before_fusion.push_back(
-      MakeRowFusion(target, options.strict, kMostRowReductions, [options](const HloInstruction& fusion) {
-        const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
-        return features.ok() &&
-               PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
-      }));
+  const auto accepts = [options](const HloInstruction& fusion) {
+    const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
+    return features.ok() &&
+           PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
+  };
+  hooks.before_fusion.push_back(MakeRowFusion(
+      target, options.strict,
+      {.most_reductions = kMostRowReductions, .accepts = accepts, .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
   hooks.after_fusion = MakePassList(MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},

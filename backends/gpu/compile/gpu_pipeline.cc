@@ -41,8 +41,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
   hooks.before_fusion.push_back(MakeRowFusion(
-      target, options.strict, kMostRowReductions,
-      [strict = options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); }));
+      target, options.strict,
+      {.most_reductions = kMostRowReductions, .accepts = [strict = options.strict](const HloInstruction& fusion) {
+         return PlanRows(&fusion, strict).has_value();
+       }}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));
