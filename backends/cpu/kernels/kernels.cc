@@ -16,34 +16,9 @@ using Emitter = absl::Status (*)(FunctionEmitter& f, const KernelParts& kernel);
 // By KernelKind; null for runtime calls and for the kinds of other backends.
 constexpr auto kEmitters = [] {
   std::array<Emitter, kKernelKindCount> emitters{};
-  const auto set = [&](KernelKind kind, Emitter emitter) { emitters[static_cast<size_t>(kind)] = emitter; };
-  set(KernelKind::kArgReduction, &EmitArgReduction);
-  set(KernelKind::kCachedRows, &EmitCachedRows);
-  set(KernelKind::kConvolution, &EmitConvolution);
-  set(KernelKind::kCopy, &EmitCopy);
-  set(KernelKind::kKeySort, &EmitSort);
-  set(KernelKind::kLibraryDot, &EmitLibraryDot);
-  set(KernelKind::kLoop, &EmitFlatLoop);
-  set(KernelKind::kNarrowRows, &EmitNarrowRows);
-  set(KernelKind::kPrefixScanColumns, &EmitPrefixScanColumns);
-  set(KernelKind::kPrefixScanLanes, &EmitPrefixScanLanes);
-  set(KernelKind::kPrefixScanRow, &EmitPrefixScanRow);
-  set(KernelKind::kPrefixScanRows, &EmitPrefixScanRows);
-  set(KernelKind::kReduceColumns, &EmitReduceColumns);
-  set(KernelKind::kReduceEach, &EmitReduceEach);
-  set(KernelKind::kReduceRows, &EmitReduceRows);
-  set(KernelKind::kReduceStreams, &EmitReduceStreams);
-  set(KernelKind::kReduceUnrolled, &EmitReduceUnrolled);
-  set(KernelKind::kRowSegments, &EmitRowSegments);
-  set(KernelKind::kRows, &EmitRows);
-  set(KernelKind::kScatter, &EmitScatter);
-  set(KernelKind::kSelectAndScatter, &EmitSelectAndScatter);
-  set(KernelKind::kSort, &EmitSort);
-  set(KernelKind::kStreamDot, &EmitStreamDot);
-  set(KernelKind::kTiledDot, &EmitTiledDot);
-  set(KernelKind::kTiledTranspose, &EmitTiledTranspose);
-  set(KernelKind::kUnrolled, &EmitUnrolled);
-  set(KernelKind::kUpdate, &EmitUpdate);
+#define HILO_CPU_KERNEL(kind, Emit) emitters[static_cast<size_t>(KernelKind::kind)] = &Emit;
+#include "backends/cpu/kernels/kernels.def"
+#undef HILO_CPU_KERNEL
   return emitters;
 }();
 

@@ -18,33 +18,10 @@ struct KernelParts {
 // Emits parts [begin, end), i64 values, of the instruction's kernel, in any function of the scope.
 absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end);
 
-// One per kind, or for kinds that differ in details only.
-absl::Status EmitUnrolled(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitFlatLoop(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitTiledTranspose(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitCopy(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitReduceStreams(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitReduceEach(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitReduceRows(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitCachedRows(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitPrefixScanColumns(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitPrefixScanRow(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitPrefixScanRows(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitPrefixScanLanes(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitStreamDot(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitSelectAndScatter(FunctionEmitter& f, const KernelParts& kernel);
-absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel);
+// The emitters, which emit parts [begin, end) as the configuration states.
+#define HILO_CPU_KERNEL(kind, Emit) absl::Status Emit(FunctionEmitter& f, const KernelParts& kernel);
+#include "backends/cpu/kernels/kernels.def"
+#undef HILO_CPU_KERNEL
 
 // Emits for (i = begin; i < end; i += step) body(i). `most` bounds the trip count if begin and end are not constants
 // (EmitLoop).

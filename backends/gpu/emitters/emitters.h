@@ -15,47 +15,9 @@ namespace hilo::gpu {
 absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instruction);
 
 // Those of each kind of kernel.
-absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLoopPerResult(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitWarpRows(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitWarpRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitAttention(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitBlockRows(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitBlockRowsInOrder(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitRegisterRows(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitConvolution(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitScatterAtomic(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitScatterIndependent(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitScatterInOrder(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitTopK(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitFft(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitCholesky(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibraryDot(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibraryConvolution(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibraryFft(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibraryTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitLibrarySolver(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitHostCall(ProgramEmitter& program, const HloInstruction* instruction);
-absl::Status EmitStreamCall(ProgramEmitter& program, const HloInstruction* instruction);
-// Errors: InvalidArgument if the groups do not match the devices of the module; Unimplemented.
-absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction);
-// Recv and send-done have no thunk. Errors: Unimplemented for transfers that do not specify their source-target pairs.
-absl::Status EmitDeviceTransfer(ProgramEmitter& program, const HloInstruction* instruction);
+#define HILO_GPU_KERNEL(kind, Emit) absl::Status Emit(ProgramEmitter& program, const HloInstruction* instruction);
+#include "backends/gpu/emitters/kernels.def"
+#undef HILO_GPU_KERNEL
 
 // Copies `operand` to result leaf `leaf` of `instruction`, unless they share memory: the first step of updates. A
 // `block` of 0: it is in memory; otherwise it is computed, by a loop.
