@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "collectives/meeting_communicator.h"
 #include "collectives/rendezvous.h"
+#include "collectives/rendezvous_communicator.h"
 #include "collectives/streamed_copy.h"
 #include "hilo/status_macros.h"
 
@@ -175,7 +175,7 @@ CollectiveWork RaggedWork(Arrivals arrivals) {
           .run = [arrivals](int64_t receiver, const Arrival&) { return Update(arrivals, receiver); }};
 }
 
-class InProcessCommunicator : public MeetingCommunicator {
+class InProcessCommunicator : public RendezvousCommunicator {
  public:
   InProcessCommunicator(std::shared_ptr<RunState> run, int64_t rank) : run_(std::move(run)), rank_(rank) {}
 
@@ -195,8 +195,8 @@ class InProcessCommunicator : public MeetingCommunicator {
   void Finish(const absl::Status& status) override { run_->Finish(rank_, status); }
 
  protected:
-  absl::Status Meet(Contribution& contribution) override {
-    return run_->Meet(rank_, contribution,
+  absl::Status Join(Contribution& contribution) override {
+    return run_->Join(rank_, contribution,
                       [kind = contribution.kind](Arrivals arrivals) { return LocalWork(kind, arrivals); });
   }
   absl::Status Refuse(const absl::Status& error) override {

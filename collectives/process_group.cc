@@ -17,10 +17,10 @@
 #include "base/sha256.h"
 #include "collectives/connect_processes.h"
 #include "collectives/live_processes.h"
-#include "collectives/meeting_communicator.h"
 #include "collectives/process_mesh.h"
 #include "collectives/process_run.h"
 #include "collectives/remote_work.h"
+#include "collectives/rendezvous_communicator.h"
 #include "collectives/sockets.h"
 #include "hilo/status_macros.h"
 
@@ -45,7 +45,7 @@ struct RunHandle {
   }
 };
 
-class CrossProcessCommunicator : public MeetingCommunicator {
+class CrossProcessCommunicator : public RendezvousCommunicator {
  public:
   CrossProcessCommunicator(std::shared_ptr<RunHandle> handle, int64_t rank)
       : handle_(std::move(handle)), run_(*handle_->run), rank_(rank) {}
@@ -79,7 +79,7 @@ class CrossProcessCommunicator : public MeetingCommunicator {
   }
 
  protected:
-  absl::Status Meet(Contribution& contribution) override {
+  absl::Status Join(Contribution& contribution) override {
     const CollectiveCall& given = *contribution.call;
     if (absl::Status status = CheckCall(given, rank_, size()); !status.ok()) return Ended(given, status);
     const std::vector<int64_t> group(given.group.begin(), given.group.end());
@@ -93,12 +93,12 @@ class CrossProcessCommunicator : public MeetingCommunicator {
     call.group = here;
     contribution.call = &call;
     if (here.size() == group.size()) {
-      return Ended(call, run_.local().Meet(rank_, contribution, [kind = contribution.kind](Arrivals arrivals) {
+      return Ended(call, run_.local().Join(rank_, contribution, [kind = contribution.kind](Arrivals arrivals) {
         return LocalWork(kind, arrivals);
       }));
     }
     absl::StrAppend(&contribution.signature, ", in ", GroupText(group));
-    return Ended(call, run_.local().Meet(rank_, contribution, [&](Arrivals arrivals) -> absl::StatusOr<CollectiveWork> {
+    return Ended(call, run_.local().Join(rank_, contribution, [&](Arrivals arrivals) -> absl::StatusOr<CollectiveWork> {
       // The group is the same for all, by the signature.
       return CollectiveWork{.parts = 1, .run = [&run = run_, arrivals, group](int64_t, const Arrival& worker) {
                               return ExchangeBetweenProcesses(run, group, arrivals,

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "collectives/meeting_communicator.h"
 #include "collectives/process_run.h"
+#include "collectives/rendezvous_communicator.h"
 
 namespace hilo {
 

@@ -110,16 +110,16 @@ absl::Status CheckCall(const CollectiveCall& call, int64_t rank, int64_t size) {
   return absl::OkStatus();
 }
 
-void RunState::Wake(Rendezvous& meeting, const absl::Status& status) {
-  meeting.status = status;
-  meeting.phase = Phase::kDone;
-  meeting.changed.notify_all();
+void RunState::Wake(Rendezvous& rendezvous, const absl::Status& status) {
+  rendezvous.status = status;
+  rendezvous.phase = Phase::kDone;
+  rendezvous.changed.notify_all();
 }
 
 void RunState::Fail(const absl::Status& status) {
   if (!failure_.ok()) return;
   failure_ = status;
-  for (const auto& [group, meeting] : gathering_) Wake(*meeting, status);
+  for (const auto& [group, rendezvous] : gathering_) Wake(*rendezvous, status);
   gathering_.clear();
   for (const auto& [channel, mailbox] : mail_) {
     if (mailbox.receiver != nullptr) Wake(*mailbox.receiver, status);
@@ -147,10 +147,10 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
   slot->arrivals[place] = &arrival;
   --slot->missing;
   // Ranks that are at the same op with different groups that overlap would wait for each other.
-  for (const auto& [group, meeting] : gathering_) {
-    if (meeting == slot) continue;
+  for (const auto& [group, rendezvous] : gathering_) {
+    if (rendezvous == slot) continue;
     for (size_t i = 0; i < group.size(); ++i) {
-      const Arrival* other = meeting->arrivals[i];
+      const Arrival* other = rendezvous->arrivals[i];
       if (other == nullptr || other->call->key != call.key ||
           std::find(group.begin(), group.end(), rank) == group.end())
         continue;
@@ -161,9 +161,9 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
   return slot;
 }
 
-absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const {
+absl::Status RunState::Hopeless(const Rendezvous& rendezvous, const CollectiveCall& call) const {
   std::set<const Rendezvous*> seen;
-  std::vector<const Rendezvous*> work = {&meeting};
+  std::vector<const Rendezvous*> work = {&rendezvous};
   while (!work.empty()) {
     const Rendezvous* next = work.back();
     work.pop_back();
@@ -171,9 +171,9 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
       if (ended_[rank]) return FailedPrecondition(call.name, ": rank ", rank, " has ended its run without it");
       const Rendezvous* at = waiting_[rank];
       if (at == nullptr || at->phase != Phase::kGathering) continue;
-      if (at == &meeting) {
+      if (at == &rendezvous) {
         std::vector<std::string> places;
-        for (int64_t member : MissingRanks(meeting.group, meeting.arrivals)) {
+        for (int64_t member : MissingRanks(rendezvous.group, rendezvous.arrivals)) {
           if (waiting_[member] == nullptr) continue;
           const auto& arrivals = waiting_[member]->arrivals;
           const auto here =
@@ -181,7 +181,7 @@ absl::Status RunState::Hopeless(const Rendezvous& meeting, const CollectiveCall&
           places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name, " of the group ",
                                         GroupText(waiting_[member]->group)));
         }
-        return FailedPrecondition(call.name, " of the group ", GroupText(meeting.group), " waits for ",
+        return FailedPrecondition(call.name, " of the group ", GroupText(rendezvous.group), " waits for ",
                                   absl::StrJoin(places, ", "), ", which waits for it: a deadlock");
       }
       if (seen.insert(at).second) work.push_back(at);
@@ -196,87 +196,89 @@ absl::Status RunState::Leave(int64_t rank, const absl::Status& status) {
   return failure_;
 }
 
-absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
+absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& rendezvous, int64_t rank,
                                    const CollectiveCall& call) {
-  waiting_[rank] = &meeting;
-  if (absl::Status hopeless = Hopeless(meeting, call); !hopeless.ok()) Fail(hopeless);
+  waiting_[rank] = &rendezvous;
+  if (absl::Status hopeless = Hopeless(rendezvous, call); !hopeless.ok()) Fail(hopeless);
   lock.unlock();
-  SpinUntil([&] { return meeting.phase != Phase::kGathering; }, SpinsFor(meeting.group.size()));
+  SpinUntil([&] { return rendezvous.phase != Phase::kGathering; }, SpinsFor(rendezvous.group.size()));
   lock.lock();
-  while (meeting.phase == Phase::kGathering) {
-    meeting.changed.wait_for(lock, kPoll);
-    if (meeting.phase != Phase::kGathering) break;
+  while (rendezvous.phase == Phase::kGathering) {
+    rendezvous.changed.wait_for(lock, kPoll);
+    if (rendezvous.phase != Phase::kGathering) break;
     absl::Status status = call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
     if (status.ok() && absl::Now() >= call.deadline) status = DeadlineExceeded("the deadline has passed");
     if (status.ok()) continue;
     Fail(absl::Status(status.code(), absl::StrCat(call.name, ": ", status.message(), " while waiting for ",
-                                                  RankList(MissingRanks(meeting.group, meeting.arrivals)),
-                                                  " of the group ", GroupText(meeting.group))));
+                                                  RankList(MissingRanks(rendezvous.group, rendezvous.arrivals)),
+                                                  " of the group ", GroupText(rendezvous.group))));
   }
   waiting_[rank] = nullptr;
-  return meeting.phase == Phase::kDone ? meeting.status : absl::OkStatus();
+  return rendezvous.phase == Phase::kDone ? rendezvous.status : absl::OkStatus();
 }
 
-void RunState::StartWork(Rendezvous& meeting, const MakeWork& make_work) {
-  gathering_.erase(meeting.group);
+void RunState::StartWork(Rendezvous& rendezvous, const MakeWork& make_work) {
+  gathering_.erase(rendezvous.group);
   const absl::Status status = WithoutExceptions([&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(CheckAgreement(meeting.group, meeting.arrivals));
-    HILO_ASSIGN_OR_RETURN(meeting.work, make_work(meeting.arrivals));
-    const int64_t ranks = static_cast<int64_t>(meeting.group.size());
-    meeting.shares = std::vector<Share>(ranks);
+    HILO_RETURN_IF_ERROR(CheckAgreement(rendezvous.group, rendezvous.arrivals));
+    HILO_ASSIGN_OR_RETURN(rendezvous.work, make_work(rendezvous.arrivals));
+    const int64_t ranks = static_cast<int64_t>(rendezvous.group.size());
+    rendezvous.shares = std::vector<Share>(ranks);
     for (int64_t i = 0; i < ranks; ++i) {
-      meeting.shares[i].next = meeting.work.parts * i / ranks;
-      meeting.shares[i].end = meeting.work.parts * (i + 1) / ranks;
+      rendezvous.shares[i].next = rendezvous.work.parts * i / ranks;
+      rendezvous.shares[i].end = rendezvous.work.parts * (i + 1) / ranks;
     }
     return absl::OkStatus();
   });
   if (!status.ok()) {
     Fail(status);
-    meeting.status = failure_;
+    rendezvous.status = failure_;
   }
-  meeting.phase = status.ok() && meeting.work.parts > 0 ? Phase::kWorking : Phase::kDone;
-  meeting.changed.notify_all();
+  rendezvous.phase = status.ok() && rendezvous.work.parts > 0 ? Phase::kWorking : Phase::kDone;
+  rendezvous.changed.notify_all();
 }
 
-absl::Status RunState::Work(Rendezvous& meeting, const Arrival& worker) {
-  const size_t ranks = meeting.shares.size();
-  const size_t place = std::find(meeting.arrivals.begin(), meeting.arrivals.end(), &worker) - meeting.arrivals.begin();
+absl::Status RunState::Work(Rendezvous& rendezvous, const Arrival& worker) {
+  const size_t ranks = rendezvous.shares.size();
+  const size_t place =
+      std::find(rendezvous.arrivals.begin(), rendezvous.arrivals.end(), &worker) - rendezvous.arrivals.begin();
   for (size_t i = 0; i < ranks; ++i) {
-    Share& share = meeting.shares[(place + i) % ranks];
+    Share& share = rendezvous.shares[(place + i) % ranks];
     for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
-      const absl::Status status = WithoutExceptions([&] { return meeting.work.run(part, worker); });
+      const absl::Status status = WithoutExceptions([&] { return rendezvous.work.run(part, worker); });
       if (!status.ok()) {
         std::lock_guard<std::mutex> lock(mutex_);
         Fail(status);
-        meeting.status = failure_;
+        rendezvous.status = failure_;
       }
-      if (meeting.parts_done.fetch_add(1) + 1 < meeting.work.parts) continue;
+      if (rendezvous.parts_done.fetch_add(1) + 1 < rendezvous.work.parts) continue;
       std::lock_guard<std::mutex> lock(mutex_);
-      meeting.phase = Phase::kDone;
-      meeting.changed.notify_all();
+      rendezvous.phase = Phase::kDone;
+      rendezvous.changed.notify_all();
     }
   }
-  auto is_done = [&] { return meeting.phase == Phase::kDone; };
-  if (!SpinUntil(is_done, SpinsFor(meeting.group.size()))) {
+  auto is_done = [&] { return rendezvous.phase == Phase::kDone; };
+  if (!SpinUntil(is_done, SpinsFor(rendezvous.group.size()))) {
     std::unique_lock<std::mutex> lock(mutex_);
-    meeting.changed.wait(lock, is_done);
+    rendezvous.changed.wait(lock, is_done);
   }
-  return meeting.status;
+  return rendezvous.status;
 }
 
-absl::Status RunState::Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work) {
-  std::shared_ptr<Rendezvous> meeting;
+absl::Status RunState::Join(int64_t rank, const Arrival& arrival, const MakeWork& make_work) {
+  std::shared_ptr<Rendezvous> rendezvous;
   {
     std::unique_lock<std::mutex> lock(mutex_);
     const absl::Status status = WithoutExceptions([&]() -> absl::Status {
-      HILO_ASSIGN_OR_RETURN(meeting, Arrive(rank, arrival));
-      if (meeting->missing == 0) StartWork(*meeting, make_work);
-      return meeting->phase == Phase::kGathering ? AwaitOthers(lock, *meeting, rank, *arrival.call) : absl::OkStatus();
+      HILO_ASSIGN_OR_RETURN(rendezvous, Arrive(rank, arrival));
+      if (rendezvous->missing == 0) StartWork(*rendezvous, make_work);
+      return rendezvous->phase == Phase::kGathering ? AwaitOthers(lock, *rendezvous, rank, *arrival.call)
+                                                    : absl::OkStatus();
     });
     if (!status.ok()) return Leave(rank, status);
-    if (meeting->phase == Phase::kDone) return meeting->status;
+    if (rendezvous->phase == Phase::kDone) return rendezvous->status;
   }
-  return Work(*meeting, arrival);
+  return Work(*rendezvous, arrival);
 }
 
 absl::Status RunState::CheckPeer(const CollectiveCall& call, int64_t peer) const {
@@ -308,12 +310,12 @@ absl::StatusOr<std::string> RunState::Receive(int64_t rank, const CollectiveCall
     if (mail_[channel].messages.empty()) {
       if (source == rank)
         return FailedPrecondition(call.name, ": rank ", rank, " waits for what it has not sent to itself");
-      auto meeting = std::make_shared<Rendezvous>();
-      meeting->group = {source, rank};
-      meeting->arrivals = {nullptr, &arrival};
-      meeting->missing = 1;
-      mail_[channel].receiver = meeting;
-      HILO_RETURN_IF_ERROR(AwaitOthers(lock, *meeting, rank, call));
+      auto rendezvous = std::make_shared<Rendezvous>();
+      rendezvous->group = {source, rank};
+      rendezvous->arrivals = {nullptr, &arrival};
+      rendezvous->missing = 1;
+      mail_[channel].receiver = rendezvous;
+      HILO_RETURN_IF_ERROR(AwaitOthers(lock, *rendezvous, rank, call));
       mail_[channel].receiver = nullptr;
     }
     std::deque<std::string>& messages = mail_[channel].messages;
@@ -360,14 +362,14 @@ void RunState::Finish(int64_t rank, const absl::Status& status) {
 
 absl::Status RunState::CheckNotAwaited(int64_t rank) const {
   std::vector<const Rendezvous*> waiting;
-  for (const auto& [group, meeting] : gathering_) waiting.push_back(meeting.get());
+  for (const auto& [group, rendezvous] : gathering_) waiting.push_back(rendezvous.get());
   for (const auto& [channel, mailbox] : mail_) {
     if (mailbox.receiver != nullptr && mailbox.messages.empty()) waiting.push_back(mailbox.receiver.get());
   }
-  for (const Rendezvous* meeting : waiting) {
-    if (std::find(meeting->group.begin(), meeting->group.end(), rank) == meeting->group.end()) continue;
-    const auto here =
-        std::find_if(meeting->arrivals.begin(), meeting->arrivals.end(), [](const Arrival* a) { return a != nullptr; });
+  for (const Rendezvous* rendezvous : waiting) {
+    if (std::find(rendezvous->group.begin(), rendezvous->group.end(), rank) == rendezvous->group.end()) continue;
+    const auto here = std::find_if(rendezvous->arrivals.begin(), rendezvous->arrivals.end(),
+                                   [](const Arrival* a) { return a != nullptr; });
     return FailedPrecondition((*here)->call->name, ": rank ", rank, " has ended its run without it");
   }
   return absl::OkStatus();

@@ -51,7 +51,7 @@ class RunState {
 
   // Waits for the others of the group and does the work together with them. All ranks pass the same
   // `make_work`, which is called once, by the last rank to arrive.
-  absl::Status Meet(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
+  absl::Status Join(int64_t rank, const Arrival& arrival, const MakeWork& make_work);
   // Queues a message on the channel `call.key`.
   absl::Status Send(int64_t rank, const CollectiveCall& call, int64_t target, std::string message);
   // Waits for the next message on the channel.
@@ -92,16 +92,16 @@ class RunState {
   };
 
   absl::StatusOr<std::shared_ptr<Rendezvous>> Arrive(int64_t rank, const Arrival& arrival);
-  absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& meeting, int64_t rank,
+  absl::Status AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvous& rendezvous, int64_t rank,
                            const CollectiveCall& call);
-  void StartWork(Rendezvous& meeting, const MakeWork& make_work);
-  absl::Status Work(Rendezvous& meeting, const Arrival& worker);
-  // The reason why `meeting` can never be complete; OK if it may.
-  absl::Status Hopeless(const Rendezvous& meeting, const CollectiveCall& call) const;
+  void StartWork(Rendezvous& rendezvous, const MakeWork& make_work);
+  absl::Status Work(Rendezvous& rendezvous, const Arrival& worker);
+  // The reason why `rendezvous` can never be complete; OK if it may.
+  absl::Status Hopeless(const Rendezvous& rendezvous, const CollectiveCall& call) const;
   // Errors: FailedPrecondition if a rank waits for `rank`, which has ended.
   absl::Status CheckNotAwaited(int64_t rank) const;
   absl::Status CheckPeer(const CollectiveCall& call, int64_t peer) const;
-  void Wake(Rendezvous& meeting, const absl::Status& status);
+  void Wake(Rendezvous& rendezvous, const absl::Status& status);
   // Ends the run with `status`, before the arrival of `rank` goes out of scope; returns failure_.
   absl::Status Leave(int64_t rank, const absl::Status& status);
   // Ends the run with `status`, unless failure_ is already set.

@@ -1,4 +1,4 @@
-#include "collectives/meeting_communicator.h"
+#include "collectives/rendezvous_communicator.h"
 
 #include <algorithm>
 
@@ -50,8 +50,8 @@ absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> grou
   return absl::OkStatus();
 }
 
-absl::Status MeetingCommunicator::MeetToReduce(CollectiveKind kind, const CollectiveCall& call, Buffers buffers,
-                                               const Reduction& reduction) {
+absl::Status RendezvousCommunicator::JoinToReduce(CollectiveKind kind, const CollectiveCall& call, Buffers buffers,
+                                                  const Reduction& reduction) {
   if (reduction.element_bytes <= 0 || kReductionPiece % reduction.element_bytes != 0) {
     return Refuse(InvalidArgument(call.name, ": elements of ", reduction.element_bytes, " bytes cannot be reduced"));
   }
@@ -61,40 +61,41 @@ absl::Status MeetingCommunicator::MeetToReduce(CollectiveKind kind, const Collec
                                                  reduction.element_bytes, " in arrays ", SizesText(buffers)),
                                     buffers);
   contribution.reduction = &reduction;
-  return Meet(contribution);
+  return Join(contribution);
 }
 
-absl::Status MeetingCommunicator::AllReduce(const CollectiveCall& call, Buffers buffers, const Reduction& reduction) {
-  return MeetToReduce(CollectiveKind::kAllReduce, call, buffers, reduction);
+absl::Status RendezvousCommunicator::AllReduce(const CollectiveCall& call, Buffers buffers,
+                                               const Reduction& reduction) {
+  return JoinToReduce(CollectiveKind::kAllReduce, call, buffers, reduction);
 }
-absl::Status MeetingCommunicator::ReduceScatter(const CollectiveCall& call, Buffers buffers,
-                                                const Reduction& reduction) {
-  return MeetToReduce(CollectiveKind::kReduceScatter, call, buffers, reduction);
+absl::Status RendezvousCommunicator::ReduceScatter(const CollectiveCall& call, Buffers buffers,
+                                                   const Reduction& reduction) {
+  return JoinToReduce(CollectiveKind::kReduceScatter, call, buffers, reduction);
 }
 
-absl::Status MeetingCommunicator::AllGather(const CollectiveCall& call, Buffers buffers) {
+absl::Status RendezvousCommunicator::AllGather(const CollectiveCall& call, Buffers buffers) {
   Contribution contribution =
       Bring(CollectiveKind::kAllGather, call, absl::StrCat("gathered, ", SizesText(buffers)), buffers);
-  return Meet(contribution);
+  return Join(contribution);
 }
 
-absl::Status MeetingCommunicator::CollectiveBroadcast(const CollectiveCall& call, Buffers buffers) {
+absl::Status RendezvousCommunicator::CollectiveBroadcast(const CollectiveCall& call, Buffers buffers) {
   Contribution contribution =
       Bring(CollectiveKind::kBroadcast, call, absl::StrCat("broadcast, ", SizesText(buffers)), buffers);
-  return Meet(contribution);
+  return Join(contribution);
 }
 
-absl::Status MeetingCommunicator::CollectivePermute(const CollectiveCall& call, Buffers buffers, int64_t source,
-                                                    int64_t target) {
+absl::Status RendezvousCommunicator::CollectivePermute(const CollectiveCall& call, Buffers buffers, int64_t source,
+                                                       int64_t target) {
   Contribution contribution =
       Bring(CollectiveKind::kPermute, call, absl::StrCat("permuted, ", SizesText(buffers)), buffers);
   contribution.source = source;
   contribution.target = target;
-  return Meet(contribution);
+  return Join(contribution);
 }
 
-absl::Status MeetingCommunicator::AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
-                                           absl::Span<void* const> receives, int64_t bytes) {
+absl::Status RendezvousCommunicator::AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
+                                              absl::Span<void* const> receives, int64_t bytes) {
   if (sends.size() != call.group.size() || receives.size() != call.group.size()) {
     return Refuse(InvalidArgument(call.name, ": expected an array for each of the ", call.group.size(),
                                   " ranks of the group, got ", sends.size(), " to send and ", receives.size(),
@@ -104,12 +105,12 @@ absl::Status MeetingCommunicator::AllToAll(const CollectiveCall& call, absl::Spa
   contribution.sends = sends;
   contribution.receives = receives;
   contribution.bytes = bytes;
-  return Meet(contribution);
+  return Join(contribution);
 }
 
-absl::Status MeetingCommunicator::RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes,
-                                                 void* receive, int64_t receive_bytes,
-                                                 absl::Span<const RaggedUpdate> updates) {
+absl::Status RendezvousCommunicator::RaggedAllToAll(const CollectiveCall& call, const void* send, int64_t send_bytes,
+                                                    void* receive, int64_t receive_bytes,
+                                                    absl::Span<const RaggedUpdate> updates) {
   if (call.group.empty() || updates.size() % call.group.size() != 0) {
     return Refuse(InvalidArgument(call.name, ": expected as many updates for each of the ", call.group.size(),
                                   " ranks of the group, got ", updates.size(), " in all"));
@@ -127,7 +128,7 @@ absl::Status MeetingCommunicator::RaggedAllToAll(const CollectiveCall& call, con
   contribution.receive = receive;
   contribution.receive_bytes = receive_bytes;
   contribution.updates = updates;
-  return Meet(contribution);
+  return Join(contribution);
 }
 
 }  // namespace hilo

@@ -1,7 +1,7 @@
 // Base of communicators whose ranks rendezvous: every collective becomes a contribution that
 // describes all the inputs and outputs of a rank. Private to collectives.
-#ifndef HILO_COLLECTIVES_MEETING_COMMUNICATOR_H_
-#define HILO_COLLECTIVES_MEETING_COMMUNICATOR_H_
+#ifndef HILO_COLLECTIVES_RENDEZVOUS_COMMUNICATOR_H_
+#define HILO_COLLECTIVES_RENDEZVOUS_COMMUNICATOR_H_
 
 #include <cstdint>
 #include <string>
@@ -39,8 +39,8 @@ struct Contribution : Arrival {
   absl::Span<const RaggedUpdate> updates;
 };
 
-// Performs the checks that need only this rank's arguments, and delegates the rest to Meet.
-class MeetingCommunicator : public Communicator {
+// Performs the checks that need only this rank's arguments, and delegates the rest to Join.
+class RendezvousCommunicator : public Communicator {
  public:
   absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                          const Reduction& reduction) final;
@@ -57,12 +57,12 @@ class MeetingCommunicator : public Communicator {
 
  protected:
   // Combines the contribution (and that of `call`) with those of the other ranks.
-  virtual absl::Status Meet(Contribution& contribution) = 0;
+  virtual absl::Status Join(Contribution& contribution) = 0;
   // Ends the run of all ranks because of an error that only this rank sees. Returns the error for the caller.
   virtual absl::Status Refuse(const absl::Status& error) = 0;
 
  private:
-  absl::Status MeetToReduce(CollectiveKind kind, const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
+  absl::Status JoinToReduce(CollectiveKind kind, const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
                             const Reduction& reduction);
 };
 
@@ -86,4 +86,4 @@ absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> grou
 
 }  // namespace hilo
 
-#endif  // HILO_COLLECTIVES_MEETING_COMMUNICATOR_H_
+#endif  // HILO_COLLECTIVES_RENDEZVOUS_COMMUNICATOR_H_
