@@ -42,11 +42,11 @@ bool IsWidenedDot(const HloInstruction& dot);
 // Returns true for products that would be library dots, or outer products of rows, if their operands were transposed.
 bool IsTransposedDot(const HloInstruction& dot);
 
-// Returns true for products of few rows and a matrix of weights whose rows are contiguous, so that loops can read the
-// weights as streams, whatever computes their elements.
+// Returns true for products of few rows and a matrix of weights whose rows or columns are contiguous, so that loops can
+// read the weights as streams, whatever computes their elements.
 bool CanStream(const HloInstruction& dot);
 // Returns true for those among them that are faster so than as calls of the library: the weights are large, and the
-// rows fewer still unless the weights are converted from a narrower type.
+// rows fewer still unless sums are along contiguous weights or the weights are converted from a narrower type.
 bool IsStreamDot(const HloInstruction& dot);
 
 }  // namespace hilo::cpu

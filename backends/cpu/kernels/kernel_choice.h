@@ -29,6 +29,9 @@
 //   prefix-scan-row      a row at a time, a vector scanned by halving
 //   prefix-scan-rows     interleaved rows, {rows}
 //   prefix-scan-lanes    lanes are rows
+//   lane-dot             few rows times a matrix, lanes along the sums, {columns of a part, columns of a tile, rows of
+//   a
+//                        tile}
 //   library-dot          calls of a matrix product, {rows of a call, columns of a call}
 //   stream-dot           few rows times a matrix that is read in blocks of rows, {columns of a part, vectors
 //                        together, rows of a tile, rows of a block}

@@ -111,9 +111,19 @@ constexpr int64_t kStreamPart = 2048, kLeastStreamPart = 512;
 constexpr int64_t kStreamBlock = 8, kLargeStreamBlock = 16, kFewStreamRows = 8;
 constexpr int64_t kStreamTiles[] = {5, 4, 3, 2};
 
+// Rows of the weights of a part, and rows of either factor of a tile, if sums are along the rows of the weights.
+constexpr int64_t kLanePart = 64, kLaneTile = 4;
+
 KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& target) {
   const Gemm gemm = *GemmOf(dot);
   const int width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
+  if (gemm.b.transposed) {
+    return {.kind = KernelKind::kLaneDot,
+            .width = width,
+            .tile = {std::min(kLanePart, gemm.n), kLaneTile, std::min(gemm.m, kLaneTile)},
+            .parts = CeilDiv(gemm.n, kLanePart),
+            .why = "few rows: the weights are read once, as streams along the sums"};
+  }
   // The tile that leaves the fewest rows over.
   const int64_t tile = *std::min_element(std::begin(kStreamTiles), std::end(kStreamTiles),
                                          [&](int64_t a, int64_t b) { return gemm.m % a < gemm.m % b; });

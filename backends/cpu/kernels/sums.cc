@@ -128,6 +128,17 @@ class OrderedSum {
   const bool by_rows_;         // the shortest sums are rows
 };
 
+// Combines the lanes by halving.
+absl::StatusOr<Elements> CombineLanes(FunctionEmitter& f, Terms& terms, int width, Elements values) {
+  codegen::RegionScope region(f.context());
+  for (int half = width / 2; half >= 1; half /= 2) {
+    const Elements low = Lanes(f, values, 0, half), high = Lanes(f, values, half, half);
+    f.context().lanes = {.width = half};
+    HILO_ASSIGN_OR_RETURN(values, terms.Merge(low, high));
+  }
+  return values;
+}
+
 class LaneSum {
  public:
   LaneSum(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
@@ -159,7 +170,7 @@ class LaneSum {
     for (size_t a = 1; a < accumulators_; ++a) {
       HILO_ASSIGN_OR_RETURN(total, terms_.Merge(total, values_.Get(sums, a)));
     }
-    return CombineLanes(std::move(total));
+    return CombineLanes(f_, terms_, width_, std::move(total));
   }
 
  private:
@@ -225,17 +236,6 @@ class LaneSum {
       HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(Int(whole), 1, width_, row_), 0, &running));
     }
     return running;
-  }
-
-  // Combines the lanes by halving.
-  absl::StatusOr<Elements> CombineLanes(Elements values) {
-    codegen::RegionScope region(f_.context());
-    for (int half = width_ / 2; half >= 1; half /= 2) {
-      const Elements low = Lanes(f_, values, 0, half), high = Lanes(f_, values, half, half);
-      f_.context().lanes = {.width = half};
-      HILO_ASSIGN_OR_RETURN(values, terms_.Merge(low, high));
-    }
-    return values;
   }
 
   FunctionEmitter& f_;
@@ -341,6 +341,33 @@ absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width,
   }
   HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
   return terms.Merge(start, total);
+}
+
+absl::StatusOr<std::vector<Elements>> SumTileInLanes(FunctionEmitter& f, Terms& terms, int width,
+                                                     absl::Span<const std::vector<LaneIndex>> kept) {
+  llvm::IRBuilder<>& b = f.b();
+  const int64_t size = terms.reduced()[0];
+  codegen::RegionScope region(f.context());
+  f.context().lanes = {.width = width};
+  HILO_ASSIGN_OR_RETURN(const Elements zero, terms.Identity());
+  const RunningValues values(f, zero);
+  const auto body = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
+    const LaneIndex at = LaneIndex::Strided(i, 1, width, size);
+    Carried next;
+    for (size_t p = 0; p < kept.size(); ++p) {
+      HILO_ASSIGN_OR_RETURN(const Elements sum, terms.Add(values.Get(running, p), kept[p], {at}));
+      values.Append(sum, &next);
+    }
+    return next;
+  };
+  HILO_ASSIGN_OR_RETURN(const Carried sums,
+                        codegen::EmitLoop(f.context(), "lanes", b.getInt64(0), b.getInt64(static_cast<uint64_t>(size)),
+                                          width, values.All(kept.size(), zero), body));
+  std::vector<Elements> results;
+  for (size_t p = 0; p < kept.size(); ++p) {
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), CombineLanes(f, terms, width, values.Get(sums, p)));
+  }
+  return results;
 }
 
 }  // namespace hilo::cpu

@@ -34,6 +34,11 @@ absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, codegen::Term
 absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, codegen::Terms& terms, int width, int64_t accumulators,
                                     int64_t section, const std::vector<codegen::LaneIndex>& kept);
 
+// With vectors of `width` terms, of one reduced dimension whose size is a multiple, at several uniform positions of the
+// kept dimensions together, from the identity.
+absl::StatusOr<std::vector<Elements>> SumTileInLanes(FunctionEmitter& f, codegen::Terms& terms, int width,
+                                                     absl::Span<const std::vector<codegen::LaneIndex>> kept);
+
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_KERNELS_SUMS_H_

@@ -95,6 +95,15 @@ TEST(StreamDotTest, WeightsOfAnyType) {
             rows, columns, type, is_wide ? "f64" : "f32"));
       }
     }
+    // The same with weights whose rows lie along the sums.
+    for (const char* type : {"f32", "f64", "bf16", "s8"}) {
+      ExpectSameResults(absl::Substitute(
+          "HloModule lanes\nENTRY main {\n  a = s32[$0,1008] parameter(0)\n  b = s32[301,1008] parameter(1)\n  c = "
+          "s32[301] parameter(2)\n  x = $2[$0,1008] convert(a)\n  y = $1[301,1008] convert(b)\n  w = $2[301,1008] "
+          "convert(y)\n  s = $2[301] convert(c)\n  t = $2[301,1008] broadcast(s), dimensions={0}\n  v = $2[301,1008] "
+          "multiply(w, t)\n  ROOT r = $2[$0,301] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}\n",
+          rows, type, absl::StrContains(type, "f64") ? "f64" : "f32"));
+    }
     // Several contracted and free dimensions; a last block that is shorter.
     ExpectSameResults(absl::Substitute(
         "HloModule stream\nENTRY main {\n  a = s32[$0,3,337] parameter(0)\n  b = s32[3,337,20,16] parameter(1)\n  x = "
