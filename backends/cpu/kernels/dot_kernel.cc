@@ -153,12 +153,13 @@ absl::Status EmitLaneDot(FunctionEmitter& f, const KernelParts& kernel) {
   codegen::DotTerms terms(f.elements(), dot);
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const std::vector<int64_t>& tile = kernel.config.tile;
-  const codegen::LoopNest nest = {{.sizes = rhs.free_sizes, .part = tile[0], .unroll = tile[1]},
+  const codegen::LoopNest nest = {{.sizes = lhs.batch_sizes},
+                                  {.sizes = rhs.free_sizes, .part = tile[0], .unroll = tile[1]},
                                   {.sizes = lhs.free_sizes, .part = Product(lhs.free_sizes), .unroll = tile[2]}};
   return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
     std::vector<std::vector<codegen::LaneIndex>> kept;
     for (const codegen::Position& position : positions)
-      kept.push_back(Joined(f.context(), {position[1], position[0]}).Dims(f.context()));
+      kept.push_back(Joined(f.context(), {position[0], position[2], position[1]}).Dims(f.context()));
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums,
                           SumTileInLanes(f, terms, static_cast<int>(kernel.config.width), kept));
     for (size_t p = 0; p < kept.size(); ++p)

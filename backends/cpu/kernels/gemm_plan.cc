@@ -25,7 +25,10 @@ constexpr int64_t kStreamMultiple = 16;
 // The same for sums along the rows of the weights, and terms of a sum at most, as each lane adds up its own one by one.
 // f32[16,4096] times transposed weights of f32, bf16 and s8, with the library and as streams: 7.9, 7.9, 10.2
 // and 4.9, 3.7, 3.3 ms; 32 rows: 10.4, 8.2, 12.6 and 8.0, 6.4, 6.5; 48 rows: 12.5, 9.4, 14.6 and 13.0, 9.2, 10.3.
+// Fewer rows pay for shorter sums, as the lanes of each are combined: f32[8,16,128] times f32[8,2048,128] 0.94 and 0.45
+// ms, bf16 0.52 and 0.52, with 8 rows 0.46 and 0.26; f32[64,32,64] times f32[64,512,64] 0.77 and 1.47.
 constexpr int64_t kMostLaneRows = 32, kMostLaneTerms = 1 << 14;
+constexpr int64_t kManyLaneTerms = 512, kFewLaneRows = 16, kLeastLaneTerms = 128;
 
 struct Extent {
   int64_t size = 1, stride = 1;
@@ -180,13 +183,13 @@ bool CanStream(const HloInstruction& dot) {
   const Shape& weights = dot.operand(1)->shape();
   if (SumType(dot.operand(0)->shape().element_type(), weights.element_type(), type) != type) return false;
   const std::optional<Gemm> gemm = GemmOf(dot);
-  if (!gemm.has_value() || gemm->batch != 1 || gemm->m < 2 || gemm->n < kStreamColumns) return false;
+  if (!gemm.has_value() || gemm->m < 2 || gemm->n < kStreamColumns) return false;
   if (gemm->b.transposed) {
     return gemm->m <= kMostLaneRows && !gemm->a.transposed && dot.attrs<DotAttrs>().rhs_contracting_dims.size() == 1 &&
            gemm->k % kStreamMultiple == 0 && gemm->k <= kMostLaneTerms;
   }
   const int64_t row = RhsOf(dot).free_sizes.back();
-  return gemm->m <= kMostStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
+  return gemm->batch == 1 && gemm->m <= kMostStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
 }
 
 bool IsStreamDot(const HloInstruction& dot) {
@@ -195,12 +198,12 @@ bool IsStreamDot(const HloInstruction& dot) {
   const Gemm gemm = *GemmOf(dot);
   int64_t most = kFewStreamRows;
   if (gemm.b.transposed) {
-    most = kMostLaneRows;
+    most = gemm.k >= kManyLaneTerms ? kMostLaneRows : gemm.k >= kLeastLaneTerms ? kFewLaneRows : 0;
   } else if (IsFromNarrower(*dot.operand(1), type)) {
     const bool has_library = dot.operand(1)->shape().element_type() != type && GemmSymbol(dot) != nullptr;
     most = has_library ? kNarrowStreamRows : kMostStreamRows;
   }
-  return gemm.m <= most && gemm.k * gemm.n >= kStreamWeights;
+  return gemm.m <= most && gemm.batch * gemm.k * gemm.n >= kStreamWeights;
 }
 
 bool IsLibraryDot(const HloInstruction& dot) {

@@ -121,7 +121,7 @@ KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& targ
     return {.kind = KernelKind::kLaneDot,
             .width = width,
             .tile = {std::min(kLanePart, gemm.n), kLaneTile, std::min(gemm.m, kLaneTile)},
-            .parts = CeilDiv(gemm.n, kLanePart),
+            .parts = gemm.batch * CeilDiv(gemm.n, kLanePart),
             .why = "few rows: the weights are read once, as streams along the sums"};
   }
   // The tile that leaves the fewest rows over.

@@ -104,6 +104,12 @@ TEST(StreamDotTest, WeightsOfAnyType) {
           "multiply(w, t)\n  ROOT r = $2[$0,301] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}\n",
           rows, type, absl::StrContains(type, "f64") ? "f64" : "f32"));
     }
+    // A batch of them, with another order of dimensions.
+    ExpectSameResults(absl::Substitute(
+        "HloModule batch\nENTRY main {\n  a = s32[3,$0,128] parameter(0)\n  b = s32[700,3,128] parameter(1)\n  x = "
+        "bf16[3,$0,128] convert(a)\n  y = bf16[700,3,128] convert(b)\n  ROOT r = f32[3,$0,700] dot(x, y), "
+        "lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n",
+        rows));
     // Several contracted and free dimensions; a last block that is shorter.
     ExpectSameResults(absl::Substitute(
         "HloModule stream\nENTRY main {\n  a = s32[$0,3,337] parameter(0)\n  b = s32[3,337,20,16] parameter(1)\n  x = "
