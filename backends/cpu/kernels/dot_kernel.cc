@@ -110,16 +110,17 @@ absl::Status EmitStreamDot(FunctionEmitter& f, const KernelParts& kernel) {
   const int64_t block = tile[3], blocks = CeilDiv(Product(terms.reduced()), block);
   const int64_t rows = Product(lhs.free_sizes);
   const codegen::LoopNest nest = {
+      {.sizes = lhs.batch_sizes},
       {.sizes = {blocks}, .part = blocks},
       {.sizes = lhs.free_sizes, .part = rows, .unroll = tile[2]},
       {.sizes = rhs.free_sizes, .part = tile[0], .unroll = tile[1], .lanes = kernel.config.width}};
   llvm::IRBuilder<>& b = f.b();
   return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
-    llvm::Value* first = b.CreateNSWMul(positions[0][0].Dims(f.context())[0].Base(f.context()),
+    llvm::Value* first = b.CreateNSWMul(positions[0][1].Dims(f.context())[0].Base(f.context()),
                                         b.getInt64(static_cast<uint64_t>(block)));
     std::vector<std::vector<codegen::LaneIndex>> kept;
     for (const codegen::Position& position : positions)
-      kept.push_back(Joined(f.context(), {position[1], position[2]}).Dims(f.context()));
+      kept.push_back(Joined(f.context(), {position[0], position[2], position[3]}).Dims(f.context()));
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumBlock(f, terms, first, block, kept));
     const codegen::IrArray result = f.ArrayOf(kernel.instruction);
     // All loads before all stores: rows are often a multiple of 4 KB apart, and a load waits for such a store.

@@ -19,8 +19,8 @@ constexpr int64_t kLibraryWork = 16 * 1024;
 // library (which needs the weights in f32, if they are s8) and as streams, in ms: f32 3.5, 4.1, 4.5 and 1.9, 3.7, 4.4;
 // bf16 10.8, 7.9, 8.7 and 0.9, 2.8, 4.8 (2048 x 2048, 16 rows: 0.66 and 0.87); s8 5.6, 6.6, 7.3 and 0.6, 1.7, 4.0.
 constexpr int64_t kFewStreamRows = 4, kNarrowStreamRows = 8, kMostStreamRows = 16;
-constexpr int64_t kStreamColumns = 256;
-constexpr int64_t kStreamWeights = 1 << 18;
+constexpr int64_t kStreamColumns = 64;
+constexpr int64_t kStreamWeights = 1 << 18, kBatchWeights = 1 << 15;  // in all, and of each product of a batch
 constexpr int64_t kStreamMultiple = 16;
 // The same for sums along the rows of the weights, and terms of a sum at most, as each lane adds up its own one by one.
 // f32[16,4096] times transposed weights of f32, bf16 and s8, with the library and as streams: 7.9, 7.9, 10.2
@@ -189,7 +189,7 @@ bool CanStream(const HloInstruction& dot) {
            gemm->k % kStreamMultiple == 0 && gemm->k <= kMostLaneTerms;
   }
   const int64_t row = RhsOf(dot).free_sizes.back();
-  return gemm->batch == 1 && gemm->m <= kMostStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
+  return gemm->m <= kMostStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
 }
 
 bool IsStreamDot(const HloInstruction& dot) {
@@ -203,7 +203,8 @@ bool IsStreamDot(const HloInstruction& dot) {
     const bool has_library = dot.operand(1)->shape().element_type() != type && GemmSymbol(dot) != nullptr;
     most = has_library ? kNarrowStreamRows : kMostStreamRows;
   }
-  return gemm.m <= most && gemm.batch * gemm.k * gemm.n >= kStreamWeights;
+  const int64_t weights = gemm.k * gemm.n;
+  return gemm.m <= most && weights >= kBatchWeights && gemm.batch * weights >= kStreamWeights;
 }
 
 bool IsLibraryDot(const HloInstruction& dot) {

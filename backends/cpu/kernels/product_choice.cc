@@ -132,7 +132,7 @@ KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& targ
   return {.kind = KernelKind::kStreamDot,
           .width = width,
           .tile = {part, kTileColumns, tile, gemm.m <= kFewStreamRows ? kStreamBlock : kLargeStreamBlock},
-          .parts = CeilDiv(gemm.n, part),
+          .parts = gemm.batch * CeilDiv(gemm.n, part),
           .why = "few rows: the weights are read once, as streams"};
 }
 

@@ -110,6 +110,19 @@ TEST(StreamDotTest, WeightsOfAnyType) {
         "bf16[3,$0,128] convert(a)\n  y = bf16[700,3,128] convert(b)\n  ROOT r = f32[3,$0,700] dot(x, y), "
         "lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n",
         rows));
+    // Batches, of one too.
+    for (int64_t batch : {1, 3}) {
+      ExpectSameResults(absl::Substitute(
+          "HloModule batch\nENTRY main {\n  a = s32[$1,$0,701] parameter(0)\n  b = s32[$1,701,390] parameter(1)\n  x = "
+          "bf16[$1,$0,701] convert(a)\n  y = bf16[$1,701,390] convert(b)\n  ROOT r = f32[$1,$0,390] dot(x, y), "
+          "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}\n}\n",
+          rows, batch));
+      ExpectSameResults(absl::Substitute(
+          "HloModule batch\nENTRY main {\n  a = s32[$1,$0,704] parameter(0)\n  b = s32[$1,390,704] parameter(1)\n  x = "
+          "f32[$1,$0,704] convert(a)\n  y = f32[$1,390,704] convert(b)\n  ROOT r = f32[$1,$0,390] dot(x, y), "
+          "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}\n",
+          rows, batch));
+    }
     // Several contracted and free dimensions; a last block that is shorter.
     ExpectSameResults(absl::Substitute(
         "HloModule stream\nENTRY main {\n  a = s32[$0,3,337] parameter(0)\n  b = s32[3,337,20,16] parameter(1)\n  x = "
