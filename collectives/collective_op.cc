@@ -143,8 +143,8 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
   return op;
 }
 
-absl::StatusOr<std::vector<int64_t>> CollectiveOp::GroupAt(const Place& place) const {
-  const int64_t count = IdCount(mode_, place);
+absl::StatusOr<std::vector<int64_t>> CollectiveOp::GroupAt(const DevicePosition& position) const {
+  const int64_t count = IdCount(mode_, position);
   std::vector<int64_t> ids;
   for (const auto& [source, target] : pairs_.pairs) ids.push_back(std::max(source, target));
   // A permute or broadcast is of all devices, as those that get nothing get zeros.
@@ -155,9 +155,9 @@ absl::StatusOr<std::vector<int64_t>> CollectiveOp::GroupAt(const Place& place) c
   for (int64_t id : ids) {
     if (id < count) continue;
     return InvalidArgument(name_, ": names id ", id, ", but there are ", count, " (", CollectiveOpGroupModeName(mode_),
-                           " on ", place.replica_count, " replicas and ", place.partition_count, " partitions)");
+                           " on ", position.replica_count, " replicas and ", position.partition_count, " partitions)");
   }
-  auto group = GroupOf(of_all ? ReplicaGroups() : groups_, mode_, place);
+  auto group = GroupOf(of_all ? ReplicaGroups() : groups_, mode_, position);
   if (!group.ok()) return AddContext(group.status(), absl::StrCat("; in ", name_));
   HILO_RETURN_IF_ERROR(CheckShapes(static_cast<int64_t>(group->size())));
   return group;
@@ -184,23 +184,23 @@ absl::Status CollectiveOp::CheckShapes(int64_t ranks) const {
   return absl::OkStatus();
 }
 
-absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator, const CancellationToken* cancellation,
-                               const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
-                               absl::Span<void* const> results) const {
+absl::Status CollectiveOp::Run(const DevicePosition& position, Communicator* communicator,
+                               const CancellationToken* cancellation, const decltype(Reduction::combine)& combine,
+                               absl::Span<const void* const> operands, absl::Span<void* const> results) const {
   std::vector<std::unique_ptr<Communicator>> alone;
   if (communicator == nullptr) {
-    if (place.size() != 1)
-      return FailedPrecondition(name_, ": there is no communicator between the ", place.size(), " devices");
+    if (position.size() != 1)
+      return FailedPrecondition(name_, ": there is no communicator between the ", position.size(), " devices");
     alone = MakeInProcessCommunicators(1);
     communicator = alone[0].get();
   }
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(place));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(position));
   Running run{.call = {.name = name_, .key = key_, .group = group, .cancellation = cancellation},
               .communicator = communicator,
               .reduction = {.element_bytes = element_bytes_, .combine = combine},
               .operands = operands,
               .results = results};
-  static constexpr OpcodeMap<absl::Status (CollectiveOp::*)(Running&, const Place&) const> kRun = {
+  static constexpr OpcodeMap<absl::Status (CollectiveOp::*)(Running&, const DevicePosition&) const> kRun = {
       {HloOpcode::kAllGather, &CollectiveOp::AllGather},
       {HloOpcode::kAllReduce, &CollectiveOp::AllReduce},
       {HloOpcode::kAllToAll, &CollectiveOp::AllToAll},
@@ -209,17 +209,17 @@ absl::Status CollectiveOp::Run(const Place& place, Communicator* communicator, c
       {HloOpcode::kRaggedAllToAll, &CollectiveOp::Ragged},
       {HloOpcode::kReduceScatter, &CollectiveOp::ReduceScatter},
   };
-  return (this->*kRun[opcode_])(run, place);  // Create takes no others
+  return (this->*kRun[opcode_])(run, position);  // Create takes no others
 }
 
-absl::Status CollectiveOp::AllReduce(Running& run, const Place&) const {
+absl::Status CollectiveOp::AllReduce(Running& run, const DevicePosition&) const {
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i)
     buffers.push_back({run.operands[i], run.results[i], operands_[i].bytes()});
   return run.communicator->AllReduce(run.call, buffers, run.reduction);
 }
 
-absl::Status CollectiveOp::AllGather(Running& run, const Place&) const {
+absl::Status CollectiveOp::AllGather(Running& run, const DevicePosition&) const {
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i) {
     void* receive = run.results[i];
@@ -237,7 +237,7 @@ absl::Status CollectiveOp::AllGather(Running& run, const Place&) const {
   return absl::OkStatus();
 }
 
-absl::Status CollectiveOp::ReduceScatter(Running& run, const Place&) const {
+absl::Status CollectiveOp::ReduceScatter(Running& run, const DevicePosition&) const {
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const void* send = run.operands[i];
@@ -251,7 +251,7 @@ absl::Status CollectiveOp::ReduceScatter(Running& run, const Place&) const {
   return run.communicator->ReduceScatter(run.call, buffers, run.reduction);
 }
 
-absl::Status CollectiveOp::AllToAll(Running& run, const Place&) const {
+absl::Status CollectiveOp::AllToAll(Running& run, const DevicePosition&) const {
   if (along_dimension_) return AllToAllOfArray(run);
   return run.communicator->AllToAll(run.call, run.operands, run.results, operands_[0].bytes());
 }
@@ -278,12 +278,12 @@ absl::Status CollectiveOp::AllToAllOfArray(Running& run) const {
   return absl::OkStatus();
 }
 
-absl::Status CollectiveOp::Permute(Running& run, const Place& place) const {
-  const int64_t own = IdOf(mode_, place);
+absl::Status CollectiveOp::Permute(Running& run, const DevicePosition& position) const {
+  const int64_t own = IdOf(mode_, position);
   int64_t source = -1, target = -1;
   for (const auto& [from, to] : pairs_.pairs) {
-    if (to == own) source = RanksOf(mode_, from, place)[0];
-    if (from == own) target = RanksOf(mode_, to, place)[0];
+    if (to == own) source = RanksOf(mode_, from, position)[0];
+    if (from == own) target = RanksOf(mode_, to, position)[0];
   }
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i)
@@ -291,14 +291,14 @@ absl::Status CollectiveOp::Permute(Running& run, const Place& place) const {
   return run.communicator->CollectivePermute(run.call, buffers, source, target);
 }
 
-absl::Status CollectiveOp::Broadcast(Running& run, const Place& place) const {
-  const int64_t own = IdOf(mode_, place);
+absl::Status CollectiveOp::Broadcast(Running& run, const DevicePosition& position) const {
+  const int64_t own = IdOf(mode_, position);
   // Without groups it is one of all.
   std::vector<int64_t> ranks;
   if (groups_.groups.empty()) ranks.assign(run.call.group.begin(), run.call.group.end());
   for (const std::vector<int64_t>& group : groups_.groups) {
     if (std::find(group.begin(), group.end(), own) == group.end()) continue;
-    for (int64_t id : group) ranks.push_back(RanksOf(mode_, id, place)[0]);
+    for (int64_t id : group) ranks.push_back(RanksOf(mode_, id, position)[0]);
   }
   std::vector<CollectiveBuffer> buffers;
   for (size_t i = 0; i < operands_.size(); ++i) {
@@ -311,7 +311,7 @@ absl::Status CollectiveOp::Broadcast(Running& run, const Place& place) const {
   return run.communicator->CollectiveBroadcast(run.call, buffers);
 }
 
-absl::Status CollectiveOp::Ragged(Running& run, const Place&) const {
+absl::Status CollectiveOp::Ragged(Running& run, const DevicePosition&) const {
   const int64_t output_bytes = results_[0].bytes(), input_bytes = operands_[0].bytes();
   if (output_bytes > 0) std::memcpy(run.results[0], run.operands[1], output_bytes);
   std::vector<RaggedUpdate> updates;

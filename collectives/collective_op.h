@@ -23,12 +23,12 @@ class CollectiveOp {
   // InvalidArgument if its groups do not fit the devices of its module.
   static absl::StatusOr<CollectiveOp> Create(const HloInstruction& instruction);
 
-  // Runs as the device at `place`. Arrays are dense and row-major, one per operand and one per result;
+  // Runs as the device at `position`. Arrays are dense and row-major, one per operand and one per result;
   // no result overlaps an operand. `communicator` may be null if the device is alone;
   // `cancellation` may be null; `combine` is to_apply, for ops that have it. Errors:
   // InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of
   // communicators.
-  absl::Status Run(const Place& place, Communicator* communicator, const CancellationToken* cancellation,
+  absl::Status Run(const DevicePosition& position, Communicator* communicator, const CancellationToken* cancellation,
                    const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
                    absl::Span<void* const> results) const;
 
@@ -43,17 +43,17 @@ class CollectiveOp {
   struct Running;
 
   CollectiveOp() = default;
-  // The ranks that participate at `place`, after all checks have passed.
-  absl::StatusOr<std::vector<int64_t>> GroupAt(const Place& place) const;
+  // The ranks that participate at `position`, after all checks have passed.
+  absl::StatusOr<std::vector<int64_t>> GroupAt(const DevicePosition& position) const;
   absl::Status CheckShapes(int64_t ranks) const;
-  absl::Status AllReduce(Running& run, const Place& place) const;
-  absl::Status AllGather(Running& run, const Place& place) const;
-  absl::Status ReduceScatter(Running& run, const Place& place) const;
-  absl::Status AllToAll(Running& run, const Place& place) const;
+  absl::Status AllReduce(Running& run, const DevicePosition& position) const;
+  absl::Status AllGather(Running& run, const DevicePosition& position) const;
+  absl::Status ReduceScatter(Running& run, const DevicePosition& position) const;
+  absl::Status AllToAll(Running& run, const DevicePosition& position) const;
   absl::Status AllToAllOfArray(Running& run) const;
-  absl::Status Permute(Running& run, const Place& place) const;
-  absl::Status Broadcast(Running& run, const Place& place) const;
-  absl::Status Ragged(Running& run, const Place& place) const;
+  absl::Status Permute(Running& run, const DevicePosition& position) const;
+  absl::Status Broadcast(Running& run, const DevicePosition& position) const;
+  absl::Status Ragged(Running& run, const DevicePosition& position) const;
 
   HloOpcode opcode_;
   std::string name_;

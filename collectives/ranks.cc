@@ -6,33 +6,33 @@
 
 namespace hilo {
 
-int64_t IdCount(CollectiveOpGroupMode mode, const Place& place) {
+int64_t IdCount(CollectiveOpGroupMode mode, const DevicePosition& position) {
   switch (mode) {
     case CollectiveOpGroupMode::kCrossReplica:
-    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return place.replica_count;
-    case CollectiveOpGroupMode::kCrossPartition: return place.partition_count;
-    case CollectiveOpGroupMode::kFlattenedID: return place.size();
+    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return position.replica_count;
+    case CollectiveOpGroupMode::kCrossPartition: return position.partition_count;
+    case CollectiveOpGroupMode::kFlattenedID: return position.size();
   }
   return 0;
 }
 
-int64_t IdOf(CollectiveOpGroupMode mode, const Place& place) {
+int64_t IdOf(CollectiveOpGroupMode mode, const DevicePosition& position) {
   switch (mode) {
     case CollectiveOpGroupMode::kCrossReplica:
-    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return place.replica_id;
-    case CollectiveOpGroupMode::kCrossPartition: return place.partition_id;
-    case CollectiveOpGroupMode::kFlattenedID: return place.rank();
+    case CollectiveOpGroupMode::kCrossReplicaAndPartition: return position.replica_id;
+    case CollectiveOpGroupMode::kCrossPartition: return position.partition_id;
+    case CollectiveOpGroupMode::kFlattenedID: return position.rank();
   }
   return 0;
 }
 
-std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place& place) {
+std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const DevicePosition& position) {
   std::vector<int64_t> ranks;
   switch (mode) {
-    case CollectiveOpGroupMode::kCrossReplica: return {id * place.partition_count + place.partition_id};
-    case CollectiveOpGroupMode::kCrossPartition: return {place.replica_id * place.partition_count + id};
+    case CollectiveOpGroupMode::kCrossReplica: return {id * position.partition_count + position.partition_id};
+    case CollectiveOpGroupMode::kCrossPartition: return {position.replica_id * position.partition_count + id};
     case CollectiveOpGroupMode::kCrossReplicaAndPartition:
-      for (int64_t p = 0; p < place.partition_count; ++p) ranks.push_back(id * place.partition_count + p);
+      for (int64_t p = 0; p < position.partition_count; ++p) ranks.push_back(id * position.partition_count + p);
       return ranks;
     case CollectiveOpGroupMode::kFlattenedID: return {id};
   }
@@ -40,15 +40,15 @@ std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place
 }
 
 absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
-                                             const Place& place) {
-  const int64_t count = IdCount(mode, place), own = IdOf(mode, place);
+                                             const DevicePosition& position) {
+  const int64_t count = IdCount(mode, position), own = IdOf(mode, position);
   std::vector<int64_t> ids;
   if (groups.groups.empty()) {
     for (int64_t id = 0; id < count; ++id) ids.push_back(id);
   } else if (groups.id_count() != count) {
     return InvalidArgument("replica_groups must hold ", count, " ids (", CollectiveOpGroupModeName(mode), " on ",
-                           place.replica_count, " replicas and ", place.partition_count, " partitions), but hold ",
-                           groups.id_count());
+                           position.replica_count, " replicas and ", position.partition_count,
+                           " partitions), but hold ", groups.id_count());
   }
   for (const std::vector<int64_t>& group : groups.groups) {
     if (std::find(group.begin(), group.end(), own) != group.end()) ids = group;
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, Collec
   if (ids.empty()) return InvalidArgument("replica_groups lack id ", own);
   std::vector<int64_t> ranks;
   for (int64_t id : ids) {
-    for (int64_t rank : RanksOf(mode, id, place)) ranks.push_back(rank);
+    for (int64_t rank : RanksOf(mode, id, position)) ranks.push_back(rank);
   }
   return ranks;
 }

@@ -12,7 +12,7 @@
 namespace hilo {
 
 // A device's position in a run. Its rank is replica_id * partition_count + partition_id.
-struct Place {
+struct DevicePosition {
   int64_t replica_id = 0, partition_id = 0;
   int64_t replica_count = 1, partition_count = 1;
 
@@ -21,18 +21,18 @@ struct Place {
 };
 
 // The number of ids that an op of this mode can name: replicas, partitions, or devices.
-int64_t IdCount(CollectiveOpGroupMode mode, const Place& place);
-// The id of the device at `place`.
-int64_t IdOf(CollectiveOpGroupMode mode, const Place& place);
-// The ranks that the id names, for the device at `place`: one, except for kCrossReplicaAndPartition,
+int64_t IdCount(CollectiveOpGroupMode mode, const DevicePosition& position);
+// The id of the device at `position`.
+int64_t IdOf(CollectiveOpGroupMode mode, const DevicePosition& position);
+// The ranks that the id names, for the device at `position`: one, except for kCrossReplicaAndPartition,
 // where it is one for each partition.
-std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Place& place);
+std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const DevicePosition& position);
 
-// The ranks of the group of the device at `place`, in order. Without groups, all ranks
+// The ranks of the group of the device at `position`, in order. Without groups, all ranks
 // that the mode includes. Errors: InvalidArgument if the groups do not hold each of the ids
 // once.
 absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
-                                             const Place& place);
+                                             const DevicePosition& position);
 
 }  // namespace hilo
 

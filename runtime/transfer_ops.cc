@@ -85,12 +85,12 @@ absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction)
 }
 
 int64_t TransferOp::Peer(const RunContext& run) const {
-  const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
+  const DevicePosition position{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
   const auto mode = channel_id_ > 0 && run.partition_count > 1 ? CollectiveOpGroupMode::kCrossPartition
                                                                : CollectiveOpGroupMode::kCrossReplica;
-  const int64_t own = IdOf(mode, place);
+  const int64_t own = IdOf(mode, position);
   for (const auto& [source, target] : pairs_) {
-    if ((takes_data() ? source : target) == own) return RanksOf(mode, takes_data() ? target : source, place)[0];
+    if ((takes_data() ? source : target) == own) return RanksOf(mode, takes_data() ? target : source, position)[0];
   }
   return -1;
 }

@@ -41,8 +41,8 @@ absl::StatusOr<Literal> RunCollective(const HloInstruction& instruction, Operand
     }
     return absl::OkStatus();
   };
-  const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
-  HILO_RETURN_IF_ERROR(op.Run(place, run.communicator, run.cancellation, combine, sends, receives));
+  const DevicePosition position{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
+  HILO_RETURN_IF_ERROR(op.Run(position, run.communicator, run.cancellation, combine, sends, receives));
   return result;
 }
 

@@ -103,7 +103,7 @@ class BufferAssigner {
     }
     // Frames of callees are temporaries of the moment of the call.
     std::vector<const HloInstruction*> calls;
-    for (const HloInstruction* instruction : values.line()) {
+    for (const HloInstruction* instruction : values.order()) {
       if (instruction->opcode() != HloOpcode::kCall) continue;
       const int64_t at = 2 * values.position(instruction);
       frame.push_back(

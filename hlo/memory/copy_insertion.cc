@@ -11,8 +11,8 @@
 //   temporary.
 //
 // The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes
-// first. A loop over arrays that are updated in place ends up with no copies, a swap with the three moves that it is,
-// one of them to a temporary.
+// first. A loop over arrays that are updated in place ends up with no copies, a swap with the three moves that it
+// is, one of them to a temporary.
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
@@ -124,9 +124,9 @@ std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
 
 // Where a copy of the value that `leaf` is belongs: before the last instruction that reads it, if that can write its
 // result over it; else at the end of the order.
-class CopyPlaces {
+class CopyPositions {
  public:
-  CopyPlaces(const std::vector<HloInstruction*>& order, const ScopeValues& values)
+  CopyPositions(const std::vector<HloInstruction*>& order, const ScopeValues& values)
       : values_(values), end_(order.size()) {
     for (size_t i = 0; i < order.size(); ++i) {
       index_[order[i]] = i;
@@ -143,8 +143,8 @@ class CopyPlaces {
     if (at == index_.end() || !values_.Contains(leaf)) return end_;
     const auto reader = last_reader_.find(values_.ValuesOf(leaf)[0]);
     if (reader == last_reader_.end()) return end_;
-    const size_t place = index_.at(reader->second);
-    return at->second < place && MayOverwrite(*reader->second) ? place : end_;
+    const size_t position = index_.at(reader->second);
+    return at->second < position && MayOverwrite(*reader->second) ? position : end_;
   }
 
  private:
@@ -176,10 +176,10 @@ using Overwritten = absl::flat_hash_map<int64_t, int64_t>;
 
 // Those of a computation whose result shares the memory of its argument.
 Overwritten ArgumentOf(const HloComputation& computation, const ScopeValues& values) {
-  Overwritten places;
+  Overwritten overwritten;
   const std::vector<int64_t>& leaves = values.ValuesOf(computation.parameter_instruction(0));
-  for (size_t i = 0; i < leaves.size(); ++i) places[leaves[i]] = static_cast<int64_t>(i);
-  return places;
+  for (size_t i = 0; i < leaves.size(); ++i) overwritten[leaves[i]] = static_cast<int64_t>(i);
+  return overwritten;
 }
 
 // The donated parameters of the entry. A leaf that no alias names is not written; it is taken for written by no leaf in
@@ -192,10 +192,10 @@ Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
         std::find_if(leaves.begin(), leaves.end(), [&](const ShapeUtil::Leaf& leaf) { return leaf.index == index; });
     return found - leaves.begin();
   };
-  Overwritten places;
+  Overwritten overwritten;
   for (const InputOutputAlias& alias : module.input_output_aliases()) {
     const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
-    for (const int64_t value : values.ValuesOf(parameter)) places.try_emplace(value, -1);
+    for (const int64_t value : values.ValuesOf(parameter)) overwritten.try_emplace(value, -1);
   }
   const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(entry.root_instruction()->shape());
   std::map<ShapeIndex, int64_t> result_number;
@@ -204,9 +204,9 @@ Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
     const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
     const int64_t leaf = leaf_number(parameter->shape(), alias.parameter_index);
     const auto result = result_number.find(alias.output_index);
-    if (result != result_number.end()) places[values.ValuesOf(parameter)[leaf]] = result->second;
+    if (result != result_number.end()) overwritten[values.ValuesOf(parameter)[leaf]] = result->second;
   }
-  return places;
+  return overwritten;
 }
 
 // Gives the root of `computation` copies of its leaves where `copied` is set. Leaves that are (views of) values of
@@ -218,21 +218,21 @@ absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std:
   Inserter inserter(computation);
   std::vector<HloInstruction*> leaves = inserter.Leaves(root);
   std::vector<std::pair<size_t, HloInstruction*>> added;
-  auto note_added = [&](size_t place) {
-    for (HloInstruction* instruction : inserter.Take()) added.push_back({place, instruction});
+  auto note_added = [&](size_t position) {
+    for (HloInstruction* instruction : inserter.Take()) added.push_back({position, instruction});
   };
   note_added(order.size());
   std::vector<int64_t> source(leaves.size(), -1);
   if (!overwritten.empty()) {
-    const CopyPlaces copy_places(order, values);
+    const CopyPositions copy_positions(order, values);
     const std::vector<int64_t>& results = values.ValuesOf(root);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const auto it = overwritten.find(results[i]);
       if (it == overwritten.end() || !copied[i] || !NeedsMemory(leaves[i]->shape())) continue;
       if (it->second < static_cast<int64_t>(leaves.size())) source[i] = it->second;
-      const size_t place = copy_places.Find(leaves[i]);
+      const size_t position = copy_positions.Find(leaves[i]);
       leaves[i] = inserter.Copy(leaves[i]);
-      note_added(place);
+      note_added(position);
     }
   }
   for (int64_t i : CopyOrder(source)) {
@@ -281,7 +281,7 @@ absl::StatusOr<std::vector<HloComputation*>> ScopesOf(const HloModule& module) {
 
 absl::Status AddCopies(HloModule* module, HloComputation* scope) {
   HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope));
-  for (const HloInstruction* instruction : values.line()) {
+  for (const HloInstruction* instruction : values.order()) {
     if (instruction->opcode() == HloOpcode::kWhile) {
       std::vector<bool> through = PassThroughLeaves(*instruction);
       std::vector<bool> copied(through.size());
@@ -322,7 +322,7 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
     }
   }
   absl::flat_hash_set<HloComputation*> touched;
-  for (const HloInstruction* copy : values.line()) {
+  for (const HloInstruction* copy : values.order()) {
     if (!removed.contains(copy)) continue;
     HloComputation* computation = copy->parent();
     touched.insert(computation);

@@ -181,7 +181,7 @@ class ScopeWalker {
     if (instruction->IsParameter()) return absl::OkStatus();  // bound by the caller of the computation
     if (IsForwarding(*instruction)) {
       Forward(instruction);
-      Place(instruction);
+      AppendToOrder(instruction);
       return absl::OkStatus();
     }
     if (instruction->opcode() == HloOpcode::kWhile) return WalkWhile(instruction);
@@ -190,8 +190,8 @@ class ScopeWalker {
     return absl::OkStatus();
   }
 
-  int64_t Place(const HloInstruction* instruction) {
-    out_.line_.push_back(instruction);
+  int64_t AppendToOrder(const HloInstruction* instruction) {
+    out_.order_.push_back(instruction);
     out_.positions_[instruction] = next_position_;
     return next_position_++;
   }
@@ -214,7 +214,7 @@ class ScopeWalker {
   }
 
   void WalkPlain(const HloInstruction* instruction) {
-    const int64_t position = Place(instruction);
+    const int64_t position = AppendToOrder(instruction);
     for (const HloInstruction* operand : instruction->operands()) {
       for (int64_t value : out_.ValuesOf(operand)) Use(value, ProgramPoint(position) + 2);
     }
@@ -313,7 +313,7 @@ class ScopeWalker {
     const std::vector<int64_t> next = out_.ValuesOf(body.root_instruction());
     for (size_t i = 0; i < init.size(); ++i) Use(next[i], ProgramPoint(body_end));
     loops_.pop_back();
-    const int64_t end = Place(loop);
+    const int64_t end = AppendToOrder(loop);
     for (int64_t value : outside) {
       Use(value, ProgramPoint(end));
     }
@@ -359,7 +359,7 @@ class ScopeWalker {
       branches_[open].end = ProgramPoint(branch_end) + 2;
       open_branches_.pop_back();
     }
-    const int64_t end = Place(conditional);
+    const int64_t end = AppendToOrder(conditional);
     conditionals_[record].end = ProgramPoint(end);
     std::vector<int64_t> values;
     for (int64_t i = 0; i < leaf_count; ++i) {

@@ -1,11 +1,11 @@
 // Values of one scope, their live ranges, and which of them may share memory.
 //
-// The scope's instructions lie on one line: a loop's condition and body, and a conditional's branches, come before the
-// point at which the instruction that runs them ends. HLO has no closures, so a value is live from definition to its
-// last use on that line, with three additions: values that a loop passes through stay live to the loop's end, a loop's
-// parameter stays live through the condition (the loop may end there), and a branch's results stay live to the end of
-// their branch. One exception: only one branch runs, so a value unused after a conditional is dead in each branch from
-// its last use there, though a later branch on the line may read it too.
+// The scope's instructions lie in one linear order: a loop's condition and body, and a conditional's branches, come
+// before the point at which the instruction that runs them ends. HLO has no closures, so a value is live from
+// definition to its last use in that order, with three additions: values that a loop passes through stay live to the
+// loop's end, a loop's parameter stays live through the condition (the loop may end there), and a branch's results stay
+// live to the end of their branch. One exception: only one branch runs, so a value unused after a conditional is dead
+// in each branch from its last use there, though a later branch in the order may read it too.
 //
 // Every instruction p takes two points: it reads at 2p and writes at 2p+1. Operands are considered live until 2p+2,
 // so that a result cannot share memory with an operand, except for the pairs that in_place.h allows.
@@ -52,9 +52,9 @@ class ScopeValues {
   // The value of each leaf of an instruction of this scope.
   const std::vector<int64_t>& ValuesOf(const HloInstruction* instruction) const { return leaves_.at(instruction); }
   bool Contains(const HloInstruction* instruction) const { return leaves_.contains(instruction); }
-  // Instructions of the scope in line order (including loop bodies and branches).
-  const std::vector<const HloInstruction*>& line() const { return line_; }
-  // Position on the line; of loops and conditionals, their end.
+  // Instructions of the scope in linear order (including loop bodies and branches).
+  const std::vector<const HloInstruction*>& order() const { return order_; }
+  // Position in the order; of loops and conditionals, their end.
   int64_t position(const HloInstruction* instruction) const { return positions_.at(instruction); }
 
   // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
@@ -74,7 +74,7 @@ class ScopeValues {
   std::vector<HloValue> values_;
   absl::flat_hash_map<const HloInstruction*, std::vector<int64_t>> leaves_;
   absl::flat_hash_map<const HloInstruction*, int64_t> positions_;
-  std::vector<const HloInstruction*> line_;
+  std::vector<const HloInstruction*> order_;
   std::vector<std::vector<int64_t>> required_;
   std::vector<CoalescingCandidate> coalescing_candidates_;
 };

@@ -20,8 +20,8 @@ class CollectiveRuntimeCall : public RuntimeCall {
     };
     const std::vector<const void*> operands(arrays.operands.begin(), arrays.operands.end());
     const std::vector<void*> results(arrays.results.begin(), arrays.results.end());
-    const Place place{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
-    return op_.Run(place, run.communicator, run.cancellation, combine, operands, results);
+    const DevicePosition position{run.replica_id, run.partition_id, run.replica_count, run.partition_count};
+    return op_.Run(position, run.communicator, run.cancellation, combine, operands, results);
   }
 
  private:

@@ -87,8 +87,8 @@ class CliqueTable {
 };
 
 // GroupOf checks the ids of kGroups.
-absl::Status CheckIds(const CollectiveSpec& spec, const Place& place) {
-  const int64_t count = IdCount(spec.mode, place);
+absl::Status CheckIds(const CollectiveSpec& spec, const DevicePosition& position) {
+  const int64_t count = IdCount(spec.mode, position);
   const auto check = [&](std::set<int64_t>* seen, int64_t id) -> absl::Status {
     if (id < 0 || id >= count || (!seen->insert(id).second && spec.form != Form::kTransfer))
       return InvalidArgument(spec.name, ": expected different ids below ", count, ", got ", id);
@@ -111,23 +111,23 @@ int64_t IndexIn(const std::vector<int64_t>& group, int64_t rank) {
   return std::find(group.begin(), group.end(), rank) - group.begin();
 }
 
-absl::StatusOr<std::vector<int64_t>> GroupAt(const CollectiveSpec& spec, const Place& place) {
-  if (spec.form == Form::kGroups) return GroupOf(spec.groups, spec.mode, place);
-  if (spec.form == Form::kPairs || spec.groups.groups.empty()) return GroupOf(ReplicaGroups(), spec.mode, place);
-  const int64_t own = IdOf(spec.mode, place);
+absl::StatusOr<std::vector<int64_t>> GroupAt(const CollectiveSpec& spec, const DevicePosition& position) {
+  if (spec.form == Form::kGroups) return GroupOf(spec.groups, spec.mode, position);
+  if (spec.form == Form::kPairs || spec.groups.groups.empty()) return GroupOf(ReplicaGroups(), spec.mode, position);
+  const int64_t own = IdOf(spec.mode, position);
   std::vector<int64_t> ranks;
   for (const std::vector<int64_t>& group : spec.groups.groups) {
     if (std::find(group.begin(), group.end(), own) == group.end()) continue;
-    for (int64_t id : group) ranks.push_back(RanksOf(spec.mode, id, place)[0]);
+    for (int64_t id : group) ranks.push_back(RanksOf(spec.mode, id, position)[0]);
   }
   return ranks;
 }
 
-CollectiveRole TransferRole(const CollectiveSpec& spec, const Place& place, CliqueTable* cliques) {
+CollectiveRole TransferRole(const CollectiveSpec& spec, const DevicePosition& position, CliqueTable* cliques) {
   CollectiveRole role;
-  const int64_t own = IdOf(spec.mode, place);
+  const int64_t own = IdOf(spec.mode, position);
   auto clique = [&](int64_t source, int64_t target) {
-    return cliques->Number({{RanksOf(spec.mode, source, place)[0], RanksOf(spec.mode, target, place)[0]},
+    return cliques->Number({{RanksOf(spec.mode, source, position)[0], RanksOf(spec.mode, target, position)[0]},
                             absl::StrCat("channel ", spec.channel)});
   };
   for (const auto& [source, target] : spec.pairs) {
@@ -142,17 +142,19 @@ CollectiveRole TransferRole(const CollectiveSpec& spec, const Place& place, Cliq
   return role;
 }
 
-absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const Place& place, CliqueTable* cliques) {
-  if (spec.form == Form::kTransfer) return TransferRole(spec, place, cliques);
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(spec, place));
-  CollectiveRole role{
-      .size = static_cast<int64_t>(group.size()), .index = IndexIn(group, place.rank()), .takes_part = !group.empty()};
+absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const DevicePosition& position,
+                                      CliqueTable* cliques) {
+  if (spec.form == Form::kTransfer) return TransferRole(spec, position, cliques);
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> group, GroupAt(spec, position));
+  CollectiveRole role{.size = static_cast<int64_t>(group.size()),
+                      .index = IndexIn(group, position.rank()),
+                      .takes_part = !group.empty()};
   if (group.size() > 1) role.clique = cliques->Number({group, ""});
   if (spec.form != Form::kPairs) return role;
-  const int64_t own = IdOf(spec.mode, place);
+  const int64_t own = IdOf(spec.mode, position);
   for (const auto& [from, to] : spec.pairs) {
-    if (to == own) role.source = IndexIn(group, RanksOf(spec.mode, from, place)[0]);
-    if (from == own) role.target = IndexIn(group, RanksOf(spec.mode, to, place)[0]);
+    if (to == own) role.source = IndexIn(group, RanksOf(spec.mode, from, position)[0]);
+    if (from == own) role.target = IndexIn(group, RanksOf(spec.mode, to, position)[0]);
   }
   return role;
 }
@@ -172,8 +174,8 @@ absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instructio
 }
 
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count) {
-  const Place place{.replica_count = replica_count, .partition_count = partition_count};
-  int64_t ids = IdCount(spec.mode, place);
+  const DevicePosition position{.replica_count = replica_count, .partition_count = partition_count};
+  int64_t ids = IdCount(spec.mode, position);
   if (spec.form != CollectiveSpec::Form::kPairs && !spec.groups.groups.empty()) {
     ids = 0;
     for (const std::vector<int64_t>& group : spec.groups.groups)
@@ -190,8 +192,8 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
     HILO_RETURN_IF_ERROR(CheckIds(spec, {.replica_count = replica_count, .partition_count = partition_count}));
     std::vector<CollectiveRole>& roles = plan.roles_.emplace_back();
     for (int64_t rank = 0; rank < replica_count * partition_count; ++rank) {
-      const Place place{rank / partition_count, rank % partition_count, replica_count, partition_count};
-      absl::StatusOr<CollectiveRole> role = RoleOf(spec, place, &cliques);
+      const DevicePosition position{rank / partition_count, rank % partition_count, replica_count, partition_count};
+      absl::StatusOr<CollectiveRole> role = RoleOf(spec, position, &cliques);
       if (!role.ok()) return AddContext(role.status(), absl::StrCat("; in ", spec.name));
       roles.push_back(*role);
     }

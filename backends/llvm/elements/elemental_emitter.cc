@@ -43,35 +43,36 @@ constexpr int64_t kAllLeaves = -1;
 
 }  // namespace
 
-absl::StatusOr<ElementEmitter::Place> ElementEmitter::Resolve(Place place, std::optional<Materialized>* materialized) {
+absl::StatusOr<ElementEmitter::LeafRef> ElementEmitter::Resolve(LeafRef ref,
+                                                                std::optional<Materialized>* materialized) {
   while (true) {
-    const HloInstruction* instruction = place.instruction;
-    HILO_ASSIGN_OR_RETURN(*materialized, source_.Find(instruction, place.leaf));
-    if (materialized->has_value()) return place;
+    const HloInstruction* instruction = ref.instruction;
+    HILO_ASSIGN_OR_RETURN(*materialized, source_.Find(instruction, ref.leaf));
+    if (materialized->has_value()) return ref;
     switch (instruction->opcode()) {
       case HloOpcode::kGetTupleElement:
-        place = {instruction->operand(0),
-                 place.leaf + LeavesBefore(instruction->operand(0)->shape(), instruction->tuple_index())};
+        ref = {instruction->operand(0),
+               ref.leaf + LeavesBefore(instruction->operand(0)->shape(), instruction->tuple_index())};
         break;
       case HloOpcode::kTuple: {
-        int64_t operand = 0, leaf = place.leaf;
+        int64_t operand = 0, leaf = ref.leaf;
         while (leaf >= LeafCount(instruction->operand(operand)->shape()))
           leaf -= LeafCount(instruction->operand(operand++)->shape());
-        place = {instruction->operand(operand), leaf};
+        ref = {instruction->operand(operand), leaf};
         break;
       }
       case HloOpcode::kCopy:
       case HloOpcode::kOptimizationBarrier:
-      case HloOpcode::kAddDependency: place.instruction = instruction->operand(0); break;
-      case HloOpcode::kFusion: place.instruction = instruction->called_computation()->root_instruction(); break;
+      case HloOpcode::kAddDependency: ref.instruction = instruction->operand(0); break;
+      case HloOpcode::kFusion: ref.instruction = instruction->called_computation()->root_instruction(); break;
       case HloOpcode::kParameter:
         if (!instruction->parent()->IsFusion()) {
           return Internal("no value is known for parameter ", instruction->parameter_number(),
                           InstructionContext(*instruction));
         }
-        place.instruction = instruction->parent()->fusion_instruction()->operand(instruction->parameter_number());
+        ref.instruction = instruction->parent()->fusion_instruction()->operand(instruction->parameter_number());
         break;
-      default: return place;
+      default: return ref;
     }
   }
 }
@@ -89,12 +90,12 @@ absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloI
   return values;
 }
 
-absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const Index& index) {
+absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(LeafRef wanted, const Index& index) {
   if (++depth_ > kMaxDepth)
     return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep",
                              InstructionContext(*wanted.instruction));
   struct Frame {
-    Place place;
+    LeafRef ref;
     bool resolved = false;
     int64_t next_operand = 0;
   };
@@ -103,18 +104,18 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
   while (!stack.empty()) {
     Frame& frame = stack.back();
     if (!frame.resolved) {
-      const std::vector<uint64_t> asked = Key(context_, frame.place.instruction, frame.place.leaf, index);
+      const std::vector<uint64_t> asked = Key(context_, frame.ref.instruction, frame.ref.leaf, index);
       if (const Values* known = context_.FindElements(asked)) {
         result = known->front();
         stack.pop_back();
         continue;
       }
       std::optional<Materialized> materialized;
-      const Place before = frame.place;
-      HILO_ASSIGN_OR_RETURN(frame.place, Resolve(before, &materialized));
+      const LeafRef before = frame.ref;
+      HILO_ASSIGN_OR_RETURN(frame.ref, Resolve(before, &materialized));
       frame.resolved = true;
       if (materialized.has_value()) {
-        std::vector<uint64_t> key = Key(context_, frame.place.instruction, frame.place.leaf, index);
+        std::vector<uint64_t> key = Key(context_, frame.ref.instruction, frame.ref.leaf, index);
         if (const Values* known = context_.FindElements(key)) {
           result = known->front();
         } else {
@@ -125,9 +126,9 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
         continue;
       }
     }
-    const HloInstruction* instruction = frame.place.instruction;
+    const HloInstruction* instruction = frame.ref.instruction;
     if (const Values* known = context_.FindElements(Key(context_, instruction, kAllLeaves, index))) {
-      result = (*known)[frame.place.leaf];
+      result = (*known)[frame.ref.leaf];
       stack.pop_back();
       continue;
     }
@@ -141,8 +142,8 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(Place wanted, const In
                                InstructionContext(*instruction));
     }
     HILO_ASSIGN_OR_RETURN(Values values, Compute(instruction, index));
-    HILO_RET_CHECK(frame.place.leaf < static_cast<int64_t>(values.size())) << instruction->name();
-    result = values[frame.place.leaf];
+    HILO_RET_CHECK(frame.ref.leaf < static_cast<int64_t>(values.size())) << instruction->name();
+    result = values[frame.ref.leaf];
     for (ElementValue& value : values) {
       if (!value.re->hasName() && !llvm::isa<llvm::Constant>(value.re)) value.re->setName(instruction->name());
     }

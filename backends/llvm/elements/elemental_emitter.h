@@ -48,7 +48,7 @@ class ElementEmitter {
 
  private:
   // Leaf `leaf` of an instruction's value.
-  struct Place {
+  struct LeafRef {
     const HloInstruction* instruction;
     int64_t leaf;
   };
@@ -56,8 +56,8 @@ class ElementEmitter {
 
   // Follows forwarding instructions (tuples, barriers, nested fusions and their parameters) to the value in memory or
   // its computation.
-  absl::StatusOr<Place> Resolve(Place place, std::optional<Materialized>* materialized);
-  absl::StatusOr<ElementValue> GenerateLeaf(Place place, const Index& index);
+  absl::StatusOr<LeafRef> Resolve(LeafRef ref, std::optional<Materialized>* materialized);
+  absl::StatusOr<ElementValue> GenerateLeaf(LeafRef ref, const Index& index);
   absl::StatusOr<Values> Compute(const HloInstruction* instruction, const Index& index);
 
   EmitterContext& context_;

@@ -11,7 +11,7 @@ using enum CollectiveOpGroupMode;
 struct GroupCase {
   const char* groups;
   CollectiveOpGroupMode mode;
-  Place place;
+  DevicePosition position;
   Ids expected;  // empty: an error
 };
 
@@ -39,7 +39,7 @@ TEST(RanksTest, GroupOfADevice) {
     SCOPED_TRACE(std::string(row.groups) + " " + std::string(CollectiveOpGroupModeName(row.mode)));
     ReplicaGroups groups;
     ASSERT_TRUE(FieldFromText(row.groups, &groups).ok());
-    const auto ranks = GroupOf(groups, row.mode, row.place);
+    const auto ranks = GroupOf(groups, row.mode, row.position);
     EXPECT_EQ(ranks.ok(), !row.expected.empty()) << ranks.status();
     if (ranks.ok()) {
       EXPECT_EQ(*ranks, row.expected);
