@@ -173,11 +173,6 @@ absl::Status HloComputation::ReplaceInstruction(HloInstruction* old_instruction,
   return RemoveInstructionAndUnusedOperands(old_instruction);
 }
 
-absl::Status HloComputation::ReplaceWithNewInstruction(HloInstruction* old_instruction,
-                                                       std::unique_ptr<HloInstruction> replacement) {
-  return ReplaceInstruction(old_instruction, AddInstruction(std::move(replacement), old_instruction->name()));
-}
-
 absl::Status HloComputation::RemoveInstruction(HloInstruction* instruction) {
   if (instruction->user_count() != 0 || instruction == root_) {
     return Internal("cannot remove ", instruction->name(), ": it is still used");
@@ -224,11 +219,6 @@ absl::Status HloComputation::RemoveParameter(int64_t number) {
     parameters_[i]->mutable_attrs<ParameterAttrs>().number = static_cast<int64_t>(i);
   }
   return RemoveInstruction(parameter);
-}
-
-void HloComputation::AppendOperand(HloInstruction* instruction, HloInstruction* operand) {
-  instruction->operands_.push_back(operand);
-  operand->AddUser(instruction);
 }
 
 void HloComputation::RemoveOperand(HloInstruction* instruction, int64_t operand) {

@@ -55,15 +55,12 @@ class HloComputation {
   // ReplaceAllUsesWith, then removes the old instruction and all that become dead. Metadata passes to a replacement
   // without metadata.
   absl::Status ReplaceInstruction(HloInstruction* old_instruction, HloInstruction* replacement);
-  absl::Status ReplaceWithNewInstruction(HloInstruction* old_instruction, std::unique_ptr<HloInstruction> replacement);
   // The instruction must be without users and not the root.
   absl::Status RemoveInstruction(HloInstruction* instruction);
   // Also removes operands that become dead, transitively; parameters stay.
   absl::Status RemoveInstructionAndUnusedOperands(HloInstruction* instruction);
   // Removes an unused parameter of a fused or private computation and renumbers the rest; callers update the operands.
   absl::Status RemoveParameter(int64_t number);
-  // Appends operands to a caller (fusion, call) of a computation that has new parameters.
-  void AppendOperand(HloInstruction* instruction, HloInstruction* operand);
   void RemoveOperand(HloInstruction* instruction, int64_t operand);
 
  private:

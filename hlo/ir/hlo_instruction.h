@@ -61,7 +61,6 @@ class HloInstruction {
     return HasTrait(opcode_, kSideEffect) || (attributes_ != nullptr && attributes_->HasSideEffect());
   }
   const OpAttributes* attributes() const { return attributes_.get(); }
-  OpAttributes* mutable_attributes() { return attributes_.get(); }
   template <typename T>
   const T& attrs() const {
     return static_cast<const T&>(*attributes_);

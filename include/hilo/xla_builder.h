@@ -39,7 +39,7 @@ class XlaBuilder;
 class HILO_EXPORT XlaComputation {
  public:
   XlaComputation() = default;
-  // For Hilo's own code, as is module(): what an HloModule is, no public header says.
+  // For Hilo's own code, as is module(): no public header defines HloModule.
   explicit XlaComputation(std::shared_ptr<const HloModule> module) : module_(std::move(module)) {}
 
   bool IsNull() const { return module_ == nullptr; }
