@@ -229,13 +229,19 @@ class ComplexOps {
     return Div(Select(right, one, e), shifted);
   }
 
+  // x^0 and 1^y are 1; real powers of 0 and of infinity on the real axis are 0 or infinite.
   C Power(C x, C y) {
     C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
+    C infinity{llvm::ConstantFP::getInfinity(x.re->getType()), zero.im};
+    const auto is_real = [&](C number, Value* part) {
+      return b_.CreateAnd(b_.CreateFCmpOEQ(number.re, part), IsZero(number.im));
+    };
+    Value *rises = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOGT(y.re, zero.re)),
+          *falls = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOLT(y.re, zero.re)), *x_is_inf = is_real(x, infinity.re);
     C power = Exp(Mul(y, Log(x)));
-    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re),
-                                   b_.CreateFCmpOLT(Abs(y.im), llvm::ConstantFP::getInfinity(y.im->getType())));
-    power = Select(b_.CreateAnd(IsZero(x), positive), zero, power);
-    return Select(IsZero(y), one, power);
+    power = Select(b_.CreateOr(b_.CreateAnd(IsZero(x), rises), b_.CreateAnd(x_is_inf, falls)), zero, power);
+    power = Select(b_.CreateAnd(x_is_inf, rises), infinity, power);
+    return Select(b_.CreateOr(IsZero(y), is_real(x, one.re)), one, power);
   }
   C Atan2(C y, C x) { return TimesMinusI(Log(Div(Add(x, TimesI(y)), Sqrt(Add(Mul(x, x), Mul(y, y)))))); }
 
