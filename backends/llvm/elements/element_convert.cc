@@ -242,7 +242,11 @@ ElementValue EmitReducePrecision(EmitterContext& context, PrimitiveType type, in
   llvm::IRBuilder<>& b = context.b();
   const FloatFormat format = FormatOf(type);
   const int E = format.exponent_bits, M = format.mantissa_bits;
-  if (exponent_bits >= E && mantissa_bits >= M) return x;
+  if (exponent_bits >= E && mantissa_bits >= M) {
+    // Rounded here: what computes the value does not become part of a fused operation.
+    if (type == F32 || type == F64) return {b.CreateArithmeticFence(x.re, x.re->getType())};
+    return x;
+  }
   // Formats without infinities are computed as floats, which have their values and more.
   const bool as_float = IsNarrowFloat(type) && format.specials != FloatSpecials::kIeee;
   if (as_float) {
