@@ -40,18 +40,22 @@ class BytecodeEntries {
  private:
   // The encoding of a type before the types and attributes that it names are looked up.
   struct RawType {
-    enum class Form { kDone, kComplex, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
-    int bits = 0;  // of an element type
-    bool is_unsigned = false;
+    enum class Form { kDone, kComplex, kQuantized, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
+    int bits = 0;              // of an element type
+    bool is_unsigned = false;  // of quantised elements: stored
     std::vector<int64_t> dimensions;
     int64_t encoding = -1;  // an attribute's number
     std::vector<uint64_t> inputs, results;
+    std::shared_ptr<Quantization> quantization;  // without its types
     size_t begin = 0;
   };
 
   RawType RawTypeOf(const EncodedEntry& entry, Type* type, BytecodeCursor& cursor) const;
   void VhloType(uint64_t code, Type* type, RawType* raw, BytecodeCursor& cursor) const;
+  static void ReadQuantized(bool per_axis, RawType* raw, BytecodeCursor& cursor);
   void BuiltinType(uint64_t code, Type* type, RawType* raw, BytecodeCursor& cursor) const;
+  // Adds the storage and expressed types.
+  absl::Status ResolveQuantized(size_t number);
   absl::Status ResolveType(size_t number);
   absl::Status ResolveTuples();
 

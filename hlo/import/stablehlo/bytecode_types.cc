@@ -1,5 +1,6 @@
 // Types of MLIR bytecode: element types first, then types composed of them.
 #include <algorithm>
+#include <bit>
 
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -83,6 +84,27 @@ std::vector<uint64_t> Numbers(BytecodeCursor& cursor) {
 
 }  // namespace
 
+void BytecodeEntries::ReadQuantized(bool per_axis, RawType* raw, BytecodeCursor& cursor) {
+  raw->form = RawType::Form::kQuantized;
+  raw->is_unsigned = (cursor.Varint() & 1) == 0;
+  const uint64_t storage = cursor.Varint(), expressed = cursor.Varint();
+  raw->inputs = {storage, expressed};
+  raw->quantization = std::make_shared<Quantization>();
+  Quantization& quantization = *raw->quantization;
+  const auto read_scale = [&] { quantization.scales.push_back(std::bit_cast<double>(cursor.Integer(64))); };
+  if (per_axis) {
+    quantization.dimension = static_cast<int64_t>(std::min<uint64_t>(cursor.Varint(), 1 << 20));
+  } else {
+    read_scale();
+    quantization.zero_points.push_back(cursor.SignedVarint());
+  }
+  quantization.min = cursor.SignedVarint();
+  quantization.max = cursor.SignedVarint();
+  if (!per_axis) return;
+  for (uint64_t i = 0, count = cursor.Count(); i < count; ++i) read_scale();
+  quantization.zero_points = cursor.SignedVarints();
+}
+
 const Type* BytecodeEntries::TypeAt(uint64_t number, BytecodeCursor& cursor) const {
   if (number < types_.size()) return types_[number];
   cursor.Fail(absl::StrCat("there is no type ", number));
@@ -114,10 +136,10 @@ void BytecodeEntries::VhloType(uint64_t code, Type* type, RawType* raw, Bytecode
       raw->form = RawType::Form::kTuple;
       raw->inputs = Numbers(cursor);
       return;
-    case 24: return SetForeign("quantized element type", type, cursor);
+    case 24: return ReadQuantized(/*per_axis=*/false, raw, cursor);
     case 25: return SetForeign("unranked tensor", type, cursor);
     case 26: return SetForeign("witness", type, cursor);
-    case 30: return SetForeign("element type quantized per axis", type, cursor);
+    case 30: return ReadQuantized(/*per_axis=*/true, raw, cursor);
     case 33: type->kind = Type::Kind::kNone; return;
     case 41: return SetForeign("buffer", type, cursor);
     case 42:
@@ -195,6 +217,23 @@ BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, T
   return raw;
 }
 
+absl::Status BytecodeEntries::ResolveQuantized(size_t number) {
+  const RawType& raw = raw_types_[number];
+  BytecodeCursor place(bytes_, raw.begin, raw.begin);
+  const Type *storage = TypeAt(raw.inputs[0], place), *expressed = TypeAt(raw.inputs[1], place);
+  HILO_RETURN_IF_ERROR(place.status());
+  Quantization& quantization = *raw.quantization;
+  quantization.storage = IntegerType(raw_types_[raw.inputs[0]].bits, raw.is_unsigned);
+  quantization.expressed = expressed->element;
+  if (storage->kind != Type::Kind::kElement || expressed->kind != Type::Kind::kElement)
+    place.Fail("a quantised type of what are no element types");
+  if (absl::Status status = CheckQuantization(quantization); !status.ok()) place.Fail(status.message());
+  HILO_RETURN_IF_ERROR(place.status());
+  SetElement({quantization.storage, 0}, types_[number]);
+  types_[number]->quantization = raw.quantization;
+  return absl::OkStatus();
+}
+
 // Complex types and tensors: of element types, which are there. Functions: of types that need not be.
 absl::Status BytecodeEntries::ResolveType(size_t number) {
   Type* type = types_[number];
@@ -231,11 +270,13 @@ absl::Status BytecodeEntries::ResolveType(size_t number) {
         bounds = encoding->integers;
       }
       HILO_RETURN_IF_ERROR(place.status());
+      type->quantization = element->quantization;
       if (absl::Status status = SetTensor(element->element, raw.dimensions, bounds, type); !status.ok())
         place.Fail(status.message());
       return place.status();
     }
     case RawType::Form::kComplex:
+    case RawType::Form::kQuantized:
     case RawType::Form::kTuple:
     case RawType::Form::kDone: return absl::OkStatus();
   }
@@ -302,6 +343,9 @@ absl::Status BytecodeEntries::Decode(const std::vector<EncodedEntry>& attributes
     if (!fits) place.Fail("expected a complex type of f32 or f64");
     HILO_RETURN_IF_ERROR(place.status());
     SetElement({part->element == F32 ? C64 : C128, 0}, types_[i]);
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (raw_types_[i].form == RawType::Form::kQuantized) HILO_RETURN_IF_ERROR(ResolveQuantized(i));
   }
   // Keys of dictionaries are strings of the table.
   for (bool strings_only : {true, false}) {

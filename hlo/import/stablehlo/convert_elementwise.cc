@@ -79,6 +79,9 @@ constexpr ConversionRule kRules[] = {
     // Values cross between dialects unchanged.
     {"builtin.unrealized_conversion_cast", Identity},
     {"sdy.propagation_barrier", Identity},
+    // Operands and results are floats here (quantization.h).
+    {"stablehlo.uniform_dequantize", Identity},
+    {"stablehlo.uniform_quantize", Identity},
 };
 
 // By opcode; null for ops of other families.

@@ -26,6 +26,7 @@
 #include "hlo/import/stablehlo/captures.h"
 #include "hlo/import/stablehlo/entry_conversion.h"
 #include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/quantization.h"
 #include "hlo/import/stablehlo/shardings.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 
@@ -404,7 +405,7 @@ class GraphConversion {
     if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
     if (convert == nullptr) return Unimplemented("operation ", op.name);
-    HILO_ASSIGN_OR_RETURN(Results results, convert(c));
+    HILO_ASSIGN_OR_RETURN(Results results, ComputesOnQuantized(op) ? ConvertQuantized(c, convert) : convert(c));
     if (op.name == "stablehlo.custom_call") HILO_RETURN_IF_ERROR(ShardCustomCall(op, results));
     return results;
   }

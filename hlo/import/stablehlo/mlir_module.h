@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hilo/shape.h"
+#include "hlo/import/stablehlo/quantized_type.h"
 
 namespace hilo::stablehlo {
 
@@ -50,6 +52,8 @@ struct Type {
   // Of a tensor with sizes left open (kDynamicSize): all of its sizes. Else empty.
   std::vector<int64_t> open_dimensions;
   bool is_index = false;
+  // Of quantised elements, whose `element` is the type of the integers; else null.
+  std::shared_ptr<const Quantization> quantization;
   std::vector<const Type*> inputs, results;
   std::string name;  // of kForeign: for messages
 

@@ -219,6 +219,16 @@ void MlirTextReader::AddAppliedBody(Operation* operation, absl::string_view appl
 }
 
 absl::Status MlirTextReader::ReadConstant(Operation* operation, const std::vector<ResultNames>& results) {
+  // "() {value = dense<1> : tensor<i8>} : () -> T", where T may be a quantised type.
+  if (cursor_.Take("(")) {
+    HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
+    if (cursor_.Take("<{")) {
+      HILO_RETURN_IF_ERROR(values_.ReadEntries("}", &operation->attributes));
+      HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+    }
+    HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
+    return FinishTyped(operation, results);
+  }
   HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
   HILO_ASSIGN_OR_RETURN(const Attribute* value, values_.ReadAttribute());
   if (value->kind != Attribute::Kind::kDense) return cursor_.Error("expected dense<...>");

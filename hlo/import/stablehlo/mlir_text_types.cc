@@ -1,6 +1,7 @@
 // Types of MLIR text.
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/mlir_text_values.h"
@@ -64,8 +65,55 @@ absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
     return absl::OkStatus();
   }
   if (element->kind != Type::Kind::kElement) return cursor_.Error("a tensor of what is no element type");
+  type->quantization = element->quantization;
   const absl::Status status = SetTensor(element->element, std::move(sizes), bounds, type);
   return status.ok() ? status : cursor_.Error(status.message());
+}
+
+// "i8<-127:127>:f32:1, {0.1:3, 0.2}>", behind the opening bracket.
+absl::Status MlirValueReader::ReadQuantized(Type* type) {
+  auto quantization = std::make_shared<Quantization>();
+  Type storage, expressed;
+  HILO_RETURN_IF_ERROR(ReadElement(cursor_.Word(), &storage));
+  quantization->storage = storage.element;
+  SetStorageRange(quantization.get());
+  if (cursor_.Take("<")) {
+    HILO_ASSIGN_OR_RETURN(quantization->min, cursor_.Integer());
+    HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+    HILO_ASSIGN_OR_RETURN(quantization->max, cursor_.Integer());
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+  HILO_RETURN_IF_ERROR(ReadElement(cursor_.Word(), &expressed));
+  quantization->expressed = expressed.element;
+  if (cursor_.Take(":")) {
+    if (cursor_.Peek() == '{') {
+      type->name = "an element type quantised by blocks";
+      HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());
+      HILO_RETURN_IF_ERROR(cursor_.Expect(","));
+      if (cursor_.Peek() != '{') return cursor_.Expected("'{'");
+      HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());
+      return cursor_.Expect(">");
+    }
+    HILO_ASSIGN_OR_RETURN(quantization->dimension, cursor_.Integer());
+  }
+  HILO_RETURN_IF_ERROR(cursor_.Expect(","));
+  const bool is_list = cursor_.Take("{");
+  do {
+    const absl::string_view scale = cursor_.Number();
+    if (!absl::SimpleAtod(scale, &quantization->scales.emplace_back())) return cursor_.Expected("a scale");
+    quantization->zero_points.push_back(0);
+    if (cursor_.Take(":")) {
+      HILO_ASSIGN_OR_RETURN(quantization->zero_points.back(), cursor_.Integer());
+    }
+  } while (is_list && cursor_.Take(","));
+  if (is_list) HILO_RETURN_IF_ERROR(cursor_.Expect("}"));
+  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  if (absl::Status status = CheckQuantization(*quantization); !status.ok()) return cursor_.Error(status.message());
+  type->kind = Type::Kind::kElement;
+  type->element = quantization->storage;
+  type->quantization = std::move(quantization);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<const Type*>> MlirValueReader::ReadTypeList(int depth) {
@@ -98,6 +146,8 @@ absl::StatusOr<const Type*> MlirValueReader::ReadType(int depth) {
     if (name == "stablehlo.token" || name == "mhlo.token") {
       type->kind = Type::Kind::kToken;
       type->shape = ShapeUtil::MakeTokenShape();
+    } else if (name == "quant.uniform" && cursor_.Take("<")) {
+      HILO_RETURN_IF_ERROR(ReadQuantized(type));
     } else {
       type->name = absl::StrCat("!", name);
       if (cursor_.Peek() == '<') HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());

@@ -56,6 +56,7 @@ class MlirValueReader {
  private:
   absl::StatusOr<const Type*> ReadType(int depth);
   absl::StatusOr<std::vector<const Type*>> ReadTypeList(int depth);
+  absl::Status ReadQuantized(Type* type);
   absl::Status ReadTensor(int depth, Type* type);
   absl::Status ReadElement(absl::string_view word, Type* type);
   absl::StatusOr<const Attribute*> ReadAttribute(int depth);

@@ -259,8 +259,24 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.einsum %x, %x, config = \"aa,a->a\" : (tensor<4xf32>, tensor<4xf32>) -> "
                      "tensor<4xf32>\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "'aa' does not name the dimensions of f32[4]");
-  ExpectError(Module("    return %x : tensor<4x!quant.uniform<i8:f32, 0.1>>", "tensor<4x!quant.uniform<i8:f32, 0.1>>"),
-              absl::StatusCode::kUnimplemented, "tensor of !quant.uniform");
+  const auto quantized = [](absl::string_view element) {
+    const std::string type = absl::StrCat("tensor<4x!quant.", element, ">");
+    return Module(absl::StrCat("    %y = stablehlo.abs %x : ", type, "\n    return %y : ", type), type);
+  };
+  ExpectError(quantized("any<i8>"), absl::StatusCode::kUnimplemented, "tensor of !quant.any");
+  ExpectError(quantized("uniform<i8:f32:{0:2}, {0.1, 0.2}>"), absl::StatusCode::kUnimplemented, "quantised by blocks");
+  ExpectError(quantized("uniform<i8:f32, 0.0>"), absl::StatusCode::kInvalidArgument, "a scale of 0 of f32");
+  ExpectError(quantized("uniform<i8:f32, 1e39>"), absl::StatusCode::kInvalidArgument, "a scale of 1e+39 of f32");
+  ExpectError(quantized("uniform<i8:f32, 0.1:128>"), absl::StatusCode::kInvalidArgument,
+              "a zero point of 128, which is not in [-128, 127]");
+  ExpectError(quantized("uniform<i8<-129:127>:f32, 0.1>"), absl::StatusCode::kInvalidArgument,
+              "from -129 to 127 in s8");
+  ExpectError(quantized("uniform<f32:f32, 0.1>"), absl::StatusCode::kInvalidArgument, "expected integers");
+  ExpectError(quantized("uniform<i8:i32, 0.1>"), absl::StatusCode::kInvalidArgument, "expected floats");
+  ExpectError(quantized("uniform<i8:f32, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
+              "2 scales along dimension -1");
+  ExpectError(quantized("uniform<i8:f32:0, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
+              "2 scales along dimension 0 of");
   ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented,
               "tensor<?xf32>");
   ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }",

@@ -1,0 +1,32 @@
+// Quantised element types.
+#ifndef HILO_HLO_IMPORT_STABLEHLO_QUANTIZED_TYPE_H_
+#define HILO_HLO_IMPORT_STABLEHLO_QUANTIZED_TYPE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hilo/primitive_type.h"
+
+namespace hilo::stablehlo {
+
+// An integer i of the storage type represents (i - zero point) * scale, a number of the expressed type. There is one
+// scale and zero point, or one for each index along `dimension`.
+struct Quantization {
+  PrimitiveType storage = PRIMITIVE_TYPE_INVALID;
+  PrimitiveType expressed = PRIMITIVE_TYPE_INVALID;
+  int64_t min = 0, max = 0;  // of the integers that are used
+  int64_t dimension = -1;    // -1: one scale
+  std::vector<double> scales;
+  std::vector<int64_t> zero_points;  // as many
+};
+
+// Sets `min` and `max` to all values of the storage type, if that is an integer type.
+void SetStorageRange(Quantization* quantization);
+
+// Errors: InvalidArgument for what no quantised type can be, whatever its array.
+absl::Status CheckQuantization(const Quantization& quantization);
+
+}  // namespace hilo::stablehlo
+
+#endif  // HILO_HLO_IMPORT_STABLEHLO_QUANTIZED_TYPE_H_
