@@ -8,6 +8,7 @@
 #include "backends/llvm/elements/op_dispatch.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/elementwise/total_order.h"
 #include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
@@ -18,12 +19,15 @@ absl::Status NoEmission(HloOpcode opcode, PrimitiveType type) {
 }
 
 // The bits of a float as a signed integer that orders as HLO's total order does.
-llvm::Value* TotalOrderKey(EmitterContext& context, llvm::Value* x) {
+llvm::Value* TotalOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x) {
   llvm::IRBuilder<>& b = context.b();
   const unsigned width = x->getType()->getScalarSizeInBits();
   llvm::Value* bits = b.CreateBitCast(x, x->getType()->getWithNewType(b.getIntNTy(width)));
   llvm::Value* flip = b.CreateLShr(b.CreateAShr(bits, IntLike(bits, width - 1)), IntLike(bits, 1));
-  return b.CreateXor(bits, flip);
+  llvm::Value* key = b.CreateXor(bits, flip);
+  if (!NanIsFirst(type)) return key;
+  llvm::Constant* least = llvm::ConstantInt::get(key->getType(), llvm::APInt::getSignedMinValue(width));
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), least, key);
 }
 
 llvm::CmpInst::Predicate FloatPredicate(ComparisonDirection direction) {
@@ -105,7 +109,8 @@ ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction,
   }
   if (IsFloatingPointType(type)) {
     if (order != ComparisonType::kTotalOrder) return {b.CreateFCmp(FloatPredicate(direction), x.re, y.re)};
-    return {b.CreateICmp(IntPredicate(direction, true), TotalOrderKey(context, x.re), TotalOrderKey(context, y.re))};
+    return {b.CreateICmp(IntPredicate(direction, true), TotalOrderKey(context, type, x.re),
+                         TotalOrderKey(context, type, y.re))};
   }
   return {b.CreateICmp(IntPredicate(direction, IsSignedIntegralType(type)), x.re, y.re)};
 }

@@ -1,8 +1,10 @@
 // compare: six directions under IEEE order or the total order of floats.
 #include <bit>
+#include <cmath>
 
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/elementwise/total_order.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -21,7 +23,7 @@ absl::Status CheckComparisonType(const OpView& op, PrimitiveType type, Compariso
   return InvalidOp(op, "type = ", FieldToText(comparison), " does not apply to ", PrimitiveTypeName(type), " operands");
 }
 
-// An integer in the total order of floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf < +NaN.
+// An integer in the total order (total_order.h).
 int64_t TotalOrderKey(double x) {
   const int64_t bits = std::bit_cast<int64_t>(x);
   return bits < 0 ? bits ^ INT64_MAX : bits;
@@ -61,8 +63,11 @@ CompareLoop<W> LoopOfDirection(ComparisonDirection direction, Key) {
 }
 
 template <typename W>
-CompareLoop<W> FindLoop(const CompareAttrs& attributes) {
+CompareLoop<W> FindLoop(const CompareAttrs& attributes, PrimitiveType type) {
   if constexpr (std::is_floating_point_v<W>) {
+    if (attributes.type == ComparisonType::kTotalOrder && NanIsFirst(type)) {
+      return LoopOfDirection<W>(attributes.direction, [](W x) { return std::isnan(x) ? INT64_MIN : TotalOrderKey(x); });
+    }
     if (attributes.type == ComparisonType::kTotalOrder) {
       return LoopOfDirection<W>(attributes.direction, [](W x) { return TotalOrderKey(x); });
     }
@@ -105,7 +110,8 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kCompare>(const OpView& op, const Sh
   if (!result.ok()) return result;
   HILO_RETURN_IF_ERROR(WideTypeSwitch(operands[0]->shape().element_type(), [&](auto tag) {
     using W = typename decltype(tag)::type;
-    return ForEachBlock(op, result->element_count(), FindLoop<W>(op.attrs<CompareAttrs>()), WideWriter<bool>(&*result),
+    return ForEachBlock(op, result->element_count(),
+                        FindLoop<W>(op.attrs<CompareAttrs>(), op.operand(0).element_type()), WideWriter<bool>(&*result),
                         WideReader<W>(*operands[0]), WideReader<W>(*operands[1]));
   }));
   return result;
