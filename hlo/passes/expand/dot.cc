@@ -113,7 +113,11 @@ bool IsDotOfSmallIntegers(const HloInstruction& dot) {
 
 absl::StatusOr<XlaOp> ExpandDot(const HloInstruction& instruction, XlaBuilder* builder,
                                 absl::Span<const XlaOp> operands) {
-  const bool narrow = IsNarrowFloat(instruction.operand(0)->shape()) && IsNarrowFloat(instruction.operand(1)->shape());
+  const Shape &lhs = instruction.operand(0)->shape(), &rhs = instruction.operand(1)->shape();
+  // What InF32 makes of a dot of bf16.
+  const bool is_done =
+      lhs.element_type() == BF16 && rhs.element_type() == BF16 && instruction.shape().element_type() == F32;
+  const bool narrow = IsNarrowFloat(lhs) && IsNarrowFloat(rhs) && !is_done;
   if (narrow || instruction.opcode() != HloOpcode::kDot) return InF32(instruction, builder, operands);
   if (IsDotOfSmallIntegers(instruction)) return InS8OrS16(instruction, builder, operands);
   return InOrder(instruction, builder, operands);
