@@ -229,7 +229,8 @@ class ComplexOps {
     return Div(Select(right, one, e), shifted);
   }
 
-  // x^0 and 1^y are 1; real powers of 0 and of infinity on the real axis are 0 or infinite.
+  // x^0 and 1^y are 1; 0^y is 0 where the real part of y is above zero; real powers of infinity on the real axis are 0
+  // or infinite.
   C Power(C x, C y) {
     C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
     C infinity{llvm::ConstantFP::getInfinity(x.re->getType()), zero.im};
@@ -238,8 +239,9 @@ class ComplexOps {
     };
     Value *rises = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOGT(y.re, zero.re)),
           *falls = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOLT(y.re, zero.re)), *x_is_inf = is_real(x, infinity.re);
+    Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re), b_.CreateFCmpOLT(Abs(y.im), infinity.re));
     C power = Exp(Mul(y, Log(x)));
-    power = Select(b_.CreateOr(b_.CreateAnd(IsZero(x), rises), b_.CreateAnd(x_is_inf, falls)), zero, power);
+    power = Select(b_.CreateOr(b_.CreateAnd(IsZero(x), positive), b_.CreateAnd(x_is_inf, falls)), zero, power);
     power = Select(b_.CreateAnd(x_is_inf, rises), infinity, power);
     return Select(b_.CreateOr(IsZero(y), is_real(x, one.re)), one, power);
   }

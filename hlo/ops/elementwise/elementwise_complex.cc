@@ -57,13 +57,14 @@ W Sign(W x) {
   const Real<W> modulus = std::abs(x);
   return W(x.real() / modulus, x.imag() / modulus);
 }
-// x^0 and 1^y are 1; real powers of 0 and of infinity on the real axis are 0 or infinite; 0 has no others.
+// x^0 and 1^y are 1; 0^y is 0 where the real part of y is above zero, else no number; real powers of infinity on the
+// real axis are 0 or infinite.
 template <typename W>
 W Power(W x, W y) {
   constexpr Real<W> kInfinity = std::numeric_limits<Real<W>>::infinity(),
                     kNan = std::numeric_limits<Real<W>>::quiet_NaN();
   if (y == W(0) || x == W(1)) return W(1);
-  if (x == W(0)) return y.imag() == 0 && y.real() > 0 ? W(0) : W(kNan, kNan);
+  if (x == W(0)) return y.real() > 0 && std::isfinite(y.imag()) ? W(0) : W(kNan, kNan);
   if (x == W(kInfinity) && y.imag() == 0 && y.real() == y.real()) return y.real() > 0 ? W(kInfinity) : W(0);
   return std::pow(x, y);
 }
