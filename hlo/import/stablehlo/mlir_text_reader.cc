@@ -36,7 +36,14 @@ absl::Status MlirTextReader::Read() {
 
 absl::Status MlirTextReader::ReadAliases() {
   while (cursor_.Peek() == '#' || cursor_.Peek() == '!') {
-    if (cursor_.Peek() == '!') return cursor_.Error("aliases of types are not known");
+    if (cursor_.Take("!")) {
+      const std::string name(cursor_.Word());
+      if (name.empty()) return cursor_.Expected("the name of a type");
+      HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+      HILO_ASSIGN_OR_RETURN(const Type* type, values_.ReadType());
+      values_.AddTypeAlias(name, type);
+      continue;
+    }
     HILO_ASSIGN_OR_RETURN(std::string name, cursor_.Sigil('#'));
     HILO_RETURN_IF_ERROR(cursor_.Expect("="));
     HILO_ASSIGN_OR_RETURN(const Attribute* value, values_.ReadAttribute());

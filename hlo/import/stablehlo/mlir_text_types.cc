@@ -143,6 +143,7 @@ absl::StatusOr<const Type*> MlirValueReader::ReadType(int depth) {
   }
   if (cursor_.Take("!")) {
     const absl::string_view name = cursor_.Word();
+    if (const auto alias = type_aliases_.find(name); alias != type_aliases_.end()) return alias->second;
     if (name == "stablehlo.token" || name == "mhlo.token") {
       type->kind = Type::Kind::kToken;
       type->shape = ShapeUtil::MakeTokenShape();

@@ -48,6 +48,7 @@ class MlirValueReader {
   // Adds an attribute under its name, split into entries if it is structured.
   void AddEntry(absl::string_view name, const Attribute* value, std::vector<NamedAttribute>* entries);
   void AddAlias(std::string name, const Attribute* value) { aliases_[std::move(name)] = value; }
+  void AddTypeAlias(absl::string_view name, const Type* type) { type_aliases_[name] = type; }
 
   const Attribute* Enum(absl::string_view text);
   const Attribute* Integer(int64_t value);
@@ -77,6 +78,7 @@ class MlirValueReader {
   MlirCursor& cursor_;
   MlirModule& module_;
   absl::flat_hash_map<std::string, const Attribute*> aliases_;
+  absl::flat_hash_map<std::string, const Type*> type_aliases_;
 };
 
 }  // namespace hilo::stablehlo

@@ -17,6 +17,7 @@ bool LooksLikeMlirText(absl::string_view bytes) {
     if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok())
       return false;
   }
+  if (cursor.Peek() == '!') return cursor.Sigil('!').ok() && cursor.Take("=");  // the alias of a type
   for (const absl::string_view word : {"module", "builtin.module", "func.func"}) {
     if (cursor.TakeWord(word)) return true;
   }

@@ -242,6 +242,24 @@ TEST(StablehloTextTest, OperationsThatWereCustomCalls) {
   EXPECT_EQ(PrintHloModule(*now->module), PrintHloModule(*then->module));
 }
 
+TEST(StablehloTextTest, AliasesOfTypes) {
+  const auto text = [](absl::string_view element) {
+    const std::string type = absl::StrCat("tensor<4x", element, ">");
+    return absl::StrCat("func.func @main(%x: ", type, ") -> ", type, " {\n  %y = stablehlo.abs %x : ", type,
+                        "\n  return %y : ", type, "\n}");
+  };
+  constexpr absl::string_view kQuantized = "!quant.uniform<i8:f32, 0.5:3>";
+  const std::string aliased = absl::StrCat("!e = ", kQuantized, "\n", text("!e"));
+  EXPECT_TRUE(LooksLikeMlirText(aliased));
+  const auto with = ImportStablehlo(aliased), without = ImportStablehlo(text(kQuantized));
+  ASSERT_TRUE(with.ok()) << with.status();
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(PrintHloModule(*with->module), PrintHloModule(*without->module));
+  ExpectError(absl::StrCat("! = f32\n", text("f32")), absl::StatusCode::kInvalidArgument,
+              "expected the name of a type");
+  ExpectError(text("!e"), absl::StatusCode::kUnimplemented, "tensor of !e");
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
