@@ -136,7 +136,7 @@ def converted_sums(x, y):
     return lax.dot(x * 4, y, preferred_element_type=np.int32), lax.dot(c, c.T, preferred_element_type=np.int32)
 
 
-@program(normal(19, 2, 5, 3), normal(20, 4, 4), normal(21, 3, 9), tolerance="f32 1e-4 relative", platform="tpu")
+@program(normal(19, 2, 5, 3), normal(20, 4, 4), normal(21, 3, 9), tolerance="f32 1e-4 relative, c64 1e-4 relative", platform="tpu")
 def library_calls(tall, m, scores):
     """Linear algebra and the approximate search for the best as JAX lowers them where a platform has no rules of its own."""
     s, c = m @ m.T + 4 * jnp.eye(4), lax.complex(m, m.T)
@@ -205,7 +205,7 @@ def write(function, arguments, version, tolerance, shardings, results, donate, p
     artifact = xla_client._xla.mlir.serialize_portable_artifact(mlir.module_to_bytecode(lowered.compiler_ir("stablehlo")), version, shardings is not None)
     (HERE / f"{name}.mlirbc").write_bytes(artifact)
     head = [line.strip() for line in (function.__doc__ or "").splitlines() if line.strip()]
-    head += ["Written by tests/programs/stablehlo/generate.py.", f"tolerance: {tolerance}"]
+    head += ["Written by tests/programs/stablehlo/generate.py.", *(f"tolerance: {each}" for each in tolerance.split(", "))]
     (HERE / f"{name}.mlir").write_text("".join(f"// {line}\n" for line in head) + lowered.as_text())
     arrays = {}
     if shardings is None:

@@ -1,6 +1,7 @@
 // Linear algebra and the approximate search for the best as JAX lowers them where a platform has no rules of its own.
 // Written by tests/programs/stablehlo/generate.py.
 // tolerance: f32 1e-4 relative
+// tolerance: c64 1e-4 relative
 module @jit_library_calls attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func @top_k_lt_f32_comparator(%arg0: tensor<f32>, %arg1: tensor<f32>, %arg2: tensor<i32>, %arg3: tensor<i32>) -> tensor<i1> {
     %0 = stablehlo.compare LT, %arg0, %arg1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
