@@ -1,7 +1,8 @@
 // Complex numbers as pairs of real floats, in formulas that neither cancel nor overflow early: Kahan's for the inverse
-// functions and tanh, Smith's for the quotient, log1p for logarithms near the unit circle. Everything is branch-free;
-// special cases are selected at the end.
+// functions and tanh, Smith's for the quotient, log1p for logarithms near the unit circle. Special cases are selected
+// at the end, without a branch but for those of the quotient.
 #include "backends/llvm/elements/op_dispatch.h"
+#include "backends/llvm/math/math_builder.h"
 #include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
@@ -30,8 +31,7 @@ class ComplexOps {
     return {b_.CreateSelect(condition, x.re, y.re), b_.CreateSelect(condition, x.im, y.im)};
   }
 
-  // Divides by the larger part of the divisor first. Where that makes NaNs of zero or infinite divisors, or of infinite
-  // dividends, the quotient is that of C's Annex G.
+  // Divides by the larger part of the divisor first. Where that gives NaN, the quotient may still be infinite or zero.
   C Div(C x, C y) {
     Value* by_re = b_.CreateFCmpOGE(Abs(y.re), Abs(y.im));
     Value *large = b_.CreateSelect(by_re, y.re, y.im), *small = b_.CreateSelect(by_re, y.im, y.re);
@@ -42,22 +42,12 @@ class ComplexOps {
     Value *direct = b_.CreateFSub(x.im, b_.CreateFMul(x.re, ratio)),
           *crossed = b_.CreateFSub(b_.CreateFMul(x.im, ratio), x.re);
     const C quotient{re, b_.CreateFDiv(b_.CreateSelect(by_re, direct, crossed), denominator)};
-    // Of infinite numbers only the direction counts: +-1 for infinite parts, +-0 for the others.
-    const auto direction = [&](C z) -> C {
-      const auto of = [&](Value* part) {
-        return CopySign(b_.CreateSelect(IsInf(part), Like(part, 1), Like(part, 0)), part);
-      };
-      return {of(z.re), of(z.im)};
-    };
-    Value* to_zero = b_.CreateOr(IsInf(y.re), IsInf(y.im));
-    Value* infinity = llvm::ConstantFP::getInfinity(re->getType());
-    Value* scale = b_.CreateSelect(to_zero, Like(re, 0), infinity);
-    const C product = Mul(Select(to_zero, x, direction(x)), Conj(Select(to_zero, direction(y), y)));
     Value* is_nan = b_.CreateAnd(IsNan(quotient.re), IsNan(quotient.im));
-    const C special{b_.CreateFMul(scale, product.re), b_.CreateFMul(scale, product.im)};
-    Value* by_zero = IsZero(y);
-    Value* pole = CopySign(infinity, y.re);
-    return Select(by_zero, {b_.CreateFMul(pole, x.re), b_.CreateFMul(pole, x.im)}, Select(is_nan, special, quotient));
+    const std::vector<Value*> parts = OrRarely(b_, is_nan, {quotient.re, quotient.im}, [&] {
+      const C with_edges = Select(is_nan, DivAtEdges(x, y), quotient);
+      return std::vector<Value*>{with_edges.re, with_edges.im};
+    });
+    return {parts[0], parts[1]};
   }
 
   // The root of the squares' sum; the parts are scaled to near 1 if their squares would overflow or underflow.
@@ -257,6 +247,25 @@ class ComplexOps {
   }
 
  private:
+  // Quotients by zero, of infinity by a finite number and of a finite number by infinity, as in Annex G of the C
+  // standard. NaN for other numbers whose quotient is NaN.
+  C DivAtEdges(C x, C y) {
+    // Of infinite numbers only the direction counts: +-1 for infinite parts, +-0 for the others.
+    const auto direction = [&](C z) -> C {
+      const auto of = [&](Value* part) {
+        return CopySign(b_.CreateSelect(IsInf(part), Like(part, 1), Like(part, 0)), part);
+      };
+      return {of(z.re), of(z.im)};
+    };
+    Value* to_zero = HasInf(y);
+    Value* infinity = llvm::ConstantFP::getInfinity(x.re->getType());
+    Value* scale = b_.CreateSelect(to_zero, Like(x.re, 0), infinity);
+    const C product = Mul(Select(to_zero, x, direction(x)), Conj(Select(to_zero, direction(y), y)));
+    Value* pole = CopySign(infinity, y.re);
+    return Select(IsZero(y), {b_.CreateFMul(pole, x.re), b_.CreateFMul(pole, x.im)},
+                  {b_.CreateFMul(scale, product.re), b_.CreateFMul(scale, product.im)});
+  }
+
   Value* Like(Value* x, double value) { return FloatLike(x, value); }
   Value* M(HloOpcode function, Value* x) { return EmitUnary(function, b_, x, target_); }
   Value* M2(HloOpcode function, Value* x, Value* y) { return EmitBinary(function, b_, x, y, target_); }

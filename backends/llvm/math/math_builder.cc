@@ -153,28 +153,40 @@ Value* MathBuilder::CallPerLane(absl::string_view symbol, absl::Span<Value* cons
 
 Value* MathBuilder::OrCall(Value* fast, Value* slow, absl::string_view symbol, absl::Span<Value* const> operands,
                            bool symbol_has_own_type) {
-  Value* any = type_->isVectorTy() ? b_.CreateOrReduce(slow) : slow;
-  llvm::BasicBlock* head = b_.GetInsertBlock();
+  return OrRarely(b_, slow, {fast}, [&] {
+    return std::vector<Value*>{Select(slow, CallPerLane(symbol, operands, symbol_has_own_type), fast)};
+  })[0];
+}
+
+std::vector<Value*> OrRarely(llvm::IRBuilderBase& b, Value* rare, const std::vector<Value*>& common,
+                             absl::FunctionRef<std::vector<Value*>()> emit) {
+  Value* any = rare->getType()->isVectorTy() ? b.CreateOrReduce(rare) : rare;
+  llvm::BasicBlock* head = b.GetInsertBlock();
   llvm::Function* function = head->getParent();
   llvm::LLVMContext& context = function->getContext();
   llvm::BasicBlock* done;
-  if (b_.GetInsertPoint() == head->end()) {
+  if (b.GetInsertPoint() == head->end()) {
     done = llvm::BasicBlock::Create(context, "math.done", function, head->getNextNode());
   } else {
-    done = head->splitBasicBlock(b_.GetInsertPoint(), "math.done");
+    done = head->splitBasicBlock(b.GetInsertPoint(), "math.done");
     head->getTerminator()->eraseFromParent();
   }
   auto* cold = llvm::BasicBlock::Create(context, "math.slow", function, done);
-  b_.SetInsertPoint(head);
-  b_.CreateCondBr(any, cold, done, llvm::MDBuilder(context).createUnlikelyBranchWeights());
-  b_.SetInsertPoint(cold);
-  Value* called = Select(slow, CallPerLane(symbol, operands, symbol_has_own_type), fast);
-  b_.CreateBr(done);
-  b_.SetInsertPoint(done, done->begin());
-  llvm::PHINode* result = b_.CreatePHI(type_, 2);
-  result->addIncoming(fast, head);
-  result->addIncoming(called, cold);
-  return result;
+  b.SetInsertPoint(head);
+  b.CreateCondBr(any, cold, done, llvm::MDBuilder(context).createUnlikelyBranchWeights());
+  b.SetInsertPoint(cold);
+  const std::vector<Value*> emitted = emit();
+  llvm::BasicBlock* end = b.GetInsertBlock();
+  b.CreateBr(done);
+  b.SetInsertPoint(done, done->begin());
+  std::vector<Value*> results;
+  for (size_t i = 0; i < common.size(); ++i) {
+    llvm::PHINode* result = b.CreatePHI(common[i]->getType(), 2);
+    result->addIncoming(common[i], head);
+    result->addIncoming(emitted[i], end);
+    results.push_back(result);
+  }
+  return results;
 }
 
 }  // namespace hilo::codegen

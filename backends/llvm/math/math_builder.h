@@ -3,7 +3,9 @@
 #define HILO_BACKENDS_LLVM_MATH_MATH_BUILDER_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "backends/llvm/math/math_target.h"
@@ -59,6 +61,7 @@ class MathBuilder {
   Value* Gt(Value* a, Value* b) { return b_.CreateFCmpOGT(a, b); }
   Value* Ge(Value* a, Value* b) { return b_.CreateFCmpOGE(a, b); }
   Value* Eq(Value* a, Value* b) { return b_.CreateFCmpOEQ(a, b); }
+  Value* IsNan(Value* a) { return b_.CreateFCmpUNO(a, a); }
   Value* And(Value* a, Value* b) { return b_.CreateAnd(a, b); }
   Value* Or(Value* a, Value* b) { return b_.CreateOr(a, b); }
   Value* Select(Value* condition, Value* a, Value* b) { return b_.CreateSelect(condition, a, b); }
@@ -104,6 +107,11 @@ class MathBuilder {
   bool f64_;
   unsigned lanes_;
 };
+
+// Returns `common`, or if a lane of `rare` is set the values that `emit` returns, as many and of the same types. These
+// are computed in a cold block behind one branch for all lanes.
+std::vector<llvm::Value*> OrRarely(llvm::IRBuilderBase& b, llvm::Value* rare, const std::vector<llvm::Value*>& common,
+                                   absl::FunctionRef<std::vector<llvm::Value*>()> emit);
 
 }  // namespace hilo::codegen
 
