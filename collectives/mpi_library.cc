@@ -148,6 +148,9 @@ absl::Status MpiLibrary::Initialize() {
     finalize = mpi_->Finalize;
     finalized = mpi_->Finalized;
     std::atexit(FinalizeAtExit);
+    // MPI reports errors of MPI_Comm_create_group and of MPI_Cancel on this communicator, and by default they end the
+    // process. A program that has initialized MPI chooses for itself.
+    HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_set_errhandler(world_, errors_return_), "MPI_Comm_set_errhandler"));
   } else {
     HILO_RETURN_IF_ERROR(StatusOf(mpi_->Query_thread(&provided), "MPI_Query_thread"));
   }
