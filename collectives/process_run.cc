@@ -302,8 +302,8 @@ absl::Status ProcessRun::CheckNotEnded(absl::Span<const int64_t> missing, const 
 // A rank that waits at a collective of another group for a rank which waits here for it.
 absl::Status ProcessRun::CheckOtherGroups(absl::Span<const int64_t> missing, uint64_t hash,
                                           absl::Span<const int64_t> group, const CollectiveCall& call) const {
-  for (const auto& [place, frames] : inbox_) {
-    if (place.first == hash || frames.empty() || frames.front().header().kind != FrameKind::kCollective) continue;
+  for (const auto& [key, frames] : inbox_) {
+    if (key.first == hash || frames.empty() || frames.front().header().kind != FrameKind::kCollective) continue;
     int64_t begin;
     const auto other = DecodeAnnouncement(frames.front(), &begin);
     if (!other.ok()) return other.status();
@@ -311,7 +311,7 @@ absl::Status ProcessRun::CheckOtherGroups(absl::Span<const int64_t> missing, uin
       return std::find(other->group.begin(), other->group.end(), rank) != other->group.end();
     };
     for (int64_t rank : missing) {
-      if (process_of(rank) != place.second || !is_in_other(rank)) continue;
+      if (process_of(rank) != key.second || !is_in_other(rank)) continue;
       for (int64_t own : group) {
         if (process_of(own) != process_ || !is_in_other(own)) continue;
         return FailedPrecondition(call.name, ": ranks disagree: rank ", own, " is at ", call.name, " of the group ",

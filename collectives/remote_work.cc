@@ -56,11 +56,11 @@ class RemoteWork {
         streamed_(BytesHere() >= kStreamed),
         hash_(GroupHash(group)),
         members_(group.size()) {
-    for (size_t place = 0, local = 0; place < group.size(); ++place) {
-      const int64_t process = run.process_of(group[place]);
-      members_[place].process = process;
+    for (size_t member = 0, local = 0; member < group.size(); ++member) {
+      const int64_t process = run.process_of(group[member]);
+      members_[member].process = process;
       if (process == run.process()) {
-        members_[place].local = &Of(arrivals, static_cast<int64_t>(local++));
+        members_[member].local = &Of(arrivals, static_cast<int64_t>(local++));
       } else {
         others_.push_back(process);
       }
@@ -264,9 +264,9 @@ class RemoteWork {
                         theirs.group == std::vector<int64_t>(group_.begin(), group_.end());
     if (!agrees) {
       std::vector<int64_t> here, there;
-      for (int64_t place = 0; place < size(); ++place) {
-        if (members_[place].local != nullptr) here.push_back(group_[place]);
-        if (members_[place].process == process) there.push_back(group_[place]);
+      for (int64_t member = 0; member < size(); ++member) {
+        if (members_[member].local != nullptr) here.push_back(group_[member]);
+        if (members_[member].process == process) there.push_back(group_[member]);
       }
       return FailedPrecondition("ranks of the group ", GroupText(group_), " disagree: ", RankList(here), " at ",
                                 worker_.call->name, " ", worker_.signature, ", but ", RankList(there), " at ",
@@ -314,10 +314,10 @@ class RemoteWork {
     alignas(64) uint8_t sum[kReductionPiece];
     for (int64_t offset = 0; offset < bytes; offset += kReductionPiece) {
       const int64_t piece = std::min(kReductionPiece, bytes - offset);
-      for (int64_t place = 1; place < size(); ++place) {
-        const uint8_t* before = place == 1 ? members_[0].blocks[block] + offset : sum;
+      for (int64_t member = 1; member < size(); ++member) {
+        const uint8_t* before = member == 1 ? members_[0].blocks[block] + offset : sum;
         HILO_RETURN_IF_ERROR(
-            reduction.combine(sum, before, members_[place].blocks[block] + offset, piece / reduction.element_bytes));
+            reduction.combine(sum, before, members_[member].blocks[block] + offset, piece / reduction.element_bytes));
       }
       for (uint8_t* target : targets) std::memcpy(target + offset, sum, piece);
     }
@@ -393,16 +393,17 @@ class RemoteWork {
   void Deliver() const {
     for (size_t i = 0; i < arrivals_.size(); ++i) {
       const Contribution& receiver = Of(arrivals_, i);
-      for (int64_t place = 0; place < size(); ++place) {
-        const std::vector<const uint8_t*>& blocks = members_[place].blocks;
-        if (worker_.kind == CollectiveKind::kAllToAll) CopyPart(receiver.receives[place], 0, blocks[i], receiver.bytes);
-        if (worker_.kind == CollectiveKind::kRagged) Update(receiver, static_cast<int64_t>(i), members_[place]);
+      for (int64_t member = 0; member < size(); ++member) {
+        const std::vector<const uint8_t*>& blocks = members_[member].blocks;
+        if (worker_.kind == CollectiveKind::kAllToAll)
+          CopyPart(receiver.receives[member], 0, blocks[i], receiver.bytes);
+        if (worker_.kind == CollectiveKind::kRagged) Update(receiver, static_cast<int64_t>(i), members_[member]);
         for (size_t b = 0; b < receiver.buffers.size(); ++b) {
           const CollectiveBuffer& buffer = receiver.buffers[b];
           if (worker_.kind == CollectiveKind::kAllGather)
-            CopyPart(buffer.receive, place * buffer.bytes, blocks[b], buffer.bytes);
+            CopyPart(buffer.receive, member * buffer.bytes, blocks[b], buffer.bytes);
           const bool is_source =
-              worker_.kind == CollectiveKind::kPermute ? receiver.source == group_[place] : place == 0;
+              worker_.kind == CollectiveKind::kPermute ? receiver.source == group_[member] : member == 0;
           if (worker_.kind != CollectiveKind::kAllGather && is_source)
             CopyPart(buffer.receive, 0, blocks[b], buffer.bytes);
         }

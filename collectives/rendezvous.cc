@@ -141,10 +141,10 @@ absl::StatusOr<std::shared_ptr<RunState::Rendezvous>> RunState::Arrive(int64_t r
     place_of_group = gathering_.emplace(std::move(key), std::move(fresh)).first;
   }
   std::shared_ptr<Rendezvous>& slot = place_of_group->second;
-  const size_t place = std::find(call.group.begin(), call.group.end(), rank) - call.group.begin();
-  if (slot->arrivals[place] != nullptr)
+  const size_t index = std::find(call.group.begin(), call.group.end(), rank) - call.group.begin();
+  if (slot->arrivals[index] != nullptr)
     return Internal(call.name, ": rank ", rank, " takes part twice at the same time");
-  slot->arrivals[place] = &arrival;
+  slot->arrivals[index] = &arrival;
   --slot->missing;
   // Ranks that are at the same op with different groups that overlap would wait for each other.
   for (const auto& [group, rendezvous] : gathering_) {
@@ -172,17 +172,17 @@ absl::Status RunState::Hopeless(const Rendezvous& rendezvous, const CollectiveCa
       const Rendezvous* at = waiting_[rank];
       if (at == nullptr || at->phase != Phase::kGathering) continue;
       if (at == &rendezvous) {
-        std::vector<std::string> places;
+        std::vector<std::string> waits;
         for (int64_t member : MissingRanks(rendezvous.group, rendezvous.arrivals)) {
           if (waiting_[member] == nullptr) continue;
           const auto& arrivals = waiting_[member]->arrivals;
           const auto here =
               std::find_if(arrivals.begin(), arrivals.end(), [](const Arrival* a) { return a != nullptr; });
-          places.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name, " of the group ",
-                                        GroupText(waiting_[member]->group)));
+          waits.push_back(absl::StrCat("rank ", member, " at ", (*here)->call->name, " of the group ",
+                                       GroupText(waiting_[member]->group)));
         }
         return FailedPrecondition(call.name, " of the group ", GroupText(rendezvous.group), " waits for ",
-                                  absl::StrJoin(places, ", "), ", which waits for it: a deadlock");
+                                  absl::StrJoin(waits, ", "), ", which waits for it: a deadlock");
       }
       if (seen.insert(at).second) work.push_back(at);
     }
@@ -240,10 +240,10 @@ void RunState::StartWork(Rendezvous& rendezvous, const MakeWork& make_work) {
 
 absl::Status RunState::Work(Rendezvous& rendezvous, const Arrival& worker) {
   const size_t ranks = rendezvous.shares.size();
-  const size_t place =
+  const size_t index =
       std::find(rendezvous.arrivals.begin(), rendezvous.arrivals.end(), &worker) - rendezvous.arrivals.begin();
   for (size_t i = 0; i < ranks; ++i) {
-    Share& share = rendezvous.shares[(place + i) % ranks];
+    Share& share = rendezvous.shares[(index + i) % ranks];
     for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
       const absl::Status status = WithoutExceptions([&] { return rendezvous.work.run(part, worker); });
       if (!status.ok()) {

@@ -29,8 +29,8 @@ struct alignas(64) RingControl {
 // A record in memory: this, and the bytes, in multiples of kFrameAlignment.
 struct alignas(kFrameAlignment) SharedRecord;
 
-// Neither side relies on what the other may write: the writer keeps the places of its records to itself, and the reader
-// its position; the reader checks headers, and uses copies of them.
+// Neither side relies on what the other may write: the writer keeps the positions of its records to itself, and the
+// reader its position; the reader checks headers, and uses copies of them.
 class RingWriter {
  public:
   // `control` is followed, at `ring`, by `bytes` bytes; a multiple of kFrameAlignment.

@@ -217,8 +217,8 @@ class TcpStore : public KeyValueStore {
     const absl::Time latest = deadline + absl::Seconds(1);
     auto answer = Exchange(operation, key, value, deadline, latest);
     if (answer.ok()) return answer;
-    const std::string place = absl::StrCat("; at the coordinator ", endpoint_.ToString());
-    return AddContext(answer.status(), place);
+    const std::string context = absl::StrCat("; at the coordinator ", endpoint_.ToString());
+    return AddContext(answer.status(), context);
   }
 
   absl::StatusOr<std::string> Exchange(Operation operation, absl::string_view key, absl::string_view value,

@@ -221,10 +221,10 @@ absl::Status Describe(const StablehloProgram& source, Program* program) {
   }
   MakeLists(&program->parameters);
   MakeLists(&program->results);
-  for (const int64_t place : program->executable->addressable()) {
-    program->devices.push_back(program->client->device_list[assignment.devices()[place]]);
-    program->logical_ids.push_back({static_cast<int>(place / assignment.partition_count()),
-                                    static_cast<int>(place % assignment.partition_count())});
+  for (const int64_t index : program->executable->addressable()) {
+    program->devices.push_back(program->client->device_list[assignment.devices()[index]]);
+    program->logical_ids.push_back({static_cast<int>(index / assignment.partition_count()),
+                                    static_cast<int>(index % assignment.partition_count())});
   }
   if (!program->portable) program->device_assignment = DeviceAssignmentToProto(assignment);
   return absl::OkStatus();

@@ -54,12 +54,12 @@ int64_t Executable::estimated_nanoseconds() const { return program_->compiled->e
 const DeviceAssignment& Executable::assignment() const { return program_->assignment; }
 std::vector<int64_t> Executable::addressable() const {
   const int64_t first = core_->first_device, end = first + static_cast<int64_t>(core_->queues.size());
-  std::vector<int64_t> places;
-  for (int64_t place = 0; place < assignment().device_count(); ++place) {
-    const int device = assignment().devices()[place];
-    if (device >= first && device < end) places.push_back(place);
+  std::vector<int64_t> indices;
+  for (int64_t index = 0; index < assignment().device_count(); ++index) {
+    const int device = assignment().devices()[index];
+    if (device >= first && device < end) indices.push_back(index);
   }
-  return places;
+  return indices;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::Execute(absl::Span<Buffer* const> arguments,

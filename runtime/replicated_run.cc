@@ -108,12 +108,12 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
   return Guarded([&]() -> absl::StatusOr<ReplicatedResults> {
     HILO_RETURN_IF_ERROR(core_->CheckProcess());
     const DeviceAssignment& devices = assignment();
-    const std::vector<int64_t> places = addressable();
-    if (arguments.size() != places.size() || places.empty()) {
+    const std::vector<int64_t> indices = addressable();
+    if (arguments.size() != indices.size() || indices.empty()) {
       return InvalidArgument(
           "the program runs on ", devices.device_count(), " devices (", devices.replica_count(), " replicas, ",
           devices.partition_count(), " partitions), ",
-          core_->processes == nullptr ? "" : absl::StrCat(places.size(), " of them in this process, "),
+          core_->processes == nullptr ? "" : absl::StrCat(indices.size(), " of them in this process, "),
           "but got arguments for ", arguments.size());
     }
     auto launch = std::make_shared<Launch>(core_.get(), options);
@@ -126,8 +126,8 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     std::vector<Prepared> prepared(arguments.size());
     absl::Status taken;
     for (size_t i = 0; i < arguments.size() && taken.ok(); ++i) {
-      const int64_t replica = places[i] / devices.partition_count();
-      const int64_t partition = places[i] % devices.partition_count();
+      const int64_t replica = indices[i] / devices.partition_count();
+      const int64_t partition = indices[i] % devices.partition_count();
       ProgramRun run{.program = *program_,
                      .core = *core_,
                      .context = {.thread_pool = core_->pool,
@@ -153,7 +153,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     {
       std::lock_guard<std::mutex> lock(core_->launching);
       const absl::Status started =
-          launch->Start(*core_, devices, static_cast<int64_t>(places.size()), options.processes);
+          launch->Start(*core_, devices, static_cast<int64_t>(indices.size()), options.processes);
       if (!started.ok()) {
         // As if it had failed in its first collective.
         for (const Prepared& one : prepared) one.done->Set(started);

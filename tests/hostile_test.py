@@ -63,8 +63,8 @@ MODULES = {
     # Names.
     entry("x = f32[] parameter(0)\nx = f32[] parameter(1)"): "instruction x is defined twice",
     entry("ROOT x = f32[] parameter(0)", "c { ROOT a = f32[] parameter(0) }\n" * 2): "computation c is defined twice",
-    entry("a = f32[] add(b, b)\nROOT b = f32[] add(a, a)"): "operand b is not defined before this place",
-    entry("ROOT a = f32[] add(a, a)"): "operand a is not defined before this place",
+    entry("a = f32[] add(b, b)\nROOT b = f32[] add(a, a)"): "operand b is not defined before its use",
+    entry("ROOT a = f32[] add(a, a)"): "operand a is not defined before its use",
     entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=c", "c { p = f32[] parameter(0)\nROOT a = f32[] call(p), to_apply=c }\n"):
         "computation c calls itself",
     entry("x = f32[] parameter(0)\nROOT y = f32[] call(x), to_apply=f", "f { p = f32[] parameter(0)\nROOT a = f32[] call(p), to_apply=g }\n"

@@ -86,7 +86,7 @@ absl::Status TimeTransfers(const Session& session, Measurement* measured) {
     for (const auto& buffer : device) measured->result_bytes += BytesOf(buffer->shape());
   }
   double to = HUGE_VAL, from = HUGE_VAL;
-  for (int turn = 0; turn < kTransfers; ++turn) {
+  for (int i = 0; i < kTransfers; ++i) {
     int64_t start = NowNanoseconds();
     std::vector<std::unique_ptr<Buffer>> sent;
     for (size_t device = 0; device < arguments.size(); ++device) {

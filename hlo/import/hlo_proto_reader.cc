@@ -223,8 +223,7 @@ absl::StatusOr<std::vector<HloInstruction*>> HloProtoReader::ReadOperands(const 
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, proto.Ints(36));
   for (const int64_t id : ids) {
     const auto operand = body.instructions.find(id);
-    if (operand == body.instructions.end())
-      return InvalidArgument("operand ", id, " is not defined before this place in the computation");
+    if (operand == body.instructions.end()) return InvalidArgument("operand ", id, " is not defined before its use");
     operands.push_back(operand->second);
   }
   return operands;

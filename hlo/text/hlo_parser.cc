@@ -399,8 +399,7 @@ absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an operand"));
   auto it = body.names.find(name);
   if (it == body.names.end()) {
-    return source_.Error(source_.OffsetOf(name),
-                         absl::StrCat("operand ", name, " is not defined before this place in the computation"));
+    return source_.Error(source_.OffsetOf(name), absl::StrCat("operand ", name, " is not defined before its use"));
   }
   if (type.has_value() && !ShapeUtil::Compatible(*type, it->second->shape())) {
     return source_.Error(type_offset, absl::StrCat("expected the shape of ", name, ", ", it->second->shape().ToString(),

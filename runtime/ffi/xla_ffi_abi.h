@@ -177,7 +177,7 @@ struct XLA_FFI_CustomOptions_Get_Args {
   const XLA_FFI_Attrs* attrs;  // out
 };
 typedef XLA_FFI_Error* XLA_FFI_CustomOptions_Get(XLA_FFI_CustomOptions_Get_Args* args);
-// What somebody else attached to a run for its handlers.
+// User data attached to a run for its handlers.
 struct XLA_FFI_Extension;
 struct XLA_FFI_InvokeContext_FindExtension_Args {
   HILO_FFI_HEAD;

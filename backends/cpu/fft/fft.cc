@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu::fft {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 template <typename T>
 class TypedFft : public Fft {

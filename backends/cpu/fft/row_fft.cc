@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu::fft {
@@ -102,20 +103,18 @@ struct OwnedLaneFft {
       }
       stage.twiddles = twiddles.get();
       tables.push_back(std::move(twiddles));
-      auto circle = std::make_unique<T[]>(2 * radix);
+      auto unit_roots = std::make_unique<T[]>(2 * radix);
       for (int k = 0; k < radix; ++k) {
-        circle[2 * k] = static_cast<T>(std::cos(2 * std::numbers::pi_v<long double> * k / radix));
-        circle[2 * k + 1] = static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
+        unit_roots[2 * k] = static_cast<T>(std::cos(2 * std::numbers::pi_v<long double> * k / radix));
+        unit_roots[2 * k + 1] = static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
       }
-      stage.roots = circle.get();
-      tables.push_back(std::move(circle));
+      stage.roots = unit_roots.get();
+      tables.push_back(std::move(unit_roots));
     }
   }
 
   int64_t scratch() const { return 4 * fft.length * HostLaneKernels<T>().lanes; }  // numbers
 };
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -222,9 +221,9 @@ absl::Status RowFft<T>::PlanBluestein() {
   for (int64_t k = 0; k < length_; ++k) {
     T* at = bluestein->chirp + 2 * k;
     roots.At(square, at, at + 1);
-    for (int64_t place : {k, (inner_length - k) % inner_length}) {
-      bluestein->filter[2 * place] = at[0];
-      bluestein->filter[2 * place + 1] = -at[1];
+    for (int64_t center : {k, (inner_length - k) % inner_length}) {
+      bluestein->filter[2 * center] = at[0];
+      bluestein->filter[2 * center + 1] = -at[1];
     }
     square = (square + 2 * k + 1) % (2 * length_);
   }

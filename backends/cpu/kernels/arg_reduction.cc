@@ -38,13 +38,13 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
     return codegen::Combine(f.context(), choose, first, second);
   };
   return ForEach(f, "results", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
-    const std::vector<LaneIndex> place = f.Delinearize(unit, sizes);
+    const std::vector<LaneIndex> position = f.Delinearize(unit, sizes);
     Elements best;
     {
       codegen::RegionScope region(f.context());
       f.context().lanes = {.width = width};
       auto vector = [&](llvm::Value* base, int64_t multiple) {
-        std::vector<LaneIndex> index = place;
+        std::vector<LaneIndex> index = position;
         index.push_back(LaneIndex::Strided(base, 1, multiple, row));
         return codegen::ElementsOf(f.elements(), *reduce, Index(std::move(index)));
       };
@@ -91,7 +91,7 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
     }
     HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *reduce));
     HILO_ASSIGN_OR_RETURN(best, codegen::Combine(f.context(), choose, inits, best));
-    for (int i : {0, 1}) f.ArrayOf(instruction, i).Store(f.context(), Index(place), best[i]);
+    for (int i : {0, 1}) f.ArrayOf(instruction, i).Store(f.context(), Index(position), best[i]);
     return absl::OkStatus();
   });
 }

@@ -41,7 +41,7 @@ class PhaseEmitter {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
-    places_ = TiledPositions(phase, tile_, plan_.placed);
+    positions_ = TiledPositions(phase, tile_, plan_.placed);
   }
 
   int64_t units() const { return units_.count; }
@@ -57,9 +57,9 @@ class PhaseEmitter {
  private:
   // The position of a tile, and the results for which the current tap is inside the input.
   struct Tile {
-    llvm::Value *lhs, *rhs, *out;  // positions of its first row and lane at the first tap
-    llvm::Value* place = nullptr;  // window position of its first row
-    int64_t known_place = -1;      // the same, if the rows differ in their bounds
+    llvm::Value *lhs, *rhs, *out;     // positions of its first row and lane at the first tap
+    llvm::Value* position = nullptr;  // window position of its first row
+    int64_t known_position = -1;      // the same, if the rows differ in their bounds
     int rows = 1;
     bool clamped = false;                  // its one row may reach outside
     bool masked = false;                   // its lanes may reach outside
@@ -74,7 +74,7 @@ class PhaseEmitter {
 
   absl::Status EmitUnit(FunctionEmitter& f, llvm::Value* unit) {
     llvm::IRBuilder<>& b = f.b();
-    const std::vector<LaneIndex> place = f.Delinearize(unit, units_.sizes);
+    const std::vector<LaneIndex> position = f.Delinearize(unit, units_.sizes);
     Tile tile{.lhs = b.getInt64(phase_.lhs), .rhs = b.getInt64(phase_.rhs), .out = b.getInt64(phase_.out)};
     bounds_.assign(phase_.reaches.size(), {});
     const auto move = [&](llvm::Value* by, const ConvolutionAxis& axis, Tile* moved) {
@@ -83,11 +83,11 @@ class PhaseEmitter {
       moved->out = Moved(b, moved->out, by, axis.out);
     };
     for (size_t a = 0; a < units_.outer.size(); ++a) {
-      llvm::Value* at = place[a + 1].Base(f.context());
+      llvm::Value* at = position[a + 1].Base(f.context());
       move(at, units_.outer[a], &tile);
       if (units_.outer[a].window >= 0) bounds_[units_.outer[a].window] = TapsAt(b, units_.outer[a].window, at);
     }
-    llvm::Value* block = place[0].Base(f.context());
+    llvm::Value* block = position[0].Base(f.context());
     first_lane_ = b.CreateNSWMul(block, b.getInt64(block_));
     move(first_lane_, lanes_, &tile);
     live_.clear();
@@ -95,7 +95,7 @@ class PhaseEmitter {
       live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1)
                           .InRange(f.context(), 0, lanes_.count));
     }
-    llvm::Value* first_tile = b.CreateNSWMul(place.back().Base(f.context()), b.getInt64(plan_.tiles_per_unit));
+    llvm::Value* first_tile = b.CreateNSWMul(position.back().Base(f.context()), b.getInt64(plan_.tiles_per_unit));
     llvm::Value* last_tile = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin,
                                                           b.CreateNSWAdd(first_tile, b.getInt64(plan_.tiles_per_unit)),
                                                           b.getInt64(units_.tiles));
@@ -131,28 +131,29 @@ class PhaseEmitter {
                          llvm::Value* last) {
     llvm::IRBuilder<>& b = f.b();
     const int64_t rows = plan_.rows;
-    const auto emit = [&](llvm::Value* place, int64_t known_place, int64_t count, bool clamped) {
+    const auto emit = [&](llvm::Value* position, int64_t known_position, int64_t count, bool clamped) {
       Tile tile = origin;
-      move(place, tile_, &tile);
-      tile.place = place;
-      tile.known_place = known_place;
+      move(position, tile_, &tile);
+      tile.position = position;
+      tile.known_position = known_position;
       tile.rows = tile.last_row = static_cast<int>(count);
       tile.clamped = clamped;
       codegen::RegionScope region(f.context());
       return EmitTile(f, tile);
     };
     // Emits full tiles with equal bounds; the others are specialized for their position.
-    const ConvolutionReach::Range inside = plan_.placed ? PositionsInside(tile_) : places_;
+    const ConvolutionReach::Range inside = plan_.placed ? PositionsInside(tile_) : positions_;
     const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
-    const int64_t last_alike = std::max(first_alike, (inside.last - places_.first) / rows);
+    const int64_t last_alike = std::max(first_alike, (inside.last - positions_.first) / rows);
     const auto placed = [&](int64_t tile) {
-      const int64_t place = places_.first + tile * rows;
+      const int64_t position = positions_.first + tile * rows;
       llvm::Value* here =
           b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
       return Either(
           f, "tile", here,
           [&] {
-            return emit(b.getInt64(place), plan_.placed ? place : -1, std::min(rows, places_.last - place), false);
+            return emit(b.getInt64(position), plan_.placed ? position : -1, std::min(rows, positions_.last - position),
+                        false);
           },
           [] { return absl::OkStatus(); });
     };
@@ -162,13 +163,13 @@ class PhaseEmitter {
     HILO_RETURN_IF_ERROR(ForEach(
         f, "tiles", from, to,
         [&](llvm::Value* tile) {
-          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(places_.first)), -1, rows,
+          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(positions_.first)), -1, rows,
                       false);
         },
         1, plan_.tiles_per_unit));
     for (int64_t tile = last_alike; tile < units_.tiles; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     // Emits the rows before and after all tiles, one at a time.
-    const int64_t in_front = places_.first, singles = in_front + tile_.count - places_.last;
+    const int64_t in_front = positions_.first, singles = in_front + tile_.count - positions_.last;
     if (singles == 0) return absl::OkStatus();
     llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
     llvm::Value* end =
@@ -176,7 +177,7 @@ class PhaseEmitter {
     return ForEach(
         f, "border", begin, end,
         [&](llvm::Value* single) {
-          llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(places_.last - in_front));
+          llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(positions_.last - in_front));
           return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
         },
         1, singles);
@@ -223,11 +224,12 @@ class PhaseEmitter {
     };
     Bounds bounds{b.getInt64(0), b.getInt64(tap.count)};
     if (tap.window >= 0 && tap.window == tile_.window) {
-      if (tile.known_place >= 0) {
+      if (tile.known_position >= 0) {
         for (int64_t t = 0; t < tap.count; ++t) {
           Tile here = at(b.getInt64(t));
           const auto is_met = [&](int row) {
-            const ConvolutionReach::Range taps = phase_.reaches[tap.window].TapsAt(tile.known_place + row, tap.count);
+            const ConvolutionReach::Range taps =
+                phase_.reaches[tap.window].TapsAt(tile.known_position + row, tap.count);
             return taps.first <= t && t < taps.last;
           };
           // The rows for which a tap is inside are contiguous.
@@ -238,7 +240,7 @@ class PhaseEmitter {
         }
         return sums;
       }
-      if (tile.clamped) bounds = TapsAt(b, tap.window, tile.place);
+      if (tile.clamped) bounds = TapsAt(b, tap.window, tile.position);
     } else if (tap.window >= 0 && tap.window != lanes_.window) {
       bounds = bounds_[tap.window];
     }
@@ -342,9 +344,9 @@ class PhaseEmitter {
     return phase_.reaches[axis.window].PositionsInside(axis.count, TapOf(axis.window).count);
   }
   // ConvolutionReach::TapsAt for a position that is a run-time value.
-  Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* place) const {
+  Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* position) const {
     const ConvolutionReach& reach = phase_.reaches[window];
-    llvm::Value* at = Moved(b, b.getInt64(reach.offset), place, reach.stride);
+    llvm::Value* at = Moved(b, b.getInt64(reach.offset), position, reach.stride);
     llvm::Value *zero = b.getInt64(0), *dilation = b.getInt64(reach.dilation), *round = b.getInt64(reach.dilation - 1);
     const auto quotient = [&](llvm::Value* distance) {
       llvm::Value* positive = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, distance, zero);
@@ -393,7 +395,7 @@ class PhaseEmitter {
   ConvolutionUnits units_;
   ConvolutionAxis lanes_, tile_;
   int64_t block_ = 1;
-  ConvolutionReach::Range places_{};  // that tiles cover
+  ConvolutionReach::Range positions_{};  // that tiles cover
 
   // State of the unit that is being emitted.
   std::vector<Bounds> bounds_;  // of the taps of each window that moves along an outer axis

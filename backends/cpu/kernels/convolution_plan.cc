@@ -22,27 +22,28 @@ int64_t Product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 int64_t Sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t CeilDiv(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : 0; }  // not below 0
+// a / b rounded up, 0 for a < 0.
+int64_t CeilDivOrZero(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : 0; }
 
 // One window dimension of one phase.
 struct PhaseWindow {
   ConvolutionReach reach;
-  int64_t places = 0, first_place = 0, place_step = 1;  // of the result
-  int64_t taps = 0, first_tap = 0, tap_step = 1;        // of the window
+  int64_t positions = 0, first_position = 0, position_step = 1;  // of the result
+  int64_t taps = 0, first_tap = 0, tap_step = 1;                 // of the window
 };
 
-std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, int64_t places) {
+std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, int64_t positions) {
   if (size <= 1) window.base_dilation = 1;
-  if (places <= 1) window.stride = 1;
+  if (positions <= 1) window.stride = 1;
   if (window.size == 1) window.window_dilation = 1;
   const int64_t dilation = window.base_dilation;
-  const int64_t place_step = dilation / std::gcd(dilation, window.stride);
+  const int64_t position_step = dilation / std::gcd(dilation, window.stride);
   const int64_t tap_step = dilation / std::gcd(dilation, window.window_dilation);
   std::vector<PhaseWindow> phases;
-  for (int64_t first = 0; first < std::min(place_step, places) && first < kMaxPhases + 1; ++first) {
-    PhaseWindow phase{.places = CeilDiv(places - first, place_step),
-                      .first_place = first,
-                      .place_step = place_step,
+  for (int64_t first = 0; first < std::min(position_step, positions) && first < kMaxPhases + 1; ++first) {
+    PhaseWindow phase{.positions = CeilDivOrZero(positions - first, position_step),
+                      .first_position = first,
+                      .position_step = position_step,
                       .tap_step = tap_step};
     phase.reach = {.stride = window.stride / std::gcd(dilation, window.stride),
                    .dilation = window.window_dilation / std::gcd(dilation, window.window_dilation),
@@ -51,7 +52,7 @@ std::vector<PhaseWindow> PhasesOfWindow(Window::Dimension window, int64_t size, 
       const int64_t position = first * window.stride + k * window.window_dilation - window.padding_low;
       if (position % dilation != 0) continue;
       phase.first_tap = k;
-      phase.taps = CeilDiv(window.size - k, tap_step);
+      phase.taps = CeilDivOrZero(window.size - k, tap_step);
       phase.reach.offset = position / dilation;
       break;
     }
@@ -84,22 +85,23 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
                int64_t out_stride, ConvolutionPhase* phase) {
   const ConvolutionReach& reach = window.reach;
   const int64_t direction = reversed ? -1 : 1;
-  ConvolutionAxis axis{
-      .count = window.places, .lhs = Product(reach.stride, lhs_stride), .out = Product(window.place_step, out_stride)};
+  ConvolutionAxis axis{.count = window.positions,
+                       .lhs = Product(reach.stride, lhs_stride),
+                       .out = Product(window.position_step, out_stride)};
   ConvolutionTap tap{.count = window.taps,
                      .lhs = Product(reach.dilation, lhs_stride),
                      .rhs = direction * Product(window.tap_step, rhs_stride)};
   phase->lhs = Sum(phase->lhs, Product(reach.offset, lhs_stride));
   phase->rhs += (reversed ? size - 1 - window.first_tap : window.first_tap) * rhs_stride;
-  phase->out += window.first_place * out_stride;
-  if (window.places == 1) {
+  phase->out += window.first_position * out_stride;
+  if (window.positions == 1) {
     const ConvolutionReach::Range taps = reach.TapsAt(0, window.taps);
     tap.count = taps.last - taps.first;
     phase->lhs = Sum(phase->lhs, Product(taps.first, tap.lhs));
     phase->rhs += taps.first * tap.rhs;
   } else if (window.taps > 0) {
-    const ConvolutionReach::Range inside = reach.PositionsInside(window.places, window.taps);
-    if (inside.last - inside.first < window.places) {
+    const ConvolutionReach::Range inside = reach.PositionsInside(window.positions, window.taps);
+    if (inside.last - inside.first < window.positions) {
       axis.window = tap.window = static_cast<int>(phase->reaches.size());
       phase->reaches.push_back(reach);
     }
@@ -122,18 +124,18 @@ double LoadCost(int64_t stride, int width) {
 
 }  // namespace
 
-ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t place, int64_t taps) const {
-  const int64_t at = Sum(Product(place, stride), offset);
-  const int64_t first = std::min(at >= 0 ? 0 : CeilDiv(-at, dilation), taps);
-  const int64_t last = at >= size ? 0 : std::min(CeilDiv(size - at, dilation), taps);
+ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t position, int64_t taps) const {
+  const int64_t at = Sum(Product(position, stride), offset);
+  const int64_t first = std::min(at >= 0 ? 0 : CeilDivOrZero(-at, dilation), taps);
+  const int64_t last = at >= size ? 0 : std::min(CeilDivOrZero(size - at, dilation), taps);
   return {first, std::max(first, last)};
 }
 
-ConvolutionReach::Range ConvolutionReach::PositionsInside(int64_t places, int64_t taps) const {
-  if (taps == 0) return {0, places};
+ConvolutionReach::Range ConvolutionReach::PositionsInside(int64_t positions, int64_t taps) const {
+  if (taps == 0) return {0, positions};
   const int64_t last_tap = Sum(offset, Product(taps - 1, dilation));
-  const int64_t first = std::min(offset >= 0 ? 0 : CeilDiv(-offset, stride), places);
-  const int64_t last = last_tap >= size ? 0 : std::min(CeilDiv(size - last_tap, stride), places);
+  const int64_t first = std::min(offset >= 0 ? 0 : CeilDivOrZero(-offset, stride), positions);
+  const int64_t last = last_tap >= size ? 0 : std::min(CeilDivOrZero(size - last_tap, stride), positions);
   return {first, std::max(first, last)};
 }
 
@@ -229,16 +231,16 @@ ConvolutionPlan ConvolutionPlan::FromTile(absl::Span<const int64_t> numbers) {
 ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
   const ConvolutionAxis none;
   const ConvolutionAxis& lanes = plan.lanes < 0 ? none : phase.axes[plan.lanes];
-  const ConvolutionReach::Range places =
+  const ConvolutionReach::Range positions =
       TiledPositions(phase, plan.tile < 0 ? none : phase.axes[plan.tile], plan.placed);
-  ConvolutionUnits units{.sizes = {CeilDiv(lanes.count, int64_t{plan.width} * plan.vectors)}};
-  units.tiles = CeilDiv(places.last - places.first, plan.rows);
+  ConvolutionUnits units{.sizes = {CeilDivOrZero(lanes.count, int64_t{plan.width} * plan.vectors)}};
+  units.tiles = CeilDivOrZero(positions.last - positions.first, plan.rows);
   for (size_t a = 0; a < phase.axes.size(); ++a) {
     if (static_cast<int>(a) == plan.lanes || static_cast<int>(a) == plan.tile) continue;
     units.outer.push_back(phase.axes[a]);
     units.sizes.push_back(phase.axes[a].count);
   }
-  units.sizes.push_back(std::max<int64_t>(1, CeilDiv(units.tiles, plan.tiles_per_unit)));
+  units.sizes.push_back(std::max<int64_t>(1, CeilDivOrZero(units.tiles, plan.tiles_per_unit)));
   for (const int64_t size : units.sizes) units.count *= size;
   return units;
 }
@@ -255,8 +257,9 @@ bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
 int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
   const ConvolutionUnits units = UnitsOf(phase, plan);  // with one tile each
   const int64_t others = units.count / units.sizes.back();
-  const int64_t chunks = std::min(std::max<int64_t>(units.tiles, 1), CeilDiv(kUnits, std::max<int64_t>(others, 1)));
-  return std::max<int64_t>(1, CeilDiv(units.tiles, chunks));
+  const int64_t chunks =
+      std::min(std::max<int64_t>(units.tiles, 1), CeilDivOrZero(kUnits, std::max<int64_t>(others, 1)));
+  return std::max<int64_t>(1, CeilDivOrZero(units.tiles, chunks));
 }
 
 }  // namespace
@@ -275,14 +278,14 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
     const ConvolutionAxis& lanes = l < 0 ? none : phase.axes[l];
     const int width = static_cast<int>(
         std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
-    const int64_t vectors_in_all = CeilDiv(lanes.count, width);
+    const int64_t vectors_in_all = CeilDivOrZero(lanes.count, width);
     for (int vectors = 1; vectors <= std::min<int64_t>(4, vectors_in_all); ++vectors) {
       for (int t = -1; t < axes; ++t) {
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
         const int64_t most = std::clamp<int64_t>((machine.registers - 4) / (vectors * parts), 1, tile.count);
-        const ConvolutionReach::Range places = TiledPositions(phase, tile, IsPlaced(phase, tile));
-        const int64_t tiled = std::max<int64_t>(places.last - places.first, 0), singles = tile.count - tiled;
+        const ConvolutionReach::Range positions = TiledPositions(phase, tile, IsPlaced(phase, tile));
+        const int64_t tiled = std::max<int64_t>(positions.last - positions.first, 0), singles = tile.count - tiled;
         for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
             const double lhs = LoadCost(lanes.lhs, width) *
@@ -294,7 +297,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
           };
           const int64_t rest = tiled % rows;
           double cost = all / static_cast<double>(lanes.count * tile.count) *
-                        static_cast<double>(CeilDiv(vectors_in_all, vectors)) *
+                        static_cast<double>(CeilDivOrZero(vectors_in_all, vectors)) *
                         (static_cast<double>(tiled / rows) * step(rows) + (rest > 0 ? step(rest) : 0) +
                          static_cast<double>(singles) * step(1));
           cost *= 1 + 0.002 * static_cast<double>((rows + rest) * vectors);  // code size

@@ -30,12 +30,13 @@ struct ConvolutionTap {
 struct ConvolutionReach {
   int64_t stride = 1, dilation = 1, offset = 0, size = 0;
 
-  // Taps in [first, last) of `taps` read inside the input at all positions in [first_place, last_place) of `places`.
+  // Taps in [first, last) of `taps` read inside the input at all positions in [first_position, last_position) of
+  // `positions`.
   struct Range {
     int64_t first, last;
   };
-  Range TapsAt(int64_t place, int64_t taps) const;
-  Range PositionsInside(int64_t places, int64_t taps) const;
+  Range TapsAt(int64_t position, int64_t taps) const;
+  Range PositionsInside(int64_t positions, int64_t taps) const;
 };
 
 // Results that are computed alike. In a dilated input, different window positions read different taps: each residue of

@@ -61,32 +61,33 @@ class Step {
   Elements inits_;
 };
 
-// Runs several positions interleaved, running values in registers. `place` returns the index of position p at a step.
-absl::Status RunInRegisters(FunctionEmitter& f, const PrefixScan& r, size_t places,
-                            absl::FunctionRef<Index(size_t p, const LaneIndex& step)> place) {
+// Runs several positions interleaved, running values in registers. `index_at` returns the index of position p at a
+// step.
+absl::Status RunInRegisters(FunctionEmitter& f, const PrefixScan& r, size_t positions,
+                            absl::FunctionRef<Index(size_t p, const LaneIndex& step)> index_at) {
   HILO_ASSIGN_OR_RETURN(Elements inits, codegen::InitsOf(f.elements(), *r.hero));
   Step step(f, r, inits);
   Carried running;
-  for (size_t p = 0; p < places; ++p) {
-    const Index index = place(p, LaneIndex::Constant(0));
+  for (size_t p = 0; p < positions; ++p) {
+    const Index index = index_at(p, LaneIndex::Constant(0));
     HILO_ASSIGN_OR_RETURN(Elements elements, codegen::ElementsOf(f.elements(), *r.hero, index));
     HILO_ASSIGN_OR_RETURN(Elements first, step.First(elements));
     HILO_RETURN_IF_ERROR(step.Store(index, first));
     for (llvm::Value* value : PackLanes(f, first)) running.push_back(value);
   }
-  const size_t stride = running.size() / places;
+  const size_t stride = running.size() / positions;
   llvm::IRBuilder<>& b = f.b();
   return codegen::EmitLoop(f.context(), "run", b.getInt64(1), b.getInt64(r.size), 1, running,
                            [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
                              Carried next;
                              std::vector<Index> indices;
                              std::vector<Elements> elements;
-                             for (size_t p = 0; p < places; ++p) {
-                               indices.push_back(place(p, LaneIndex::Uniform(i, 1, r.size)));
+                             for (size_t p = 0; p < positions; ++p) {
+                               indices.push_back(index_at(p, LaneIndex::Uniform(i, 1, r.size)));
                                HILO_ASSIGN_OR_RETURN(elements.emplace_back(),
                                                      codegen::ElementsOf(f.elements(), *r.hero, indices.back()));
                              }
-                             for (size_t p = 0; p < places; ++p) {
+                             for (size_t p = 0; p < positions; ++p) {
                                const Carried mine(now.begin() + p * stride, now.begin() + (p + 1) * stride);
                                HILO_ASSIGN_OR_RETURN(Elements stepped,
                                                      step.Next(UnpackLanes(mine, inits), elements[p]));

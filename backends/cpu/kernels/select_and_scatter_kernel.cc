@@ -120,33 +120,33 @@ class WindowEmitter {
   }
 
  private:
-  // Loops over dimensions [place.size(), mixed.size()) of the window. The state: the selected value, its row-major
-  // index, whether there is one.
-  absl::StatusOr<Carried> Search(std::vector<LaneIndex> place, Carried state) {
-    const size_t k = place.size();
-    if (k == s_.mixed.size()) return Candidate(place, state);
+  // Loops over dimensions [window_index.size(), mixed.size()) of the window. The state: the selected value, its
+  // row-major index, whether there is one.
+  absl::StatusOr<Carried> Search(std::vector<LaneIndex> window_index, Carried state) {
+    const size_t k = window_index.size();
+    if (k == s_.mixed.size()) return Candidate(window_index, state);
     const Window::Dimension& w = s_.window[s_.mixed[k]];
     const int64_t size = s_.mixed_sizes[k];
-    place.emplace_back();
+    window_index.emplace_back();
     return codegen::EmitLoop(
         f_.context(), "search", bounds_[k].low, bounds_[k].high, 1, std::move(state),
         [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
           llvm::Value* at = b_.CreateNSWAdd(bounds_[k].start, b_.CreateNSWMul(i, b_.getInt64(w.window_dilation)));
           if (w.base_dilation == 1) {
-            place.back() = LaneIndex::Uniform(at, 1, size);
-            return Search(place, now);
+            window_index.back() = LaneIndex::Uniform(at, 1, size);
+            return Search(window_index, now);
           }
-          place.back() = LaneIndex::Uniform(b_.CreateUDiv(at, b_.getInt64(w.base_dilation)), 1, size);
+          window_index.back() = LaneIndex::Uniform(b_.CreateUDiv(at, b_.getInt64(w.base_dilation)), 1, size);
           llvm::Value* hit = b_.CreateICmpEQ(b_.CreateURem(at, b_.getInt64(w.base_dilation)), b_.getInt64(0));
           return codegen::EmitBranches(
-              f_.context(), "hole", hit, [&] { return Search(place, now); },
+              f_.context(), "hole", hit, [&] { return Search(window_index, now); },
               [&]() -> absl::StatusOr<Carried> { return now; });
         },
         /*at_least_once=*/true, w.size);
   }
 
-  absl::StatusOr<Carried> Candidate(const std::vector<LaneIndex>& place, const Carried& state) {
-    const Index index = At(s_, part_, place, lane_);
+  absl::StatusOr<Carried> Candidate(const std::vector<LaneIndex>& window_index, const Carried& state) {
+    const Index index = At(s_, part_, window_index, lane_);
     HILO_ASSIGN_OR_RETURN(ElementValue candidate, f_.elements().Generate(s_.instruction->operand(0), index));
     const ElementValue chosen = UnpackLanes(state, {candidate})[0];
     HILO_ASSIGN_OR_RETURN(Elements keeps, codegen::EmitComputation(f_.context(), s_.select(), {chosen, candidate}));

@@ -140,16 +140,16 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
     at[plan.attrs->update_window_dims[k]] = window[k];
   }
   for (size_t k = 0; k < batch.size(); ++k) at[plan.batch_positions[k]] = batch[k];
-  const Index place(std::move(target)), from(std::move(at));
+  const Index to(std::move(target)), from(std::move(at));
   std::vector<ElementValue> arguments;
-  for (int64_t i = 0; i < plan.count; ++i) arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), place));
+  for (int64_t i = 0; i < plan.count; ++i) arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), to));
   for (int64_t i = 0; i < plan.count; ++i) {
     HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), f.elements().Generate(scatter->operand(plan.count + 1 + i), from));
   }
   HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined,
                         codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
   for (int64_t i = 0; i < plan.count; ++i)
-    f.ArrayOf(plan.instruction, i).Store(f.context(), place, f.context().Splat(combined[i]));
+    f.ArrayOf(plan.instruction, i).Store(f.context(), to, f.context().Splat(combined[i]));
   return absl::OkStatus();
 }
 

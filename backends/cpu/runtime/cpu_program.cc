@@ -44,9 +44,9 @@ absl::StatusOr<std::unique_ptr<CpuProgram>> CpuProgram::Create(
   }
   HILO_ASSIGN_OR_RETURN(program->constant_memory_, AlignedBuffer::Create(bytes));
   for (size_t i = 0; i < constants.size(); ++i) {
-    uint8_t* place = program->constant_memory_.data() + offsets[i];
-    if (!constants[i].empty()) std::memcpy(place, constants[i].data(), constants[i].size());
-    program->constants_.push_back(place);
+    uint8_t* destination = program->constant_memory_.data() + offsets[i];
+    if (!constants[i].empty()) std::memcpy(destination, constants[i].data(), constants[i].size());
+    program->constants_.push_back(destination);
     program->constant_sizes_.push_back(constants[i].size());
   }
   return program;

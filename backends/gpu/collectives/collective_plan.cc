@@ -64,7 +64,7 @@ class CliqueTable {
   }
 
   // Returns the cliques in order, and for each number the index of its clique.
-  std::vector<CliqueSpec> Sorted(std::vector<int64_t>* places) {
+  std::vector<CliqueSpec> Sorted(std::vector<int64_t>* positions) {
     std::vector<int64_t> order(cliques_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -73,9 +73,9 @@ class CliqueTable {
       return std::tie(x.ranks, x.kind) < std::tie(y.ranks, y.kind);
     });
     std::vector<CliqueSpec> sorted;
-    places->resize(order.size());
+    positions->resize(order.size());
     for (int64_t number : order) {
-      (*places)[number] = static_cast<int64_t>(sorted.size());
+      (*positions)[number] = static_cast<int64_t>(sorted.size());
       sorted.push_back(cliques_[number]);
     }
     return sorted;
@@ -198,8 +198,8 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
       roles.push_back(*role);
     }
   }
-  std::vector<int64_t> places;
-  plan.cliques_ = cliques.Sorted(&places);
+  std::vector<int64_t> positions;
+  plan.cliques_ = cliques.Sorted(&positions);
   std::string text;
   for (const CollectiveSpec& spec : specs) absl::StrAppend(&text, spec.name, "\n");
   for (const CliqueSpec& clique : plan.cliques_) absl::StrAppend(&text, clique.ToString(), "\n");
@@ -207,7 +207,7 @@ absl::StatusOr<CollectivePlan> CollectivePlan::Create(absl::Span<const Collectiv
   for (std::vector<CollectiveRole>& roles : plan.roles_) {
     for (CollectiveRole& role : roles) {
       for (int64_t* number : {&role.clique, &role.send_clique, &role.receive_clique}) {
-        if (*number >= 0) *number = places[*number];
+        if (*number >= 0) *number = positions[*number];
       }
     }
   }

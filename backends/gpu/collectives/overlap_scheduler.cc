@@ -37,21 +37,21 @@ int64_t BytesOf(const Shape& shape) {
 
 // Moves collectives directly after the last instruction that they need, in their original order.
 Order Hoisted(const Order& order) {
-  absl::flat_hash_map<const HloInstruction*, size_t> place;
-  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  std::vector<std::vector<HloInstruction*>> after(order.size());  // collectives by the position that they follow
-  absl::flat_hash_map<const HloInstruction*, size_t> new_place;   // of collectives: the position that they follow
+  absl::flat_hash_map<const HloInstruction*, size_t> position;
+  for (size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  std::vector<std::vector<HloInstruction*>> after(order.size());    // collectives by the position that they follow
+  absl::flat_hash_map<const HloInstruction*, size_t> new_position;  // of collectives: the position that they follow
   size_t earliest = 0;
   Order rest;
   for (HloInstruction* instruction : order) {
     if (!IsCollective(*instruction)) continue;
     auto at = [&](const HloInstruction* needed) {
-      const auto moved = new_place.find(needed);
-      return moved != new_place.end() ? moved->second : place[needed];
+      const auto moved = new_position.find(needed);
+      return moved != new_position.end() ? moved->second : position[needed];
     };
     for (const HloInstruction* operand : instruction->operands()) earliest = std::max(earliest, at(operand));
     for (const HloInstruction* before : instruction->control_predecessors()) earliest = std::max(earliest, at(before));
-    new_place[instruction] = earliest;
+    new_position[instruction] = earliest;
     after[earliest].push_back(instruction);
   }
   Order hoisted;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Locations of files below the root of a toolkit or a package.
-constexpr const char* kPlaces[] = {"", "lib64", "lib", "bin", "nvvm/libdevice", "../nvvm/libdevice"};
+constexpr const char* kSubfolders[] = {"", "lib64", "lib", "bin", "nvvm/libdevice", "../nvvm/libdevice"};
 
 std::vector<std::string> Subfolders(const fs::path& folder) {
   std::vector<std::string> found;
@@ -49,8 +49,8 @@ std::vector<std::string> FoldersOf(const std::vector<std::string>& roots) {
   std::vector<std::string> folders;
   std::error_code error;
   for (const std::string& root : roots) {
-    for (const char* place : kPlaces) {
-      fs::path folder = *place == '\0' ? fs::path(root) : fs::path(root) / place;
+    for (const char* subfolder : kSubfolders) {
+      fs::path folder = *subfolder == '\0' ? fs::path(root) : fs::path(root) / subfolder;
       if (fs::is_directory(folder, error)) folders.push_back(folder.string());
     }
   }

@@ -156,16 +156,16 @@ class AttentionKernel {
       const std::vector<LaneIndex> rows = k_.Delinearize(row, sides_.queries.free_sizes);
       logit_[i].assign(attention_.logits->shape().rank(), LaneIndex());
       size_t next = 0;
-      const auto place = [&](const std::vector<LaneIndex>& indices) {
+      const auto set = [&](const std::vector<LaneIndex>& indices) {
         for (const LaneIndex& index : indices) {
           const int64_t d = attention_.score_dimensions[next++];
           if (d >= 0) logit_[i][d] = index;
         }
       };
       const size_t keys = sides_.keys.free.size();
-      place(batches);
+      set(batches);
       if (attention_.keys_operand == 0) next += keys;
-      place(rows);
+      set(rows);
     }
     // The product may have the batches in another order.
     product_batch_ = Int(0);

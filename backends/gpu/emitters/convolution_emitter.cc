@@ -94,9 +94,9 @@ class ConvolutionKernel {
   absl::StatusOr<Elements> Input(llvm::Value* group, llvm::Value* row, llvm::Value* depth) {
     const Shape& shape = Lhs()->shape();
     const Depth split = Split(depth);
-    const int64_t places = Product(sizes_.places);
-    llvm::Value* image = b_.CreateUDiv(row, Int(places));
-    const std::vector<llvm::Value*> place = Parts(b_.CreateURem(row, Int(places)), sizes_.places),
+    const int64_t positions = Product(sizes_.positions);
+    llvm::Value* image = b_.CreateUDiv(row, Int(positions));
+    const std::vector<llvm::Value*> position = Parts(b_.CreateURem(row, Int(positions)), sizes_.positions),
                                     tap = Parts(split.tap, sizes_.taps);
     if (attrs_.batch_group_count > 1) image = InGroup(group, sizes_.images, image);
     llvm::Value* feature =
@@ -105,11 +105,11 @@ class ConvolutionKernel {
     at[numbers_.input_batch_dimension()] = Below(image, shape.dimensions(numbers_.input_batch_dimension()));
     at[numbers_.input_feature_dimension()] = Below(feature, shape.dimensions(numbers_.input_feature_dimension()));
     llvm::Value* hit = b_.getTrue();
-    for (size_t s = 0; s < place.size(); ++s) {
+    for (size_t s = 0; s < position.size(); ++s) {
       const Window::Dimension& w = attrs_.window.dimensions[s];
       const int64_t dimension = numbers_.input_spatial_dimensions()[s], size = shape.dimensions(dimension);
       llvm::Value* dilated =
-          b_.CreateAdd(b_.CreateMul(place[s], Int(w.stride)), b_.CreateMul(tap[s], Int(w.window_dilation)));
+          b_.CreateAdd(b_.CreateMul(position[s], Int(w.stride)), b_.CreateMul(tap[s], Int(w.window_dilation)));
       dilated = b_.CreateSub(dilated, Int(w.padding_low));
       hit = b_.CreateAnd(hit, b_.CreateICmpULT(dilated, Int(size == 0 ? 0 : (size - 1) * w.base_dilation + 1)));
       if (w.base_dilation > 1)
@@ -146,14 +146,14 @@ class ConvolutionKernel {
 
   absl::Status Store(llvm::Value* group, llvm::Value* row, llvm::Value* column, const ElementValue& sum) {
     const Shape& shape = convolution_->shape();
-    const int64_t places = Product(sizes_.places);
-    const std::vector<llvm::Value*> place = Parts(b_.CreateURem(row, Int(places)), sizes_.places);
+    const int64_t positions = Product(sizes_.positions);
+    const std::vector<llvm::Value*> position = Parts(b_.CreateURem(row, Int(positions)), sizes_.positions);
     std::vector<LaneIndex> at(shape.rank());
-    at[numbers_.output_batch_dimension()] = Below(b_.CreateUDiv(row, Int(places)), sizes_.images);
+    at[numbers_.output_batch_dimension()] = Below(b_.CreateUDiv(row, Int(positions)), sizes_.images);
     at[numbers_.output_feature_dimension()] =
         Below(InGroup(group, sizes_.out_features, column), sizes_.groups * sizes_.out_features);
-    for (size_t s = 0; s < place.size(); ++s)
-      at[numbers_.output_spatial_dimensions()[s]] = Below(place[s], sizes_.places[s]);
+    for (size_t s = 0; s < position.size(); ++s)
+      at[numbers_.output_spatial_dimensions()[s]] = Below(position[s], sizes_.positions[s]);
     k_.ArrayOf(instruction_)
         .Store(k_.context(), Index(std::move(at)),
                codegen::EmitConvert(k_.context(), sum_type_, shape.element_type(), sum));

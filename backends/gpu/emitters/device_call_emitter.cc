@@ -53,11 +53,11 @@ absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstructi
     auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
     llvm::Type* const type = b.getInt32Ty();
     llvm::Value* first = b.CreateMul(list, integer(size), "", true, true);
-    auto place = [&](llvm::Value* i) {
+    auto slot = [&](llvm::Value* i) {
       return b.CreateInBoundsGEP(type, k.extra(1), b.CreateAdd(first, i, "", true, true));
     };
     HILO_RETURN_IF_ERROR(k.ForEach("places", integer(0), integer(size), 1, [&](llvm::Value* i) {
-      b.CreateStore(b.CreateTrunc(i, type), place(i));
+      b.CreateStore(b.CreateTrunc(i, type), slot(i));
       return absl::OkStatus();
     }));
     return k.ForEach("exchanges", integer(0), integer(count), 1, [&](llvm::Value* i) {
@@ -65,7 +65,7 @@ absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstructi
           b.CreateLoad(type, b.CreateInBoundsGEP(type, k.extra(0), b.CreateAdd(b.CreateMul(list, integer(count)), i)));
       llvm::Value* other = b.CreateZExt(pivot, b.getInt64Ty());
       return k.If("inside", b.CreateICmpULT(other, integer(size)), [&] {
-        llvm::Value *mine = place(i), *its = place(other);
+        llvm::Value *mine = slot(i), *its = slot(other);
         llvm::Value *x = b.CreateLoad(type, mine), *y = b.CreateLoad(type, its);
         b.CreateStore(y, mine);
         b.CreateStore(x, its);

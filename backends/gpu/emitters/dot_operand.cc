@@ -20,12 +20,12 @@ absl::StatusOr<Elements> Load(KernelEmitter& k, const DotSide& side, llvm::Value
   Elements elements;
   for (int64_t i = 0; i < group; ++i) {
     std::vector<LaneIndex> at(side.operand->shape().rank());
-    const auto place = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
+    const auto set = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
       for (size_t d = 0; d < indices.size(); ++d) at[dimensions[d]] = indices[d];
     };
-    place(side.batch, batches);
-    place(side.free, positions[deep ? 0 : i]);
-    place(side.contracting, depths[deep ? i : 0]);
+    set(side.batch, batches);
+    set(side.free, positions[deep ? 0 : i]);
+    set(side.contracting, depths[deep ? i : 0]);
     HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k.elements().Generate(side.operand, Index(std::move(at))));
   }
   return elements;

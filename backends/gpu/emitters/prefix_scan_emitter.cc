@@ -221,10 +221,10 @@ class ScanKernel {
     llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - group_), first, "", true, true) : first;
     std::vector<Index> indices;
     for (int64_t j = 0; j < group_; ++j) {
-      const LaneIndex place = LaneIndex::Uniform(lowest, group_, s_.size)
-                                  .AddConstant(s_.from_back ? group_ - 1 - j : j)
-                                  .WithRange({0, s_.size - 1});
-      indices.push_back(Index({LaneIndex::Uniform(line, 1, s_.outer), place})
+      const LaneIndex position = LaneIndex::Uniform(lowest, group_, s_.size)
+                                     .AddConstant(s_.from_back ? group_ - 1 - j : j)
+                                     .WithRange({0, s_.size - 1});
+      indices.push_back(Index({LaneIndex::Uniform(line, 1, s_.outer), position})
                             .Reshape(k_.context(), {s_.outer, s_.size}, s_.dimensions));
     }
     return indices;

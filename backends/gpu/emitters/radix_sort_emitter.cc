@@ -113,9 +113,9 @@ class RadixKernel {
       llvm::Value* rank = b_.CreateSub(k_.LoadCell(ranks, e, word_), k_.LoadCell(starts, digit, word_));
       llvm::Value* to =
           b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, IndexOfCount(digit), word_), rank), b_.getInt64Ty());
-      llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *place = ElementAt(to);
+      llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *target = ElementAt(to);
       for (int64_t i = 0; i < r_.count; ++i)
-        Array(r_.count + i, i).Store(k_.context(), IndexOf(place), Array(i, i).Load(k_.context(), IndexOf(at)));
+        Array(r_.count + i, i).Store(k_.context(), IndexOf(target), Array(i, i).Load(k_.context(), IndexOf(at)));
       return absl::OkStatus();
     });
   }

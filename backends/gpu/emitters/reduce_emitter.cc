@@ -242,12 +242,12 @@ class ReductionKernel {
     }
     // Column c of the block is element c % group of lane c / group. Lines of cells are one longer than the number of
     // lanes, and the elements' lines begin 32 / group banks apart, so that bank conflicts are rare on either side.
-    const int64_t lines = strips * (lanes + 1), place = lines + ((kWarp / group_ - lines) % kWarp + kWarp) % kWarp;
+    const int64_t lines = strips * (lanes + 1), pitch = lines + ((kWarp / group_ - lines) % kWarp + kWarp) % kWarp;
     std::vector<llvm::Value*> cells;
     const Carried like = codegen::Pack(running[0]);
-    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), group_ * place, "strips"));
+    for (llvm::Value* value : like) cells.push_back(k_.Shared(value->getType(), group_ * pitch, "strips"));
     auto cell = [&](llvm::Value* j, llvm::Value* s, llvm::Value* l) {
-      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(place), "", true, true),
+      llvm::Value* line = b_.CreateAdd(b_.CreateMul(j, Int(pitch), "", true, true),
                                        b_.CreateMul(s, Int(lanes + 1), "", true, true), "", true, true);
       return b_.CreateAdd(line, l, "", true, true);
     };

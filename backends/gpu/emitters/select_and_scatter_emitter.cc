@@ -37,13 +37,13 @@ class SelectAndScatter {
     HILO_ASSIGN_OR_RETURN(ElementValue init, k_.elements().Generate(hero_->operand(2), Index()));
     auto body = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
       // The last position of the window is the first window.
-      const std::vector<LaneIndex> position = k_.Delinearize(b_.CreateSub(Int(Product(sizes_) - 1), w), sizes_);
+      const std::vector<LaneIndex> tap = k_.Delinearize(b_.CreateSub(Int(Product(sizes_) - 1), w), sizes_);
       llvm::Value* exists = b_.getTrue();
       std::vector<llvm::Value*> out;
       for (size_t d = 0; d < window_.size(); ++d) {
         llvm::Value* start = b_.CreateAdd(b_.CreateMul(at[d].Base(k_.context()), Int(window_[d].base_dilation)),
                                           Int(window_[d].padding_low));
-        start = b_.CreateSub(start, b_.CreateMul(position[d].Base(k_.context()), Int(window_[d].window_dilation)));
+        start = b_.CreateSub(start, b_.CreateMul(tap[d].Base(k_.context()), Int(window_[d].window_dilation)));
         exists = b_.CreateAnd(exists, b_.CreateICmpSGE(start, Int(0)));
         exists = b_.CreateAnd(exists, b_.CreateICmpEQ(b_.CreateURem(start, Int(window_[d].stride)), Int(0)));
         out.push_back(b_.CreateUDiv(start, Int(window_[d].stride)));
@@ -82,18 +82,17 @@ class SelectAndScatter {
     Carried initial = codegen::Pack({codegen::EmitZero(k_.context(), types_[0])});
     initial.push_back(Int(-1));
     auto body = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
-      const std::vector<LaneIndex> position = k_.Delinearize(w, sizes_);
+      const std::vector<LaneIndex> tap = k_.Delinearize(w, sizes_);
       llvm::Value* inside = b_.getTrue();
       std::vector<LaneIndex> at;
       for (size_t d = 0; d < window_.size(); ++d) {
         const int64_t size = operand_.dimensions(static_cast<int64_t>(d));
-        llvm::Value* place =
-            b_.CreateAdd(b_.CreateMul(out[d], Int(window_[d].stride)),
-                         b_.CreateMul(position[d].Base(k_.context()), Int(window_[d].window_dilation)));
-        place = b_.CreateSub(place, Int(window_[d].padding_low));
-        inside = b_.CreateAnd(inside, b_.CreateICmpSGE(place, Int(0)));
-        inside = b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateURem(place, Int(window_[d].base_dilation)), Int(0)));
-        llvm::Value* coordinate = b_.CreateUDiv(place, Int(window_[d].base_dilation));
+        llvm::Value* position = b_.CreateAdd(b_.CreateMul(out[d], Int(window_[d].stride)),
+                                             b_.CreateMul(tap[d].Base(k_.context()), Int(window_[d].window_dilation)));
+        position = b_.CreateSub(position, Int(window_[d].padding_low));
+        inside = b_.CreateAnd(inside, b_.CreateICmpSGE(position, Int(0)));
+        inside = b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateURem(position, Int(window_[d].base_dilation)), Int(0)));
+        llvm::Value* coordinate = b_.CreateUDiv(position, Int(window_[d].base_dilation));
         inside = b_.CreateAnd(inside, b_.CreateICmpULT(coordinate, Int(size)));
         at.push_back(LaneIndex::Uniform(coordinate, 1, size));
       }

@@ -116,15 +116,15 @@ class TopKKernel {
     return absl::OkStatus();
   }
 
-  // Sorts bitonic sequences of 2^log cells in ascending order, `pairs` exchanges at a time; `place` maps i to its
+  // Sorts bitonic sequences of 2^log cells in ascending order, `pairs` exchanges at a time; `cell` maps i to its
   // cell.
-  absl::Status Rise(llvm::Value* log, llvm::Value* pairs, absl::FunctionRef<llvm::Value*(llvm::Value*)> place) {
+  absl::Status Rise(llvm::Value* log, llvm::Value* pairs, absl::FunctionRef<llvm::Value*(llvm::Value*)> cell) {
     return k_.ForEach("strides", Int(0), log, 1, [&](llvm::Value* iteration) -> absl::Status {
       llvm::Value* stride = b_.CreateSub(b_.CreateSub(log, iteration), Int(1));
       HILO_RETURN_IF_ERROR(k_.ForEach("pairs", thread_, pairs, block_, [&](llvm::Value* p) {
         llvm::Value* low =
             b_.CreateAdd(b_.CreateShl(b_.CreateLShr(p, stride), b_.CreateAdd(stride, Int(1))), Low(p, stride));
-        return Exchange(place(low), place(b_.CreateAdd(low, PowerOf(stride))));
+        return Exchange(cell(low), cell(b_.CreateAdd(low, PowerOf(stride))));
       }));
       k_.Barrier();
       return absl::OkStatus();
@@ -153,13 +153,13 @@ class TopKKernel {
       llvm::Value* log_distance = b_.CreateAdd(iteration, Int(log_chunk));
       llvm::Value *distance = PowerOf(log_distance),
                   *left = b_.CreateLShr(Int(tile_ / 2), iteration);  // cells after this iteration
-      const auto place = [&](llvm::Value* i) {
+      const auto cell = [&](llvm::Value* i) {
         llvm::Value* chunk = b_.CreateLShr(i, Int(log_chunk));
         return b_.CreateAdd(b_.CreateShl(chunk, b_.CreateAdd(log_distance, Int(1))),
                             b_.CreateAnd(i, Int(t_.chunk - 1)));
       };
       HILO_RETURN_IF_ERROR(k_.ForEach("pairs", thread_, left, block_, [&](llvm::Value* p) {
-        llvm::Value *i = b_.CreateAnd(p, Int(t_.chunk - 1)), *mine = place(p);
+        llvm::Value *i = b_.CreateAnd(p, Int(t_.chunk - 1)), *mine = cell(p);
         llvm::Value* other =
             b_.CreateAdd(b_.CreateSub(mine, i), b_.CreateAdd(distance, b_.CreateSub(Int(t_.chunk - 1), i)));
         k_.StoreCell(cells_, mine,
@@ -168,7 +168,7 @@ class TopKKernel {
         return absl::OkStatus();
       }));
       k_.Barrier();
-      return Rise(Int(log_chunk), b_.CreateLShr(left, 1), place);
+      return Rise(Int(log_chunk), b_.CreateLShr(left, 1), cell);
     });
   }
 

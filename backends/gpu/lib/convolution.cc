@@ -52,7 +52,7 @@ void ForEachProduct(const ConvolutionDescriptor& c, Visit visit) {
   const Strides x(c.features_last, c.in_features, in), w(c.features_last, in_features, taps),
       y(c.features_last, c.out_features, out);
   // The index at which x is read in dimension d; negative: in the padding.
-  const auto place = [&](int d, int64_t p, int64_t r) {
+  const auto input_index = [&](int d, int64_t p, int64_t r) {
     const int64_t at = p * strides[d] + r * dilations[d] - low[d];
     return at < in[d] ? at : -1;
   };
@@ -64,13 +64,13 @@ void ForEachProduct(const ConvolutionDescriptor& c, Visit visit) {
         const int64_t p0 = p / (out[1] * out[2]), p1 = p / out[2] % out[1], p2 = p % out[2];
         const int64_t at_y = n * y.image + k * y.feature + p0 * y.spatial[0] + p1 * y.spatial[1] + p2 * y.spatial[2];
         for (int64_t r0 = 0; r0 < taps[0]; ++r0) {
-          const int64_t i0 = place(0, p0, r0);
+          const int64_t i0 = input_index(0, p0, r0);
           if (i0 < 0) continue;
           for (int64_t r1 = 0; r1 < taps[1]; ++r1) {
-            const int64_t i1 = place(1, p1, r1);
+            const int64_t i1 = input_index(1, p1, r1);
             if (i1 < 0) continue;
             for (int64_t r2 = 0; r2 < taps[2]; ++r2) {
-              const int64_t i2 = place(2, p2, r2);
+              const int64_t i2 = input_index(2, p2, r2);
               if (i2 < 0) continue;
               const int64_t at_x =
                   n * x.image + first * x.feature + i0 * x.spatial[0] + i1 * x.spatial[1] + i2 * x.spatial[2];
@@ -104,14 +104,14 @@ void Convolve(const ConvolutionDescriptor& c, const ConvolutionOperands& operand
       break;
   }
   auto* result = static_cast<Result*>(operands.result);
-  const int64_t places = Product(c.out);
+  const int64_t positions = Product(c.out);
   for (size_t i = 0; i < sums.size(); ++i) {
     Sum sum = sums[i];
     if (c.has_residual) sum += static_cast<Sum>(static_cast<const T*>(operands.residual)[i]);
     if (c.has_bias) {
       const auto at = static_cast<int64_t>(i);
-      sum += static_cast<Sum>(
-          static_cast<const T*>(operands.bias)[c.features_last ? at % c.out_features : at / places % c.out_features]);
+      sum += static_cast<Sum>(static_cast<const T*>(
+          operands.bias)[c.features_last ? at % c.out_features : at / positions % c.out_features]);
     }
     if (c.activation != ConvolutionActivation::kNone) sum = sum > 0 ? sum : Sum(0);
     if (c.activation == ConvolutionActivation::kRelu6) sum = std::min(sum, Sum(6));
@@ -164,8 +164,8 @@ absl::Status CheckDimension(const ConvolutionDescriptor& c, size_t d) {
     return Unimplemented(c.ToString(), ": the library counts in 32 bits");
   const int64_t extent = (c.taps[d] - 1) * c.dilations[d] + 1, padded = c.in[d] + c.padding_low[d] + c.padding_high[d];
   if (extent > padded) return invalid("the window of ", extent, " is larger than the padded input of ", padded);
-  const int64_t places = (padded - extent) / c.strides[d] + 1;
-  if (c.out[d] != places) return invalid("expected an output of ", places, ", got ", c.out[d]);
+  const int64_t positions = (padded - extent) / c.strides[d] + 1;
+  if (c.out[d] != positions) return invalid("expected an output of ", positions, ", got ", c.out[d]);
   return absl::OkStatus();
 }
 

@@ -114,12 +114,12 @@ class Reading {
   }
 
   std::vector<ConvolutionKind> Kinds() const {
-    int64_t taps = 1, places = 1;
+    int64_t taps = 1, positions = 1;
     for (const Window::Dimension& w : window_) taps *= std::min<int64_t>(w.size, INT16_MAX);
     for (int64_t d : numbers_.output_spatial_dimensions())
-      places *= std::min<int64_t>(result_.dimensions(d), INT16_MAX);
+      positions *= std::min<int64_t>(result_.dimensions(d), INT16_MAX);
     std::vector<ConvolutionKind> kinds;
-    if (attrs_.batch_group_count > 1 || taps > places) kinds.push_back(ConvolutionKind::kBackwardFilter);
+    if (attrs_.batch_group_count > 1 || taps > positions) kinds.push_back(ConvolutionKind::kBackwardFilter);
     if (IsDilatedInput() || IsReversed() == true) kinds.push_back(ConvolutionKind::kBackwardInput);
     kinds.push_back(ConvolutionKind::kForward);
     return kinds;

@@ -30,7 +30,7 @@ ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {
   images = out.dimensions(numbers.output_batch_dimension());
   in_features = rhs.dimensions(numbers.kernel_input_feature_dimension());
   out_features = rhs.dimensions(numbers.kernel_output_feature_dimension()) / groups;
-  for (int64_t d : numbers.output_spatial_dimensions()) places.push_back(out.dimensions(d));
+  for (int64_t d : numbers.output_spatial_dimensions()) positions.push_back(out.dimensions(d));
   for (const Window::Dimension& w : attrs.window.dimensions) taps.push_back(w.size);
 }
 

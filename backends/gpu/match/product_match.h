@@ -29,13 +29,13 @@ struct ProductTile {
 // A convolution as an implicit product of matrices.
 struct ConvolutionSizes {
   int64_t groups = 1;
-  int64_t images = 1;                 // of a group, in the result
-  int64_t in_features = 1;            // of a group
-  int64_t out_features = 1;           // of a group
-  std::vector<int64_t> places, taps;  // spatial
+  int64_t images = 1;                    // of a group, in the result
+  int64_t in_features = 1;               // of a group
+  int64_t out_features = 1;              // of a group
+  std::vector<int64_t> positions, taps;  // spatial
 
   explicit ConvolutionSizes(const HloInstruction& convolution);
-  int64_t rows() const { return images * Product(places); }
+  int64_t rows() const { return images * Product(positions); }
   int64_t depth() const { return in_features * Product(taps); }
 };
 

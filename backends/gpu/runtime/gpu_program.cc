@@ -114,10 +114,10 @@ absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
                         devices_->Allocate(device, [&] { return loaded->driver->Allocate(bytes); }));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<GpuStream> stream, loaded->driver->CreateStream());
   for (size_t i = 0; i < offsets.size(); ++i) {
-    uint8_t* place = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
+    uint8_t* destination = static_cast<uint8_t*>(loaded->constant_memory) + offsets[i];
     const absl::Span<const uint8_t> data = image_.constants[i].bytes;
-    if (!data.empty()) HILO_RETURN_IF_ERROR(stream->Copy(place, data.data(), static_cast<int64_t>(data.size())));
-    loaded->constants.push_back(place);
+    if (!data.empty()) HILO_RETURN_IF_ERROR(stream->Copy(destination, data.data(), static_cast<int64_t>(data.size())));
+    loaded->constants.push_back(destination);
   }
   return stream->Synchronize();
 }

@@ -112,11 +112,11 @@ class LanePlan {
         return Operand(instruction, 0, lanes);
       case HloOpcode::kGather: {
         if (lanes.dim == LaneDim::kNone) return Operand(instruction, 0, none);
-        const LaneDim place = GatherLanes(instruction, lanes);
+        const LaneDim gathered = GatherLanes(instruction, lanes);
         // The lanes read, clamp and scale their indices together, and more loads are in flight at once: 1e6 of four
         // bytes in 0.44 ms rather than 1.27.
-        if (place.dim == LaneDim::kAnywhere) arithmetic_ += kGatherArithmetic;
-        return Operand(instruction, 0, place);
+        if (gathered.dim == LaneDim::kAnywhere) arithmetic_ += kGatherArithmetic;
+        return Operand(instruction, 0, gathered);
       }
       case HloOpcode::kReduce: {
         std::vector<int64_t> kept;

@@ -37,7 +37,7 @@ Value* EmitCbrt(MathBuilder& m, Value* x) {
   Value* y = m.FromBits(m.Shl(m.Bits(m.Add(guess, m.F(magic))), dropped));
 
   constexpr double kSeries[] = {1.0 / 3, 2.0 / 9, 14.0 / 81, 35.0 / 243};
-  for (int round = 0; round < (m.f64() ? 2 : 1); ++round) {
+  for (int step = 0; step < (m.f64() ? 2 : 1); ++step) {
     Value* h = m.Fma(m.Neg(m.Mul(scaled, y)), m.Mul(y, y), m.F(1));
     y = m.Fma(m.Mul(y, h), m.Poly(h, kSeries), y);
   }

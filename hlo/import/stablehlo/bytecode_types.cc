@@ -219,16 +219,16 @@ BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, T
 
 absl::Status BytecodeEntries::ResolveQuantized(size_t number) {
   const RawType& raw = raw_types_[number];
-  BytecodeCursor place(bytes_, raw.begin, raw.begin);
-  const Type *storage = TypeAt(raw.inputs[0], place), *expressed = TypeAt(raw.inputs[1], place);
-  HILO_RETURN_IF_ERROR(place.status());
+  BytecodeCursor cursor(bytes_, raw.begin, raw.begin);
+  const Type *storage = TypeAt(raw.inputs[0], cursor), *expressed = TypeAt(raw.inputs[1], cursor);
+  HILO_RETURN_IF_ERROR(cursor.status());
   Quantization& quantization = *raw.quantization;
   quantization.storage = IntegerType(raw_types_[raw.inputs[0]].bits, raw.is_unsigned);
   quantization.expressed = expressed->element;
   if (storage->kind != Type::Kind::kElement || expressed->kind != Type::Kind::kElement)
-    place.Fail("a quantised type of what are no element types");
-  if (absl::Status status = CheckQuantization(quantization); !status.ok()) place.Fail(status.message());
-  HILO_RETURN_IF_ERROR(place.status());
+    cursor.Fail("a quantised type of what are no element types");
+  if (absl::Status status = CheckQuantization(quantization); !status.ok()) cursor.Fail(status.message());
+  HILO_RETURN_IF_ERROR(cursor.status());
   SetElement({quantization.storage, 0}, types_[number]);
   types_[number]->quantization = raw.quantization;
   return absl::OkStatus();
@@ -238,10 +238,10 @@ absl::Status BytecodeEntries::ResolveQuantized(size_t number) {
 absl::Status BytecodeEntries::ResolveType(size_t number) {
   Type* type = types_[number];
   const RawType& raw = raw_types_[number];
-  BytecodeCursor place(bytes_, raw.begin, raw.begin);
+  BytecodeCursor cursor(bytes_, raw.begin, raw.begin);
   auto list = [&](const std::vector<uint64_t>& numbers) {
     std::vector<const Type*> list;
-    for (uint64_t part : numbers) list.push_back(TypeAt(part, place));
+    for (uint64_t part : numbers) list.push_back(TypeAt(part, cursor));
     return list;
   };
   switch (raw.form) {
@@ -250,30 +250,30 @@ absl::Status BytecodeEntries::ResolveType(size_t number) {
       type->kind = raw.form == RawType::Form::kFuture ? Type::Kind::kFuture : Type::Kind::kFunction;
       type->inputs = list(raw.inputs);
       type->results = list(raw.results);
-      return place.status();
+      return cursor.status();
     case RawType::Form::kTensor: {
-      const Type* element = TypeAt(raw.inputs[0], place);
-      HILO_RETURN_IF_ERROR(place.status());
+      const Type* element = TypeAt(raw.inputs[0], cursor);
+      HILO_RETURN_IF_ERROR(cursor.status());
       if (element->kind == Type::Kind::kForeign) {
         type->name = absl::StrCat("tensor of ", element->name);
         return absl::OkStatus();
       }
-      if (element->kind != Type::Kind::kElement) place.Fail("a tensor of what is no element type");
+      if (element->kind != Type::Kind::kElement) cursor.Fail("a tensor of what is no element type");
       std::vector<int64_t> bounds;
       if (raw.encoding >= 0) {
-        const Attribute* encoding = AttributeAt(raw.encoding, place);
-        HILO_RETURN_IF_ERROR(place.status());
+        const Attribute* encoding = AttributeAt(raw.encoding, cursor);
+        HILO_RETURN_IF_ERROR(cursor.status());
         if (encoding->kind != Attribute::Kind::kIntegers) {
           type->name = "tensor with an encoding";
           return absl::OkStatus();
         }
         bounds = encoding->integers;
       }
-      HILO_RETURN_IF_ERROR(place.status());
+      HILO_RETURN_IF_ERROR(cursor.status());
       type->quantization = element->quantization;
       if (absl::Status status = SetTensor(element->element, raw.dimensions, bounds, type); !status.ok())
-        place.Fail(status.message());
-      return place.status();
+        cursor.Fail(status.message());
+      return cursor.status();
     }
     case RawType::Form::kComplex:
     case RawType::Form::kQuantized:
@@ -291,25 +291,25 @@ absl::Status BytecodeEntries::ResolveTuples() {
   for (size_t i = 0; i < types_.size(); ++i) {
     if (raw_types_[i].form == RawType::Form::kTuple) left.push_back(i);
   }
-  for (int round = 0; !left.empty(); ++round) {
+  for (int depth = 0; !left.empty(); ++depth) {
     std::vector<size_t> next;
     for (size_t number : left) {
       const RawType& raw = raw_types_[number];
-      BytecodeCursor place(bytes_, raw.begin, raw.begin);
-      if (round > ShapeUtil::kMaxTupleDepth) place.Fail("tuples are nested too deeply");
+      BytecodeCursor cursor(bytes_, raw.begin, raw.begin);
+      if (depth > ShapeUtil::kMaxTupleDepth) cursor.Fail("tuples are nested too deeply");
       bool ready = true;
       int64_t count = 0;
       std::vector<Shape> shapes;
       for (uint64_t part : raw.inputs) {
-        const Type* element = TypeAt(part, place);
-        HILO_RETURN_IF_ERROR(place.status());
+        const Type* element = TypeAt(part, cursor);
+        HILO_RETURN_IF_ERROR(cursor.status());
         const bool pending = raw_types_[part].form == RawType::Form::kTuple && element->kind != Type::Kind::kTuple;
         ready &= !pending;
         if (!pending && (!element->IsValue() || !element->IsStatic()))
-          place.Fail(absl::StrCat("a tuple of ", TypeText(*element)));
-        HILO_RETURN_IF_ERROR(place.status());
-        if ((count += leaves[part]) > kMaxLeaves) place.Fail("a tuple of too many elements");
-        HILO_RETURN_IF_ERROR(place.status());
+          cursor.Fail(absl::StrCat("a tuple of ", TypeText(*element)));
+        HILO_RETURN_IF_ERROR(cursor.status());
+        if ((count += leaves[part]) > kMaxLeaves) cursor.Fail("a tuple of too many elements");
+        HILO_RETURN_IF_ERROR(cursor.status());
         if (ready) shapes.push_back(element->shape);
       }
       if (!ready) {
@@ -336,12 +336,12 @@ absl::Status BytecodeEntries::Decode(const std::vector<EncodedEntry>& attributes
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (raw_types_[i].form != RawType::Form::kComplex) continue;
-    BytecodeCursor place(bytes_, types[i].begin, types[i].begin);
-    const Type* part = TypeAt(raw_types_[i].inputs[0], place);
+    BytecodeCursor cursor(bytes_, types[i].begin, types[i].begin);
+    const Type* part = TypeAt(raw_types_[i].inputs[0], cursor);
     const bool fits =
         part != nullptr && (part->element == F32 || part->element == F64) && part->kind == Type::Kind::kElement;
-    if (!fits) place.Fail("expected a complex type of f32 or f64");
-    HILO_RETURN_IF_ERROR(place.status());
+    if (!fits) cursor.Fail("expected a complex type of f32 or f64");
+    HILO_RETURN_IF_ERROR(cursor.status());
     SetElement({part->element == F32 ? C64 : C128, 0}, types_[i]);
   }
   for (size_t i = 0; i < types.size(); ++i) {

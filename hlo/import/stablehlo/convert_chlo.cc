@@ -34,22 +34,22 @@ absl::StatusOr<std::vector<HloInstruction*>> Broadcasted(OpConversion& c) {
   std::vector<std::vector<int64_t>> dims;
   for (const HloInstruction* operand : c.operands) {
     const auto own = static_cast<int64_t>(operand->shape().rank());
-    std::vector<int64_t>& places = dims.emplace_back();
+    std::vector<int64_t>& target = dims.emplace_back();
     if (own < rank && c.Has("broadcast_dimensions")) {
-      places = given;
-      if (static_cast<int64_t>(places.size()) != own) {
+      target = given;
+      if (static_cast<int64_t>(target.size()) != own) {
         return InvalidArgument("expected ", own, " broadcast_dimensions for ", operand->shape().ToString(), ", got ",
-                               places.size());
+                               target.size());
       }
     } else {
-      for (int64_t d = 0; d < own; ++d) places.push_back(rank - own + d);
+      for (int64_t d = 0; d < own; ++d) target.push_back(rank - own + d);
     }
     for (int64_t d = 0; d < own; ++d) {
-      const bool increases = d == 0 || places[d] > places[d - 1];
-      if (places[d] < 0 || places[d] >= rank || !increases)
+      const bool increases = d == 0 || target[d] > target[d - 1];
+      if (target[d] < 0 || target[d] >= rank || !increases)
         return InvalidArgument("broadcast_dimensions that are not dimensions in rising order");
       const int64_t size = operand->shape().dimensions(d);
-      int64_t& common = sizes[places[d]];
+      int64_t& common = sizes[target[d]];
       if (common == 1) common = size;
       if (size != 1 && size != common) {
         return InvalidArgument("cannot broadcast ", operand->shape().ToString(), ": dimension ", d,

@@ -145,12 +145,12 @@ absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
   const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(shape.dimensions());
 
   std::vector<Sum> row(out);
-  std::vector<int64_t> place(spatial, 0), k(spatial);
+  std::vector<int64_t> result_index(spatial, 0), k(spatial);
   return ArrayTypeSwitch(shape.element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     T* to = result->data<T>().data();
     for (int64_t b = 0; b < batch; ++b) {
-      place.assign(spatial, 0);
+      result_index.assign(spatial, 0);
       do {
         std::fill(row.begin(), row.end(), Sum(0));
         k.assign(spatial, 0);
@@ -159,7 +159,7 @@ absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
           int64_t from = 0;
           bool inside = true;
           for (size_t s = 0; s < spatial && inside; ++s) {
-            const int64_t position = InputPosition(window[s], in_sizes[s], place[s], k[s]);
+            const int64_t position = InputPosition(window[s], in_sizes[s], result_index[s], k[s]);
             inside = position >= 0;
             from = from * in_sizes[s] + position;
           }
@@ -179,12 +179,12 @@ absl::Status ConvolveAs(const OpView& op, Operands operands, Literal* result) {
         } while (IndexUtil::BumpIndices(kernel_sizes, absl::MakeSpan(k)));
         int64_t linear = b * strides[numbers.output_batch_dimension()];
         for (size_t s = 0; s < spatial; ++s) {
-          linear += place[s] * strides[numbers.output_spatial_dimensions(s)];
+          linear += result_index[s] * strides[numbers.output_spatial_dimensions(s)];
         }
         for (int64_t o = 0; o < out; ++o) {
           to[linear + o * strides[numbers.output_feature_dimension()]] = FromSum<T>(row[o]);
         }
-      } while (IndexUtil::BumpIndices(out_sizes, absl::MakeSpan(place)));
+      } while (IndexUtil::BumpIndices(out_sizes, absl::MakeSpan(result_index)));
     }
     return absl::OkStatus();
   });

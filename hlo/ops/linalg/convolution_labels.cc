@@ -40,16 +40,16 @@ absl::Status LabelsFromText(const Part& part, absl::string_view labels, int64_t*
   for (size_t d = 0; d < labels.size(); ++d) {
     const char label = labels[d];
     if (label == '?') continue;
-    int64_t* place = label == part.first          ? first
-                     : label == part.second       ? second
-                     : absl::ascii_isdigit(label) ? &(*spatial)[label - '0']
-                                                  : nullptr;
-    if (place == nullptr) {
+    int64_t* slot = label == part.first          ? first
+                    : label == part.second       ? second
+                    : absl::ascii_isdigit(label) ? &(*spatial)[label - '0']
+                                                 : nullptr;
+    if (slot == nullptr) {
       return wrong(absl::StrCat("must be made of ", std::string(1, part.first), ", ", std::string(1, part.second),
                                 ", digits and ?"));
     }
-    if (*place >= 0) return wrong(absl::StrCat("repeats ", std::string(1, label)));
-    *place = static_cast<int64_t>(d);
+    if (*slot >= 0) return wrong(absl::StrCat("repeats ", std::string(1, label)));
+    *slot = static_cast<int64_t>(d);
     if (absl::ascii_isdigit(label)) ++count;
   }
   if (*first < 0 || *second < 0) {

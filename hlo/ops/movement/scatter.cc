@@ -130,9 +130,9 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kScatter>(const OpView& op, const Sh
     if (!inside) continue;
     offset.assign(window.size(), 0);
     do {
-      std::vector<int64_t> place = start;
-      for (size_t k = 0; k < window_dims.size(); ++k) place[window_dims[k]] += offset[k];
-      const int64_t to = DotProduct(place, strides);
+      std::vector<int64_t> target = start;
+      for (size_t k = 0; k < window_dims.size(); ++k) target[window_dims[k]] += offset[k];
+      const int64_t to = DotProduct(target, strides);
       const int64_t from = DotProduct(index, batch_strides) + DotProduct(offset, window_strides);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t size = function.element_size(i);

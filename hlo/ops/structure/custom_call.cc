@@ -59,7 +59,7 @@ absl::Status CheckAliases(const OpView& op, const std::vector<OutputOperandAlias
     if (!ShapeUtil::IndexIsValid(signature.result, alias.output_index) ||
         !ShapeUtil::IndexIsValid(operand, alias.operand_index)) {
       return InvalidOp(op, "output_to_operand_aliasing names ", ListText(alias.output_index), " in the result and ",
-                       ListText(alias.operand_index), " in operand ", alias.operand, "; there is no such place in ",
+                       ListText(alias.operand_index), " in operand ", alias.operand, "; there is no such index in ",
                        signature.result.ToString(), " or ", operand.ToString());
     }
     const Shape& to = ShapeUtil::GetSubshape(signature.result, alias.output_index);

@@ -13,13 +13,13 @@ XlaOp Scaled(const Shape& shape, XlaOp operand, const Shape& scale_shape, XlaOp 
   if (scale_shape.rank() == 0) return operand;
   const PrimitiveType type = ScaledType(shape.element_type(), scale_shape.element_type());
   // Each dimension as blocks and offsets within a block.
-  std::vector<int64_t> split, places;
+  std::vector<int64_t> split, kept;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    places.push_back(2 * d);
+    kept.push_back(2 * d);
     split.push_back(scale_shape.dimensions(d));
     split.push_back(scale_shape.dimensions(d) == 0 ? 1 : shape.dimensions(d) / scale_shape.dimensions(d));
   }
-  const XlaOp blocks = Reshape(BroadcastInDim(ConvertElementType(scale, type), split, places), shape.dimensions());
+  const XlaOp blocks = Reshape(BroadcastInDim(ConvertElementType(scale, type), split, kept), shape.dimensions());
   return Mul(ConvertElementType(operand, type), blocks);
 }
 

@@ -32,7 +32,7 @@ TEST(ParseErrorTest, CaretBehindTabs) {
 TEST(ParseErrorTest, LongLinesAreCut) {
   const std::string padding(500, 'p');
   const std::string message = Error(Entry(absl::StrCat("  ", padding, " = f32[] add(q, q)")));
-  EXPECT_TRUE(absl::StrContains(message, "a.hlo:3:516: operand q is not defined before this place")) << message;
+  EXPECT_TRUE(absl::StrContains(message, "a.hlo:3:516: operand q is not defined before its use")) << message;
   EXPECT_LT(message.size(), 400u);
 }
 
