@@ -79,10 +79,6 @@ std::vector<int64_t> SizesBesidesOne(const Shape& shape) {
   return sizes;
 }
 
-bool HasControl(const HloInstruction& instruction) {
-  return !instruction.control_predecessors().empty() || !instruction.control_successors().empty();
-}
-
 // Returns the dots with as many elements as the scores that the scores may be computed from.
 std::vector<const HloInstruction*> FirstDots(const HloInstruction& scores) {
   std::vector<const HloInstruction*> dots, work = {&scores};
@@ -90,7 +86,7 @@ std::vector<const HloInstruction*> FirstDots(const HloInstruction& scores) {
   while (!work.empty()) {
     const HloInstruction* instruction = work.back();
     work.pop_back();
-    if (instruction->opcode() == HloOpcode::kDot && !HasControl(*instruction) &&
+    if (instruction->opcode() == HloOpcode::kDot && !instruction->HasControlDependencies() &&
         ShapeUtil::ElementsIn(instruction->shape()) == ShapeUtil::ElementsIn(scores.shape()))
       dots.push_back(instruction);
     if (!MayBeInScoreChain(*instruction)) continue;
@@ -170,7 +166,8 @@ std::vector<ScoreChain> ScoreChainsOf(const HloInstruction& second, int64_t scor
 }
 
 bool MayBeInScoreChain(const HloInstruction& instruction) {
-  if (!instruction.shape().IsArray() || HasControl(instruction) || instruction.HasSideEffect()) return false;
+  if (!instruction.shape().IsArray() || instruction.HasControlDependencies() || instruction.HasSideEffect())
+    return false;
   const HloOpcode opcode = instruction.opcode();
   if (opcode == HloOpcode::kReduce) return instruction.operand_count() == 2;
   return opcode == HloOpcode::kBroadcast || opcode == HloOpcode::kTranspose || IsElementwise(opcode) ||

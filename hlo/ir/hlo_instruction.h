@@ -76,6 +76,7 @@ class HloInstruction {
 
   absl::Span<HloInstruction* const> control_predecessors() const { return control_predecessors_; }
   absl::Span<HloInstruction* const> control_successors() const { return control_successors_; }
+  bool HasControlDependencies() const { return !control_predecessors_.empty() || !control_successors_.empty(); }
   void AddControlDependencyTo(HloInstruction* successor);
   void DropControlDependencies();
 

@@ -23,7 +23,7 @@
 #include "hlo/analysis/score_chain.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo {
@@ -74,8 +74,7 @@ bool IsRecomputed(const HloInstruction& instruction, const ScoreAxes& axes) {
   if (absl::c_all_of(axes, [](int64_t axis) { return axis < 0; })) return false;
   if (instruction.opcode() == HloOpcode::kIota) {
     const PrimitiveType type = instruction.shape().element_type();
-    return IsIntegralType(type) && PrimitiveTypeBitWidth(type) >= 32 && instruction.control_predecessors().empty() &&
-           instruction.control_successors().empty();
+    return IsIntegralType(type) && PrimitiveTypeBitWidth(type) >= 32 && !instruction.HasControlDependencies();
   }
   return MayBeInScoreChain(instruction) && instruction.opcode() != HloOpcode::kReduce &&
          instruction.opcode() != HloOpcode::kTranspose && !IsExpensiveToRepeat(instruction);
@@ -355,24 +354,14 @@ class AttentionLoop {
   absl::flat_hash_map<int64_t, HloInstruction*> blocks_read_;  // by element of the state
 };
 
-class AttentionBlocks : public HloPass {
+class AttentionBlocks : public FusionPass {
  public:
   explicit AttentionBlocks(int64_t block_bytes) : block_bytes_(block_bytes) {}
   absl::string_view name() const override { return "divide-attention"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : UnembeddedComputations(*module)) {
-      HILO_ASSIGN_OR_RETURN(const bool here, DivideIn(computation, context));
-      changed |= here;
-    }
-    return changed;
-  }
-
  private:
   bool MayEnd(const HloInstruction& dot) const {
-    return dot.opcode() == HloOpcode::kDot && !dot.IsDead() && dot.control_predecessors().empty() &&
-           dot.control_successors().empty() &&
+    return dot.opcode() == HloOpcode::kDot && !dot.IsDead() && !dot.HasControlDependencies() &&
            std::max(ShapeUtil::ByteSizeOf(dot.operand(0)->shape()), ShapeUtil::ByteSizeOf(dot.operand(1)->shape())) >
                2 * block_bytes_;
   }
@@ -399,7 +388,7 @@ class AttentionBlocks : public HloPass {
     return std::nullopt;
   }
 
-  absl::StatusOr<bool> DivideIn(HloComputation* computation, const PassContext& context) const {
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
     if (absl::c_none_of(order, [&](const HloInstruction* x) { return MayEnd(*x); })) return false;
     std::vector<HloInstruction*> replaced;

@@ -22,13 +22,10 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fused_members.h"
-#include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
-
-constexpr size_t kMostMembers = 96;
-constexpr size_t kMostOperands = 32;
 
 // Producers besides element-wise ones.
 constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape};
@@ -61,8 +58,8 @@ class AttentionGroup {
       const HloInstruction* producer = work_.back();
       work_.pop_back();
       if (inside_.contains(producer)) continue;
-      if (!IsProducer(*producer) || inside_.size() >= kMostMembers ||
-          reads.size() + producer->operand_count() > kMostOperands) {
+      if (!IsProducer(*producer) || inside_.size() >= kAttentionLimits.members ||
+          reads.size() + producer->operand_count() > kAttentionLimits.operands) {
         reads.insert(producer);
         continue;
       }
@@ -76,8 +73,7 @@ class AttentionGroup {
   // larger than it.
   bool IsProducer(const HloInstruction& producer) const {
     if (producer.IsParameter() || producer.IsConstant() || !producer.shape().IsArray() || producer.HasSideEffect() ||
-        !producer.control_predecessors().empty() || !producer.control_successors().empty() ||
-        !target_.IsFusible(producer) || IsExpensiveToRepeat(producer) ||
+        producer.HasControlDependencies() || !target_.IsFusible(producer) || IsExpensiveToRepeat(producer) ||
         !(IsElementwise(producer.opcode()) || kViews.contains(producer.opcode())))
       return false;
     if (IsFreeToRepeat(producer)) return true;
@@ -97,42 +93,38 @@ class AttentionGroup {
   std::vector<const HloInstruction*> work_;
 };
 
-class AttentionFusion : public HloPass {
+class AttentionFusion : public FusionPass {
  public:
   AttentionFusion(const Target* target, AttentionFilter takes) : target_(*target), takes_(std::move(takes)) {}
   absl::string_view name() const override { return "fuse-attention"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+ private:
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     bool changed = false;
-    for (HloComputation* computation : UnembeddedComputations(*module)) {
-      std::vector<HloInstruction*> dots;
-      for (HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
-      }
-      // A product that is fused takes another dot along, its scores.
-      absl::flat_hash_set<const HloInstruction*> removed;
-      for (HloInstruction* dot : dots) {
-        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        if (removed.contains(dot) || dot->IsDead() || !dot->control_predecessors().empty() ||
-            !dot->control_successors().empty())
-          continue;
-        const std::optional<Attention> attention = AttentionOf(*dot);
-        if (!attention.has_value() || !takes_(*attention)) continue;
-        FusedMembers inside(computation, "fused_attention");
-        const AttentionGroup group(target_, *attention);
-        auto* result = const_cast<HloInstruction*>(attention->result);
-        for (HloInstruction* member : PostOrderWithin(result, [&](const HloInstruction& x) { return group.Has(x); }))
-          inside.Add(member);
-        HILO_RETURN_IF_ERROR(
-            inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
-        removed.insert(inside.removed().begin(), inside.removed().end());
-        changed = true;
-      }
+    std::vector<HloInstruction*> dots;
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
+    }
+    // A product that is fused takes another dot along, its scores.
+    absl::flat_hash_set<const HloInstruction*> removed;
+    for (HloInstruction* dot : dots) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+      if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
+      const std::optional<Attention> attention = AttentionOf(*dot);
+      if (!attention.has_value() || !takes_(*attention)) continue;
+      FusedMembers inside(computation, "fused_attention");
+      const AttentionGroup group(target_, *attention);
+      auto* result = const_cast<HloInstruction*>(attention->result);
+      for (HloInstruction* member : PostOrderWithin(result, [&](const HloInstruction& x) { return group.Has(x); }))
+        inside.Add(member);
+      HILO_RETURN_IF_ERROR(
+          inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
+      removed.insert(inside.removed().begin(), inside.removed().end());
+      changed = true;
     }
     return changed;
   }
 
- private:
   const Target& target_;
   const AttentionFilter takes_;
 };

@@ -68,7 +68,7 @@ class CallInliner : public HloPass {
 
  private:
   static bool MayInline(const HloInstruction* call) {
-    if (!call->control_predecessors().empty() || !call->control_successors().empty()) return false;
+    if (call->HasControlDependencies()) return false;
     return call->parent()->instruction_count() + call->called_computation()->instruction_count() <= kMaxCaller;
   }
 

@@ -73,7 +73,7 @@ class ConstantFolding : public HloPass {
     if (instruction.operand_count() == 0 || !instruction.shape().IsArray()) return false;
     if (instruction.HasSideEffect() || HasTrait(instruction.opcode(), kPerDevice)) return false;
     if (HasTrait(instruction.opcode(), kForwarding) || HasTrait(instruction.opcode(), kControlFlow)) return false;
-    if (!instruction.control_predecessors().empty() || !instruction.control_successors().empty()) return false;
+    if (instruction.HasControlDependencies()) return false;
     for (const HloInstruction* user : instruction.users()) {
       if (user->opcode() == HloOpcode::kBitcast)
         return false;  // it depends on the memory, and so on the layout, of its operand

@@ -52,7 +52,7 @@ bool MayMerge(const HloInstruction& instruction) {
   if (instruction.IsParameter() || instruction.HasSideEffect()) return false;
   if (instruction.opcode() == HloOpcode::kOptimizationBarrier) return false;
   if (HasTrait(instruction.opcode(), kControlFlow) || instruction.opcode() == HloOpcode::kFusion) return false;
-  return instruction.control_predecessors().empty() && instruction.control_successors().empty();
+  return !instruction.HasControlDependencies();
 }
 
 class Cse : public HloPass {

@@ -23,13 +23,11 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fused_members.h"
-#include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t kMostMembers = 64;
-constexpr size_t kMostOperands = 48;
 // Instructions that are visited after a group's last consumer without one that joins.
 constexpr int64_t kReach = 400;
 
@@ -39,10 +37,6 @@ constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kDynamicSlice, H
 
 // The operand of members that are part of the epilogue, or that its other operands are computed by.
 constexpr int64_t kEpilogue = -1;
-
-bool HasControl(const HloInstruction& instruction) {
-  return !instruction.control_predecessors().empty() || !instruction.control_successors().empty();
-}
 
 bool IsFusedConstant(const HloInstruction& instruction) {
   return instruction.IsConstant() && instruction.shape().IsScalar();
@@ -186,11 +180,11 @@ class DotGroup {
   }
 
   bool HasRoomFor(const HloInstruction& instruction) const {
-    return members_.size() < kMostMembers && reads_.size() + instruction.operand_count() <= kMostOperands;
+    return members_.size() < kDotLimits.members && reads_.size() + instruction.operand_count() <= kDotLimits.operands;
   }
 
   bool MayJoin(const HloInstruction& instruction) const {
-    return instruction.shape().IsArray() && !HasControl(instruction) && !instruction.HasSideEffect() &&
+    return instruction.shape().IsArray() && !instruction.HasControlDependencies() && !instruction.HasSideEffect() &&
            !instruction.IsDead() && target_.IsFusible(instruction) && HasRoomFor(instruction);
   }
 
@@ -271,22 +265,13 @@ class DotGroup {
   absl::flat_hash_set<const HloInstruction*> below_;  // outside instructions that depend on the group
 };
 
-class DotFusion : public HloPass {
+class DotFusion : public FusionPass {
  public:
   DotFusion(const Target* target, DotFusionOptions options) : target_(*target), options_(std::move(options)) {}
   absl::string_view name() const override { return "fuse-dots"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : UnembeddedComputations(*module)) {
-      HILO_ASSIGN_OR_RETURN(const bool here, FuseComputation(computation, context));
-      changed |= here;
-    }
-    return changed;
-  }
-
  private:
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     const auto all = computation->instructions();
     const auto is_dot = [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kDot; };
     if (std::none_of(all.begin(), all.end(), is_dot)) return false;
@@ -294,7 +279,7 @@ class DotFusion : public HloPass {
     InstructionOrder order(*computation);
     for (int64_t i = 0; i < order.size(); ++i) {
       HloInstruction* dot = order[i];
-      if (dot == nullptr || dot->opcode() != HloOpcode::kDot || dot->IsDead() || HasControl(*dot) ||
+      if (dot == nullptr || dot->opcode() != HloOpcode::kDot || dot->IsDead() || dot->HasControlDependencies() ||
           !options_.takes_dot(*dot))
         continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());

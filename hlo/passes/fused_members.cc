@@ -68,9 +68,7 @@ absl::StatusOr<HloInstruction*> FusedMembers::Replace(absl::Span<HloInstruction*
   }
   for (size_t i = members_.size(); i-- > 0;) {
     HloInstruction* member = members_[i];
-    if (!member->users().empty() || member->IsRoot() || !member->control_predecessors().empty() ||
-        !member->control_successors().empty())
-      continue;
+    if (!member->users().empty() || member->IsRoot() || member->HasControlDependencies()) continue;
     removed_.push_back(member);
     HILO_RETURN_IF_ERROR(computation_->RemoveInstruction(member));
   }

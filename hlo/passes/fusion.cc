@@ -22,14 +22,13 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 namespace {
 
-// Instructions of one group: code size, and the depth to which its emission recurses.
-constexpr int64_t kMaxGroup = 256;
 // Indices at which one loop may compute a producer: any, a cheap one, an expensive one.
 constexpr size_t kMaxReads = 16;
 constexpr size_t kMaxCheapReads = 4;
@@ -38,8 +37,6 @@ constexpr size_t kMaxExpensiveReads = 1;
 constexpr int64_t kMaxRepeatUsers = 16;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
-// Operands of a fused kernel; a group stops to grow there.
-constexpr int64_t kMaxOperands = 192;
 
 int64_t Elements(const HloInstruction* instruction) {
   return instruction->shape().IsArray() ? ShapeUtil::ElementsIn(instruction->shape()) : 0;
@@ -61,7 +58,8 @@ int64_t AddedOperands(const FusionGroup& group, const HloInstruction& member) {
 }
 
 bool HasRoomFor(const FusionGroup& group, const HloInstruction& member) {
-  return static_cast<int64_t>(group.operands.size()) + AddedOperands(group, member) <= kMaxOperands;
+  return static_cast<int64_t>(group.operands.size()) + AddedOperands(group, member) <=
+         static_cast<int64_t>(kLoopLimits.operands);
 }
 
 // Users are added before their operands.
@@ -73,19 +71,10 @@ void AddMember(HloInstruction* member, FusionGroup* group) {
   }
 }
 
-class FusionPass : public HloPass {
+class LoopFusion : public FusionPass {
  public:
-  explicit FusionPass(const Target* target) : target_(*target) {}
+  explicit LoopFusion(const Target* target) : target_(*target) {}
   absl::string_view name() const override { return "fuse"; }
-
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : UnembeddedComputations(*module)) {
-      HILO_ASSIGN_OR_RETURN(bool here, FuseComputation(computation, context));
-      changed |= here;
-    }
-    return changed;
-  }
 
  private:
   using Group = FusionGroup;
@@ -153,13 +142,13 @@ class FusionPass : public HloPass {
 
   bool CanBeProducer(const HloInstruction* instruction) const {
     if (!target_.IsFusible(*instruction) || Elements(instruction) <= kRegisterElements) return false;
-    if (!instruction->control_predecessors().empty() || !instruction->control_successors().empty()) return false;
+    if (instruction->HasControlDependencies()) return false;
     if (instruction->opcode() == HloOpcode::kConcatenate) return instruction->operand_count() <= 4;
     // An update in place is worth more than its fusion.
     return instruction->opcode() != HloOpcode::kDynamicUpdateSlice;
   }
 
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
     Groups groups = FormGroups(order, {});
     // Loops that become one may take in what they shared.
@@ -255,7 +244,7 @@ class FusionPass : public HloPass {
       const size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
       if (reads > most && !IsSameEverywhere(*producer)) return {};
       if (free) continue;  // an array in memory would cost more, whatever the size of the group
-      if (static_cast<int64_t>(groups[group].members.size()) >= kMaxGroup) return {};
+      if (groups[group].members.size() >= kLoopLimits.members) return {};
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
     }
     return joined;
@@ -350,6 +339,6 @@ class FusionPass : public HloPass {
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeFusion(const Target* target) { return std::make_unique<FusionPass>(target); }
+std::unique_ptr<HloPass> MakeFusion(const Target* target) { return std::make_unique<LoopFusion>(target); }
 
 }  // namespace hilo

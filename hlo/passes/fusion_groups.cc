@@ -15,14 +15,13 @@
 #include "absl/hash/hash.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
 
-// Of one loop; memory is read and written in as many streams.
+// Of one loop.
 constexpr size_t kMaxResults = 8;
-constexpr size_t kMaxArrays = 24;
-constexpr size_t kMaxMembers = 192;
 // Loops that read the same array and are tried with each other.
 constexpr size_t kMaxReaders = 32;
 // Nodes that all mergers together may visit.
@@ -264,7 +263,7 @@ class Merger {
       set.is_loop &=
           root->shape().IsArray() &&
           (IsElementwise(opcode) || (HasTrait(opcode, kMovement) && opcode != HloOpcode::kDynamicUpdateSlice)) &&
-          root->control_predecessors().empty() && root->control_successors().empty();
+          !root->HasControlDependencies();
     }
     for (const HloInstruction* member : group.members) {
       set.members.insert(member);
@@ -292,15 +291,15 @@ class Merger {
     if (!x.is_loop || !y.is_loop || !(closely || (x.is_plain && y.is_plain))) return;
     if (!ShapeUtil::SameDimensions(x.roots[0]->shape(), y.roots[0]->shape())) return;
     if (!ReadsInPlace(x, y) || !ReadsInPlace(y, x)) return;
-    if (x.roots.size() + y.roots.size() > kMaxResults || x.members.size() + y.members.size() > kMaxMembers ||
-        x.emitted + y.emitted > kMaxEmittedOfGroup)
+    if (x.roots.size() + y.roots.size() > kMaxResults ||
+        x.members.size() + y.members.size() > kMergedLoopLimits.members || x.emitted + y.emitted > kMaxEmittedOfGroup)
       return;
     absl::flat_hash_set<const HloInstruction*> arrays = x.operands;
     arrays.insert(y.operands.begin(), y.operands.end());
     for (const Set* set : {&x, &y}) {
       for (const HloInstruction* member : set->members) arrays.erase(member);
     }
-    if (arrays.size() + x.roots.size() + y.roots.size() > kMaxArrays) return;
+    if (arrays.size() + x.roots.size() + y.roots.size() > kMergedLoopLimits.operands) return;
     if (!graph_.Merge(a, b)) return;
     x.is_plain &= y.is_plain;
     x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
@@ -371,21 +370,6 @@ absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
                   const FusionMembership& membership) {
   return GroupGraph(computation, groups, membership).Order();
-}
-
-std::vector<HloComputation*> UnembeddedComputations(const HloModule& module) {
-  absl::flat_hash_set<const HloComputation*> embedded;
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (HasTrait(instruction->opcode(), kControlFlow)) continue;
-      for (const HloComputation* called : instruction->called_computations()) embedded.insert(called);
-    }
-  }
-  std::vector<HloComputation*> rest;
-  for (HloComputation* computation : module.computations()) {
-    if (!embedded.contains(computation)) rest.push_back(computation);
-  }
-  return rest;
 }
 
 }  // namespace hilo

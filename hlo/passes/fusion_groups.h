@@ -12,9 +12,6 @@
 
 namespace hilo {
 
-// Limit of FusionGroup::emitted, when producers join a group and when groups are merged.
-inline constexpr int64_t kMaxEmittedOfGroup = 300;
-
 // Instructions that become one loop.
 struct FusionGroup {
   std::vector<HloInstruction*> roots;                   // its results, users before operands
@@ -45,10 +42,6 @@ absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation
 // True if the dependences between groups are acyclic.
 bool CanBeOrdered(const HloComputation& computation, const std::vector<FusionGroup>& groups,
                   const FusionMembership& membership);
-
-// Returns the computations that are not part of an instruction, as reducers and the bodies of fusions are: those whose
-// instructions may be fused.
-std::vector<HloComputation*> UnembeddedComputations(const HloModule& module);
 
 }  // namespace hilo
 

@@ -69,7 +69,7 @@ class LoopInvariants {
       if (x->IsParameter() || x->HasSideEffect() || x->IsRoot() || HasTrait(x->opcode(), kControlFlow) ||
           HasTrait(x->opcode(), kCollective) || (x->opcode() == HloOpcode::kCustomCall && !runs_))
         continue;
-      if (!x->control_predecessors().empty() || !x->control_successors().empty()) continue;
+      if (x->HasControlDependencies()) continue;
       const bool invariant = IsLeaf(x) ? loop_.IsUnchanged(x)
                                        : std::all_of(x->operands().begin(), x->operands().end(),
                                                      [&](const HloInstruction* o) { return invariants_.contains(o); });

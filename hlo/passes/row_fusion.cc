@@ -23,13 +23,11 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/fused_members.h"
-#include "hlo/passes/fusion_groups.h"
+#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
 
-constexpr size_t kMostMembers = 128;
-constexpr int64_t kMostOperands = 48;
 // Instructions that are visited on either side of a group without one that joins.
 constexpr int64_t kReach = 400;
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
@@ -38,10 +36,6 @@ constexpr int64_t kMostAdjacentRepeats = 128;
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
-
-bool HasControl(const HloInstruction* instruction) {
-  return !instruction->control_predecessors().empty() || !instruction->control_successors().empty();
-}
 
 // Returns true if recomputing it in several kernels is free.
 bool IsFree(const HloInstruction* instruction) {
@@ -78,12 +72,12 @@ struct Group {
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
   // Returns true if the group reads few enough arrays after `instruction` joins.
   bool HasRoomFor(const HloInstruction* instruction) const {
-    if (in_row.size() >= kMostMembers) return false;
+    if (in_row.size() >= kRowLimits.members) return false;
     absl::flat_hash_set<const HloInstruction*> more;
     for (const HloInstruction* operand : instruction->operands()) {
       if (IsRead(operand) && !reads.contains(operand)) more.insert(operand);
     }
-    return static_cast<int64_t>(reads.size() + more.size() - reads.count(instruction)) <= kMostOperands;
+    return reads.size() + more.size() - reads.count(instruction) <= kRowLimits.operands;
   }
   void Add(const HloInstruction* instruction, bool stays_in_row) {
     in_row[instruction] = stays_in_row;
@@ -102,25 +96,16 @@ struct Group {
 // The positions of instructions in an order.
 using OrderIndex = absl::flat_hash_map<const HloInstruction*, int64_t>;
 
-class RowFusion : public HloPass {
+class RowFusion : public FusionPass {
  public:
   RowFusion(const Target* target, bool strict, RowFusionOptions options)
       : target_(*target), strict_(strict), options_(std::move(options)) {}
   absl::string_view name() const override { return "fuse-rows"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : UnembeddedComputations(*module)) {
-      HILO_ASSIGN_OR_RETURN(const bool here, FuseComputation(computation, context));
-      changed |= here;
-    }
-    return changed;
-  }
-
  private:
   // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
   // alone; those are found in the next order.
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) {
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     bool changed = false, again = true;
     absl::flat_hash_set<int64_t> tried;
     int64_t ordered = 0;
@@ -149,7 +134,8 @@ class RowFusion : public HloPass {
   }
 
   bool IsReduction(const HloInstruction* instruction, const RowSpace& space) const {
-    return RowSpaceOf(*instruction) == space && MayReorder(*instruction, strict_) && !HasControl(instruction);
+    return RowSpaceOf(*instruction) == space && MayReorder(*instruction, strict_) &&
+           !instruction->HasControlDependencies();
   }
 
   bool Begins(const HloInstruction* instruction) const {
@@ -293,7 +279,7 @@ class RowFusion : public HloPass {
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {
-    if (!group.HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect() ||
+    if (!group.HasRoomFor(instruction) || instruction->HasControlDependencies() || instruction->HasSideEffect() ||
         instruction->IsDead())
       return false;
     if (instruction->opcode() == HloOpcode::kReduce)
@@ -306,7 +292,8 @@ class RowFusion : public HloPass {
   // Adds the producer if it may join.
   bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above,
                 Group* group) const {
-    if (!group->HasRoomFor(instruction) || HasControl(instruction) || instruction->HasSideEffect()) return false;
+    if (!group->HasRoomFor(instruction) || instruction->HasControlDependencies() || instruction->HasSideEffect())
+      return false;
     if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1)
       return false;
     bool in_row = true, all_inside = !instruction->IsRoot(), in_the_way = false;

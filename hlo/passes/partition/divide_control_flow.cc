@@ -108,8 +108,7 @@ absl::StatusOr<HloComputation*> Divider::Finish(const Body& body, const std::vec
 
 bool Divider::MayDivide(const TileWalk& walk, const HloInstruction& instruction, int depth) const {
   if (instruction.opcode() != HloOpcode::kWhile && instruction.opcode() != HloOpcode::kConditional) return false;
-  if (depth >= kDeepest || !instruction.control_predecessors().empty() || !instruction.control_successors().empty())
-    return false;
+  if (depth >= kDeepest || instruction.HasControlDependencies()) return false;
   const auto any = [&](bool (*is)(const DividedValue&)) {
     return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) { return is(walk.Get(operand)); });
   };

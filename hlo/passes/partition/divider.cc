@@ -22,7 +22,7 @@ bool Divider::InlineCalls(HloComputation* computation) {
     again = false;
     for (HloInstruction* call : computation->instructions()) {
       if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMostInlined) continue;
-      if (!call->control_predecessors().empty() || !call->control_successors().empty()) continue;
+      if (call->HasControlDependencies()) continue;
       HloInstruction* root = InlineComputation(*call->called_computation(), call->operands(), computation);
       if (!computation->ReplaceInstruction(call, root).ok()) continue;
       again = changed = true;
@@ -162,7 +162,7 @@ absl::Status Divider::VisitBarrier(TileWalk* walk, HloInstruction* barrier) {
   const HloInstruction* operand = barrier->operand(0);
   const bool is_tuple = operand->shape().IsTuple();
   if (walk->Get(operand).is_local || (is_tuple && walk->Get(operand).elements.empty())) return walk->Visit(barrier);
-  if (!barrier->control_predecessors().empty() || !barrier->control_successors().empty()) return walk->Visit(barrier);
+  if (barrier->HasControlDependencies()) return walk->Visit(barrier);
   HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(operand));
   std::vector<TileAssignment> tiles;
   for (const auto& leaf : leaves) tiles.push_back(leaf->tile != nullptr ? leaf->tiles : TileAssignment());

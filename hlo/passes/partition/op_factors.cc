@@ -374,9 +374,7 @@ constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, Hl
 }  // namespace
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
-  if (op.HasSideEffect() || op.operand_count() == 0 || !op.control_predecessors().empty() ||
-      !op.control_successors().empty())
-    return std::nullopt;
+  if (op.HasSideEffect() || op.operand_count() == 0 || op.HasControlDependencies()) return std::nullopt;
   if (!op.shape().IsArray() && !(HasArrays(op.shape()) && kHasTuples.contains(op.opcode()))) return std::nullopt;
   for (const HloInstruction* operand : op.operands()) {
     if (!operand->shape().IsArray() || !operand->shape().is_static()) return std::nullopt;

@@ -81,7 +81,7 @@ class Simplifier : public HloPass {
     };
     return instruction.shape().is_static() &&
            std::all_of(instruction.operands().begin(), instruction.operands().end(), is_static) &&
-           instruction.control_predecessors().empty() && instruction.control_successors().empty();
+           !instruction.HasControlDependencies();
   }
 
   // A bitcast speaks of the memory of its operand, which must then keep its layout.

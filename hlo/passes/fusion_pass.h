@@ -1,0 +1,45 @@
+// What the passes that make fusions share: which computations they visit, and how large their groups may become.
+#ifndef HILO_HLO_PASSES_FUSION_PASS_H_
+#define HILO_HLO_PASSES_FUSION_PASS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/passes/hlo_pass.h"
+
+namespace hilo {
+
+// Bounds of one group. They bound the code of its kernel, the depth to which emission recurses, and the search for the
+// group; the operands are pointers that the kernel keeps in registers or reloads.
+struct FusionLimits {
+  size_t members;
+  size_t operands;
+};
+inline constexpr FusionLimits kLoopLimits = {.members = 256, .operands = 192};
+// Loops that are merged into one with several results, each of which is read or written as a stream besides.
+inline constexpr FusionLimits kMergedLoopLimits = {.members = 192, .operands = 24};
+inline constexpr FusionLimits kRowLimits = {.members = 128, .operands = 48};
+inline constexpr FusionLimits kDotLimits = {.members = 64, .operands = 48};
+inline constexpr FusionLimits kAttentionLimits = {.members = 96, .operands = 32};
+
+// Members that a kernel computes, each counted once for every index at which it does: when producers join a loop, and
+// when loops are merged.
+inline constexpr int64_t kMaxEmittedOfGroup = 300;
+
+// A pass that fuses instructions of the entry computation, of called computations and of those of control flow, but
+// not of those that are part of an instruction, as reducers and the bodies of fusions are.
+class FusionPass : public HloPass {
+ public:
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) final;
+
+ protected:
+  // Returns true if the computation changed. Errors: as Run.
+  virtual absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) = 0;
+};
+
+}  // namespace hilo
+
+#endif  // HILO_HLO_PASSES_FUSION_PASS_H_
