@@ -40,6 +40,9 @@ constexpr int64_t kStreamColumns = 1024, kStreamRows = 8, kMaxStreamRows = 1 << 
 constexpr int64_t kStreamRowBytes = 2048, kStreamBytes = 2 << 20;
 // Numbers that are added sequentially in long sums.
 constexpr int64_t kSum = 32;
+// Cached rows that are short are computed in blocks: the most vectors of a block, which stay in the first cache, its
+// least and most rows, and the least blocks of an array, so that threads share them evenly.
+constexpr int64_t kBlockVectors = 256, kLeastBlockRows = 4, kMostBlockRows = 16, kLeastBlocks = 8;
 // Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
 constexpr int64_t kShortRow = 4, kShortColumn = 8;
 // Adjacent results; fewer would leave lanes empty.
@@ -170,10 +173,17 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
                                              const NumericOptions& numerics) {
   const std::optional<CachedRowsPlan> plan = PlanCachedRows(fusion, target, numerics.strict);
   if (!plan.has_value()) return std::nullopt;
+  const RowSpace& space = plan->group.space;
+  int64_t block = std::min<int64_t>(plan->width, kMostBlockRows);
+  while (block > 1 && (block * space.columns > kBlockVectors * plan->width || block * kLeastBlocks > space.rows))
+    block /= 2;
+  if (block < kLeastBlockRows) block = 1;
+  std::vector<int64_t> tile = RowTile(space.columns, plan->width, /*is_float_sum=*/true);
+  tile.push_back(block);
   return KernelConfig{.kind = KernelKind::kCachedRows,
                       .width = plan->width,
-                      .tile = RowTile(plan->group.space.columns, plan->width, /*is_float_sum=*/true),
-                      .parts = plan->group.space.rows,
+                      .tile = std::move(tile),
+                      .parts = CeilDiv(space.rows, block),
                       .why = "reductions and what follows them stay in a row"};
 }
 

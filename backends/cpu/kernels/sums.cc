@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
@@ -139,6 +140,16 @@ absl::StatusOr<Elements> CombineLanes(FunctionEmitter& f, Terms& terms, int widt
   return values;
 }
 
+// Returns lanes `lanes` of x and y, one after the other.
+Elements ShuffleLanes(FunctionEmitter& f, const Elements& x, const Elements& y, const std::vector<int>& lanes) {
+  Elements result = x;
+  for (size_t i = 0; i < x.size(); ++i) {
+    result[i].re = f.b().CreateShuffleVector(x[i].re, y[i].re, lanes);
+    if (x[i].im != nullptr) result[i].im = f.b().CreateShuffleVector(x[i].im, y[i].im, lanes);
+  }
+  return result;
+}
+
 class LaneSum {
  public:
   LaneSum(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
@@ -157,6 +168,7 @@ class LaneSum {
         row_(terms.reduced().back()),
         outer_(terms.reduced().begin(), terms.reduced().end() - 1) {}
 
+  // Returns the sum of each lane.
   absl::StatusOr<Elements> Emit() {
     Carried sums;
     if (Product(outer_) == 1) {
@@ -170,7 +182,7 @@ class LaneSum {
     for (size_t a = 1; a < accumulators_; ++a) {
       HILO_ASSIGN_OR_RETURN(total, terms_.Merge(total, values_.Get(sums, a)));
     }
-    return CombineLanes(f_, terms_, width_, std::move(total));
+    return total;
   }
 
  private:
@@ -338,6 +350,87 @@ absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width,
     f.context().lanes = {.width = width};
     HILO_ASSIGN_OR_RETURN(Elements neutral, terms.Identity());
     HILO_ASSIGN_OR_RETURN(total, LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+    HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, terms, width, std::move(total)));
+  }
+  HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
+  return terms.Merge(start, total);
+}
+
+RowBlock::RowBlock(FunctionEmitter& f, llvm::Value* number, int64_t lanes, int64_t rows)
+    : lanes(lanes), rows(rows), mask(nullptr) {
+  llvm::IRBuilder<>& b = f.b();
+  first = b.CreateNSWMul(number, b.getInt64(static_cast<uint64_t>(lanes)));
+  count = b.getInt64(static_cast<uint64_t>(lanes));
+  if (rows % lanes == 0) return;
+  llvm::Value* left = b.CreateNSWSub(b.getInt64(static_cast<uint64_t>(rows)), first);
+  count = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, left, count);
+  std::vector<llvm::Constant*> ramp;
+  for (int64_t lane = 0; lane < lanes; ++lane) ramp.push_back(b.getInt64(static_cast<uint64_t>(lane)));
+  mask = b.CreateICmpSLT(llvm::ConstantVector::get(ramp), b.CreateVectorSplat(static_cast<unsigned>(lanes), count));
+}
+
+codegen::Index RowBlock::Lanes(absl::Span<const int64_t> dimensions) const {
+  return codegen::Index::FromLinear(LaneIndex::Strided(first, 1, lanes, rows), dimensions);
+}
+
+absl::StatusOr<Elements> SumBlockInLanes(
+    FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section, const RowBlock& block,
+    absl::FunctionRef<absl::StatusOr<std::vector<LaneIndex>>(llvm::Value* i)> position) {
+  llvm::IRBuilder<>& b = f.b();
+  std::vector<llvm::AllocaInst*> memory;  // a vector for each row, of each component of a running value
+  Elements like;
+  const auto vector_at = [&](size_t component, llvm::Value* i) {
+    return b.CreateGEP(memory[component]->getAllocatedType(), memory[component], i);
+  };
+  const auto load = [&](llvm::Value* i) {
+    Carried vectors;
+    for (size_t c = 0; c < memory.size(); ++c)
+      vectors.push_back(b.CreateLoad(memory[c]->getAllocatedType(), vector_at(c, i)));
+    return UnpackLanes(vectors, like);
+  };
+  const auto store = [&](const Elements& values, llvm::Value* i) {
+    const Carried vectors = PackLanes(f, values);
+    for (size_t c = 0; c < memory.size(); ++c) b.CreateStore(vectors[c], vector_at(c, i));
+  };
+  const auto row = [&](llvm::Value* i) -> absl::Status {
+    HILO_ASSIGN_OR_RETURN(const std::vector<LaneIndex> kept, position(i));
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = width};
+    HILO_ASSIGN_OR_RETURN(Elements neutral, terms.Identity());
+    HILO_ASSIGN_OR_RETURN(like, LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+    for (llvm::Value* vector : PackLanes(f, like))
+      memory.push_back(f.context().EntryAlloca(vector->getType(), block.lanes, 64, "sums"));
+    store(like, i);
+    return absl::OkStatus();
+  };
+  HILO_RETURN_IF_ERROR(ForEach(f, "rows", b.getInt64(0), block.count, row, 1, block.lanes));
+
+  // Halves the lanes of each row: those of two vectors are one vector then, in loops, as shuffles compile slowly. Rows
+  // beyond the last one stored nothing: their lanes have any values, which are never read.
+  codegen::RegionScope region(f.context());
+  f.context().lanes = {.width = width};
+  int group = width;  // lanes of a row in a vector
+  const auto halves = [&](const Elements& x, const Elements& y, int lanes) {
+    std::vector<int> low, high;
+    for (int lane = 0; lane < lanes; ++lane) (lane % group < group / 2 ? low : high).push_back(lane);
+    return std::pair(ShuffleLanes(f, x, y, low), ShuffleLanes(f, x, y, high));
+  };
+  for (int64_t vectors = block.lanes / 2; vectors > 0; vectors /= 2, group /= 2) {
+    const auto join = [&](llvm::Value* i) -> absl::Status {
+      llvm::Value* first = b.CreateNUWMul(i, b.getInt64(2));
+      const auto [low, high] = halves(load(first), load(b.CreateNUWAdd(first, b.getInt64(1))), 2 * width);
+      HILO_ASSIGN_OR_RETURN(const Elements sums, terms.Merge(low, high));
+      store(sums, i);
+      return absl::OkStatus();
+    };
+    HILO_RETURN_IF_ERROR(ForEach(f, "join", b.getInt64(0), b.getInt64(static_cast<uint64_t>(vectors)), join));
+  }
+  Elements total = load(b.getInt64(0));
+  for (; group > 1; group /= 2) {
+    const int lanes = f.context().lanes.width;
+    const auto [low, high] = halves(total, total, lanes);
+    f.context().lanes = {.width = lanes / 2};
+    HILO_ASSIGN_OR_RETURN(total, terms.Merge(low, high));
   }
   HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
   return terms.Merge(start, total);
