@@ -2,6 +2,9 @@
 // index as its first operand. A row can then be reduced in lanes, each in order, the lanes by g, and the initial pair
 // at the end: this selects the same element as the sequential loop. (For a maximum that occurs as 0 and as -0 it may
 // return the other one, so strict numerics use the loop.)
+#include <utility>
+#include <vector>
+
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/sums.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -72,16 +75,29 @@ absl::Status EmitArgReduction(FunctionEmitter& f, const KernelParts& kernel) {
                               }
                               return next;
                             }));
-      best = accumulator(running, 0);
-      for (int64_t a = 1; a < accumulators; ++a) {
-        HILO_ASSIGN_OR_RETURN(best, merge(best, accumulator(running, a)));
+      // The remainder: full vectors follow those of an accumulator each; the last vector may contain elements for the
+      // second time, which changes nothing.
+      std::vector<Elements> candidates;
+      for (int64_t a = 0; a < accumulators; ++a) {
+        Elements& candidate = candidates.emplace_back(accumulator(running, a));
+        const int64_t i = grouped + a * width;
+        if (i + width > row) continue;
+        HILO_ASSIGN_OR_RETURN(const Elements elements, vector(b.getInt64(i), width));
+        HILO_ASSIGN_OR_RETURN(candidate, codegen::Combine(f.context(), choose, candidate, elements));
       }
-      // The remainder; the last vector may contain elements for the second time, which changes nothing.
-      for (int64_t i = grouped; i < row; i += width) {
-        HILO_ASSIGN_OR_RETURN(Elements elements, vector(b.getInt64(std::min(i, row - width)), 1));
-        HILO_ASSIGN_OR_RETURN(best, merge(best, elements));
+      if (row % width != 0) {
+        HILO_ASSIGN_OR_RETURN(candidates.emplace_back(), vector(b.getInt64(row - width), 1));
       }
-      best = UnpackLanes(PackLanes(f, best), best);
+      // In pairs, so that few wait for each other.
+      while (candidates.size() > 1) {
+        std::vector<Elements> next;
+        for (size_t i = 0; i + 1 < candidates.size(); i += 2) {
+          HILO_ASSIGN_OR_RETURN(next.emplace_back(), merge(candidates[i], candidates[i + 1]));
+        }
+        if (candidates.size() % 2 != 0) next.push_back(candidates.back());
+        candidates = std::move(next);
+      }
+      best = UnpackLanes(PackLanes(f, candidates[0]), candidates[0]);
     }
     for (int half = width / 2; half >= 1; half /= 2) {
       codegen::RegionScope region(f.context());
