@@ -21,12 +21,42 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 
 namespace hilo::codegen {
 namespace {
+
+// Limits of searches in LLVM that compare each memory access of a block with the others, by the names of LLVM's
+// options. Our blocks have hundreds of accesses to the frame.
+struct SearchLimit {
+  const char* option;
+  const char* value;
+};
+constexpr SearchLimit kSearchLimits[] = {
+    // Schedulers connect each store with all accesses that it may alias, which are most of the frame's, as they ask no
+    // alias analysis, and look for each new edge among those of its ends. With this many accesses in flight, the older
+    // half becomes a barrier. LLVM: 1000.
+    {"dag-maps-huge-region", "100"},
+    // Accesses, and definitions of memory, between a store and one that may make it dead. LLVM: 150 and 90.
+    {"dse-memoryssa-scanlimit", "30"},
+    {"dse-memoryssa-walklimit", "30"},
+};
+
+// Sets the limits, once in a process. A version of LLVM that lacks an option takes longer.
+void LimitSearches() {
+  static const bool done = [] {
+    const llvm::StringMap<llvm::cl::Option*>& options = llvm::cl::getRegisteredOptions();
+    for (const SearchLimit& limit : kSearchLimits) {
+      const auto found = options.find(limit.option);
+      if (found != options.end()) found->second->addOccurrence(0, limit.option, limit.value);
+    }
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 // Instructions of a module after which the passes are released with their memory.
 constexpr size_t kMostInstructionsToReuse = 20000;
@@ -178,6 +208,7 @@ CodeGenerator::~CodeGenerator() = default;
 
 absl::StatusOr<std::unique_ptr<CodeGenerator>> CodeGenerator::Take(const CpuFeatures& cpu, OptLevel level) {
   if (std::unique_ptr<CodeGenerator> idle = IdleGenerators::Get().Take(cpu, level)) return idle;
+  LimitSearches();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(cpu.triple, error);
   if (target == nullptr) return absl::InternalError(absl::StrCat("no code generator for ", cpu.triple, ": ", error));
