@@ -17,7 +17,7 @@ namespace {
 
 struct Backend {
   const char* platform;
-  std::unique_ptr<Compiler> (*create)(const std::optional<std::string>& cache_dir);
+  std::unique_ptr<Compiler> (*create)(const std::optional<std::string>& cache_dir, int64_t cache_limit);
   EmissionRow (*emission)(HloOpcode opcode);
 };
 
@@ -26,12 +26,21 @@ EmissionRow OnGpu(HloOpcode opcode) { return gpu::GpuEmission(opcode); }
 
 // A backend is one line here and a folder.
 constexpr Backend kBackends[] = {
-    {"interpreter", [](const auto&) { return CreateInterpreterCompiler(); }, InterpreterEmission},
-    {"cpu", [](const auto&) { return cpu::CreateCpuCompiler(); }, OnCpu},
-    {"cuda", [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir}); },
+    {"interpreter", [](const auto&, int64_t) { return CreateInterpreterCompiler(); }, InterpreterEmission},
+    {"cpu",
+     [](const auto& cache_dir, int64_t cache_limit) {
+       return cpu::CreateCpuCompiler({.cache_dir = cache_dir, .cache_limit = cache_limit});
+     },
+     OnCpu},
+    {"cuda",
+     [](const auto& cache_dir, int64_t) {
+       return gpu::CreateGpuCompiler(gpu::kCudaPlatform, {.cache_dir = cache_dir});
+     },
      OnGpu},
     {"cuda-emulated",
-     [](const auto& cache_dir) { return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir}); },
+     [](const auto& cache_dir, int64_t) {
+       return gpu::CreateGpuCompiler(gpu::kEmulatedPlatform, {.cache_dir = cache_dir});
+     },
      OnGpu},
 };
 
@@ -51,9 +60,10 @@ EmissionRow EmissionOn(absl::string_view platform, HloOpcode opcode) {
 }
 
 absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,
-                                                         const std::optional<std::string>& cache_dir) {
+                                                         const std::optional<std::string>& cache_dir,
+                                                         int64_t cache_limit) {
   for (const Backend& backend : kBackends) {
-    if (platform == backend.platform) return backend.create(cache_dir);
+    if (platform == backend.platform) return backend.create(cache_dir, cache_limit);
   }
   return InvalidArgument("there is no platform '", platform, "'; expected one of ",
                          absl::StrJoin(PlatformNames(), ", "));
@@ -61,7 +71,8 @@ absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platf
 
 // Declared in hilo/client.h; defined here because the runtime does not depend on backends.
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
-  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, CreateCompiler(options.platform, options.cache_dir));
+  HILO_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler,
+                        CreateCompiler(options.platform, options.cache_dir, options.cache_limit));
   return RuntimeAccess::CreateClient(options, std::move(compiler));
 }
 

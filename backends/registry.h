@@ -2,6 +2,7 @@
 #ifndef HILO_BACKENDS_REGISTRY_H_
 #define HILO_BACKENDS_REGISTRY_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,10 +22,10 @@ std::vector<std::string> PlatformNames();
 EmissionRow EmissionOn(absl::string_view platform, HloOpcode opcode);
 
 // Errors: InvalidArgument listing the names if there is no such platform; Unavailable, stating what is missing, for one
-// that this library or this machine lacks. `cache_dir` as in ClientOptions: for parts of programs that a backend
-// caches.
+// that this library or this machine lacks. The cache is as in ClientOptions, for parts of programs.
 absl::StatusOr<std::unique_ptr<Compiler>> CreateCompiler(absl::string_view platform,
-                                                         const std::optional<std::string>& cache_dir = std::nullopt);
+                                                         const std::optional<std::string>& cache_dir = std::nullopt,
+                                                         int64_t cache_limit = int64_t{1} << 30);
 
 }  // namespace hilo
 

@@ -41,7 +41,8 @@ struct Lowered : LoweredModule {
 
 class CpuCompiler : public Compiler {
  public:
-  explicit CpuCompiler(const CpuCompilerOptions& options) : libraries_(options.libraries) {}
+  explicit CpuCompiler(const CpuCompilerOptions& options)
+      : libraries_(options.libraries), store_(codegen::ObjectStore::Open(options.cache_dir, options.cache_limit)) {}
   std::string platform() const override { return "cpu"; }
 
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(std::unique_ptr<HloModule> module,
@@ -174,11 +175,12 @@ class CpuCompiler : public Compiler {
     return EmitModule(*lowered.module, lowered.assignment, lowered.plan, *lowered.profile, jit, options);
   }
 
-  static absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options,
-                                                                   bool value_names = true) {
+  absl::StatusOr<std::unique_ptr<codegen::HostJit>> MakeJit(const CompileOptions& options,
+                                                            bool value_names = true) const {
     return codegen::HostJit::Create({.cpu = options.cpu,
                                      .value_names = value_names,
                                      .perf_jitdump = options.perf_jitdump,
+                                     .store = store_.get(),
                                      .cancellation = options.cancellation});
   }
 
@@ -206,6 +208,7 @@ class CpuCompiler : public Compiler {
   }
 
   const bool libraries_;
+  const std::unique_ptr<codegen::ObjectStore> store_;  // null: none
 };
 
 }  // namespace

@@ -2,7 +2,10 @@
 #ifndef HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_
 #define HILO_BACKENDS_CPU_COMPILE_CPU_COMPILER_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "hlo/passes/hlo_pass.h"
 #include "runtime/compiler.h"
@@ -13,6 +16,10 @@ struct CpuCompilerOptions {
   // Whether sorts, Fourier transforms, factors and triangular systems are computed by the runtime's libraries;
   // otherwise they are expanded, as they are in C functions.
   bool libraries = true;
+  // The folder that caches objects of programs, and the bytes that it may hold; nullopt: the folder in HILO_CACHE_DIR.
+  // Empty: no cache.
+  std::optional<std::string> cache_dir;
+  int64_t cache_limit = int64_t{1} << 30;
 };
 std::unique_ptr<Compiler> CreateCpuCompiler(const CpuCompilerOptions& options = {});
 

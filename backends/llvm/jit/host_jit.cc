@@ -262,7 +262,7 @@ absl::Status HostJit::PrepareModule(llvm::Module* module) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output) {
+absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output, ObjectStore* store) {
   if (module.module == nullptr) return absl::InvalidArgumentError("expected a module, came an empty HostModule");
   if (options_.cancellation != nullptr) {
     if (absl::Status s = options_.cancellation->status("compilation"); !s.ok()) return s;
@@ -274,10 +274,15 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   generator->Prepare(module.module.get());
   ObjectCache& cache = ObjectCache::OfProcess();
   std::string key;  // empty: not cached
-  if (output == Output::kObject && cache.enabled()) {
+  if (output == Output::kObject && (cache.enabled() || store != nullptr)) {
     const PhaseTimer timer("llvm", "look for compiled module", /*on_workers=*/true);
     key = ObjectCache::KeyOf(*module.module, cpu_, options_.opt_level);
-    if (std::optional<std::string> known = cache.Find(key); known.has_value()) {
+    std::optional<std::string> known = cache.Find(key);
+    if (!known.has_value() && store != nullptr) {
+      known = store->Find(key);
+      if (known.has_value()) cache.Insert(key, *known);
+    }
+    if (known.has_value()) {
       module.module.reset();
       CodeGenerator::Return(std::move(generator));
       return *std::move(known);
@@ -298,7 +303,10 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   }
   module.module.reset();
   CodeGenerator::Return(std::move(generator));
-  if (!key.empty() && code.ok()) cache.Insert(key, *code);
+  if (!key.empty() && code.ok()) {
+    if (store != nullptr) store->Insert(key, *code);
+    cache.Insert(key, *code);
+  }
   return code;
 }
 
@@ -307,7 +315,7 @@ absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<H
   const PhaseTimer timer("code", "compile LLVM IR");
   std::vector<absl::StatusOr<std::string>> results(modules.size(), absl::InternalError("module was not compiled"));
   const std::function<void(size_t)> body = [&](size_t i) {
-    results[i] = CompileOne(std::move(modules[i]), Output::kObject);
+    results[i] = CompileOne(std::move(modules[i]), Output::kObject, modules.size() > 1 ? options_.store : nullptr);
   };
   if (parallel && modules.size() > 1) {
     parallel(modules.size(), body);

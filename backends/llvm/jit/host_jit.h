@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "backends/llvm/jit/code_memory.h"
 #include "backends/llvm/jit/host_features.h"
+#include "backends/llvm/jit/object_store.h"
 #include "backends/llvm/jit/optimizer.h"
 #include "hilo/host.h"
 
@@ -33,6 +34,7 @@ struct JitOptions {
   OptLevel opt_level = OptLevel::kFast;
   bool value_names = true;                          // keep those of values within functions, which only readers need
   bool perf_jitdump = false;                        // write linked functions to perf's jitdump
+  ObjectStore* store = nullptr;                     // of other processes' objects; null: none
   std::shared_ptr<CancellationToken> cancellation;  // polled before each module; null: not cancellable
 };
 
@@ -86,7 +88,8 @@ class HostJit {
   // sizes and alignments depend on it.
   absl::Status PrepareModule(llvm::Module* module);
 
-  // Verifies, optimizes and compiles; consumes the modules. The i-th string is the i-th module's ELF object. Errors:
+  // Verifies, optimizes and compiles; consumes the modules. The i-th string is the i-th module's ELF object. A single
+  // module is not stored: a program that differs has none in common with it. Errors:
   // Internal with LLVM's message for a module that is invalid or that the code generator rejects.
   absl::StatusOr<std::vector<std::string>> CompileToObjects(std::vector<HostModule> modules,
                                                             const ParallelRunner& parallel = {});
@@ -111,7 +114,8 @@ class HostJit {
   enum class Output { kObject, kAssembly, kIr };
 
   HostJit(JitOptions options, CpuFeatures cpu);
-  absl::StatusOr<std::string> CompileOne(HostModule module, Output output);
+  // `store`: keeps objects for other processes; null: none.
+  absl::StatusOr<std::string> CompileOne(HostModule module, Output output, ObjectStore* store = nullptr);
 
   JitOptions options_;
   CpuFeatures cpu_;

@@ -1,7 +1,8 @@
 // Objects of LLVM modules that this process has compiled, by the modules' content.
 //
 // A program that differs from an earlier one in a constant or in a layer consists of the same modules but for a few,
-// and only these few are compiled. (The cache of whole programs on disk, runtime/disk_cache.h, knows nothing of parts.)
+// and only these few are compiled. (object_store.h keeps them on
+// disk, and runtime/saved_program.h whole programs.)
 #ifndef HILO_BACKENDS_LLVM_JIT_OBJECT_CACHE_H_
 #define HILO_BACKENDS_LLVM_JIT_OBJECT_CACHE_H_
 
