@@ -34,7 +34,7 @@ std::vector<uint64_t> Key(EmitterContext& context, const HloInstruction* instruc
                           const Index& index) {
   std::vector<uint64_t> key{reinterpret_cast<uintptr_t>(instruction), static_cast<uint64_t>(leaf),
                             static_cast<uint64_t>(context.lanes.width)};
-  index.AppendKey(&key);
+  if (!instruction->shape().IsScalar()) index.AppendKey(&key);  // a scalar's index may be linear or not
   return key;
 }
 
