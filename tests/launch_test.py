@@ -161,6 +161,56 @@ class LaunchTest(unittest.TestCase):
         self.assertIn("disagree", result.stderr)
         self.assertIn("(number 1)", result.stderr)
 
+    def script(self, text):
+        path = self.folder / "script"
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+        return path
+
+    def launch_with(self, flags, text):
+        return subprocess.run([HILO, "launch", "-n", "3", *flags, self.script(text)], capture_output=True, text=True, timeout=60)
+
+    def test_a_rank_that_is_started_again(self):
+        fails_twice = f'echo once >> {self.folder}/lives$HILO_RANK; if [ "$HILO_RANK" = 1 ] && [ $(wc -l < {self.folder}/lives1) -lt 3 ]; then printf dies; kill -9 $$; fi; echo done'
+        result = self.launch_with(["--restarts=2"], fails_twice)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.splitlines(), [f"hilo: rank 1: ended by signal 9 (Killed); started again, {n} of 2" for n in (1, 2)])
+        self.assertEqual(sorted(result.stdout.splitlines()), ["[0] done", "[1] dies", "[1] dies", "[1] done", "[2] done"])
+        (self.folder / "lives1").unlink()
+        result = self.launch_with(["--restarts=1"], fails_twice)
+        self.assertEqual(result.returncode, 137, result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "hilo: rank 1 failed first: ended by signal 9 (Killed)")
+
+    def test_the_others_go_on(self):
+        result = self.launch_with(["--keep-going"], 'if [ "$HILO_RANK" = 1 ]; then exit 7; fi; sleep 2; echo done')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.splitlines(), ["hilo: rank 1: exit status 7; the others go on"])
+        self.assertEqual(sorted(result.stdout.splitlines()), ["[0] done", "[2] done"])
+        result = self.launch_with(["--keep-going"], "exit $((HILO_RANK + 4))")
+        self.assertIn(result.returncode, (4, 5, 6), result.stderr)
+
+    def test_a_coordinator(self):
+        coordinator = self.folder / "python"
+        coordinator.write_text('#!/bin/sh\necho "$@"\nif [ "$5" = 13 ]; then exit 0; fi\nexec sleep 100')
+        coordinator.chmod(0o755)
+        start = time.monotonic()
+        result = self.launch_with([f"--coordinator={coordinator}", "--heartbeat=9"], "sleep 1; echo $JAX_COORDINATOR_ADDRESS $JAX_COORDINATOR_BIND_ADDRESS")
+        self.assertLess(time.monotonic() - start, 15)  # it ends with the others
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        said = [line for line in lines if line.startswith("[coordinator]")]
+        self.assertEqual(len(said), 1, lines)
+        self.assertRegex(said[0], r"-m jax_plugins.hilo.coordinator 127.0.0.1:\d+ 3 9$")
+        address = said[0].split()[3]
+        self.assertEqual(sorted(line for line in lines if line not in said), [f"[{rank}] {address} 127.0.0.1:0" for rank in range(3)])
+        # The others end when it does, whatever the policy.
+        result = self.launch_with([f"--coordinator={coordinator}", "--heartbeat=13", "--keep-going", "--restarts=2"], "exec sleep 100")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "hilo: the coordinator failed first: exit status 0")
+        alone = subprocess.run([HILO, "launch", "-n", "2", "--heartbeat=3", "true"], capture_output=True, text=True)
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("--heartbeat is that of the service of --coordinator", alone.stderr)
+
     def test_no_such_program(self):
         result = launch(2, "/nowhere/program")
         self.assertEqual(result.returncode, 127)

@@ -1,205 +1,33 @@
 // hilo launch: starts the processes of a job on this machine.
-#include <fcntl.h>
-#include <poll.h>
+#include <netinet/in.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <deque>
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "base/errors.h"
 #include "collectives/join_processes.h"
 #include "hilo/status_macros.h"
 #include "tools/command.h"
+#include "tools/launch_job.h"
 
 namespace hilo::tools {
 namespace {
 
 constexpr int64_t kMaxProcesses = 1024;
-// After a process has failed: the time for the others to report the consequences, and then to end when
-// terminated.
-constexpr absl::Duration kLastWords = absl::Seconds(1), kPatience = absl::Seconds(3);
-constexpr size_t kLinesKept = 10;
+// Of JAX's coordination service: when a process that is not heard of counts as dead. JAX's own default.
+constexpr int64_t kHeartbeatSeconds = 100;
 
 volatile sig_atomic_t stop_signal = 0;
 
-struct Rank {
-  pid_t pid = -1;
-  bool running = false;
-  int ended = -1;                // readable when it has ended; -1: this system has no such thing
-  int output[2] = {-1, -1};      // read ends of its standard output and error; -1: closed
-  std::string partial[2];        // lines that are not complete
-  std::deque<std::string> last;  // lines of its standard error
-};
-
 std::string ErrorText() { return std::generic_category().message(errno); }
-
-// In the child. Does not return.
-[[noreturn]] void Become(const std::vector<std::string>& program, const std::vector<std::string>& variables, int out,
-                         int error) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(out, STDOUT_FILENO);
-  dup2(error, STDERR_FILENO);
-  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);  // which `hilo` itself ignores
-  for (const std::string& variable : variables) putenv(const_cast<char*>(variable.c_str()));
-  std::vector<char*> arguments;
-  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  std::fprintf(stderr, "hilo: cannot run %s: %s\n", arguments[0], ErrorText().c_str());
-  std::fflush(stderr);
-  _exit(127);
-}
-
-absl::Status Start(const std::vector<std::string>& program, const std::vector<std::string>& variables, Rank* rank) {
-  int out[2], error[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
-  if (pipe2(error, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
-  rank->pid = fork();
-  if (rank->pid < 0) return ResourceExhausted("fork: ", ErrorText());
-  if (rank->pid == 0) Become(program, variables, out[1], error[1]);
-  setpgid(rank->pid, rank->pid);
-  rank->running = true;
-  rank->ended = static_cast<int>(syscall(SYS_pidfd_open, rank->pid, 0));
-  for (int* ends : {out, error}) close(ends[1]);
-  rank->output[0] = out[0];
-  rank->output[1] = error[0];
-  return absl::OkStatus();
-}
-
-class Job {
- public:
-  explicit Job(size_t size) : ranks_(size) {}
-  ~Job() {
-    for (Rank& rank : ranks_) {
-      if (rank.running) kill(-rank.pid, SIGKILL);
-      if (rank.running) waitpid(rank.pid, nullptr, 0);
-    }
-  }
-  Rank& rank(size_t i) { return ranks_[i]; }
-
-  // Until all have ended. The exit status of the job.
-  int Await() {
-    while (std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.running; })) {
-      Relay(20);
-      Reap();
-      if (stop_signal != 0 && asked_ == absl::InfiniteFuture()) Ask(stop_signal);
-      if (failed_at_ != absl::InfiniteFuture() && asked_ == absl::InfiniteFuture() &&
-          absl::Now() >= failed_at_ + kLastWords)
-        Ask(SIGTERM);
-      if (absl::Now() >= asked_ + kPatience) {
-        for (const Rank& rank : ranks_) {
-          if (rank.running) kill(-rank.pid, SIGKILL);
-        }
-      }
-    }
-    Relay(0);
-    if (first_failed_ < 0) return stop_signal == 0 ? 0 : 128 + stop_signal;
-    const Rank& first = ranks_[first_failed_];
-    std::fflush(stdout);
-    for (const std::string& line : first.last) std::fprintf(stderr, "[%d] %s\n", first_failed_, line.c_str());
-    if (WIFSIGNALED(first_status_)) {
-      std::fprintf(stderr, "hilo: rank %d failed first: ended by signal %d (%s)\n", first_failed_,
-                   WTERMSIG(first_status_), strsignal(WTERMSIG(first_status_)));
-      return 128 + WTERMSIG(first_status_);
-    }
-    std::fprintf(stderr, "hilo: rank %d failed first: exit status %d\n", first_failed_, WEXITSTATUS(first_status_));
-    return WEXITSTATUS(first_status_);
-  }
-
- private:
-  void Ask(int signal) {
-    asked_ = absl::Now();
-    for (const Rank& rank : ranks_) {
-      if (rank.running) kill(-rank.pid, signal);
-    }
-  }
-
-  // One that was killed, not by us, comes first: the others have ended because of it, and may have
-  // been quicker.
-  void Reap() {
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      Rank& rank = ranks_[i];
-      int status;
-      if (!rank.running || waitpid(rank.pid, &status, WNOHANG) != rank.pid) continue;
-      rank.running = false;
-      if (rank.ended >= 0) close(std::exchange(rank.ended, -1));
-      const bool is_first =
-          first_failed_ < 0 || (asked_ == absl::InfiniteFuture() && WIFSIGNALED(status) && !WIFSIGNALED(first_status_));
-      if (status == 0 || !is_first) continue;
-      first_failed_ = static_cast<int>(i);
-      first_status_ = status;
-      failed_at_ = absl::Now();
-    }
-  }
-
-  // Passes on what there is, until nothing comes for the time.
-  void Relay(int milliseconds) {
-    while (true) {
-      std::vector<pollfd> polled;
-      for (const Rank& rank : ranks_) {
-        for (int stream : {rank.output[0], rank.output[1], rank.ended})
-          polled.push_back({.fd = stream, .events = POLLIN, .revents = 0});
-      }
-      if (poll(polled.data(), polled.size(), milliseconds) <= 0) return;
-      bool any = false;
-      for (size_t i = 0; i < polled.size(); ++i) {
-        if (polled[i].revents == 0 || i % 3 == 2) continue;
-        Pass(i / 3, i % 3);
-        any = true;
-      }
-      if (!any) return;  // one has ended
-      milliseconds = 0;
-    }
-  }
-
-  void Pass(size_t i, size_t stream) {
-    Rank& rank = ranks_[i];
-    char bytes[1 << 14];
-    const ssize_t got = read(rank.output[stream], bytes, sizeof(bytes));
-    if (got < 0 && errno == EINTR) return;
-    std::string& partial = rank.partial[stream];
-    if (got <= 0) {
-      close(rank.output[stream]);
-      rank.output[stream] = -1;
-      if (!partial.empty()) Show(i, stream, std::exchange(partial, ""));
-      return;
-    }
-    partial.append(bytes, got);
-    size_t begin = 0;
-    for (size_t end; (end = partial.find('\n', begin)) != std::string::npos; begin = end + 1)
-      Show(i, stream, partial.substr(begin, end - begin));
-    partial.erase(0, begin);
-  }
-
-  void Show(size_t i, size_t stream, const std::string& line) {
-    std::FILE* const to = stream == 0 ? stdout : stderr;
-    std::fprintf(to, "[%zu] %s\n", i, line.c_str());
-    std::fflush(to);
-    if (stream == 0) return;
-    ranks_[i].last.push_back(line);
-    if (ranks_[i].last.size() > kLinesKept) ranks_[i].last.pop_front();
-  }
-
-  std::vector<Rank> ranks_;
-  int first_failed_ = -1, first_status_ = 0;
-  absl::Time failed_at_ = absl::InfiniteFuture(), asked_ = absl::InfiniteFuture();
-};
 
 // The folder for the rendezvous of the processes, for this user alone.
 class MeetingFolder {
@@ -220,33 +48,88 @@ class MeetingFolder {
   std::string path_;
 };
 
-// `transport` may be empty: the processes decide.
-absl::StatusOr<int> RunJob(const std::vector<std::string>& program, int64_t size, const std::string& transport) {
+// A port of the loopback interface that the system gives to no other program that asks for any free one. The service
+// that listens at it must allow its reuse, too, as gRPC's servers do.
+class ReservedPort {
+ public:
+  ~ReservedPort() {
+    if (socket_ >= 0) close(socket_);
+  }
+  absl::Status Reserve() {
+    const int yes = 1;
+    sockaddr_in address = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+    socklen_t size = sizeof(address);
+    socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket_ < 0 || setsockopt(socket_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes)) != 0 ||
+        bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+        getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      return Unavailable("no port of the loopback interface is free: ", ErrorText());
+    address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+    return absl::OkStatus();
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  int socket_ = -1;
+  std::string address_;
+};
+
+struct LaunchOptions {
+  int64_t size = 0;
+  std::string transport;  // empty: the processes decide
+  LaunchJob::Policy policy;
+  std::string
+      coordinator;  // the Python that runs JAX's coordination service; empty: process 0 of the program serves it
+  int64_t heartbeat = kHeartbeatSeconds;
+};
+
+absl::StatusOr<int> RunJob(const std::vector<std::string>& program, const LaunchOptions& options) {
   MeetingFolder folder;
   HILO_RETURN_IF_ERROR(folder.Make());
   struct sigaction action = {};
   action.sa_handler = [](int signal) { stop_signal = signal; };
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  Job job(size);
-  for (int64_t i = 0; i < size; ++i) {
-    std::vector<std::string> variables = {absl::StrCat("HILO_RANK=", i), absl::StrCat("HILO_LOCAL_RANK=", i),
-                                          absl::StrCat("HILO_WORLD_SIZE=", size),
-                                          absl::StrCat("HILO_COORDINATOR=file://", folder.path())};
-    if (!transport.empty()) variables.push_back(absl::StrCat("HILO_TRANSPORT=", transport));
-    HILO_RETURN_IF_ERROR(Start(program, variables, &job.rank(i)));
+  std::vector<std::string> variables = {absl::StrCat("HILO_WORLD_SIZE=", options.size),
+                                        absl::StrCat("HILO_COORDINATOR=file://", folder.path())};
+  if (!options.transport.empty()) variables.push_back(absl::StrCat("HILO_TRANSPORT=", options.transport));
+  LaunchJob job(options.policy);
+  ReservedPort port;
+  if (!options.coordinator.empty()) {
+    HILO_RETURN_IF_ERROR(port.Reserve());
+    HILO_RETURN_IF_ERROR(
+        job.AddService({.name = "coordinator",
+                        .arguments = {options.coordinator, "-m", "jax_plugins.hilo.coordinator", port.address(),
+                                      absl::StrCat(options.size), absl::StrCat(options.heartbeat)},
+                        .variables = {}}));
+    variables.push_back(absl::StrCat("JAX_COORDINATOR_ADDRESS=", port.address()));
+    // JAX starts a service in process 0 in any case. Nothing connects to that one.
+    variables.push_back("JAX_COORDINATOR_BIND_ADDRESS=127.0.0.1:0");
   }
-  return job.Await();
+  for (int64_t i = 0; i < options.size; ++i) {
+    std::vector<std::string> own = variables;
+    own.push_back(absl::StrCat("HILO_RANK=", i));
+    own.push_back(absl::StrCat("HILO_LOCAL_RANK=", i));
+    HILO_RETURN_IF_ERROR(job.AddMember({.name = absl::StrCat(i), .arguments = program, .variables = std::move(own)}));
+  }
+  return job.Await(&stop_signal);
 }
 
 absl::Status Launch(const Flags& flags) {
-  HILO_ASSIGN_OR_RETURN(const int64_t size, flags.Integer("n", 0, 1));
-  if (size == 0) return InvalidArgument("give the number of processes: -n N");
-  if (size > kMaxProcesses)
-    return InvalidArgument("-n ", size, ": at most ", kMaxProcesses, " processes can be started");
+  LaunchOptions options;
+  HILO_ASSIGN_OR_RETURN(options.size, flags.Integer("n", 0, 1));
+  if (options.size == 0) return InvalidArgument("give the number of processes: -n N");
+  if (options.size > kMaxProcesses)
+    return InvalidArgument("-n ", options.size, ": at most ", kMaxProcesses, " processes can be started");
   if (flags.positional().empty()) return InvalidArgument("give the program to run, and its arguments");
-  const std::string transport = flags.Get("transport", "");
-  HILO_RETURN_IF_ERROR(AddContext(TransportChoiceOf(transport).status(), "; --transport"));
-  HILO_ASSIGN_OR_RETURN(const int status, RunJob(flags.positional(), size, transport));
+  options.transport = flags.Get("transport", "");
+  HILO_RETURN_IF_ERROR(AddContext(TransportChoiceOf(options.transport).status(), "; --transport"));
+  HILO_ASSIGN_OR_RETURN(options.policy.restarts, flags.Integer("restarts", 0, 0));
+  options.policy.keep_going = flags.Has("keep-going");
+  options.coordinator = flags.Get("coordinator", "");
+  if (flags.Has("heartbeat") && options.coordinator.empty())
+    return InvalidArgument("--heartbeat is that of the service of --coordinator, which is not given");
+  HILO_ASSIGN_OR_RETURN(options.heartbeat, flags.Integer("heartbeat", kHeartbeatSeconds, 1));
+  HILO_ASSIGN_OR_RETURN(const int status, RunJob(flags.positional(), options));
   if (status != 0) std::exit(status);  // that of the program
   return absl::OkStatus();
 }
@@ -263,14 +146,21 @@ Command LaunchCommand() {
           "folder of this user alone in which they exchange their addresses\n"
           "(docs/distributed.md). What they print is shown behind [RANK]. When one fails, the "
           "others are ended; the last lines of the first that\n"
-          "failed come last, and the exit status is its own, or 128 + the signal that ended it.\n"
+          "failed come last, and the exit status is its own, or 128 + the signal that ended it. With "
+          "--restarts and --keep-going, the job outlives the death of a process.\n"
           "\n"
           "Examples:\n"
-          "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n",
+          "  hilo launch -n 4 hilo run step.hlo --inputs=in.npz --replicas=4\n"
+          "  hilo launch -n 4 --coordinator=python --heartbeat=3 --restarts=5 python train.py\n",
       .flags =
           {{"n", "N", "how many processes"},
            {"transport", "NAME",
-            "what carries data between them: auto (default: shared memory, else TCP), shm or tcp; mpi is for mpirun"}},
+            "what carries data between them: auto (default: shared memory, else TCP), shm or tcp; mpi is for mpirun"},
+           {"restarts", "N", "start a process that has failed again, each at most N times (default 0)"},
+           {"keep-going", "", "do not end the others when a process has failed; status 0 if one ended well"},
+           {"coordinator", "PYTHON",
+            "host JAX's coordination service apart, in a process of this Python, so that process 0 may fail too"},
+           {"heartbeat", "SECONDS", "after which that service counts a silent process as dead (default 100)"}},
       .run = &Launch,
       .program_follows = true};
 }

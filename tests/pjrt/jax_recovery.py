@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import signal
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from jax.experimental.multihost_utils import live_devices
 from jax_features import feature
 
 PROCESSES, STEPS, BATCH = 4, 12, 24
-VICTIM, LAST_STEP, WAITS_AT = 2, 4, 8  # it dies in the step after its last one; the others go on to the third, and there wait for it
+LAST_STEP, WAITS_AT = 4, 8  # the victim dies in the step after its last one; the others go on to the third, and there wait for it
 
 
 def reference():
@@ -35,13 +36,16 @@ def batch(step):
     return x, (x @ np.arange(1, 4, dtype=np.float32) + 1).astype(np.float32)
 
 
-def train(process, port, comes_back):
-    """One process of several that train a linear model, and prints what it has seen, a line of JSON for each event."""
+def train(process, victim, port=None):
+    """One process of several that train a linear model, and prints what it has seen, a line of JSON for each event.
+
+    Process 0 serves JAX's coordination service at the port; without one the launcher does.
+    """
     def tell(event, **more):
         print(json.dumps(dict(event=event, time=time.time(), **more)), flush=True)
 
     jax.config.update("jax_enable_recoverability", True)
-    jax.distributed.initialize(f"127.0.0.1:{port}", PROCESSES, process, heartbeat_timeout_seconds=3)
+    jax.distributed.initialize(port and f"127.0.0.1:{port}", PROCESSES, process, heartbeat_timeout_seconds=3)
     here = jax.local_devices()[0]
     mesh_of = lambda devices: jax.make_mesh((len(devices),), ("a",), devices=devices, axis_types=(jax.sharding.AxisType.Auto,))
 
@@ -50,12 +54,13 @@ def train(process, port, comes_back):
         sharding = jax.sharding.NamedSharding(mesh_of(devices), spec)
         return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
 
-    def from_first(values, devices):
-        """The values that the first of the devices has."""
+    def latest(values, devices):
+        """Of the values that the devices have, those of the latest step, which comes first in them."""
         mesh, spec = mesh_of(devices), jax.sharding.PartitionSpec("a")
         own = jax.make_array_from_single_device_arrays((len(devices), values.size), jax.sharding.NamedSharding(mesh, spec),
                                                        [jax.device_put(values[None], here)])
-        return jax.shard_map(lambda v: jax.lax.all_gather(v[0], "a")[None], mesh=mesh, in_specs=spec, out_specs=spec)(own).addressable_data(0)[0, 0]
+        gathered = jax.shard_map(lambda v: jax.lax.all_gather(v[0], "a")[None], mesh=mesh, in_specs=spec, out_specs=spec)(own).addressable_data(0)[0]
+        return gathered[gathered[:, 0].argmax()]
 
     @jax.jit
     def update(weights, x, y):
@@ -64,15 +69,15 @@ def train(process, port, comes_back):
 
     everything = jax.sharding.PartitionSpec()
     rows = jax.sharding.PartitionSpec("a")
-    step, weights = 0, jnp.zeros(3)
+    step, weights, done = 0, jnp.zeros(3), 0
     while step < STEPS:
         loss = None
         try:
             with live_devices(jax.devices()) as devices:
                 try:
-                    state = from_first(jnp.concatenate([jnp.array([step], jnp.float32), jnp.asarray(weights)]), devices)
+                    state = latest(jnp.concatenate([jnp.array([step], jnp.float32), jnp.asarray(weights)]), devices)
                     step, weights = int(state[0]), jnp.asarray(state[1:])
-                    if process == VICTIM and not comes_back and step == LAST_STEP + 1:
+                    if process == victim and done > 0 and step == LAST_STEP + 1:
                         tell("dies")
                         os.kill(os.getpid(), signal.SIGKILL)
                     if step != WAITS_AT or len(devices) == PROCESSES:
@@ -89,60 +94,92 @@ def train(process, port, comes_back):
             time.sleep(0.1)
             continue
         tell("step", step=step, loss=loss, live=[device.id for device in devices])
-        step, weights = step + 1, new
+        step, weights, done = step + 1, new, done + 1
     tell("done")
-    # As a process that may go at any time: process 0, which serves the others, last.
-    time.sleep(1 if process == 0 else 0)
+    # As a process that may go at any time: the one that serves the others last.
+    time.sleep(1 if process == 0 and port else 0)
     os._exit(0)
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="hilo", HILO_NUM_DEVICES="1")
+
+
+def check(events_of, victim):
+    """The survivors have made every step once, the victim those of its second life, all with the losses of a run without faults."""
+    expected = reference()
+    died = next(event for event in events_of[victim] if event["event"] == "dies")
+    for process, events in enumerate(events_of):
+        seen = events[events.index(died) + 1:] if process == victim else events
+        steps = [event for event in seen if event["event"] == "step"]
+        by_step = {event["step"]: event for event in steps}
+        assert len(by_step) == len(steps) and seen[-1]["event"] == "done", (process, events)
+        np.testing.assert_allclose([event["loss"] for event in steps], [expected[event["step"]] for event in steps], rtol=2e-5)
+        assert all(len(by_step[step]["live"]) == PROCESSES for step in range(WAITS_AT, STEPS)), (process, events)
+        if process == victim:
+            assert min(by_step) >= LAST_STEP + 1, events
+            continue
+        assert sorted(by_step) == list(range(STEPS)), (process, events)
+        errors = [event for event in seen if event["event"] == "error"]
+        assert len(errors) >= 1, (process, events)
+        assert f"process {victim} is gone" in errors[0]["message"], errors
+        assert errors[0]["time"] - died["time"] < 1, (process, errors, died)
+    return events_of
 
 
 @feature
 def a_process_dies_and_comes_back():
     """Training goes on without a process that is killed, and with it when it is started again; the losses are those of a run without faults."""
+    victim = 2
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="hilo", HILO_NUM_DEVICES="1")
 
-    def start(process, comes_back):
-        command = [sys.executable, str(pathlib.Path(__file__).resolve()), str(process), port, str(int(comes_back))]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
+    def start(process):
+        command = [sys.executable, str(pathlib.Path(__file__).resolve()), str(process), str(victim), port]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
 
-    started = [start(process, False) for process in range(PROCESSES)]
+    started = [start(process) for process in range(PROCESSES)]
     try:
-        first_life = started[VICTIM].communicate(timeout=60)
-        assert started[VICTIM].returncode == -signal.SIGKILL, first_life[1][-600:]
-        died = json.loads(first_life[0].splitlines()[-1])
-        assert died["event"] == "dies", died
-        said = ""
-        while f'"step": {LAST_STEP + 2}' not in said:  # the others have gone on
-            said += started[0].stdout.readline()
-            assert started[0].poll() is None, said
-        started[VICTIM] = start(VICTIM, True)
-        expected = reference()
+        first_life = started[victim].communicate(timeout=60)
+        assert started[victim].returncode == -signal.SIGKILL, first_life[1][-600:]
+        said = [""] * PROCESSES
+        said[victim] = first_life[0]
+        while f'"step": {LAST_STEP + 2}' not in said[0]:  # the others have gone on
+            said[0] += started[0].stdout.readline()
+            assert started[0].poll() is None, said[0]
+        started[victim] = start(victim)
         for process, one in enumerate(started):
             out, log = one.communicate(timeout=60)
-            out = said + out if process == 0 else out
+            said[process] += out
             assert one.returncode == 0, (process, out[-600:], log[-1000:])
-            events = [json.loads(line) for line in out.splitlines()]
-            steps = [event for event in events if event["event"] == "step"]
-            by_step = {event["step"]: event for event in steps}
-            assert len(by_step) == len(steps) and events[-1]["event"] == "done", (process, out)
-            np.testing.assert_allclose([event["loss"] for event in steps], [expected[event["step"]] for event in steps], rtol=2e-5)
-            assert all(len(by_step[step]["live"]) == PROCESSES for step in range(WAITS_AT, STEPS)), (process, out)
-            if process == VICTIM:
-                assert min(by_step) >= LAST_STEP + 1, out
-                continue
-            assert sorted(by_step) == list(range(STEPS)), (process, out)
-            errors = [event for event in events if event["event"] == "error"]
-            assert len(errors) == 1, (process, out)
-            assert f"process {VICTIM} is gone" in errors[0]["message"], errors
-            assert errors[0]["time"] - died["time"] < 1, (process, errors, died)
-            assert by_step[LAST_STEP + 1]["live"] == [0, 1, 3], (process, out)
+        events_of = check([[json.loads(line) for line in out.splitlines()] for out in said], victim)
     finally:
         for one in started:
             one.kill()
+    for process, events in enumerate(events_of):
+        if process == victim:
+            continue
+        assert sum(event["event"] == "error" for event in events) == 1, (process, events)
+        without = next(event for event in events if event["event"] == "step" and event["step"] == LAST_STEP + 1)
+        assert without["live"] == [0, 1, 3], (process, events)
+
+
+@feature
+def process_0_dies_and_comes_back():
+    """Where `hilo launch` hosts the coordination service and starts again what has died, process 0 is like the others."""
+    hilo = pathlib.Path(os.environ["HILO_PJRT_LIBRARY"]).parents[1] / "bin" / "hilo"
+    script = f'exec {shlex.quote(sys.executable)} {shlex.quote(str(pathlib.Path(__file__).resolve()))} "$HILO_RANK" 0'
+    command = [hilo, "launch", "-n", str(PROCESSES), f"--coordinator={sys.executable}", "--heartbeat=3", "--restarts=1", "sh", "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment())
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert "hilo: rank 0: ended by signal 9 (Killed); started again, 1 of 1\n" in result.stderr, result.stderr[-2000:]
+    events_of = [[] for _ in range(PROCESSES)]
+    for line in result.stdout.splitlines():
+        rank, event = line.split(" ", 1)
+        events_of[int(rank.strip("[]"))].append(json.loads(event))
+    check(events_of, victim=0)
 
 
 if __name__ == "__main__":
-    train(int(sys.argv[1]), sys.argv[2], sys.argv[3] == "1")
+    train(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -1,0 +1,229 @@
+#include "tools/launch_job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/errors.h"
+
+namespace hilo::tools {
+namespace {
+
+// After a process has failed: the time for the others to report the consequences, and then to end when
+// terminated.
+constexpr absl::Duration kLastWords = absl::Seconds(1), kPatience = absl::Seconds(3);
+constexpr size_t kLinesKept = 10;
+
+std::string ErrorText() { return std::generic_category().message(errno); }
+
+// "rank 2", or the name of a service.
+std::string NameOf(const std::string& name, bool is_service) {
+  return is_service ? absl::StrCat("the ", name) : absl::StrCat("rank ", name);
+}
+
+std::string Ending(int status) {
+  if (!WIFSIGNALED(status)) return absl::StrCat("exit status ", WEXITSTATUS(status));
+  return absl::StrCat("ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+}
+
+// In the child. Does not return.
+[[noreturn]] void Become(const std::vector<std::string>& program, const std::vector<std::string>& variables, int out,
+                         int error) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(out, STDOUT_FILENO);
+  dup2(error, STDERR_FILENO);
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);  // which `hilo` itself ignores
+  for (const std::string& variable : variables) putenv(const_cast<char*>(variable.c_str()));
+  std::vector<char*> arguments;
+  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "hilo: cannot run %s: %s\n", arguments[0], ErrorText().c_str());
+  std::fflush(stderr);
+  _exit(127);
+}
+
+}  // namespace
+
+LaunchJob::~LaunchJob() {
+  for (Process& process : processes_) {
+    if (process.running) kill(-process.pid, SIGKILL);
+    if (process.running) waitpid(process.pid, nullptr, 0);
+  }
+}
+
+absl::Status LaunchJob::Add(Program program, bool is_service) {
+  processes_.push_back({.program = std::move(program), .is_service = is_service});
+  return Start(&processes_.back());
+}
+
+absl::Status LaunchJob::Start(Process* process) {
+  int out[2], error[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
+  if (pipe2(error, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
+  process->pid = fork();
+  if (process->pid < 0) return ResourceExhausted("fork: ", ErrorText());
+  if (process->pid == 0) Become(process->program.arguments, process->program.variables, out[1], error[1]);
+  setpgid(process->pid, process->pid);
+  process->running = true;
+  process->ended = static_cast<int>(syscall(SYS_pidfd_open, process->pid, 0));
+  for (int* ends : {out, error}) close(ends[1]);
+  process->output[0] = out[0];
+  process->output[1] = error[0];
+  return absl::OkStatus();
+}
+
+int LaunchJob::Await(const volatile int* stop_signal) {
+  while (AnyRunning(/*services=*/true)) {
+    Relay(20);
+    Reap();
+    if (asked_ == absl::InfiniteFuture()) {
+      if (*stop_signal != 0) {
+        Ask(*stop_signal);
+      } else if (absl::Now() >= failed_at_ + kLastWords || !AnyRunning(/*services=*/false)) {
+        Ask(SIGTERM);
+      }
+    }
+    if (absl::Now() >= asked_ + kPatience) KillAll();
+  }
+  Relay(0);
+  if (first_failed_ == nullptr || (failed_at_ == absl::InfiniteFuture() && any_ended_well_))
+    return *stop_signal == 0 ? 0 : 128 + *stop_signal;
+  std::fflush(stdout);
+  const Program& first = first_failed_->program;
+  for (const std::string& line : first_failed_->last)
+    std::fprintf(stderr, "[%s] %s\n", first.name.c_str(), line.c_str());
+  std::fprintf(stderr, "hilo: %s failed first: %s\n", NameOf(first.name, first_failed_->is_service).c_str(),
+               Ending(first_status_).c_str());
+  if (WIFSIGNALED(first_status_)) return 128 + WTERMSIG(first_status_);
+  return std::max(WEXITSTATUS(first_status_), 1);  // a service that left too early may have said 0
+}
+
+bool LaunchJob::AnyRunning(bool services) const {
+  return std::any_of(processes_.begin(), processes_.end(), [services](const Process& process) {
+    return process.running && (services || !process.is_service);
+  });
+}
+
+void LaunchJob::Ask(int signal) {
+  asked_ = absl::Now();
+  for (const Process& process : processes_) {
+    if (process.running) kill(-process.pid, signal);
+  }
+}
+
+void LaunchJob::KillAll() {
+  for (const Process& process : processes_) {
+    if (process.running) kill(-process.pid, SIGKILL);
+  }
+}
+
+void LaunchJob::Reap() {
+  for (Process& process : processes_) {
+    int status;
+    if (!process.running || waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
+    process.running = false;
+    if (process.ended >= 0) close(std::exchange(process.ended, -1));
+    if (process.is_service ? asked_ == absl::InfiniteFuture() && AnyRunning(/*services=*/false) : status != 0) {
+      Failed(&process, status);
+    } else if (!process.is_service) {
+      any_ended_well_ = true;
+    }
+  }
+}
+
+void LaunchJob::Failed(Process* process, int status) {
+  const bool is_asked = asked_ != absl::InfiniteFuture();
+  if (!is_asked && !process->is_service && failed_at_ == absl::InfiniteFuture()) {
+    if (StartAgain(process, status)) return;
+    if (policy_.keep_going) {
+      std::fprintf(stderr, "hilo: %s: %s; the others go on\n", NameOf(process->program.name, false).c_str(),
+                   Ending(status).c_str());
+    }
+  }
+  // One that was killed, not by us, comes first: the others have ended because of it, and may have
+  // been quicker.
+  if (first_failed_ == nullptr || (!is_asked && WIFSIGNALED(status) && !WIFSIGNALED(first_status_))) {
+    first_failed_ = process;
+    first_status_ = status;
+  }
+  if (process->is_service || !policy_.keep_going) failed_at_ = std::min(failed_at_, absl::Now());
+}
+
+bool LaunchJob::StartAgain(Process* process, int status) {
+  if (process->restarts == policy_.restarts) return false;
+  ++process->restarts;
+  Relay(0);
+  for (size_t stream : {0, 1}) {
+    if (process->output[stream] >= 0) close(std::exchange(process->output[stream], -1));
+    if (!process->partial[stream].empty()) Show(process, stream, std::exchange(process->partial[stream], ""));
+  }
+  const absl::Status started = Start(process);
+  std::fprintf(stderr, "hilo: %s: %s; %s\n", NameOf(process->program.name, false).c_str(), Ending(status).c_str(),
+               started.ok() ? absl::StrCat("started again, ", process->restarts, " of ", policy_.restarts).c_str()
+                            : std::string(started.message()).c_str());
+  return started.ok();
+}
+
+// Passes on what there is, until nothing comes for the time.
+void LaunchJob::Relay(int milliseconds) {
+  while (true) {
+    std::vector<pollfd> polled;
+    for (const Process& process : processes_) {
+      for (int stream : {process.output[0], process.output[1], process.ended})
+        polled.push_back({.fd = stream, .events = POLLIN, .revents = 0});
+    }
+    if (poll(polled.data(), polled.size(), milliseconds) <= 0) return;
+    bool any = false;
+    for (size_t i = 0; i < polled.size(); ++i) {
+      if (polled[i].revents == 0 || i % 3 == 2) continue;
+      Pass(&processes_[i / 3], i % 3);
+      any = true;
+    }
+    if (!any) return;  // one has ended
+    milliseconds = 0;
+  }
+}
+
+void LaunchJob::Pass(Process* process, size_t stream) {
+  char bytes[1 << 14];
+  const ssize_t got = read(process->output[stream], bytes, sizeof(bytes));
+  if (got < 0 && errno == EINTR) return;
+  std::string& partial = process->partial[stream];
+  if (got <= 0) {
+    close(std::exchange(process->output[stream], -1));
+    if (!partial.empty()) Show(process, stream, std::exchange(partial, ""));
+    return;
+  }
+  partial.append(bytes, got);
+  size_t begin = 0;
+  for (size_t end; (end = partial.find('\n', begin)) != std::string::npos; begin = end + 1)
+    Show(process, stream, partial.substr(begin, end - begin));
+  partial.erase(0, begin);
+}
+
+void LaunchJob::Show(Process* process, size_t stream, const std::string& line) {
+  std::FILE* const to = stream == 0 ? stdout : stderr;
+  std::fprintf(to, "[%s] %s\n", process->program.name.c_str(), line.c_str());
+  std::fflush(to);
+  if (stream == 0) return;
+  process->last.push_back(line);
+  if (process->last.size() > kLinesKept) process->last.pop_front();
+}
+
+}  // namespace hilo::tools
