@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -63,12 +66,17 @@ struct Mesh {
   WireWriter proto;
 };
 
-// 'name'
+// 'name', of any characters but a quote.
 absl::StatusOr<std::string> ReadAxisName(TextCursor& cursor) {
   HILO_RETURN_IF_ERROR(cursor.Expect("'", "before the name of an axis"));
-  std::string name(cursor.Word());
-  HILO_RETURN_IF_ERROR(cursor.Expect("'", "after the name of an axis"));
-  return name;
+  HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.UpTo('\''));
+  return std::string(name);
+}
+
+absl::StatusOr<std::string> AxisNameFromProto(absl::string_view name) {
+  if (!absl::c_any_of(name, [](char c) { return c == '\'' || c == '\\' || absl::ascii_iscntrl(c); }))
+    return std::string(name);
+  return InvalidArgument("the name of an axis cannot be written: \"", absl::CHexEscape(name), "\"");
 }
 
 // Behind "mesh[": 'a'=2,'b'=4], and a list of devices if there is one.
@@ -107,7 +115,7 @@ absl::StatusOr<std::vector<std::string>> AxisNames(const WireMessage& mesh) {
   std::vector<std::string> names;
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> axes, mesh.Messages(1));
   for (const WireMessage& axis : axes) {
-    HILO_ASSIGN_OR_RETURN(names.emplace_back(), WordFromProto(axis.Bytes(1)));
+    HILO_ASSIGN_OR_RETURN(names.emplace_back(), AxisNameFromProto(axis.Bytes(1)));
   }
   return names;
 }
@@ -180,7 +188,15 @@ struct AxisRole {
   absl::string_view name;
   int field;
 };
-constexpr AxisRole kAxisRoles[] = {{"replicated", 4}, {"unreduced", 5}, {"manual", 7}};
+// In the short forms {mesh['x'=2], replicated} and so on, the whole mesh has the role.
+constexpr int kReplicatedAxes = 4;
+constexpr AxisRole kAxisRoles[] = {{"replicated", kReplicatedAxes}, {"unreduced", 5}, {"manual", 7}};
+
+WireWriter WholeAxis(size_t index) {
+  WireWriter axis;
+  axis.Int(1, static_cast<int64_t>(index));
+  return axis;
+}
 
 // One dimension: {'x', ?}; "?" leaves it open to further axes.
 absl::StatusOr<WireWriter> ReadDimensionSharding(const std::vector<std::string>& names, TextCursor& cursor) {
@@ -240,8 +256,11 @@ absl::Status ReadNamedSharding(TextCursor& cursor, WireWriter* out) {
       const auto role =
           std::find_if(std::begin(kAxisRoles), std::end(kAxisRoles), [&](const AxisRole& r) { return r.name == name; });
       if (role == std::end(kAxisRoles)) return cursor.Expected("replicated, unreduced, manual or metadata");
-      HILO_RETURN_IF_ERROR(cursor.Expect("=", "before a list of axes"));
-      HILO_RETURN_IF_ERROR(ReadAxes(mesh.axes, role->field, cursor, &proto));
+      if (cursor.Consume("=")) {
+        HILO_RETURN_IF_ERROR(ReadAxes(mesh.axes, role->field, cursor, &proto));
+      } else if (role->field != kReplicatedAxes) {  // an array without axes is replicated
+        for (size_t i = 0; i < mesh.axes.size(); ++i) proto.Message(role->field, WholeAxis(i));
+      }
     }
   }
   out->Message(14, proto);
@@ -251,6 +270,10 @@ absl::Status ReadNamedSharding(TextCursor& cursor, WireWriter* out) {
 absl::StatusOr<std::string> NamedShardingText(const WireMessage& proto) {
   HILO_ASSIGN_OR_RETURN(const WireMessage mesh, proto.Message(2));
   HILO_ASSIGN_OR_RETURN(const std::vector<std::string> names, AxisNames(mesh));
+  HILO_ASSIGN_OR_RETURN(const OptionalText metadata, MetadataText(proto, 6));
+  const std::string end = metadata.has_value() ? absl::StrCat(", metadata=", *metadata, "}") : "}";
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> devices, mesh.Ints(2));
+  if (names.empty() && devices.size() == 1) return absl::StrCat("{maximal_mesh[device_id=", devices[0], "]", end);
   HILO_ASSIGN_OR_RETURN(const std::string mesh_text, MeshText(mesh));
   HILO_ASSIGN_OR_RETURN(const std::vector<WireMessage> dimensions, proto.Messages(3));
   std::vector<std::string> texts;
@@ -259,14 +282,16 @@ absl::StatusOr<std::string> NamedShardingText(const WireMessage& proto) {
     if (!dimension.Bool(2)) axes.push_back("?");
     texts.push_back(Braced(axes, ", "));
   }
-  std::string text = absl::StrCat("{", mesh_text, ", [", absl::StrJoin(texts, ", "), "]");
+  std::string roles, whole;
   for (const AxisRole& role : kAxisRoles) {
     HILO_ASSIGN_OR_RETURN(const std::vector<std::string> axes, AxesTexts(proto, role.field, names));
-    if (!axes.empty()) absl::StrAppend(&text, ", ", role.name, "=", Braced(axes, ", "));
+    if (!axes.empty()) absl::StrAppend(&roles, ", ", role.name, "=", Braced(axes, ", "));
+    if (role.field != kReplicatedAxes && !axes.empty() && axes.size() == names.size()) whole = std::string(role.name);
   }
-  HILO_ASSIGN_OR_RETURN(const OptionalText metadata, MetadataText(proto, 6));
-  if (metadata.has_value()) absl::StrAppend(&text, ", metadata=", *metadata);
-  return text + "}";
+  if (roles.empty()) whole = "replicated";
+  std::string text = absl::StrCat("{", mesh_text, ", [", absl::StrJoin(texts, ", "), "]", roles);
+  if (dimensions.empty() && !whole.empty()) text = absl::StrCat("{", mesh_text, ", ", whole);
+  return text + end;
 }
 
 // ---- shardings ----
@@ -336,6 +361,20 @@ absl::Status ReadShardingPart(TextCursor& cursor, WireWriter* out) {
 absl::StatusOr<WireWriter> ReadSingleSharding(TextCursor& cursor) {
   WireWriter sharding;
   HILO_RETURN_IF_ERROR(cursor.Expect("{", "before a sharding"));
+  if (cursor.Consume("maximal_mesh[device_id=")) {
+    HILO_ASSIGN_OR_RETURN(const int64_t device, cursor.Integer("a device"));
+    HILO_RETURN_IF_ERROR(cursor.Expect("]", "after the device of a mesh"));
+    WireWriter mesh, named;
+    mesh.Ints(2, {device});
+    named.Message(2, mesh);
+    if (cursor.Consume(",")) {
+      HILO_RETURN_IF_ERROR(cursor.Expect("metadata=", "after a mesh of one device"));
+      HILO_RETURN_IF_ERROR(ReadMetadata(6, cursor, &named));
+    }
+    HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a sharding"));
+    sharding.Message(14, named);
+    return sharding;
+  }
   if (cursor.Consume("mesh[")) {
     HILO_RETURN_IF_ERROR(ReadNamedSharding(cursor, &sharding));
     HILO_RETURN_IF_ERROR(cursor.Expect("}", "after a sharding"));

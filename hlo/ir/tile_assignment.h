@@ -35,11 +35,23 @@ struct TileAssignment {
   TileAssignment Reduced() const;
 };
 
+// A sharding as the program states it: beside the tiles, what propagation may add to them, and when.
+struct StatedSharding {
+  TileAssignment tiles;
+  std::vector<bool> is_open = {};        // by dimension: may be cut more; empty: no dimension may
+  std::vector<int64_t> priorities = {};  // by dimension: 0 is propagated first; empty: all 0
+  // The axes along which the array must not be cut, as if each cut a dimension of its own.
+  TileAssignment replicated = {};
+};
+std::vector<TileAssignment> TilesOf(std::vector<StatedSharding> stated);
+
 // One sharding of HLO text for each of `leaf_count` leaves: "{replicated}", "{devices=[2,1,2]<=[4]
 // last_tile_dim_replicate}",
 // "{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}", "{unreduced}",
-// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", or a tuple of them. One without tiles is
-// whole. Errors: InvalidArgument if the text is invalid, or there are fewer or more shardings than leaves.
+// "{devices=[2,2]0,1,2,3}", "{maximal device=0}", "{manual}", "{unknown}", "{mesh['x'=2,'y'=4], [{'x'}, {'y', ?}]}",
+// "{mesh['x'=2], replicated}", "{maximal_mesh[device_id=0]}", or a tuple of them. One without tiles is whole. Errors:
+// InvalidArgument if the text is invalid, or there are fewer or more shardings than leaves.
+absl::StatusOr<std::vector<StatedSharding>> StatedShardingsFromHlo(absl::string_view text, int64_t leaf_count);
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromHlo(absl::string_view text, int64_t leaf_count);
 
 // The inverse: "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}": devices in the order of their
@@ -56,8 +68,11 @@ struct Mesh {
 // "{mesh = #sdy.mesh<["a"=2, "b"=2]>, other = ...}", as the module's attribute xla.sdy.meshes has it.
 absl::StatusOr<absl::flat_hash_map<std::string, Mesh>> MeshesFromText(absl::string_view text);
 
-// "#sdy.sharding<@mesh, [{"a"}, {}]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes in
-// `manual_axes` shard, unless it is nullopt.
+// "#sdy.sharding<@mesh, [{"a"}, {"b", ?}p1]>" or "#sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>, ...]>". Only the axes
+// in `manual_axes` shard, unless it is nullopt.
+absl::StatusOr<std::vector<StatedSharding>> StatedShardingsFromSdy(
+    absl::string_view text, const absl::flat_hash_map<std::string, Mesh>& meshes,
+    const std::optional<std::vector<std::string>>& manual_axes);
 absl::StatusOr<std::vector<TileAssignment>> TileAssignmentsFromSdy(
     absl::string_view text, const absl::flat_hash_map<std::string, Mesh>& meshes,
     const std::optional<std::vector<std::string>>& manual_axes);

@@ -146,6 +146,14 @@ absl::StatusOr<std::string> TextCursor::String(absl::string_view what) {
   return value;
 }
 
+absl::StatusOr<absl::string_view> TextCursor::UpTo(char end) {
+  const size_t at = source_.text.find(end, offset_);
+  if (at == absl::string_view::npos) return Expected(absl::StrCat("text up to ", absl::string_view(&end, 1)));
+  const absl::string_view text = source_.text.substr(offset_, at - offset_);
+  offset_ = at + 1;
+  return text;
+}
+
 bool TextCursor::AtShape() {
   if (Peek() == '(') return true;
   const size_t end = WordEnd(source_.text, offset_);

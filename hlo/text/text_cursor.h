@@ -47,6 +47,8 @@ class TextCursor {
   absl::StatusOr<bool> Bool(absl::string_view what);
   // "..." with C escapes, unescaped.
   absl::StatusOr<std::string> String(absl::string_view what);
+  // The text up to the next `end`, which is skipped. Errors: InvalidArgument if there is none.
+  absl::StatusOr<absl::string_view> UpTo(char end);
   // True if a shape is next: '(' or a word directly followed by '['.
   bool AtShape();
   // Errors: InvalidArgument, also for shapes that no array can have.

@@ -341,7 +341,10 @@ void BytecodeEntries::SdyAttribute(uint64_t code, Attribute* attribute, Bytecode
       attribute->kind = Kind::kDimSharding;
       attribute->elements = ReadAttributes(cursor);
       attribute->integer = cursor.Byte() != 0 ? 1 : 0;
-      if (!cursor.AtEnd()) cursor.Varint();  // the priority in propagation
+      if (!cursor.AtEnd()) {
+        const auto [priority, present] = cursor.FlaggedVarint();
+        if (present) attribute->integers = {static_cast<int64_t>(priority)};
+      }
       return;
     case 6:
     case 15:

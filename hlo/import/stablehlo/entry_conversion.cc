@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -34,34 +36,37 @@ std::string StringIn(const Attribute* dictionary, absl::string_view name) {
   return value == nullptr ? "" : std::string(value->text);
 }
 
+// A result without a stated sharding has the one that the program gives to the value itself; null if there is none.
+const Attribute* ShardingOfValue(const Value* value) {
+  const Operation* op = value->defined_by;
+  for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1;
+       op = value->defined_by) {
+    value = op->operands[0];
+  }
+  if (op == nullptr) return nullptr;
+  if (op->name == "sdy.sharding_constraint") return op->Find("sharding");
+  const Attribute* out = op->name == "sdy.manual_computation" ? op->Find("out_shardings") : nullptr;
+  const auto number = static_cast<size_t>(value->result_number);
+  if (out == nullptr || out->kind != Kind::kPerValue || number >= out->elements.size()) return nullptr;
+  return out->elements[number];
+}
+
+absl::Status SetSharding(const Attribute& sharding, const Shardings& shardings, StablehloValueInfo* info) {
+  HILO_ASSIGN_OR_RETURN(info->sharding, shardings.HloText(sharding));
+  HILO_ASSIGN_OR_RETURN(info->axes, shardings.Text(sharding));
+  return absl::OkStatus();
+}
+
 absl::Status ReadInfo(const Attribute* dictionary, const Type& type, const Shardings& shardings,
                       StablehloValueInfo* info) {
   info->memory_kind = StringIn(dictionary, "mhlo.memory_kind");
   info->layout_mode = StringIn(dictionary, "mhlo.layout_mode");
   info->sharding = StringIn(dictionary, "mhlo.sharding");
   if (const Attribute* sharding = Find(dictionary, "sdy.sharding"); sharding != nullptr) {
-    HILO_ASSIGN_OR_RETURN(info->sharding, shardings.HloText(*sharding));
+    HILO_RETURN_IF_ERROR(SetSharding(*sharding, shardings, info));
   }
   info->is_token = type.kind == Type::Kind::kToken || Find(dictionary, "jax.token") != nullptr;
   return absl::OkStatus();
-}
-
-// A result without a stated sharding has the one that the program gives to the value itself, if any.
-absl::StatusOr<std::string> ShardingOfValue(const Value* value, const Shardings& shardings) {
-  const Operation* op = value->defined_by;
-  for (; op != nullptr && op->name == "builtin.unrealized_conversion_cast" && op->operands.size() == 1;
-       op = value->defined_by) {
-    value = op->operands[0];
-  }
-  if (op == nullptr) return std::string();
-  if (op->name == "sdy.sharding_constraint") {
-    const Attribute* sharding = op->Find("sharding");
-    return sharding == nullptr ? std::string() : shardings.HloText(*sharding);
-  }
-  const Attribute* out = op->name == "sdy.manual_computation" ? op->Find("out_shardings") : nullptr;
-  const auto number = static_cast<size_t>(value->result_number);
-  if (out == nullptr || out->kind != Kind::kPerValue || number >= out->elements.size()) return std::string();
-  return shardings.HloText(*out->elements[number]);
 }
 
 bool Divides(const std::string& sharding, const Shape& shape) {
@@ -118,22 +123,32 @@ absl::Status SetDonation(StablehloProgram* program) {
   return absl::OkStatus();
 }
 
+// HLO's own notation has no words for priorities: with these, the text in Shardy's is kept too.
+void AddAxes(absl::Span<const std::string> axes, HloInstruction* instruction) {
+  if (!absl::c_any_of(axes, [](const std::string& text) { return absl::StrContains(text, "}p"); })) return;
+  instruction->add_extra_attribute("frontend_attributes", Shardings::FrontendText(axes));
+}
+
 // The root carries the shardings of all results. A result that is a parameter, or is returned twice, is first copied
 // to a separate name.
 absl::Status SetShardings(StablehloProgram* program) {
   HloComputation* entry = program->module->entry_computation();
   for (size_t i = 0; i < program->arguments.size(); ++i) {
-    const std::string& sharding = program->arguments[i].sharding;
-    if (!sharding.empty())
-      entry->parameter_instruction(static_cast<int64_t>(i))->add_extra_attribute("sharding", sharding);
+    const StablehloValueInfo& argument = program->arguments[i];
+    if (argument.sharding.empty()) continue;
+    HloInstruction* parameter = entry->parameter_instruction(static_cast<int64_t>(i));
+    parameter->add_extra_attribute("sharding", argument.sharding);
+    AddAxes({argument.axes}, parameter);
   }
   const bool any = std::any_of(program->results.begin(), program->results.end(),
                                [](const auto& result) { return !result.sharding.empty(); });
   if (!any) return absl::OkStatus();
-  std::vector<std::string> texts;
-  for (const StablehloValueInfo& result : program->results)
-    texts.push_back(result.sharding.empty() ? "{unknown}" : result.sharding);
   HloInstruction* root = entry->root_instruction();
+  std::vector<std::string> texts, axes;
+  for (const StablehloValueInfo& result : program->results) {
+    texts.push_back(result.sharding.empty() ? "{unknown}" : result.sharding);
+    axes.push_back(result.axes.empty() ? "<mesh<[]>, []>" : result.axes);
+  }
   if (texts.size() == 1) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * tuple, entry->AddOp(HloOpcode::kTuple, {root}));
     HILO_ASSIGN_OR_RETURN(root,
@@ -143,6 +158,7 @@ absl::Status SetShardings(StablehloProgram* program) {
   } else {
     root->add_extra_attribute("sharding", absl::StrCat("{", absl::StrJoin(texts, ", "), "}"));
   }
+  AddAxes(axes, root);
   return absl::OkStatus();
 }
 
@@ -191,8 +207,9 @@ absl::Status DescribeEntry(const Operation& module, const Operation& main, const
     StablehloValueInfo& info = program->results.emplace_back();
     HILO_RETURN_IF_ERROR(AddContext(ReadInfo(EntryOf(main.Find("res_attrs"), i), *returned[i]->type, shardings, &info),
                                     absl::StrCat("; result ", i, " of main")));
-    if (info.sharding.empty()) {
-      HILO_ASSIGN_OR_RETURN(info.sharding, ShardingOfValue(returned[i], shardings));
+    const Attribute* of_value = info.sharding.empty() ? ShardingOfValue(returned[i]) : nullptr;
+    if (of_value != nullptr) {
+      HILO_RETURN_IF_ERROR(SetSharding(*of_value, shardings, &info));
       if (!Divides(info.sharding, returned[i]->type->shape)) info.sharding.clear();  // a wish, not a demand
     }
   }

@@ -487,11 +487,9 @@ class GraphConversion {
                                                        &c.operands[0]->shape()));
     mark->add_extra_attribute("sharding", text);
     HILO_ASSIGN_OR_RETURN(const std::string axes, shardings_.Text(*sharding));
-    if (absl::StrContains(axes, "?")) {  // HLO's own notation has no word for dimensions that are open
-      mark->add_extra_attribute(
-          "frontend_attributes",
-          absl::StrCat("{xla.sdy.sharding=", FieldToText(absl::StrCat("#sdy.sharding_per_value<[", axes, "]>")), "}"));
-    }
+    // HLO's own notation has no words for dimensions that are open, and for priorities.
+    if (absl::StrContains(axes, "?") || absl::StrContains(axes, "}p"))
+      mark->add_extra_attribute("frontend_attributes", Shardings::FrontendText({axes}));
     return Results{mark};
   }
 

@@ -88,7 +88,7 @@ struct Attribute {
     kMesh,        // `elements` axes, or an array of them; `integers` device ids, or `more_elements[0]` an array of them
     kSubAxis,     // `integers` {pre-size, size}
     kAxisRef,     // `text` axis, `elements` at most one sub-axis
-    kDimSharding,     // `elements` axis references, `integer` 1 if closed
+    kDimSharding,     // `elements` axis references, `integer` 1 if closed, `integers` the priority if there is one
     kTensorSharding,  // `elements[0]` mesh or its symbol; lists below; `integer` how unreduced parts are combined: 0
                       // sum, 1 max, 2 min
     kPerValue,        // `elements` tensor shardings

@@ -409,7 +409,11 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadSharding() {
       }
       if (!cursor_.Take(",") && !cursor_.At("}")) return cursor_.Expected("',' or '}'");
     }
-    if (cursor_.Peek() == 'p') cursor_.Word();  // a priority
+    if (cursor_.Peek() == 'p') {
+      const absl::string_view word = cursor_.Word();
+      if (!absl::SimpleAtoi(word.substr(1), &dimension->integers.emplace_back()) || dimension->integers[0] < 0)
+        return cursor_.Error(absl::StrCat("expected a priority such as p1, got ", word));
+    }
     sharding->elements.push_back(dimension);
     if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
   }

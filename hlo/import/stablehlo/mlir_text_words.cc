@@ -96,6 +96,12 @@ absl::Status MlirWordReader::ReadBehindOperands(Operation* operation) {
     HILO_ASSIGN_OR_RETURN(const Attribute* sharding, values_->ReadSharding());
     values_->AddEntry("sharding", sharding, &operation->attributes);
   }
+  if (name == "sdy.sharding_group") {
+    HILO_RETURN_IF_ERROR(cursor_->Expect("group_id"));
+    HILO_RETURN_IF_ERROR(cursor_->Expect("="));
+    HILO_ASSIGN_OR_RETURN(const int64_t group, cursor_->Integer());
+    values_->AddEntry("group_id", values_->Integer(group), &operation->attributes);
+  }
   return absl::OkStatus();
 }
 

@@ -13,6 +13,14 @@ namespace {
 
 using Kind = Attribute::Kind;
 
+constexpr absl::string_view kDialect = "#sdy.";
+
+// The device of a mesh that has no axes.
+std::optional<int64_t> OnlyDevice(const Attribute& mesh) {
+  if (mesh.kind != Kind::kMesh || !mesh.elements.empty() || mesh.integers.size() != 1) return std::nullopt;
+  return mesh.integers[0];
+}
+
 // The axes of a mesh, which may be in a separate array.
 absl::StatusOr<absl::Span<const Attribute* const>> AxesOf(const Attribute* mesh) {
   if (mesh == nullptr || mesh->kind != Kind::kMesh) return InvalidArgument("expected a mesh");
@@ -30,7 +38,7 @@ absl::StatusOr<std::string> MeshText(const Attribute* mesh) {
   for (const Attribute* axis : mesh_axes) axes.push_back(absl::StrCat(Quoted(axis->text), "=", axis->integer));
   const std::string devices =
       mesh->integers.empty() ? "" : absl::StrCat(", device_ids=[", absl::StrJoin(mesh->integers, ", "), "]");
-  return absl::StrCat("#sdy.mesh<[", absl::StrJoin(axes, ", "), "]", devices, ">");
+  return absl::StrCat(kDialect, "mesh<[", absl::StrJoin(axes, ", "), "]", devices, ">");
 }
 
 absl::StatusOr<std::string> AxisText(const Attribute& axis) {
@@ -42,6 +50,8 @@ absl::StatusOr<std::string> AxisText(const Attribute& axis) {
   return absl::StrCat(Quoted(axis.text), ":(", part.integers[0], ")", part.integers[1]);
 }
 
+int64_t PriorityOf(const Attribute& dimension) { return dimension.integers.empty() ? 0 : dimension.integers[0]; }
+
 absl::StatusOr<std::string> DimensionText(const Attribute& dimension) {
   if (dimension.kind != Kind::kDimSharding) return InvalidArgument("sdy.sharding: expected shardings of dimensions");
   std::vector<std::string> parts;
@@ -49,7 +59,8 @@ absl::StatusOr<std::string> DimensionText(const Attribute& dimension) {
     HILO_ASSIGN_OR_RETURN(parts.emplace_back(), AxisText(*axis));
   }
   if (dimension.integer == 0) parts.push_back("?");
-  return absl::StrCat("{", absl::StrJoin(parts, ", "), "}");
+  const int64_t priority = PriorityOf(dimension);
+  return absl::StrCat("{", absl::StrJoin(parts, ", "), "}", priority == 0 ? "" : absl::StrCat("p", priority));
 }
 
 }  // namespace
@@ -68,8 +79,6 @@ absl::StatusOr<Shardings> Shardings::Of(const Operation& module) {
         if (!text.ok()) return AddContext(text.status(), absl::StrCat("; in sdy.mesh @", name->text));
         shardings.mesh_attributes_[std::string(name->text)] = mesh;
         texts.push_back(absl::StrCat(name->text, " = ", *text));
-        if (mesh->elements.empty() && mesh->integers.size() == 1)
-          shardings.maximal_[std::string(name->text)] = mesh->integers[0];
       }
     }
   }
@@ -83,15 +92,20 @@ absl::StatusOr<std::string> Shardings::Text(const Attribute& sharding) const {
   if (sharding.kind != Kind::kTensorSharding || sharding.elements.empty())
     return InvalidArgument("sdy.sharding: expected a sharding");
   const Attribute& mesh = *sharding.elements[0];
-  if (mesh.kind == Kind::kMesh) return Unimplemented("sdy.sharding of a mesh without a name");
-  if (mesh.kind != Kind::kSymbol && mesh.kind != Kind::kString)
+  std::string mesh_text = absl::StrCat("@", mesh.text);
+  if (mesh.kind == Kind::kMesh) {
+    HILO_ASSIGN_OR_RETURN(mesh_text, MeshText(&mesh));
+    mesh_text.erase(0, kDialect.size());
+  } else if (mesh.kind != Kind::kSymbol && mesh.kind != Kind::kString) {
     return InvalidArgument("sdy.sharding: expected the name of a mesh");
-  if (!meshes_.contains(std::string(mesh.text))) return InvalidArgument("sdy.sharding: there is no mesh @", mesh.text);
+  } else if (!meshes_.contains(std::string(mesh.text))) {
+    return InvalidArgument("sdy.sharding: there is no mesh @", mesh.text);
+  }
   std::vector<std::string> dimensions;
   for (size_t i = 1; i < sharding.elements.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(dimensions.emplace_back(), DimensionText(*sharding.elements[i]));
   }
-  std::string text = absl::StrCat("<@", mesh.text, ", [", absl::StrJoin(dimensions, ", "), "]");
+  std::string text = absl::StrCat("<", mesh_text, ", [", absl::StrJoin(dimensions, ", "), "]");
   static constexpr absl::string_view kUnreduced[] = {"unreduced=", "unreduced=max", "unreduced=min"};
   if (sharding.integer < 0 || sharding.integer > 2)
     return InvalidArgument("sdy.sharding: unknown reduction ", sharding.integer);
@@ -161,10 +175,16 @@ absl::StatusOr<ReplicaGroups> Shardings::Groups(const Attribute& groups) const {
   return result;
 }
 
+std::string Shardings::FrontendText(absl::Span<const std::string> texts) {
+  return absl::StrCat("{xla.sdy.sharding=",
+                      FieldToText(absl::StrCat("#sdy.sharding_per_value<[", absl::StrJoin(texts, ", "), "]>")), "}");
+}
+
 absl::StatusOr<std::string> Shardings::HloText(const Attribute& sharding) const {
   HILO_ASSIGN_OR_RETURN(const std::string text, Text(sharding));
-  const auto maximal = maximal_.find(std::string(sharding.elements[0]->text));
-  if (maximal != maximal_.end()) return absl::StrCat("{maximal device=", maximal->second, "}");
+  const Attribute* mesh = sharding.elements[0];
+  if (const auto it = mesh_attributes_.find(std::string(mesh->text)); it != mesh_attributes_.end()) mesh = it->second;
+  if (const auto device = OnlyDevice(*mesh); device.has_value()) return absl::StrCat("{maximal device=", *device, "}");
   HILO_ASSIGN_OR_RETURN(const auto tiles,
                         TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding", text), meshes_, std::nullopt));
   return TileAssignmentToHlo(tiles[0]);

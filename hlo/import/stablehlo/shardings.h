@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "hlo/import/stablehlo/mlir_module.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/collective/replica_groups.h"
@@ -22,7 +23,7 @@ class Shardings {
   // "{mesh = #sdy.mesh<["a"=2]>}"; empty without meshes.
   const std::string& meshes_text() const { return meshes_text_; }
 
-  // `<@mesh, [{"a"}, {}]>`. Errors: InvalidArgument for an invalid sharding; Unimplemented for a mesh without a name.
+  // `<@mesh, [{"a"}, {"b", ?}p1]>`. Errors: InvalidArgument for an invalid sharding.
   absl::StatusOr<std::string> Text(const Attribute& sharding) const;
   // `#sdy.sharding_per_value<[...]>` of an attribute with a sharding for each value.
   absl::StatusOr<std::string> PerValueText(const Attribute& shardings) const;
@@ -32,11 +33,12 @@ class Shardings {
   absl::StatusOr<ReplicaGroups> Groups(const Attribute& groups) const;
   // `{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}`, `{replicated}`, `{maximal device=0}`.
   absl::StatusOr<std::string> HloText(const Attribute& sharding) const;
+  // Frontend attributes with texts of Text(), one a value.
+  static std::string FrontendText(absl::Span<const std::string> texts);
 
  private:
   absl::flat_hash_map<std::string, Mesh> meshes_;
   absl::flat_hash_map<std::string, const Attribute*> mesh_attributes_;
-  absl::flat_hash_map<std::string, int64_t> maximal_;  // meshes of one device, by name
   std::string meshes_text_;
 };
 

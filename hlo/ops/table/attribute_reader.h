@@ -45,11 +45,11 @@ class AttributeReader {
   }
   // Consumes a quoted string. In it, a backslash precedes a character or two hexadecimal digits, a byte.
   // False, consuming nothing, if there is none.
-  bool TakeQuoted(std::string* value) {
-    if (!At('"')) return false;
+  bool TakeQuoted(std::string* value, char quote = '"') {
+    if (!At(quote)) return false;
     value->clear();
     for (size_t at = 1; at < rest_.size(); ++at) {
-      if (rest_[at] == '"') {
+      if (rest_[at] == quote) {
         rest_.remove_prefix(at + 1);
         SkipSpace();
         return true;

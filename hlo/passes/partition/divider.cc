@@ -113,13 +113,9 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   if (QueriesSharding(*mark))
     walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, walk->Wanted(*mark->operand(0)));
   if (!StatesSharding(*mark) || value.is_local) return absl::OkStatus();
-  const absl::string_view sharding = ShardingOf(*mark);
-  const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());
-  const bool is_open = absl::c_linear_search(open, true);
-  if (absl::StrContains(sharding, "devices=")) {
-    HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
-    HILO_RETURN_IF_ERROR(walk->Check(said[0].Reduced()));
-  }
+  HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
+  const bool is_open = absl::c_linear_search(stated[0].is_open, true);
+  HILO_RETURN_IF_ERROR(walk->Check(stated[0].tiles.Reduced()));
   const TileAssignment tiles = walk->Wanted(*mark);
   if (tiles.IsWhole() && !is_open) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));

@@ -17,6 +17,8 @@ namespace {
 
 // Loops within loops that are followed.
 constexpr int kDeepest = 64;
+// Different priorities that a program may give its shardings; those behind count as the last.
+constexpr size_t kMostUserPriorities = 64;
 
 enum class Direction { kNone, kForward, kBackward, kBoth };
 
@@ -51,6 +53,16 @@ struct Projection {
   std::vector<TileCut> cuts;       // [factor]
   std::vector<bool> has, is_open;  // [factor]: whether the array has it, and may be cut more along it
   std::vector<bool> is_minor;      // [factor]: the last one of its dimension
+  int array = -1;
+};
+
+// A dimension whose sharding is propagated with a later priority. Until then it is whole and closed.
+struct Withheld {
+  int64_t priority = 0;
+  int array = 0;
+  size_t dimension = 0;
+  TileCut cut;
+  bool is_closed = true;
 };
 
 }  // namespace
@@ -99,7 +111,14 @@ class ShardingPropagation {
       for (size_t i = 1; i < members.size(); ++i) AddEdge({members[0]}, members[i]);
     }
     CountUses();
-    for (int priority = 0; priority < kPriorities; ++priority) Propagate(priority);
+    absl::c_stable_sort(withheld_, [](const Withheld& a, const Withheld& b) { return a.priority < b.priority; });
+    auto next = withheld_.begin();
+    for (size_t level = 0;; ++level) {
+      for (int priority = 0; priority < kPriorities; ++priority) Propagate(priority);
+      if (next == withheld_.end()) break;
+      const int64_t priority = level < kMostUserPriorities ? next->priority : withheld_.back().priority;
+      for (; next != withheld_.end() && next->priority <= priority; ++next) Release(*next);
+    }
     return std::move(shardings_);
   }
 
@@ -111,6 +130,7 @@ class ShardingPropagation {
     if (!shape.IsArray()) return -1;
     shardings_.arrays_.emplace_back(shape.rank());
     closed_.emplace_back(shape.rank(), false);
+    reserved_.emplace_back();
     shapes_.push_back(&shape);
     return static_cast<int>(closed_.size()) - 1;
   }
@@ -121,42 +141,65 @@ class ShardingPropagation {
   }
   const std::vector<int>& ArraysOf(const HloInstruction* instruction) { return shardings_.leaves_.at(instruction); }
 
-  // States the sharding of an array, of which the `open` dimensions may be cut more.
-  absl::Status State(int array, const TileAssignment& tiles, const std::vector<bool>& open = {}) {
-    if (array < 0) return absl::OkStatus();
+  // One that does not fit is an error where the array is divided.
+  void State(int array, const StatedSharding& stated) {
+    if (array < 0) return;
     std::vector<TileCut>& cuts = shardings_.arrays_[array];
+    const TileAssignment& tiles = stated.tiles;
     const bool fits =
         tiles.counts.size() == cuts.size() && static_cast<int64_t>(tiles.tile_of.size()) == shardings_.devices_;
     for (size_t d = 0; d < cuts.size(); ++d) {
-      if (!tiles.IsWhole() && fits) cuts[d] = CutOfDimension(tiles, static_cast<int64_t>(d));
-      closed_[array][d] = d >= open.size() || !open[d];
+      TileCut cut;
+      if (!tiles.IsWhole() && fits) cut = CutOfDimension(tiles, static_cast<int64_t>(d));
+      const bool is_closed = d >= stated.is_open.size() || !stated.is_open[d];
+      closed_[array][d] = is_closed;
+      if (d >= stated.priorities.size() || stated.priorities[d] == 0) {
+        cuts[d] = std::move(cut);
+        continue;
+      }
+      closed_[array][d] = true;
+      if (cut.count > 1) reserved_[array].push_back(cut);
+      withheld_.push_back({stated.priorities[d], array, d, std::move(cut), is_closed});
     }
-    return absl::OkStatus();  // one that does not fit is an error where the array is divided
+    if (static_cast<int64_t>(stated.replicated.tile_of.size()) != shardings_.devices_) return;
+    for (size_t i = 0; i < stated.replicated.counts.size(); ++i) {
+      if (stated.replicated.counts[i] > 1)
+        reserved_[array].push_back(CutOfDimension(stated.replicated, static_cast<int64_t>(i)));
+    }
+  }
+
+  void Release(const Withheld& withheld) {
+    std::vector<TileCut>& reserved = reserved_[withheld.array];
+    if (const auto it = absl::c_find(reserved, withheld.cut); it != reserved.end()) reserved.erase(it);
+    shardings_.arrays_[withheld.array][withheld.dimension] = withheld.cut;
+    closed_[withheld.array][withheld.dimension] = withheld.is_closed;
+  }
+
+  // What a parameter or result states is closed.
+  absl::StatusOr<std::vector<StatedSharding>> ClosedBy(const HloInstruction& instruction, size_t leaves) const {
+    std::vector<StatedSharding> stated(leaves);
+    if (!DividesArray(ShardingOf(instruction))) return stated;
+    HILO_ASSIGN_OR_RETURN(stated, meshes_.StatedBy(instruction, static_cast<int64_t>(leaves)));
+    for (StatedSharding& one : stated) one.is_open.clear();
+    return stated;
   }
 
   absl::Status AddParameter(const HloInstruction* parameter, int64_t number) {
     std::vector<int>& arrays = shardings_.leaves_[parameter] = NewArrays(parameter->shape());
-    const absl::string_view sharding = ShardingOf(*parameter);
-    if (sharding.empty() && IsOpen(open_.parameters, number)) return absl::OkStatus();
-    std::vector<TileAssignment> tiles(arrays.size());
-    if (DividesArray(sharding)) {
-      HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, static_cast<int64_t>(arrays.size())));
-    }
-    for (size_t i = 0; i < arrays.size(); ++i) HILO_RETURN_IF_ERROR(State(arrays[i], tiles[i]));
+    if (const std::string group = ShardGroupOf(*parameter); !group.empty() && arrays.size() == 1)
+      groups_[group].push_back(arrays[0]);
+    if (ShardingOf(*parameter).empty() && IsOpen(open_.parameters, number)) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(*parameter, arrays.size()));
+    for (size_t i = 0; i < arrays.size(); ++i) State(arrays[i], stated[i]);
     return absl::OkStatus();
   }
 
   absl::Status AddResults(const HloInstruction& root) {
     const std::vector<int> arrays = ArraysOf(&root);
-    const absl::string_view sharding = ShardingOf(root);
-    std::vector<TileAssignment> tiles(arrays.size());
-    if (DividesArray(sharding)) {
-      HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, static_cast<int64_t>(arrays.size())));
-    }
+    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(root, arrays.size()));
     shardings_.results_ = NewArrays(root.shape());
     for (size_t i = 0; i < arrays.size(); ++i) {
-      if (!IsOpen(open_.results, static_cast<int64_t>(i)))
-        HILO_RETURN_IF_ERROR(State(shardings_.results_[i], tiles[i]));
+      if (!IsOpen(open_.results, static_cast<int64_t>(i))) State(shardings_.results_[i], stated[i]);
       AddEdge({arrays[i]}, shardings_.results_[i]);
     }
     return absl::OkStatus();
@@ -226,20 +269,18 @@ class ShardingPropagation {
     AddEdge({operand}, arrays[0]);
     const absl::string_view sharding = ShardingOf(*mark);
     if (!StatesSharding(*mark)) return absl::OkStatus();
-    TileAssignment tiles;
-    if (absl::StrContains(sharding, "devices=")) {
-      HILO_ASSIGN_OR_RETURN(const auto said, TileAssignmentsFromHlo(sharding, 1));
-      tiles = said[0].Reduced();
-    } else if (!absl::StrContains(sharding, "replicated}")) {
-      return absl::OkStatus();
-    }
-    const std::vector<bool> open = OpenDimensions(*mark, mark->shape().rank());
-    HILO_RETURN_IF_ERROR(State(arrays[0], tiles, open));
+    if (const std::string group = ShardGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
+    if (!DividesArray(sharding) && !absl::StrContains(sharding, "replicated")) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
+    stated[0].tiles = stated[0].tiles.Reduced();
+    State(arrays[0], stated[0]);
     // What is only made to be marked is made that way.
     const HloInstruction* marked = mark->operand(0);
-    if (!absl::c_linear_search(open, true) && !IsShardingMark(*marked) && !CutsOrJoins(*marked) &&
+    const bool is_final = !absl::c_linear_search(stated[0].is_open, true) &&
+                          absl::c_all_of(stated[0].priorities, [](int64_t priority) { return priority == 0; });
+    if (is_final && !IsShardingMark(*marked) && !CutsOrJoins(*marked) &&
         marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter() && marked->users().size() == 1)
-      return State(operand, tiles);
+      State(operand, {.tiles = stated[0].tiles});
     return absl::OkStatus();
   }
 
@@ -249,13 +290,13 @@ class ShardingPropagation {
     HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
     for (size_t i = 0; i < tiles.size() && i < arrays.size(); ++i) {
       if (!CutsToLocal(*call)) {
-        HILO_RETURN_IF_ERROR(State(arrays[i], tiles[i].Reduced()));
+        State(arrays[i], {.tiles = tiles[i].Reduced()});
         continue;
       }
       const HloInstruction* operand = call->operand(static_cast<int64_t>(i));
       if (!operand->shape().IsArray()) continue;
       const int as_given = NewArray(operand->shape());
-      HILO_RETURN_IF_ERROR(State(as_given, tiles[i].Reduced()));
+      State(as_given, {.tiles = tiles[i].Reduced()});
       AddEdge({ArraysOf(operand)[0]}, as_given);
     }
     return absl::OkStatus();
@@ -375,8 +416,9 @@ class ShardingPropagation {
     Projection projection{.cuts = std::vector<TileCut>(rule.factors.size()),
                           .has = std::vector<bool>(rule.factors.size(), false),
                           .is_open = std::vector<bool>(rule.factors.size(), false),
-                          .is_minor = std::vector<bool>(rule.factors.size(), false)};
-    const int array = relation.arrays[tensor];
+                          .is_minor = std::vector<bool>(rule.factors.size(), false),
+                          .array = relation.arrays[tensor]};
+    const int array = projection.array;
     if (array < 0) return projection;
     for (size_t d = 0; d < rule.tensors[tensor].size(); ++d) {
       TileCut rest = shardings_.arrays_[array][d];
@@ -486,6 +528,12 @@ class ShardingPropagation {
     return order;
   }
 
+  // Whether the array may be cut so: along no axis twice, and none that is not for it.
+  bool IsPossible(int array, std::vector<TileCut> cuts) const {
+    cuts.insert(cuts.end(), reserved_[array].begin(), reserved_[array].end());
+    return AreIndependent(cuts, shardings_.devices_);
+  }
+
   // Cuts the factor finer, as `cut` as far as it may.
   void Extend(Projection* array, int factor, int64_t size, const TileCut& cut) const {
     const TileCut own = array->cuts[factor];
@@ -494,7 +542,7 @@ class ShardingPropagation {
       if (cut.count % count != 0 || count % own.count != 0) continue;
       if (!array->is_minor[factor] && size % count != 0) continue;
       array->cuts[factor] = PrefixOf(cut, count);
-      if (AreIndependent(array->cuts, shardings_.devices_)) return;
+      if (IsPossible(array->array, array->cuts)) return;
     }
     array->cuts[factor] = own;
   }
@@ -516,7 +564,7 @@ class ShardingPropagation {
       cuts[d] = std::move(cut);
       changed = true;
     }
-    if (!changed || !AreIndependent(cuts, shardings_.devices_)) return false;
+    if (!changed || !IsPossible(array, cuts)) return false;
     shardings_.arrays_[array] = std::move(cuts);
     return true;
   }
@@ -525,8 +573,10 @@ class ShardingPropagation {
   const ShardingMeshes& meshes_;
   const OpenValues& open_;
   PropagatedShardings shardings_;
-  std::vector<const Shape*> shapes_;       // of each array
-  std::vector<std::vector<bool>> closed_;  // by array, by dimension
+  std::vector<const Shape*> shapes_;            // of each array
+  std::vector<std::vector<bool>> closed_;       // by array, by dimension
+  std::vector<std::vector<TileCut>> reserved_;  // by array: axes along which it must not be cut (now)
+  std::vector<Withheld> withheld_;
   std::vector<Relation> relations_;
   std::map<std::string, std::vector<int>> groups_;  // of arrays that are sharded alike
   std::vector<int> uses_;

@@ -11,6 +11,10 @@
 // the larger array decides. What takes no exchange of data goes first: element-wise ops, then the dimensions that
 // others pass through, reductions, and broadcasts last. These are the priorities of Shardy, which XLA has replaced its
 // own propagation by, so that a program has the same shardings here as there.
+//
+// A program may give dimensions of the shardings that it states priorities of its own. Those come before the others:
+// all of the above is done for the dimensions with priority 0, then again with those of the next one, and so on. A
+// dimension that waits is neither cut nor are the axes that it wants used for another one of its array.
 #ifndef HILO_HLO_PASSES_PARTITION_PROPAGATE_SHARDINGS_H_
 #define HILO_HLO_PASSES_PARTITION_PROPAGATE_SHARDINGS_H_
 

@@ -67,20 +67,15 @@ absl::Status ReadThroughGroupMarks(HloModule* module) {
   return absl::OkStatus();
 }
 
-std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank) {
-  std::vector<bool> open(rank, false);
-  // <@mesh, [{"a"}, {"b", ?}, {?}]>
-  const std::string text =
-      FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding");
-  const size_t dimensions = text.find(", [{");
-  if (dimensions == std::string::npos) return open;
-  int64_t dimension = -1;
-  for (const char c : absl::string_view(text).substr(dimensions + 3)) {
-    if (c == ']' || dimension == rank) break;
-    if (c == '{') ++dimension;
-    if (c == '?' && dimension >= 0 && dimension < rank) open[dimension] = true;
+std::string ShardGroupOf(const HloInstruction& instruction) {
+  const absl::string_view sharding = ShardingOf(instruction);
+  for (const absl::string_view kind : {" shard_as ", " shard_like "}) {
+    const size_t at = sharding.find(kind);
+    if (at == absl::string_view::npos) continue;
+    const absl::string_view rest = sharding.substr(at + kind.size());
+    return absl::StrCat(kind, rest.substr(0, rest.find_first_not_of("0123456789")));
   }
-  return open;
+  return "";
 }
 
 std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call) {
@@ -110,7 +105,8 @@ absl::string_view ShardingOf(const HloInstruction& instruction) {
 }
 
 bool DividesArray(absl::string_view sharding) {
-  return absl::StrContains(sharding, "devices=") || absl::StrContains(sharding, "unreduced");
+  return absl::StrContains(sharding, "devices=") || absl::StrContains(sharding, "unreduced") ||
+         (absl::StrContains(sharding, "mesh[") && absl::StrContains(sharding, ", [{"));
 }
 
 bool HasShardingMarks(const HloComputation& computation) {
@@ -188,6 +184,20 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
                            tiles.size());
   }
   return tiles;
+}
+
+absl::StatusOr<std::vector<StatedSharding>> ShardingMeshes::StatedBy(const HloInstruction& instruction,
+                                                                     int64_t leaves) const {
+  const std::string sdy =
+      FrontendAttribute(ExtraAttribute(instruction.extra_attributes(), "frontend_attributes"), "xla.sdy.sharding");
+  // Its meshes may be gone: the partitioner's own output may keep the attributes of instructions.
+  if (sdy.empty() || (meshes_.empty() && absl::StrContains(sdy, "<@"))) {
+    if (ShardingOf(instruction).empty()) return std::vector<StatedSharding>(leaves);
+    return StatedShardingsFromHlo(ShardingOf(instruction), leaves);
+  }
+  HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, StatedShardingsFromSdy(sdy, meshes_, std::nullopt));
+  if (static_cast<int64_t>(stated.size()) == leaves) return stated;
+  return InvalidArgument("xla.sdy.sharding: expected ", leaves, " shardings, got ", stated.size(), ": ", sdy);
 }
 
 std::vector<TileCut> ShardingMeshes::Axes(int64_t devices) const {

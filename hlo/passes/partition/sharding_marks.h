@@ -27,11 +27,12 @@ bool CutsOrJoins(const HloInstruction& instruction);
 bool QueriesSharding(const HloInstruction& mark);
 // The group that a mark puts its operand into; empty for others.
 std::string ShardingGroupOf(const HloInstruction& mark);
+// The group of values that are sharded alike into which an instruction's sharding puts it, as {unknown shard_as 3}
+// does; empty if there is none.
+std::string ShardGroupOf(const HloInstruction& instruction);
 // Makes each mark of a group return its operand to all that uses the operand: that may have a sharding of its own, a
 // parameter's say, which is not the group's.
 absl::Status ReadThroughGroupMarks(HloModule* module);
-// The dimensions whose sharding a mark leaves open, of `rank` of them.
-std::vector<bool> OpenDimensions(const HloInstruction& mark, int64_t rank);
 // The only device that makes a call with effects and results, which all devices receive.
 std::optional<int64_t> OnlyDeviceOf(const HloInstruction& call);
 
@@ -60,6 +61,11 @@ class ShardingMeshes {
   // The sharding of each operand (of a split) or result (of a join). Errors: InvalidArgument if the call does not state
   // it.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
+
+  // The shardings that an instruction states for its `leaves`, with what propagation may make of them: those of Shardy
+  // beside sharding= if it has such, which tell more. Errors: InvalidArgument if there are fewer or more than leaves,
+  // or the text is invalid.
+  absl::StatusOr<std::vector<StatedSharding>> StatedBy(const HloInstruction& instruction, int64_t leaves) const;
 
   // How each axis of more than one device cuts a dimension, of the meshes of all `devices`.
   std::vector<TileCut> Axes(int64_t devices) const;

@@ -221,6 +221,13 @@ TEST(HloProtoTest, Shardings) {
            "{mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)), [{'y':(1)2, ?}, {}], unreduced={'x'}, manual={'y':(2)2}}",
            "{mesh['x'=2], device_ids=(1,0), [{}, {}], metadata={op_name=\"a\"}}",
            "{mesh[], [{}, {}]}",
+           "{mesh[], replicated}",
+           "{mesh['x'=2,'y'=4], replicated}",
+           "{mesh['x'=2,'y'=4], unreduced}",
+           "{mesh['x'=2,'y'=4], manual, metadata={op_name=\"a\"}}",
+           "{maximal_mesh[device_id=5]}",
+           "{maximal_mesh[device_id=0], metadata={op_name=\"a\"}}",
+           "{mesh['a.b'=2,'<axis> def'=4,'z/w'=2], [{'a.b'}, {'<axis> def':(2)2, 'z/w'}]}",
        }) {
     ExpectTextRoundTrip(Instruction(absl::StrCat("f32[4,4] copy(x), sharding=", sharding)));
   }

@@ -30,6 +30,10 @@ TEST(TileAssignmentTest, OfHlo) {
       {"{devices=[4,1]0,2,1,3}", {4, 1}, "00 20 10 30"},
       {"{devices=[2,1,2]<=[4] last_tile_dim_replicate}", {2, 1}, "00 00 10 10"},
       {"{devices=[1,2,2]<=[4] last_tile_dims={manual}}", {1, 2}, "00 00 01 01"},
+      {"{mesh['a'=2,'b'=2], [{'b'}, {'a'}]}", {2, 2}, "00 10 01 11"},
+      {"{mesh['a'=4], [{'a':(1)2}, {'a':(2)2, ?}], metadata={op_name=\"x\"}}", {2, 2}, "00 01 10 11"},
+      {"{mesh['a'=2,'b'=2], device_ids=(3,2,1,0), [{'a'}, {}], manual={'b'}}", {2, 1}, "10 10 00 00"},
+      {"{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'a'}, {}], replicated={'b'}}", {2, 1}, "00 10 00 10"},
   };
   for (const Good& c : cases) {
     const auto tiles = TileAssignmentsFromHlo(c.text, 1);
@@ -38,7 +42,8 @@ TEST(TileAssignmentTest, OfHlo) {
     EXPECT_EQ(TilesText((*tiles)[0]), c.tile_of) << c.text;
   }
   for (const char* whole :
-       {"{replicated}", "{maximal device=0}", "{manual}", "{devices=[1,1,4]<=[4] last_tile_dim_replicate}"}) {
+       {"{replicated}", "{maximal device=0}", "{manual}", "{devices=[1,1,4]<=[4] last_tile_dim_replicate}",
+        "{mesh['a'=4], replicated}", "{mesh['a'=4], manual}", "{mesh[], replicated}", "{maximal_mesh[device_id=3]}"}) {
     const auto tiles = TileAssignmentsFromHlo(whole, 1);
     ASSERT_TRUE(tiles.ok()) << whole << ": " << tiles.status();
     EXPECT_TRUE((*tiles)[0].IsWhole()) << whole;
@@ -106,7 +111,18 @@ TEST(TileAssignmentTest, BadShardings) {
       {"{devices=[1,2]<=[2] last_tile_dims{manual}}", "expected ={ before"},
       {"{devices=[1,2]<=[2] last_tile_dims={manual;}}", "expected } before \";"},
       {"{devices=[2]<=[2] ;}", "expected } before \";"},
-      {"{tiled}", "expected replicated, maximal, manual, unknown or devices="},
+      {"{tiled}", "expected replicated, maximal, manual, unknown, devices= or mesh["},
+      {"{mesh['a'=2], [{'b'}]}", "the mesh has no axis \"b\"; it has a"},
+      {"{mesh['a'=2], [{'a'}, {'a'}]}", "the axis \"a\" occurs twice"},
+      {"{mesh['a'=4], [{'a':(1)2}], replicated={'a'}}", "the axis \"a\" occurs twice"},
+      {"{mesh['a'=2], [{a}]}", "expected a name in quotes before"},
+      {"{mesh['a'=2], shared}", "expected device_ids, replicated, unreduced, manual or metadata"},
+      {"{mesh['a'=2], device_ids=(0)}", "expected 2 device_ids, got 1"},
+      {"{mesh['a'=2], device_ids=[0]}", "expected =( before"},
+      {"{mesh['a'=9223372036854775807,'b'=4], [{'a'}]}", "in positive numbers"},
+      {"{mesh['a'=2], [{'a'}p-1]}", "expected a priority such as p1"},
+      {"{maximal_mesh[3]}", "expected [device_id= before"},
+      {"{maximal_mesh[device_id=3]", "expected ]} at the end"},
       {"{replicated ;}", "expected } before \";"},
       {"{replicated} 1", "expected the end of the value before \"1\""},
       {"{{replicated}} 1", "expected the end of the value before \"1\""},
@@ -164,6 +180,25 @@ TEST(TileAssignmentTest, OfShardy) {
     const auto tiles = TileAssignmentsFromSdy(c.text, *meshes, std::nullopt);
     ASSERT_FALSE(tiles.ok()) << c.text;
     EXPECT_TRUE(absl::StrContains(tiles.status().message(), c.message)) << c.text << ": " << tiles.status();
+  }
+}
+
+// What propagation may add to a sharding, and when.
+TEST(TileAssignmentTest, StatedShardings) {
+  const auto meshes = MeshesFromText("{m = #sdy.mesh<[\"a\"=2, \"b\"=2]>}");
+  ASSERT_TRUE(meshes.ok()) << meshes.status();
+  const auto sdy =
+      StatedShardingsFromSdy("#sdy.sharding<@m, [{\"a\"}p1, {?}, {}p12], replicated={\"b\"}>", *meshes, std::nullopt);
+  ASSERT_TRUE(sdy.ok()) << sdy.status();
+  EXPECT_EQ((*sdy)[0].is_open, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ((*sdy)[0].priorities, (std::vector<int64_t>{1, 0, 12}));
+  EXPECT_EQ(TilesText((*sdy)[0].replicated), "0 1 0 1");
+  const auto hlo = StatedShardingsFromHlo("{mesh['a'=2,'b'=2], [{'a', ?}, {}]}", 1);
+  ASSERT_TRUE(hlo.ok()) << hlo.status();
+  EXPECT_EQ((*hlo)[0].is_open, (std::vector<bool>{true, false}));
+  for (const char* wrong : {"#sdy.sharding<@m, [{}p]>", "#sdy.sharding<@m, [{}p99999999999999999999]>"}) {
+    const auto stated = StatedShardingsFromSdy(wrong, *meshes, std::nullopt);
+    EXPECT_TRUE(absl::StrContains(stated.status().message(), "expected a priority")) << stated.status();
   }
 }
 

@@ -206,9 +206,9 @@ constexpr Refusal kOfModules[] = {
     {kInvalidArgument, R"(sdy.mesh: expected a name)",
      R"("builtin.module"() ({ "sdy.mesh"() <{mesh = #sdy.mesh<["a"=2]>}> : () -> ()
  "func.func"() <{sym_name="main", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> () }) : () -> ())"},
-    {kUnimplemented, R"(sdy.sharding of a mesh without a name; argument 0 of main)",
+    {kInvalidArgument, R"(expected a priority such as p1, got px)",
      R"(module { sdy.mesh @m = <["a"=2]>
-  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=2]>, [{"a"}]>}) -> tensor<4xf32> {
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}px]>}) -> tensor<4xf32> {
     return %x : tensor<4xf32>
   }
 }

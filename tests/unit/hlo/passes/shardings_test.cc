@@ -1,0 +1,140 @@
+// Shardings that the partitioner finds for the results of programs, which leave them open.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "hlo/import/stablehlo/stablehlo_import.h"
+#include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/standard_passes.h"
+#include "hlo/text/hlo_parser.h"
+
+namespace hilo {
+namespace {
+
+// That of the only result.
+std::string ResultSharding(absl::StatusOr<std::unique_ptr<HloModule>> module) {
+  if (!module.ok()) return std::string(module.status().message());
+  auto pass = MakePartitioner({.results = {true}});
+  const auto run = pass->Run(module->get(), {});
+  if (!run.ok()) return std::string(run.status().message());
+  return std::string(ExtraAttribute((*module)->extra_attributes(), "spmd_output_sharding"));
+}
+
+std::string OfStablehlo(absl::string_view arguments, absl::string_view body) {
+  auto program = ImportStablehlo(absl::StrCat(R"(module attributes {mhlo.num_partitions = 8 : i32} {
+sdy.mesh @m = <["a"=2, "b"=4]>
+func.func public @main()",
+                                              arguments, ") -> tensor<8x16xf32> {\n", body, "\n}\n}\n"));
+  if (!program.ok()) return std::string(program.status().message());
+  return ResultSharding(std::move(program->module));
+}
+
+// Along "a" and "b" of the mesh above.
+constexpr char kAOnRows[] = "{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}",
+               kBOnRows[] = "{devices=[4,1,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}",
+               kAOnColumns[] = "{devices=[1,2,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}",
+               kBOnColumns[] = "{devices=[1,4,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}",
+               kBothOnRowsAndColumns[] = "{devices=[2,4]0,1,2,3,4,5,6,7}";
+
+// Where two operands disagree, the one with the lower number decides; without priorities, neither does, or the first.
+TEST(ShardingsTest, PrioritiesOfUsers) {
+  const struct {
+    const char *x, *y, *result;
+  } cases[] = {
+      {R"({"a"}, {})", R"({"b"}, {})", "{replicated}"},
+      {R"({"a"}, {})", R"({"b"}p1, {})", kAOnRows},
+      {R"({"a"}p1, {})", R"({"b"}, {})", kBOnRows},
+      {R"({"a"}p1, {})", R"({"b"}p1, {})", "{replicated}"},
+      {R"({"a"}p2, {})", R"({"b"}p1, {})", kBOnRows},
+      {R"({"a"}p1, {})", R"({}, {"a"})", kAOnColumns},
+      {R"({}, {"a"}p1)", R"({"a"}p1, {"b"})", kBothOnRowsAndColumns},
+      {R"({"b"}, {})", R"({"a"}p2, {"b"}p1)", kBOnRows},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments = absl::StrReplaceAll(
+        R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [X]>}, %y: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [Y]>})",
+        {{"X", c.x}, {"Y", c.y}});
+    EXPECT_EQ(OfStablehlo(arguments, "  %z = stablehlo.add %x, %y : tensor<8x16xf32>\n  return %z : tensor<8x16xf32>"),
+              c.result)
+        << c.x << " and " << c.y;
+  }
+}
+
+// A constraint waits for its turn, and its dimension is not cut otherwise until then; an axis that it wants to be
+// replicated along cuts none of its dimensions.
+TEST(ShardingsTest, PrioritiesAndReplicatedAxesOfConstraints) {
+  const struct {
+    const char *constraint, *result;
+  } cases[] = {
+      {R"([{"b"}, {?}])", "{replicated}"},           {R"([{"b"}p1, {?}])", kAOnRows},
+      {R"([{?}, {"b"}])", kBothOnRowsAndColumns},    {R"([{?}, {?}], replicated={"b"})", kAOnRows},
+      {R"([{?}, {?}], replicated={"a"})", kAOnRows},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(OfStablehlo(
+                  R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>})",
+                  absl::StrCat("  %y = stablehlo.cosine %x : tensor<8x16xf32>\n  %c = sdy.sharding_constraint %y <@m, ",
+                               c.constraint,
+                               "> : tensor<8x16xf32>\n  %s = stablehlo.sine %c : tensor<8x16xf32>\n"
+                               "  %z = stablehlo.add %s, %y : tensor<8x16xf32>\n  return %z : tensor<8x16xf32>")),
+              c.result)
+        << c.constraint;
+  }
+  for (const auto& [axis, result] : {std::pair("a", "{replicated}"), std::pair("b", kAOnRows)}) {
+    EXPECT_EQ(OfStablehlo(R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>})",
+                          absl::StrCat("  %c = sdy.sharding_constraint %x <@m, [{?}, {?}], replicated={\"", axis,
+                                       "\"}> : tensor<8x16xf32>\n  %s = stablehlo.sine %c : tensor<8x16xf32>\n"
+                                       "  return %s : tensor<8x16xf32>")),
+              result)
+        << axis;
+  }
+}
+
+TEST(ShardingsTest, GroupsAsText) {
+  constexpr char kArguments[] =
+      R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=2, "b"=4]>, [{"a"}, {}]>})";
+  constexpr char kBody[] = R"(  %i = stablehlo.iota dim = 0 : tensor<8x16xf32>
+  %s = stablehlo.sine %x : tensor<8x16xf32>
+  sdy.sharding_group %s group_id=21 : tensor<8x16xf32>
+  sdy.sharding_group %i group_id = 21 : tensor<8x16xf32>
+  return %i : tensor<8x16xf32>)";
+  EXPECT_EQ(OfStablehlo(kArguments, kBody), kAOnRows);
+}
+
+std::string OfHlo(absl::string_view x, absl::string_view body) {
+  return ResultSharding(ParseHloModule(absl::StrCat(
+      "HloModule m, num_partitions=8\nENTRY e {\n  x = f32[8,16] parameter(0), sharding=", x, "\n", body, "\n}\n")));
+}
+
+// Shardings of HLO by the axes of a mesh.
+TEST(ShardingsTest, OfNamedAxes) {
+  constexpr char kSine[] = "  ROOT s = f32[8,16] sine(x)";
+  EXPECT_EQ(OfHlo("{mesh['a'=2,'b'=4], [{'a'}, {}]}", kSine), kAOnRows);
+  EXPECT_EQ(OfHlo("{mesh['a'=2,'b'=4], [{}, {'b'}]}", kSine), kBOnColumns);
+  EXPECT_EQ(OfHlo("{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}", kSine), kBothOnRowsAndColumns);
+  EXPECT_EQ(OfHlo("{mesh['b'=4,'a'=2], device_ids=([2,4]T(1,0)), [{'b'}, {}]}", kSine), kBOnRows);
+  EXPECT_EQ(OfHlo("{mesh['z/w'=8], [{'z/w':(1)2}, {}]}", kSine), kAOnRows);
+  // A mark, with a dimension that it leaves open.
+  EXPECT_EQ(OfHlo("{mesh['a'=2,'b'=4], [{'a'}, {}]}",
+                  "  ROOT c = f32[8,16] custom-call(x), custom_call_target=\"Sharding\", sharding={mesh['a'=2,'b'=4], "
+                  "[{?}, {'b'}]}"),
+            kBothOnRowsAndColumns);
+}
+
+// Two marks of one group.
+TEST(ShardingsTest, OfShardGroups) {
+  for (const char* kind : {"shard_as", "shard_like"}) {
+    EXPECT_EQ(OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}", absl::StrReplaceAll(R"(  s = f32[8,16] sine(x)
+  t = f32[8,16] custom-call(s), custom_call_target="Sharding", sharding={unknown KIND 3}
+  i = f32[8,16] iota(), iota_dimension=0
+  ROOT r = f32[8,16] custom-call(i), custom_call_target="Sharding", sharding={unknown KIND 3})",
+                                                                                          {{"KIND", kind}})),
+              kAOnRows)
+        << kind;
+  }
+}
+
+}  // namespace
+}  // namespace hilo
