@@ -330,3 +330,10 @@ simple("pairwise", "24", lambda a, c: ((a[:, None] - c[None]) ** 2).sum(-1), ((6
 simple("vmap_dot", "8", lambda a, b: jax.vmap(jnp.dot)(a, b), ((64, 4), P(x)), ((64, 4), n))
 simple("bf16", "24", lambda a, w: (a.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)).astype(jnp.float32), (A, P(x)), (W1, P(x, y)))
 simple("dropout_like", "8", lambda a: jnp.where(jax.random.bernoulli(jax.random.key(0), 0.5, a.shape), a, 0), ((16, 32), P(x)))
+
+# ---- sizes that a mesh divides in part
+simple("uneven_mlp", "24", lambda a, w, v: jnp.tanh(jnp.tanh(a[:60] @ w) @ v), ((64, 32), P(x, y)), ((32, 64), P()), ((64, 32), P()))
+simple("uneven_attn", "24", lambda q, k: jax.nn.softmax(q[:52] @ k.T) @ k, ((64, 32), P(xy)), ((64, 32), P()))
+simple("uneven_concat", "24", lambda a, b: jnp.sin(jnp.concatenate([a, b[:4]])) @ jnp.ones((32, 32)), ((64, 32), P(xy)), ((16, 32), P()))
+simple("uneven_tail", "24", lambda a: jnp.exp(a[4:]).sum(1), ((64, 256), P(xy)))
+simple("uneven_norm", "24", lambda a: (a[:36] - a[:36].mean(0)) / a[:36].std(0), ((40, 256), P(xy)))

@@ -42,7 +42,7 @@ namespace {
 
 constexpr absl::string_view kPartitionedAttribute = "is_spmd_partitioned";
 
-// Instructions that a warning of gathered arrays names.
+// Instructions that a warning names.
 constexpr size_t kMostNamed = 16;
 
 bool IsPartitioned(const HloModule& module) {
@@ -84,6 +84,37 @@ void WarnIfPartitioned(const HloModule& module) {
 
 // Whether the partitions have something else than the whole array.
 bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.reduction.has_value(); }
+
+// Warns of instructions that are not divided as they should be; all of them are named on the level of information.
+void Warn(const HloModule& module, absl::string_view what, absl::Span<const std::string> names) {
+  if (names.empty()) return;
+  const absl::Span<const std::string> first = names.subspan(0, kMostNamed);
+  LogWarning(module.name(), ": ", what, " ", absl::StrJoin(first, ", "), names.size() > kMostNamed ? ", ..." : "");
+  if (names.size() > kMostNamed) LogInfo(module.name(), ": ", what, " ", absl::StrJoin(names, ", "));
+}
+
+// "add.3 (f32[10] into 2 instead of 4 along dimension 0)" for each array that its sharding does not divide.
+std::vector<std::string> NotDivided(const HloModule& module, const PropagatedShardings& wanted) {
+  std::vector<std::string> names;
+  if (!LogSinkIsSet()) return names;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      // Tuples and their elements are arrays of other instructions.
+      if (!instruction->shape().IsArray() || instruction->opcode() == HloOpcode::kGetTupleElement) continue;
+      const TileAssignment tiles = wanted.Of(instruction);
+      if (tiles.IsWhole()) continue;
+      const Shape& shape = instruction->shape();
+      const TileAssignment divides = DividingTiles(shape, tiles, module.num_partitions());
+      for (int64_t d = 0; d < shape.rank(); ++d) {
+        const int64_t count = divides.IsWhole() ? 1 : divides.counts[d];
+        if (count == tiles.counts[d]) continue;
+        names.push_back(absl::StrCat(instruction->name(), " (", shape.ToString(), " into ", count, " instead of ",
+                                     tiles.counts[d], " along dimension ", d, ")"));
+      }
+    }
+  }
+  return names;
+}
 
 class Partitioner : public HloPass {
  public:
@@ -176,6 +207,7 @@ class Partitioner : public HloPass {
     HloComputation* entry = module->entry_computation();
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
     HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, open_));
+    Warn(*module, "shardings do not divide arrays into equal tiles; these are cut less:", NotDivided(*module, wanted));
     TileWalk walk(entry, partitions_, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
@@ -206,15 +238,9 @@ class Partitioner : public HloPass {
                          return !ShapeUtil::Compatible(from, ShapeUtil::GetSubshape(shape.result, alias.output_index));
                        }),
         aliases.end());
-    if (walk.gathered_count() > 0) {
-      std::vector<std::string> names = walk.gatherers();
-      if (names.size() > kMostNamed) {
-        names.resize(kMostNamed);
-        names.emplace_back("...");
-      }
-      LogWarning(module->name(), ": every partition gathers ", walk.gathered_count(), " sharded arrays whole, for ",
-                 absl::StrJoin(names, ", "));
-    }
+    Warn(*module, absl::StrCat("every partition gathers ", walk.gathered_count(), " sharded arrays whole, for"),
+         walk.gatherers());
+    Warn(*module, "every partition computes the same, whole, for", walk.repeated());
     return true;
   }
 

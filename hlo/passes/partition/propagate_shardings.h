@@ -33,15 +33,14 @@ class PropagatedShardings {
  public:
   // Of the leaf of an instruction; whole if there is none. Dimensions may be cut into more parts than they divide into.
   TileAssignment Of(const HloInstruction* instruction, size_t leaf = 0) const;
-  // ... of an open result of the program, and of an open parameter: a cut by a part of a mesh axis is left out, as the
-  // caller has no name for it.
-  TileAssignment OfResult(size_t leaf) const { return WholeAxes(CutsOf(results_, leaf)); }
-  TileAssignment OfParameter(const HloInstruction* parameter) const { return WholeAxes(Of(parameter)); }
+  // ... of a result of the program.
+  TileAssignment OfResult(size_t leaf) const { return CutsOf(results_, leaf); }
+  // `tiles` without cuts by parts of mesh axes, for which callers of the program have no name.
+  TileAssignment WholeAxes(const TileAssignment& tiles) const;
 
  private:
   friend class ShardingPropagation;
   TileAssignment CutsOf(const std::vector<int>& leaves, size_t leaf) const;
-  TileAssignment WholeAxes(const TileAssignment& tiles) const;
 
   int64_t devices_ = 1;
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> leaves_;  // indices into arrays_

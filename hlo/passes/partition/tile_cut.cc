@@ -94,6 +94,18 @@ absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
   return shape;
 }
 
+TileAssignment DividingTiles(const Shape& shape, const TileAssignment& tiles, int64_t devices) {
+  if (tiles.IsWhole() || static_cast<int64_t>(tiles.counts.size()) != shape.rank()) return TileAssignment();
+  std::vector<TileCut> cuts;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const TileCut cut = CutOfDimension(tiles, d);
+    int64_t count = shape.dimensions(d) == 0 ? 1 : cut.count;
+    while (cut.count % count != 0 || shape.dimensions(d) % count != 0) --count;
+    cuts.push_back(PrefixOf(cut, count));
+  }
+  return TilesOfCuts(cuts, devices);
+}
+
 TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to) {
   const auto is_odd = [&](const std::vector<int64_t>& tile) { return tile.size() != from.counts.size(); };
   if (from.IsWhole() || to.IsWhole() || from.counts.size() != to.counts.size() ||

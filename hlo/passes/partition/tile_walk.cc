@@ -23,17 +23,6 @@ constexpr double kWorkPerByte = 1e-3;
 // Iterations that a loop is assumed to have: what is gathered before it counts for less than what each gathers.
 constexpr double kIterations = 8;
 
-// `tiles` without the cuts of dimensions that they do not divide.
-TileAssignment Dividing(const Shape& shape, const TileAssignment& tiles, int64_t devices) {
-  if (tiles.IsWhole() || static_cast<int64_t>(tiles.counts.size()) != shape.rank()) return TileAssignment();
-  std::vector<TileCut> cuts;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    const bool divides = shape.dimensions(d) > 0 && shape.dimensions(d) % tiles.counts[d] == 0;
-    cuts.push_back(divides ? CutOfDimension(tiles, d) : TileCut());
-  }
-  return TilesOfCuts(cuts, devices);
-}
-
 absl::StatusOr<Shape> WholeShape(Shape tile, const TileAssignment& tiles) {
   if (static_cast<int64_t>(tiles.counts.size()) != tile.rank())
     return Internal("a sharding of ", tiles.counts.size(), " dimensions of ", tile.ToString());
@@ -213,21 +202,24 @@ absl::Status TileWalk::ComputeNow(DividedValue* value) {
   return absl::OkStatus();
 }
 
+TileAssignment TileWalk::Propagated(const HloInstruction& instruction, size_t leaf) const {
+  const auto it = originals_.find(&instruction);
+  return wanted_.Of(it == originals_.end() ? &instruction : it->second, leaf);
+}
+
 TileAssignment TileWalk::Wanted(const HloInstruction& instruction, size_t leaf) const {
-  const HloInstruction* original = &instruction;
-  if (const auto it = originals_.find(original); it != originals_.end()) original = it->second;
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(instruction.shape());
   if (leaf >= leaves.size() || !leaves[leaf].shape->IsArray()) return TileAssignment();
-  return Dividing(*leaves[leaf].shape, wanted_.Of(original, leaf), partitions_);
+  return DividingTiles(*leaves[leaf].shape, Propagated(instruction, leaf), partitions_);
 }
 
 TileAssignment TileWalk::WantedOfResult(size_t leaf) const {
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(computation_->root_instruction()->shape());
-  return Dividing(*leaves[leaf].shape, wanted_.OfResult(leaf), partitions_);
+  return wanted_.WholeAxes(DividingTiles(*leaves[leaf].shape, wanted_.OfResult(leaf), partitions_));
 }
 
 TileAssignment TileWalk::WantedOfParameter(const HloInstruction& parameter) const {
-  return Dividing(parameter.shape(), wanted_.OfParameter(&parameter), partitions_);
+  return wanted_.WholeAxes(DividingTiles(parameter.shape(), wanted_.Of(&parameter), partitions_));
 }
 
 // The result is cut as it should be from here on, where that takes no more than to leave out what others have too.
@@ -260,6 +252,12 @@ absl::Status TileWalk::VisitWhole(HloInstruction* op) {
     value.is_local |= operand.is_local && has_arrays;  // a token is nothing
     HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(operand));
     if (whole != op->operand(i)) computation_->ReplaceOperand(op, i, whole);
+  }
+  const auto leaves = static_cast<size_t>(ShapeUtil::Leaves(op->shape()).size());
+  for (size_t i = 0; i < leaves && !value.is_local && op->operand_count() > 0; ++i) {
+    if (Wanted(*op, i).IsWhole()) continue;
+    repeated_.push_back(op->name());
+    break;
   }
   Set(op, std::move(value));
   return absl::OkStatus();

@@ -86,7 +86,7 @@ class TileWalk {
     return emitter_.PartOf(tile, tiles);
   }
 
-  // The sharding that the leaf should have: as propagated, but for dimensions that it does not divide.
+  // The sharding that the leaf should have: the part of the propagated one that divides it into equal tiles.
   TileAssignment Wanted(const HloInstruction& instruction, size_t leaf = 0) const;
   // ... that of the program's result.
   TileAssignment WantedOfResult(size_t leaf) const;
@@ -108,16 +108,21 @@ class TileWalk {
   // The number of sharded arrays that had to be gathered, and the instructions for which they were.
   int64_t gathered_count() const { return gathered_count_; }
   const std::vector<std::string>& gatherers() const { return gatherers_; }
+  // The instructions that every partition computes whole, although their results should be sharded.
+  const std::vector<std::string>& repeated() const { return repeated_; }
   // Sets the instruction that later gathers are attributed to; null: the result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
   void TakeNotes(const TileWalk& of_called) {
     notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
     gatherers_.insert(gatherers_.end(), of_called.gatherers_.begin(), of_called.gatherers_.end());
     gathered_count_ += of_called.gathered_count_;
+    repeated_.insert(repeated_.end(), of_called.repeated_.begin(), of_called.repeated_.end());
   }
 
  private:
   using Cuts = std::vector<TileCut>;  // how each factor of an op is cut
+  // The sharding that propagation gives a leaf, perhaps into more tiles than divide it.
+  TileAssignment Propagated(const HloInstruction& instruction, size_t leaf = 0) const;
   // The ways in which each factor can be cut.
   std::vector<std::vector<TileCut>> Options(const HloInstruction& op, const OpFactors& factors) const;
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
@@ -180,7 +185,7 @@ class TileWalk {
   const HloInstruction* visited_ = nullptr;
   std::vector<ShardingNote> notes_;
   int64_t gathered_count_ = 0;
-  std::vector<std::string> gatherers_;
+  std::vector<std::string> gatherers_, repeated_;
 };
 
 }  // namespace hilo

@@ -145,7 +145,9 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
     if (!kMoves.contains(user->opcode())) return false;
   }
   const std::optional<int64_t> d = OnlyDimension(op);
-  if (!d.has_value() || CutOfDimension(Wanted(op), *d).count > 1) return false;
+  if (!d.has_value()) return false;
+  const int64_t count = CutOfDimension(Wanted(op), *d).count;
+  if (count > 1 && count == CutOfDimension(Propagated(op), *d).count) return false;
   return absl::c_any_of(op.operands(), [&](const HloInstruction* operand) {
     const DividedValue& value = *values_.at(operand);
     return value.waiting != nullptr || CutOfDimension(value.tiles, *d).count > 1;

@@ -2,9 +2,11 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "hilo/host.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/standard_passes.h"
@@ -134,6 +136,27 @@ TEST(ShardingsTest, OfShardGroups) {
               kAOnRows)
         << kind;
   }
+}
+
+// Three of six: of the four parts that the sharding asks for, two. The log names what is not divided as wanted.
+TEST(ShardingsTest, SizesThatDoNotDivide) {
+  std::string log;
+  SetLogSink([&log](LogSeverity, absl::string_view message) { absl::StrAppend(&log, message, "\n"); });
+  const std::string result = ResultSharding(ParseHloModule(R"(HloModule m, num_partitions=4
+greater { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GT }
+ENTRY e {
+  x = f32[8] parameter(0), sharding={mesh['a'=2,'b'=2], [{'a', 'b'}]}
+  y = f32[6] slice(x), slice={[0:6]}
+  z = f32[6] sine(y)
+  s = f32[6] sort(z), dimensions={0}, to_apply=greater
+  c = f32[6] custom-call(s), custom_call_target="Sharding", sharding={mesh['a'=2,'b'=2], [{'a'}]}
+  ROOT r = f32[6] add(c, z)
+})"));
+  SetLogSink(nullptr);
+  EXPECT_EQ(result, "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}");
+  for (const char* part : {"z (f32[6] into 2 instead of 4 along dimension 0)", "sharded arrays whole, for s",
+                           "every partition computes the same, whole, for s"})
+    EXPECT_TRUE(absl::StrContains(log, part)) << part << "\n" << log;
 }
 
 }  // namespace
