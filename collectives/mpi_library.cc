@@ -198,12 +198,15 @@ absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(std::vector<int> ranks,
   } catch (const std::system_error& error) {
     return ResourceExhausted("the system gives no thread for MPI: ", error.what());
   }
-  while (made.wait_for(kGiveUpInterval) != std::future_status::ready) {
-    if (give_up != nullptr) HILO_RETURN_IF_ERROR(give_up());
-    if (absl::Now() >= deadline)
-      return DeadlineExceeded("the deadline has passed in MPI_Comm_create_group of ", version_);
+  absl::Status status;
+  while (status.ok() && made.wait_for(kGiveUpInterval) != std::future_status::ready) {
+    if (give_up != nullptr) status = give_up();
+    if (status.ok() && absl::Now() >= deadline)
+      status = DeadlineExceeded("the deadline has passed in MPI_Comm_create_group of ", version_);
   }
-  return made.get();
+  if (status.ok()) return made.get();
+  LeaveWithoutFinalizing();  // which must not be done while that thread is in MPI
+  return status;
 }
 
 absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(const std::vector<int>& ranks) {

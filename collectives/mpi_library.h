@@ -45,7 +45,8 @@ class MpiLibrary {
   absl::StatusOr<bool> Test(MpiHandle* request);
   // Ends a receive. Returns whether its memory is not written any more.
   bool Cancel(MpiHandle* request);
-  // After a process has died MPI_Finalize may wait for it without end: it is not called then.
+  // After a process has died MPI_Finalize may wait for it without end, and a thread that is left behind in MPI forbids
+  // it: it is not called then.
   void LeaveWithoutFinalizing();
 
  private:

@@ -124,15 +124,18 @@ class MpiTransport::Peer {
   // With receive_mutex held: starts to receive the next frame.
   absl::Status StartReceiving() {
     if (receiving_ == nullptr) receiving_ = std::make_unique<char[]>(kFirstBytes);
-    HILO_ASSIGN_OR_RETURN(
-        request_, mpi_->Receive(communicator_, rank_, kFirstTag, receiving_.get(), static_cast<int>(kFirstBytes)));
-    return absl::OkStatus();
+    return StartReceiving(kFirstTag, receiving_.get(), kFirstBytes);
   }
   // With receive_mutex held: the next frame that has arrived whole, into *frame. Returns whether there is one.
   absl::StatusOr<bool> Receive(Frame* frame) {
     while (true) {
-      HILO_ASSIGN_OR_RETURN(const bool done, mpi_->Test(&request_));
-      if (!done) return false;
+      const absl::StatusOr<bool> done = mpi_->Test(&request_);
+      if (!done.ok()) {
+        state_ = RequestState::kUnknown;
+        return done.status();
+      }
+      if (!*done) return false;
+      state_ = RequestState::kNone;
       if (!in_frame_) {
         WireHeader wire;
         std::memcpy(&wire, receiving_.get(), sizeof(wire));
@@ -152,14 +155,14 @@ class MpiTransport::Peer {
         HILO_RETURN_IF_ERROR(StartReceiving());
         return true;
       }
-      HILO_ASSIGN_OR_RETURN(request_,
-                            mpi_->Receive(communicator_, rank_, kRestTag, bytes_.data() + filled_,
-                                          static_cast<int>(std::min(kMostRestBytes, bytes_.size() - filled_))));
+      HILO_RETURN_IF_ERROR(
+          StartReceiving(kRestTag, bytes_.data() + filled_, std::min(kMostRestBytes, bytes_.size() - filled_)));
     }
   }
   // With receive_mutex held. Returns whether MPI uses no memory of the peer's any more.
   bool StopReceiving() {
-    if (receiving_ == nullptr || (!in_frame_ && mpi_->Cancel(&request_))) return true;
+    if (state_ == RequestState::kNone) return true;
+    if (state_ == RequestState::kOutstanding && !in_frame_ && mpi_->Cancel(&request_)) return true;
     // What a message may still be written to stays.
     new auto(std::move(bytes_));
     receiving_.release();
@@ -189,6 +192,15 @@ class MpiTransport::Peer {
     absl::Time since;
   };
 
+  // Of the receive: kUnknown after MPI has returned an error for it.
+  enum class RequestState { kNone, kOutstanding, kUnknown };
+
+  absl::Status StartReceiving(int tag, void* data, int64_t bytes) {
+    HILO_ASSIGN_OR_RETURN(request_, mpi_->Receive(communicator_, rank_, tag, data, static_cast<int>(bytes)));
+    state_ = RequestState::kOutstanding;
+    return absl::OkStatus();
+  }
+
   absl::Status StartSend(int tag, std::unique_ptr<Bytes> bytes) {
     HILO_ASSIGN_OR_RETURN(const MpiHandle request,
                           mpi_->Send(communicator_, rank_, tag, bytes->data(), static_cast<int>(bytes->bytes())));
@@ -203,6 +215,7 @@ class MpiTransport::Peer {
 
   // With receive_mutex.
   MpiHandle request_ = 0;
+  RequestState state_ = RequestState::kNone;
   std::unique_ptr<char[]> receiving_;  // the first message of a frame
   bool in_frame_ = false;              // of which the rest is being received
   FrameHeader header_;

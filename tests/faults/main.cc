@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +25,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -123,6 +126,17 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
   return absl::OkStatus();
 }
 
+// Where a rank waits before it leaves, for those that go on: the survivors, and a victim that lives. An mpirun may end
+// all when one exits that does not finalize MPI, as it cannot while another is dead or stuck; or that fails.
+absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
+  if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
+  const bool victim_lives = one.fault == "wrong" || one.fault == "fails";
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  if (victim_lives) return Barrier(store, "end", rank, kRanks, deadline);
+  return rank == one.victim ? absl::OkStatus()
+                            : Barrier(store, "end", rank - (rank > one.victim), kRanks - 1, deadline);
+}
+
 // One of the four processes. Prints what the parent checks: code, milliseconds, message; and how it went on.
 absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
@@ -152,7 +166,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
       }
       if (one.fault == "fails") {
         communicator.Finish(absl::DataLossError("the handler has failed"));
-        return absl::OkStatus();
+        return AwaitEnd(one, rank, *store);
       }
     }
     last = absl::Now();
@@ -163,15 +177,49 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
               static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
               std::string(status.message()).c_str());
   std::fflush(stdout);
-  if (is_victim) return absl::OkStatus();
+  if (is_victim) return AwaitEnd(one, rank, *store);
   run.communicators.clear();
   group.reset();
   HILO_RETURN_IF_ERROR(GoOnWithoutVictim(one, rank, store));
   std::printf("went on\n");
   std::fflush(stdout);
-  // An mpirun may end all when one exits that does not finalize MPI, as it cannot while another is dead or stuck.
-  if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
-  return Barrier(*store, "went on", rank - (rank > one.victim), kRanks - 1, absl::Now() + absl::Seconds(20));
+  HILO_RETURN_IF_ERROR(AwaitEnd(one, rank, *store));
+  std::printf("leaves\n");
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+// Under mpirun: runs a child that is the rank, and writes how it ends to the file status_RANK: what waitpid tells, or
+// "launcher SIGNAL" if this process is ended first. Returns in the child.
+void Supervise(const std::string& folder, int rank) {
+  static std::string file;
+  file = absl::StrCat(folder, "/status_", rank);
+  const pid_t child = fork();
+  if (child <= 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return;
+  }
+  for (int number : {SIGTERM, SIGINT, SIGHUP}) {
+    signal(number, [](int sent) {
+      const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      char text[] = "launcher 00\n";
+      text[9] = static_cast<char>('0' + sent / 10);
+      text[10] = static_cast<char>('0' + sent % 10);
+      if (out < 0 || write(out, text, sizeof(text) - 1) < 0) _exit(1);
+      _exit(128 + sent);
+    });
+  }
+  int status = -1;
+  while (waitpid(child, &status, 0) != child && errno == EINTR) {
+  }
+  std::ofstream(absl::StrCat(file, "_")) << status << "\n";
+  std::error_code ignored;  // the folder may be gone
+  std::filesystem::rename(absl::StrCat(file, "_"), file, ignored);
+  if (WIFSIGNALED(status)) {
+    signal(WTERMSIG(status), SIG_DFL);
+    raise(WTERMSIG(status));
+  }
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 struct Child {
@@ -180,6 +228,8 @@ struct Child {
   std::string text;
   int status = -1;
   bool ended = false;
+  std::string ending;  // where status does not tell
+  absl::Time gone = absl::InfiniteFuture();
 };
 
 Child Spawn(const std::string& program, const std::vector<std::string>& arguments) {
@@ -233,7 +283,14 @@ std::string Complaint(const Case& one, const Child& child) {
                                                                   {"stopped", "DEADLINE_EXCEEDED"},
                                                                   {"wrong", "FAILED_PRECONDITION"},
                                                                   {"fails", "DATA_LOSS"}};
-  if (child.status != 0) return absl::StrCat("it ended with ", child.status);
+  // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too. And once one
+  // has left that cannot finalize MPI, MPICH's mpirun ends the others.
+  const bool is_late =
+      one.transport == "mpi-mpich" && one.fault == "stopped" && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ");
+  const bool may_be_ended =
+      is_late || (absl::StartsWith(one.transport, kMpi) && absl::StrContains(child.text, "leaves\n"));
+  if (!child.ending.empty() && !may_be_ended) return child.ending;
+  if (child.ending.empty() && child.status != 0 && !is_late) return absl::StrCat("it ended with ", child.status);
   const std::string first = child.text.substr(0, child.text.find('\n'));
   const size_t tab = first.find('\t'), second = first.find('\t', tab + 1);
   int64_t milliseconds;
@@ -251,11 +308,7 @@ std::string Complaint(const Case& one, const Child& child) {
       absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
   if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank))
     return "the rank is not named";
-  // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too.
-  const bool may_fail = one.transport == "mpi-mpich" && one.fault == "stopped";
-  if (!absl::StrContains(child.text, "went on\n") &&
-      !(may_fail && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ")))
-    return "it did not go on";
+  if (!absl::StrContains(child.text, "went on\n") && !is_late) return "it did not go on";
   return "";
 }
 
@@ -278,6 +331,24 @@ std::string ReadFile(const std::string& path) {
 // MPICH's mpirun ends the other processes when one dies, whatever it is told.
 bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
   return transport != "mpi-mpich" || fault != "killed";
+}
+
+// How a rank under mpirun has ended, if it has. Where mpirun has killed it and its supervisor, nothing tells.
+void ReadEnding(const std::string& path, Child* child) {
+  const std::string text = ReadFile(path);
+  if (child->ended) return;
+  if (absl::EndsWith(text, "\n")) {
+    child->ended = true;
+    if (!absl::SimpleAtoi(text.substr(0, text.size() - 1), &child->status))
+      child->ending = absl::StrCat("it has been ended by the ", text.substr(0, text.size() - 1));
+    return;
+  }
+  const std::string state = child->pid > 0 ? ReadFile(absl::StrCat("/proc/", child->pid, "/stat")) : "R";
+  if (!state.empty() && !absl::StrContains(state, ") Z ")) return;
+  child->gone = std::min(child->gone, absl::Now());
+  if (absl::Now() < child->gone + absl::Seconds(1)) return;
+  child->ended = true;
+  child->ending = "it has vanished without a status";
 }
 
 // The four processes under mpirun, which goes on when one of them dies. They write into files what they say, with
@@ -313,19 +384,19 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     all_ended = true;
     for (int rank = 0; rank < kRanks; ++rank) {
       Child& child = (*children)[rank];
+      ReadEnding(absl::StrCat(folder, "/status_", rank), &child);
       const std::string text = ReadFile(absl::StrCat(folder, "/out_", rank));
       const size_t line = text.find('\n');
       int pid = -1;
       if (line != std::string::npos && absl::SimpleAtoi(text.substr(0, line), &pid)) child.text = text.substr(line + 1);
       child.pid = pid;
-      const std::string state = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
-      child.ended = pid > 0 && (state.empty() || absl::StrContains(state, ") Z "));
-      child.status = child.ended ? 0 : -1;
       if (rank != one.victim) all_ended = all_ended && child.ended;
     }
   }
   for (Child& child : *children) {
-    if (!child.ended && child.pid > 0) kill(child.pid, SIGKILL);
+    if (child.ended) continue;
+    child.ending = "it has not ended";
+    if (child.pid > 0) kill(child.pid, SIGKILL);
     child.ended = true;
   }
   kill(mpirun.pid, SIGTERM);
@@ -407,6 +478,7 @@ int Main(int argc, char** argv) {
       const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch({.coordinator = "file://" + arguments[7]});
       if (!launch.ok()) return 1;
       rank = static_cast<int>(launch->rank);
+      Supervise(arguments[7], rank);
       const std::string output = absl::StrCat(arguments[7], "/out_", rank);
       if (std::freopen(output.c_str(), "w", stdout) == nullptr) return 1;
       std::printf("%d\n", getpid());
