@@ -1,13 +1,16 @@
 """JAX programs that survive the death of a process: features for jax_test.py."""
 
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import jax
@@ -179,6 +182,44 @@ def process_0_dies_and_comes_back():
         rank, event = line.split(" ", 1)
         events_of[int(rank.strip("[]"))].append(json.loads(event))
     check(events_of, victim=0)
+
+
+@feature
+def an_example_goes_on_from_its_checkpoint():
+    """examples/jax/survive.py: process 0 is killed, and the job started again with more steps."""
+    if importlib.util.find_spec("orbax") is None:
+        return print("orbax: not installed")
+    root = pathlib.Path(__file__).resolve().parents[2]
+    hilo = pathlib.Path(os.environ["HILO_PJRT_LIBRARY"]).parents[1] / "bin" / "hilo"
+
+    def run(folder, steps, kill_at):
+        command = [hilo, "launch", "-n", "3", f"--coordinator={sys.executable}", "--heartbeat=3", "--restarts=1", sys.executable, root / "examples" / "jax" / "survive.py", folder, str(steps)]
+        losses, starts, victim = {}, [], None
+        with tempfile.TemporaryFile("w+") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment(), text=True) as job:
+            for line in job.stdout:
+                if found := re.match(r"\[(\d)\] process (\d+) starts from step (\d+)", line):
+                    starts.append(int(found[3]))
+                    victim = victim or (int(found[2]) if found[1] == "0" else None)
+                if found := re.match(r"\[\d\] step (\d+) on \d devices: loss (.*)", line):
+                    losses.setdefault(int(found[1]), set()).add(float(found[2]))
+                    if int(found[1]) == kill_at and victim is not None:
+                        os.kill(victim, signal.SIGKILL)
+                        kill_at = None
+            log.seek(0)
+            assert job.wait() == 0, log.read()[-2000:]
+        assert sorted(losses) == list(range(min(starts), steps)), (starts, sorted(losses))
+        assert all(max(of_step) - min(of_step) < 1e-4 for of_step in losses.values()), losses
+        return starts, [max(losses[step]) for step in sorted(losses)]
+
+    with tempfile.TemporaryDirectory() as folder:
+        starts, undisturbed = run(f"{folder}/a", 30, kill_at=None)
+        assert starts == [0] * 3, starts
+        starts, losses = run(f"{folder}/b", 20, kill_at=12)
+        assert len(starts) == 4, starts
+        np.testing.assert_allclose(losses, undisturbed[:20], atol=1e-4)
+        starts, losses = run(f"{folder}/b", 30, kill_at=None)
+        assert starts == [20] * 3, starts
+        np.testing.assert_allclose(losses, undisturbed[20:], atol=1e-4)
 
 
 if __name__ == "__main__":
