@@ -263,10 +263,12 @@ absl::StatusOr<StatedSharding> ReadMeshSharding(AttributeReader& reader) {
   StatedSharding metadata;  // takes the reduction
   std::vector<int64_t> devices;
   std::vector<AxisPart> manual, all;
+  bool has_dimensions = false;
   for (size_t i = 0; i < mesh.axes.size(); ++i) all.push_back({.axis = i, .before = 1, .size = mesh.sizes[i]});
   while (reader.Take(',')) {
     if (reader.Take('[')) {
       HILO_RETURN_IF_ERROR(ReadDimensions(reader, mesh, '\'', &roles));
+      has_dimensions = true;
       continue;
     }
     const absl::string_view word = reader.TakeWord();
@@ -300,7 +302,14 @@ absl::StatusOr<StatedSharding> ReadMeshSharding(AttributeReader& reader) {
   if (!reader.Take('}')) return reader.Expected("}");
   HILO_RETURN_IF_ERROR(SetDevices(std::move(devices), &mesh));
   HILO_RETURN_IF_ERROR(CheckRoles(mesh, roles));
+  std::vector<int64_t> sorted = mesh.devices;
+  absl::c_sort(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<int64_t>(i))
+      return InvalidArgument("sharding: expected each of the devices 0 to ", sorted.size() - 1, " once");
+  }
   if (!roles.unreduced.empty()) roles.reduction = metadata.tiles.reduction.value_or(PartReduction::kSum);
+  if (!has_dimensions) return StatedSharding{.tiles = {.reduction = roles.reduction}};
   return Stated(mesh, roles);
 }
 

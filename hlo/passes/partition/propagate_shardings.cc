@@ -147,7 +147,8 @@ class ShardingPropagation {
     std::vector<TileCut>& cuts = shardings_.arrays_[array];
     const TileAssignment& tiles = stated.tiles;
     const bool fits =
-        tiles.counts.size() == cuts.size() && static_cast<int64_t>(tiles.tile_of.size()) == shardings_.devices_;
+        tiles.counts.size() == cuts.size() && static_cast<int64_t>(tiles.tile_of.size()) == shardings_.devices_ &&
+        absl::c_all_of(tiles.tile_of, [&](const std::vector<int64_t>& tile) { return tile.size() == cuts.size(); });
     for (size_t d = 0; d < cuts.size(); ++d) {
       TileCut cut;
       if (!tiles.IsWhole() && fits) cut = CutOfDimension(tiles, static_cast<int64_t>(d));
@@ -161,7 +162,9 @@ class ShardingPropagation {
       if (cut.count > 1) reserved_[array].push_back(cut);
       withheld_.push_back({stated.priorities[d], array, d, std::move(cut), is_closed});
     }
-    if (static_cast<int64_t>(stated.replicated.tile_of.size()) != shardings_.devices_) return;
+    if (static_cast<int64_t>(stated.replicated.tile_of.size()) != shardings_.devices_ ||
+        absl::c_any_of(stated.replicated.tile_of, [](const std::vector<int64_t>& tile) { return tile.empty(); }))
+      return;
     for (size_t i = 0; i < stated.replicated.counts.size(); ++i) {
       if (stated.replicated.counts[i] > 1)
         reserved_[array].push_back(CutOfDimension(stated.replicated, static_cast<int64_t>(i)));

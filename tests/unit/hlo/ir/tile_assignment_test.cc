@@ -119,6 +119,8 @@ TEST(TileAssignmentTest, BadShardings) {
       {"{mesh['a'=2], shared}", "expected device_ids, replicated, unreduced, manual or metadata"},
       {"{mesh['a'=2], device_ids=(0)}", "expected 2 device_ids, got 1"},
       {"{mesh['a'=2], device_ids=[0]}", "expected =( before"},
+      {"{mesh['a'=2], device_ids=(7,6), [{'a'}]}", "expected each of the devices 0 to 1 once"},
+      {"{mesh['a'=2], device_ids=(0,0), [{'a'}]}", "expected each of the devices 0 to 1 once"},
       {"{mesh['a'=9223372036854775807,'b'=4], [{'a'}]}", "in positive numbers"},
       {"{mesh['a'=2], [{'a'}p-1]}", "expected a priority such as p1"},
       {"{maximal_mesh[3]}", "expected [device_id= before"},
@@ -196,6 +198,10 @@ TEST(TileAssignmentTest, StatedShardings) {
   const auto hlo = StatedShardingsFromHlo("{mesh['a'=2,'b'=2], [{'a', ?}, {}]}", 1);
   ASSERT_TRUE(hlo.ok()) << hlo.status();
   EXPECT_EQ((*hlo)[0].is_open, (std::vector<bool>{true, false}));
+  const auto unreduced = StatedShardingsFromHlo("{mesh['a'=2,'b'=2], unreduced}", 1);
+  ASSERT_TRUE(unreduced.ok()) << unreduced.status();
+  EXPECT_EQ((*unreduced)[0].tiles.reduction, PartReduction::kSum);
+  EXPECT_TRUE((*unreduced)[0].tiles.tile_of.empty());
   for (const char* wrong : {"#sdy.sharding<@m, [{}p]>", "#sdy.sharding<@m, [{}p99999999999999999999]>"}) {
     const auto stated = StatedShardingsFromSdy(wrong, *meshes, std::nullopt);
     EXPECT_TRUE(absl::StrContains(stated.status().message(), "expected a priority")) << stated.status();

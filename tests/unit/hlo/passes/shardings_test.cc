@@ -94,6 +94,23 @@ TEST(ShardingsTest, PrioritiesAndReplicatedAxesOfConstraints) {
   }
 }
 
+// Of a mesh of other devices than the program has, or of only some of them.
+TEST(ShardingsTest, DevicesThatAreLeftOut) {
+  for (const char* mesh : {R"(mesh<["c"=2], device_ids=[7, 6]>)", R"(mesh<["c"=2], device_ids=[0, 1]>)",
+                           R"(mesh<["c"=2], device_ids=[70, 60]>)"}) {
+    for (const char* dimension : {R"({"c"})", R"({"c"}p1)", R"({"c", ?})"}) {
+      const std::string result = OfStablehlo(
+          absl::StrCat("%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<", mesh, ", [", dimension, ", {}]>}"),
+          "  %s = stablehlo.sine %x : tensor<8x16xf32>\n  return %s : tensor<8x16xf32>");
+      EXPECT_TRUE(absl::StrContains(result, "devices")) << result;
+      const std::string constrained = OfStablehlo(
+          "%x: tensor<8x16xf32>", absl::StrCat("  %s = sdy.sharding_constraint %x <", mesh, ", [", dimension,
+                                               ", {}]> : tensor<8x16xf32>\n  return %s : tensor<8x16xf32>"));
+      EXPECT_TRUE(absl::StrContains(constrained, "devices")) << constrained;
+    }
+  }
+}
+
 TEST(ShardingsTest, GroupsAsText) {
   constexpr char kArguments[] =
       R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=2, "b"=4]>, [{"a"}, {}]>})";
