@@ -1,10 +1,14 @@
 #include "pjrt/client.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/framework_store.h"
@@ -82,7 +86,24 @@ absl::Status Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
   return absl::OkStatus();
 }
 
+// What is logged goes to the standard error, from HILO_LOG_LEVEL on: info, warning (the default), or error, of which
+// there are none.
+absl::Status SendLogToStandardError() {
+  const char* variable = std::getenv("HILO_LOG_LEVEL");
+  const std::string level = variable == nullptr || *variable == '\0' ? "warning" : variable;
+  if (level != "info" && level != "warning" && level != "error")
+    return InvalidArgument("HILO_LOG_LEVEL: expected info, warning or error, got '", level, "'");
+  SetLogSink([level](LogSeverity severity, absl::string_view message) {
+    const bool is_warning = severity == LogSeverity::kWarning;
+    if (level == "error" || (level == "warning" && !is_warning)) return;
+    std::fprintf(stderr, "hilo: %s%.*s\n", is_warning ? "warning: " : "", static_cast<int>(message.size()),
+                 message.data());
+  });
+  return absl::OkStatus();
+}
+
 absl::Status Client_Create(PJRT_Client_Create_Args* args) {
+  HILO_RETURN_IF_ERROR(SendLogToStandardError());
   HILO_ASSIGN_OR_RETURN(PluginOptions options, ReadClientOptions({args->create_options, args->num_options}));
   if (options.process_count > 1) {
     // Processes make their clients in the same order.

@@ -1,6 +1,9 @@
 """What JAX does with arrays over several devices; jax_test.py runs these beside jax_features.py."""
 
 import importlib.util
+import os
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -207,3 +210,14 @@ def shardings_are_shown_where_nothing_is_returned():
     seen = []
     jax.jit(lambda v: jax.debug.inspect_array_sharding(v * 2, callback=seen.append))(jax.device_put(normal(8), NamedSharding(mesh(2, 2), P("a"))))
     assert seen[0].is_equivalent_to(NamedSharding(mesh(2, 2), P("a")), 1), seen
+
+
+@feature
+def the_log_names_what_is_not_divided():
+    code = "import jax, jax.numpy as jnp; from jax.sharding import NamedSharding, PartitionSpec as P; m = jax.make_mesh((4,), ('x',), axis_types=(jax.sharding.AxisType.Auto,)); " \
+           "jax.jit(lambda v: jnp.sin(v[:6]))(jax.device_put(jnp.arange(8.0), NamedSharding(m, P('x'))))"
+    for level, expected in (("", "hilo: warning: jit__lambda: shardings do not divide arrays"), ("error", None), ("loud", "HILO_LOG_LEVEL: expected info, warning or error, got 'loud'")):
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="hilo", HILO_LOG_LEVEL=level)
+        log = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60).stderr
+        assert expected in log if expected else "hilo:" not in log, (level, log)
+        assert level != "" or "sine (f32[6] into 2 instead of 4 along dimension 0)" in log, log
