@@ -93,7 +93,8 @@ void BytecodeEntries::ReadQuantized(bool per_axis, RawType* raw, BytecodeCursor&
   Quantization& quantization = *raw->quantization;
   const auto read_scale = [&] { quantization.scales.push_back(std::bit_cast<double>(cursor.Integer(64))); };
   if (per_axis) {
-    quantization.dimension = static_cast<int64_t>(std::min<uint64_t>(cursor.Varint(), 1 << 20));
+    quantization.dimensions = {static_cast<int64_t>(std::min<uint64_t>(cursor.Varint(), 1 << 20))};
+    quantization.block_sizes = {1};
   } else {
     read_scale();
     quantization.zero_points.push_back(cursor.SignedVarint());
@@ -102,6 +103,7 @@ void BytecodeEntries::ReadQuantized(bool per_axis, RawType* raw, BytecodeCursor&
   quantization.max = cursor.SignedVarint();
   if (!per_axis) return;
   for (uint64_t i = 0, count = cursor.Count(); i < count; ++i) read_scale();
+  quantization.grid = {static_cast<int64_t>(quantization.scales.size())};
   quantization.zero_points = cursor.SignedVarints();
 }
 

@@ -1,4 +1,6 @@
 // Types of MLIR text.
+#include <map>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -70,6 +72,58 @@ absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
   return status.ok() ? status : cursor_.Error(status.message());
 }
 
+// "{0:2, 1:16}", the sizes of blocks along dimensions, or "1": a scale for each index along it.
+absl::Status MlirValueReader::ReadBlocks(Quantization* quantization) {
+  std::map<int64_t, int64_t> sizes;
+  const bool is_list = cursor_.Take("{");
+  do {
+    HILO_ASSIGN_OR_RETURN(const int64_t dimension, cursor_.Integer());
+    int64_t size = 1;
+    if (is_list) {
+      HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+      HILO_ASSIGN_OR_RETURN(size, cursor_.Integer());
+    }
+    if (!sizes.emplace(dimension, size).second)
+      return cursor_.Error(absl::StrCat("two sizes of blocks along dimension ", dimension));
+  } while (is_list && cursor_.Take(","));
+  for (const auto& [dimension, size] : sizes) {
+    quantization->dimensions.push_back(dimension);
+    quantization->block_sizes.push_back(size);
+  }
+  return is_list ? cursor_.Expect("}") : absl::OkStatus();
+}
+
+// "0.1:3", "{0.1:3, 0.2}", "{{0.1:3, 0.2}, {1, 2}}": the scales, and how many there are along each dimension of the
+// list.
+absl::StatusOr<std::vector<int64_t>> MlirValueReader::ReadScales(Quantization* quantization) {
+  constexpr int64_t kUnknown = -1;
+  std::vector<int64_t> sizes, open;  // the elements so far of the lists that are open, the outermost first
+  do {
+    while (cursor_.Take("{")) {
+      HILO_RETURN_IF_ERROR(CheckDepth(static_cast<int>(open.size())));
+      if (sizes.size() == open.size()) sizes.push_back(kUnknown);
+      open.push_back(0);
+    }
+    if (open.size() != sizes.size()) return cursor_.Expected("'{'");
+    const absl::string_view scale = cursor_.Number();
+    if (!absl::SimpleAtod(scale, &quantization->scales.emplace_back())) return cursor_.Expected("a scale");
+    quantization->zero_points.push_back(0);
+    if (cursor_.Take(":")) {
+      HILO_ASSIGN_OR_RETURN(quantization->zero_points.back(), cursor_.Integer());
+    }
+    if (!open.empty()) ++open.back();
+    while (!open.empty() && cursor_.Take("}")) {
+      int64_t& size = sizes[open.size() - 1];
+      if (size != kUnknown && size != open.back()) return cursor_.Error("lists of scales of different sizes");
+      size = open.back();
+      open.pop_back();
+      if (!open.empty()) ++open.back();
+    }
+  } while (!open.empty() && cursor_.Take(","));
+  if (!open.empty()) return cursor_.Expected("'}'");
+  return sizes;
+}
+
 // "i8<-127:127>:f32:1, {0.1:3, 0.2}>", behind the opening bracket.
 absl::Status MlirValueReader::ReadQuantized(Type* type) {
   auto quantization = std::make_shared<Quantization>();
@@ -86,28 +140,20 @@ absl::Status MlirValueReader::ReadQuantized(Type* type) {
   HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
   HILO_RETURN_IF_ERROR(ReadElement(cursor_.Word(), &expressed));
   quantization->expressed = expressed.element;
+  bool in_blocks = false;
   if (cursor_.Take(":")) {
-    if (cursor_.Peek() == '{') {
-      type->name = "an element type quantised by blocks";
-      HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());
-      HILO_RETURN_IF_ERROR(cursor_.Expect(","));
-      if (cursor_.Peek() != '{') return cursor_.Expected("'{'");
-      HILO_RETURN_IF_ERROR(cursor_.SkipBrackets());
-      return cursor_.Expect(">");
-    }
-    HILO_ASSIGN_OR_RETURN(quantization->dimension, cursor_.Integer());
+    in_blocks = cursor_.Peek() == '{';
+    HILO_RETURN_IF_ERROR(ReadBlocks(quantization.get()));
   }
   HILO_RETURN_IF_ERROR(cursor_.Expect(","));
-  const bool is_list = cursor_.Take("{");
-  do {
-    const absl::string_view scale = cursor_.Number();
-    if (!absl::SimpleAtod(scale, &quantization->scales.emplace_back())) return cursor_.Expected("a scale");
-    quantization->zero_points.push_back(0);
-    if (cursor_.Take(":")) {
-      HILO_ASSIGN_OR_RETURN(quantization->zero_points.back(), cursor_.Integer());
-    }
-  } while (is_list && cursor_.Take(","));
-  if (is_list) HILO_RETURN_IF_ERROR(cursor_.Expect("}"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ReadScales(quantization.get()));
+  // Scales of blocks are listed in as many dimensions as the array has, others along the one dimension.
+  for (const int64_t dimension : quantization->dimensions) {
+    const int64_t list = in_blocks ? dimension : 0;
+    if (list < 0 || list >= static_cast<int64_t>(sizes.size()))
+      return cursor_.Error(absl::StrCat("no list of scales along dimension ", dimension));
+    quantization->grid.push_back(sizes[list]);
+  }
   HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
   if (absl::Status status = CheckQuantization(*quantization); !status.ok()) return cursor_.Error(status.message());
   type->kind = Type::Kind::kElement;

@@ -58,6 +58,8 @@ class MlirValueReader {
   absl::StatusOr<const Type*> ReadType(int depth);
   absl::StatusOr<std::vector<const Type*>> ReadTypeList(int depth);
   absl::Status ReadQuantized(Type* type);
+  absl::Status ReadBlocks(Quantization* quantization);
+  absl::StatusOr<std::vector<int64_t>> ReadScales(Quantization* quantization);
   absl::Status ReadTensor(int depth, Type* type);
   absl::Status ReadElement(absl::string_view word, Type* type);
   absl::StatusOr<const Attribute*> ReadAttribute(int depth);

@@ -74,20 +74,38 @@ absl::StatusOr<HloInstruction*> ConvertTo(OpConversion& c, HloInstruction* x, Pr
   return c.Add(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
 }
 
-// `values`, one or one for each index along `dimension`, as numbers of the shape and type of `x`.
+// `values`, one for each block, as numbers of the shape and type of `x`. A dimension in blocks of several elements is
+// two in between: the block, and the element in it.
 template <typename T>
-absl::StatusOr<HloInstruction*> Spread(OpConversion& c, const std::vector<T>& values, int64_t dimension,
+absl::StatusOr<HloInstruction*> Spread(OpConversion& c, const std::vector<T>& values, const Quantization& blocks,
                                        const HloInstruction& x) {
   const Shape& shape = x.shape();
-  const bool along = dimension >= 0;
-  if (along && (dimension >= shape.rank() || shape.dimensions(dimension) != static_cast<int64_t>(values.size())))
-    return InvalidArgument(values.size(), " scales along dimension ", dimension, " of ", shape.ToString());
-  const Literal literal = along ? LiteralUtil::CreateR1<T>(values) : LiteralUtil::CreateR0<T>(values[0]);
-  HILO_ASSIGN_OR_RETURN(Literal converted, literal.Convert(shape.element_type()));
-  HloInstruction* constant = c.AddConstant(std::make_shared<const Literal>(std::move(converted)));
+  std::vector<int64_t> divided;
   auto attributes = std::make_unique<BroadcastAttrs>();
-  if (along) attributes->dimensions = {dimension};
-  return c.Add(HloOpcode::kBroadcast, {constant}, std::move(attributes), {}, &shape);
+  size_t next = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (next == blocks.dimensions.size() || blocks.dimensions[next] != d) {
+      divided.push_back(shape.dimensions(d));
+      continue;
+    }
+    const int64_t size = blocks.block_sizes[next], count = blocks.grid[next];
+    if (shape.dimensions(d) % size != 0 || shape.dimensions(d) / size != count)
+      return InvalidArgument(count, " scales for blocks of ", size, " along dimension ", d, " of ", shape.ToString());
+    attributes->dimensions.push_back(static_cast<int64_t>(divided.size()));
+    divided.push_back(count);
+    if (size > 1) divided.push_back(size);
+    ++next;
+  }
+  if (next != blocks.dimensions.size())
+    return InvalidArgument("scales along dimension ", blocks.dimensions[next], " of ", shape.ToString());
+  HILO_ASSIGN_OR_RETURN(Literal grid, LiteralUtil::CreateR1<T>(values).Reshape(blocks.grid));
+  HILO_ASSIGN_OR_RETURN(Literal converted, grid.Convert(shape.element_type()));
+  HloInstruction* constant = c.AddConstant(std::make_shared<const Literal>(std::move(converted)));
+  const Shape in_blocks(shape.element_type(), divided);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * spread,
+                        c.Add(HloOpcode::kBroadcast, {constant}, std::move(attributes), {}, &in_blocks));
+  if (in_blocks.rank() == shape.rank()) return spread;
+  return c.Add(HloOpcode::kReshape, {spread}, nullptr, {}, &shape);
 }
 
 HloInstruction* Scalar(OpConversion& c, PrimitiveType type, int64_t value) {
@@ -104,7 +122,7 @@ absl::StatusOr<HloInstruction*> Centered(OpConversion& c, HloInstruction* x, con
                                          PrimitiveType type) {
   HILO_ASSIGN_OR_RETURN(x, ConvertTo(c, x, type));
   if (!HasZeroPoint(quantization)) return x;
-  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, Spread(c, quantization.zero_points, quantization.dimension, *x));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, Spread(c, quantization.zero_points, quantization, *x));
   return c.Add(HloOpcode::kSubtract, {x, zeros});
 }
 
@@ -112,7 +130,7 @@ absl::StatusOr<HloInstruction*> Centered(OpConversion& c, HloInstruction* x, con
 // although a program need not be strict (docs/numerics.md): reduce-precision keeps products out of fused operations,
 // and quotients of f32 are those of f64, which are the same once converted, even by a reciprocal.
 absl::StatusOr<HloInstruction*> TimesScale(OpConversion& c, HloInstruction* x, const Quantization& quantization) {
-  HILO_ASSIGN_OR_RETURN(HloInstruction * scales, Spread(c, quantization.scales, quantization.dimension, *x));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * scales, Spread(c, quantization.scales, quantization, *x));
   HILO_ASSIGN_OR_RETURN(x, c.Add(HloOpcode::kMultiply, {x, scales}));
   if (x->shape().element_type() != F32) return x;
   auto attributes = std::make_unique<ReducePrecisionAttrs>();
@@ -123,7 +141,7 @@ absl::StatusOr<HloInstruction*> TimesScale(OpConversion& c, HloInstruction* x, c
 
 absl::StatusOr<HloInstruction*> ByScale(OpConversion& c, HloInstruction* x, const Quantization& quantization) {
   const PrimitiveType type = x->shape().element_type(), exact = type == F32 ? F64 : type;
-  HILO_ASSIGN_OR_RETURN(HloInstruction * scales, Spread(c, quantization.scales, quantization.dimension, *x));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * scales, Spread(c, quantization.scales, quantization, *x));
   HILO_ASSIGN_OR_RETURN(x, ConvertTo(c, x, exact));
   HILO_ASSIGN_OR_RETURN(scales, ConvertTo(c, scales, exact));
   HILO_ASSIGN_OR_RETURN(x, c.Add(HloOpcode::kDivide, {x, scales}));
@@ -142,7 +160,7 @@ absl::StatusOr<HloInstruction*> Quantized(OpConversion& c, HloInstruction* x, co
   HILO_ASSIGN_OR_RETURN(x, ConvertTo(c, x, type));
   HILO_ASSIGN_OR_RETURN(x, ByScale(c, x, quantization));
   if (HasZeroPoint(quantization)) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, Spread(c, quantization.zero_points, quantization.dimension, *x));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, Spread(c, quantization.zero_points, quantization, *x));
     HILO_ASSIGN_OR_RETURN(x, c.Add(HloOpcode::kAdd, {x, zeros}));
   }
   HILO_ASSIGN_OR_RETURN(
@@ -179,11 +197,11 @@ absl::StatusOr<std::optional<Quantization>> SumsOf(const OpConversion& c) {
       c.op.name == "stablehlo.dot_general" || c.op.name == "stablehlo.dot" || c.op.name == "stablehlo.convolution";
   if (!is_product || c.operands.size() != 2) return std::nullopt;
   const Quantization *lhs = QuantizationOf(*c.op.operands[0]), *rhs = QuantizationOf(*c.op.operands[1]);
-  if (lhs == nullptr || rhs == nullptr || lhs->dimension >= 0) return std::nullopt;
+  if (lhs == nullptr || rhs == nullptr || !lhs->dimensions.empty() || rhs->dimensions.size() > 1) return std::nullopt;
   Quantization sums = *rhs;
-  if (rhs->dimension >= 0) {
-    HILO_ASSIGN_OR_RETURN(sums.dimension, ResultDimension(c, rhs->dimension));
-    if (sums.dimension < 0) return std::nullopt;
+  for (int64_t& dimension : sums.dimensions) {
+    HILO_ASSIGN_OR_RETURN(dimension, ResultDimension(c, dimension));
+    if (dimension < 0) return std::nullopt;
   }
   for (double& scale : sums.scales) scale *= lhs->scales[0];
   const int bits = std::max(PrimitiveTypeBitWidth(lhs->storage), PrimitiveTypeBitWidth(rhs->storage));

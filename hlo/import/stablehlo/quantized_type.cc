@@ -27,8 +27,17 @@ absl::Status CheckQuantization(const Quantization& quantization) {
   if (quantization.scales.empty() || quantization.scales.size() != quantization.zero_points.size())
     return InvalidArgument("expected a zero point for each scale, got ", quantization.zero_points.size(), " for ",
                            quantization.scales.size());
-  if (quantization.dimension < -1 || (quantization.dimension == -1 && quantization.scales.size() != 1))
-    return InvalidArgument(quantization.scales.size(), " scales along dimension ", quantization.dimension);
+  int64_t blocks = 1, previous = -1;
+  for (size_t i = 0; i < quantization.dimensions.size(); ++i) {
+    if (quantization.dimensions[i] <= previous)
+      return InvalidArgument("expected dimensions in ascending order, got ", quantization.dimensions[i], " after ",
+                             previous);
+    previous = quantization.dimensions[i];
+    if (quantization.block_sizes[i] < 1) return InvalidArgument("blocks of ", quantization.block_sizes[i], " elements");
+    blocks *= quantization.grid[i];
+  }
+  if (static_cast<int64_t>(quantization.scales.size()) != blocks)
+    return InvalidArgument("expected ", blocks, " scales, got ", quantization.scales.size());
   for (const double scale : quantization.scales) {
     const double rounded = LiteralUtil::FromDouble(full.expressed, scale).GetAsDouble(0);
     if (!(rounded > 0) || !std::isfinite(rounded))

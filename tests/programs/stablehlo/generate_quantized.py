@@ -1,4 +1,5 @@
-"""Writes quantized.mlirbc (a portable artifact) and quantized.npz (inputs, results) of quantized.mlir in this folder.
+"""Writes quantized.mlirbc (a portable artifact) and quantized.npz (inputs, results) of quantized.mlir in this folder, and
+quantized_blocks.npz of quantized_blocks.mlir, whose types no artifact has.
 
     python tests/programs/stablehlo/generate_quantized.py
 
@@ -52,3 +53,25 @@ arrays |= {f"out{i}": value for i, value in enumerate(results)}
 np.savez(HERE / "quantized.npz", **arrays)
 text = (HERE / "quantized.mlir").read_text()
 (HERE / "quantized.mlirbc").write_bytes(stablehlo.serialize_portable_artifact_str(text, "1.13.0"))
+
+random = np.random.default_rng(6)
+x = (random.standard_normal((4, 6)) * 20).astype(F)
+r = random.integers(-8, 8, (4, 6), dtype=np.int8)
+c = random.integers(-128, 128, (4, 6), dtype=np.int8)
+
+
+def spread(values, rows, columns):
+    return np.repeat(np.repeat(values, rows, axis=0), columns, axis=1)
+
+
+scales, zeros = spread([[0.5, 0.25], [0.125, 2.0]], 2, 3), spread([[1, 0], [-3, 5]], 2, 3)
+columns = spread([[0.5], [0.25]], 2, 6), spread([[3], [-7]], 2, 6)
+q = quantize(x, scales, zeros, -127, 127)
+numbers = dequantize(q, scales, zeros)
+again = dequantize(quantize(numbers, *columns), *columns)
+weights = dequantize(r, spread([[0.5, 0.25, 1.0]], 4, 2), spread([[0, 1, 0]], 4, 2))
+lhs = dequantize(np.array([[3, 4, 5, 6], [0, 3, 2, -9], [127, -128, 3, 1], [3, 3, 3, 4], [1, 2, 3, 4], [-7, 8, -9, 10]]), 0.5, 3)
+rhs = dequantize(c, *columns)
+results = [q.astype(np.int8), numbers, again, x @ weights.T, lhs.T @ rhs.T, dequantize(quantize(-rhs, *columns), *columns)]
+arrays = {"arg0": x, "arg1": r.view("V1"), "arg2": c} | {f"out{i}": value for i, value in enumerate(results)}
+np.savez(HERE / "quantized_blocks.npz", **arrays)

@@ -282,7 +282,20 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
     return Module(absl::StrCat("    %y = stablehlo.abs %x : ", type, "\n    return %y : ", type), type);
   };
   ExpectError(quantized("any<i8>"), absl::StatusCode::kUnimplemented, "tensor of !quant.any");
-  ExpectError(quantized("uniform<i8:f32:{0:2}, {0.1, 0.2}>"), absl::StatusCode::kUnimplemented, "quantised by blocks");
+  ExpectError(quantized("uniform<i8:f32:{0:3}, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
+              "2 scales for blocks of 3 along dimension 0 of");
+  ExpectError(quantized("uniform<i8:f32:{0:0}, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument, "blocks of 0");
+  ExpectError(quantized("uniform<i8:f32:{1:2}, {{0.1, 0.2}}>"), absl::StatusCode::kInvalidArgument,
+              "scales along dimension 1 of");
+  ExpectError(quantized("uniform<i8:f32:{1:2}, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
+              "no list of scales along dimension 1");
+  ExpectError(quantized("uniform<i8:f32:{0:2, 0:2}, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
+              "two sizes of blocks along dimension 0");
+  ExpectError(quantized("uniform<i8:f32:{0:2}, {{0.1, 0.2}, {0.1}}>"), absl::StatusCode::kInvalidArgument,
+              "lists of scales of different sizes");
+  ExpectError(quantized("uniform<i8:f32:{0:2}, {{0.1, 0.2}, 0.1}>"), absl::StatusCode::kInvalidArgument,
+              "expected '{'");
+  ExpectError(quantized("uniform<i8:f32:{0:2}, {0.1, 0.2"), absl::StatusCode::kInvalidArgument, "expected '}'");
   ExpectError(quantized("uniform<i8:f32, 0.0>"), absl::StatusCode::kInvalidArgument, "a scale of 0 of f32");
   ExpectError(quantized("uniform<i8:f32, 1e39>"), absl::StatusCode::kInvalidArgument, "a scale of 1e+39 of f32");
   ExpectError(quantized("uniform<i8:f32, 0.1:128>"), absl::StatusCode::kInvalidArgument,
@@ -291,10 +304,9 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               "from -129 to 127 in s8");
   ExpectError(quantized("uniform<f32:f32, 0.1>"), absl::StatusCode::kInvalidArgument, "expected integers");
   ExpectError(quantized("uniform<i8:i32, 0.1>"), absl::StatusCode::kInvalidArgument, "expected floats");
-  ExpectError(quantized("uniform<i8:f32, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
-              "2 scales along dimension -1");
+  ExpectError(quantized("uniform<i8:f32, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument, "expected 1 scales, got 2");
   ExpectError(quantized("uniform<i8:f32:0, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
-              "2 scales along dimension 0 of");
+              "2 scales for blocks of 1 along dimension 0 of");
   ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented,
               "tensor<?xf32>");
   ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }",
