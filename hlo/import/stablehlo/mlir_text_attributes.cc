@@ -135,6 +135,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute(int depth) {
     return attribute;
   }
   if (cursor_.Take("dense<")) return ReadDense();
+  if (cursor_.Take("dense_resource<")) return ReadDenseResource();
   if (cursor_.Take("array<")) return ReadArray();
   if (cursor_.At("loc(")) {
     attribute->kind = Kind::kLocation;
@@ -178,114 +179,6 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadNumber() {
   attribute->kind = type->element == PRED ? Kind::kBool : Kind::kInteger;
   attribute->integer =
       type->element == U64 ? static_cast<int64_t>(value.GetFirstElement<uint64_t>()) : value.GetAsInt64(0);
-  return attribute;
-}
-
-// A number of `type`, as the bytes of a literal's element. Hexadecimal numbers are the bits of floats.
-absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes) {
-  const size_t width = PrimitiveTypeByteSize(type);
-  uint8_t element[16] = {};
-  uint64_t bits;
-  if (IsComplexType(type)) {
-    return cursor_.Error("expected the two parts of a complex number");
-  } else if (IsFloatingPointType(type) && absl::StartsWith(word, "0x") && absl::SimpleHexAtoi(word, &bits)) {
-    std::memcpy(element, &bits, width);
-  } else if (absl::Status status = ParseNumber(word, type, element); !status.ok()) {
-    return cursor_.Error(status.message());
-  }
-  bytes->append(reinterpret_cast<const char*>(element), width);
-  return absl::OkStatus();
-}
-
-// The text between the brackets of dense<...>, up to and with the closing one.
-absl::Status MlirValueReader::ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed) {
-  if (cursor_.Peek() == '"') {
-    HILO_ASSIGN_OR_RETURN(*raw, cursor_.String());
-    return cursor_.Expect(">");
-  }
-  int64_t open = 0;
-  while (!cursor_.Take(">")) {
-    if (cursor_.Take("[")) {
-      *listed = true;
-      ++open;
-    } else if (cursor_.Take("]")) {
-      if (--open < 0) return cursor_.Expected("'>'");
-    } else if (!cursor_.Take(",") && !cursor_.Take("(") && !cursor_.Take(")")) {
-      words->emplace_back(cursor_.Number());
-      if (words->back().empty()) return cursor_.Expected("a number");
-    }
-  }
-  return open == 0 ? absl::OkStatus() : cursor_.Expected("']'");
-}
-
-absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
-  std::vector<std::string> words;
-  std::string raw;
-  bool listed = false;
-  HILO_RETURN_IF_ERROR(ReadElements(&words, &raw, &listed));
-  HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
-  HILO_ASSIGN_OR_RETURN(const Type* type, ReadType());
-  Attribute* attribute = module_.AddAttribute();
-  attribute->kind = Kind::kDense;
-  attribute->type = type;
-  if (type->kind == Type::Kind::kForeign) return attribute;
-  if (type->kind != Type::Kind::kTensor || !type->IsStatic())
-    return cursor_.Error(absl::StrCat("elements of ", TypeText(*type)));
-  std::string bytes;
-  if (!raw.empty()) {
-    if (!absl::StartsWith(raw, "0x") || raw.size() % 2 != 0 ||
-        !std::all_of(raw.begin() + 2, raw.end(), absl::ascii_isxdigit)) {
-      return cursor_.Error("expected 0x and hexadecimal digits");
-    }
-    bytes = absl::HexStringToBytes(raw.substr(2));
-  } else {
-    const bool is_complex = IsComplexType(type->element);
-    const PrimitiveType part = is_complex ? (type->element == C64 ? F32 : F64) : type->element;
-    for (const std::string& word : words) HILO_RETURN_IF_ERROR(AppendElement(word, part, &bytes));
-    const int64_t elements = ShapeUtil::ElementsIn(type->shape);
-    const auto given = static_cast<int64_t>(words.size()) / (is_complex ? 2 : 1);
-    const bool is_splat = !listed && given == 1;
-    if (!is_splat && given != elements) {
-      return cursor_.Error(
-          absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
-    }
-    // Bits are packed, and all ones for a splat of one.
-    if (type->element == PRED && is_splat && elements != 1) bytes[0] = bytes[0] != 0 ? '\xff' : '\0';
-    if (type->element == PRED && !is_splat) {
-      std::string packed((elements + 7) / 8, '\0');
-      for (int64_t i = 0; i < elements; ++i) packed[i / 8] |= static_cast<char>((bytes[i] != 0 ? 1 : 0) << (i % 8));
-      bytes = std::move(packed);
-    }
-  }
-  attribute->text = module_.AddString(std::move(bytes));
-  return attribute;
-}
-
-// "i64: 1, 2>" or "i64>".
-absl::StatusOr<const Attribute*> MlirValueReader::ReadArray() {
-  HILO_ASSIGN_OR_RETURN(const Type* element, ReadType());
-  if (element->kind != Type::Kind::kElement || IsComplexType(element->element))
-    return cursor_.Error("expected a type of numbers");
-  std::string bytes;
-  int64_t count = 0;
-  if (cursor_.Take(":")) {
-    do {
-      HILO_RETURN_IF_ERROR(AppendElement(cursor_.Number(), element->element, &bytes));
-      ++count;
-    } while (cursor_.Take(","));
-  }
-  HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
-  if (element->element == PRED) {
-    std::string packed((count + 7) / 8, '\0');
-    for (int64_t i = 0; i < count; ++i) packed[i / 8] |= static_cast<char>((bytes[i] != 0 ? 1 : 0) << (i % 8));
-    bytes = std::move(packed);
-  }
-  Type* type = module_.AddType();
-  HILO_RETURN_IF_ERROR(SetTensor(element->element, {count}, {}, type));
-  Attribute* attribute = module_.AddAttribute();
-  attribute->kind = Kind::kDense;
-  attribute->type = type;
-  attribute->text = module_.AddString(std::move(bytes));
   return attribute;
 }
 

@@ -20,7 +20,7 @@ absl::Status MlirTextReader::Read() {
   while (!frames_.empty()) {
     Frame& frame = frames_.back();
     const bool outermost = bare && frames_.size() == 1;
-    if (outermost && (cursor_.AtEnd() || cursor_.Peek() == '#')) {
+    if (outermost && (cursor_.AtEnd() || cursor_.Peek() == '#' || cursor_.At("{-#"))) {
       HILO_RETURN_IF_ERROR(EndRegion());
     } else if (!outermost && cursor_.Take("}")) {
       HILO_RETURN_IF_ERROR(EndRegion());
@@ -31,6 +31,7 @@ absl::Status MlirTextReader::Read() {
     }
   }
   HILO_RETURN_IF_ERROR(ReadAliases());
+  HILO_RETURN_IF_ERROR(values_.ReadResources());
   return cursor_.AtEnd() ? absl::OkStatus() : cursor_.Expected("the end of the text");
 }
 
@@ -188,7 +189,7 @@ absl::string_view MlirTextReader::NormalName(absl::string_view name) {
   if (name == "return" || name == "func.return") return "func.return";
   if (name == "call") return "func.call";
   if (name == "module") return "builtin.module";
-  if (name == "chlo.constant") return "stablehlo.constant";
+  if (name == "chlo.constant" || name == "arith.constant") return "stablehlo.constant";
   return name;
 }
 

@@ -50,6 +50,10 @@ class MlirValueReader {
   void AddAlias(std::string name, const Attribute* value) { aliases_[std::move(name)] = value; }
   void AddTypeAlias(absl::string_view name, const Type* type) { type_aliases_[name] = type; }
 
+  // The bytes of dense_resource<name>, which are at the end of the text if there are any:
+  // {-# dialect_resources: { builtin: { name: "0x..." } } #-}.
+  absl::Status ReadResources();
+
   const Attribute* Enum(absl::string_view text);
   const Attribute* Integer(int64_t value);
   const Attribute* String(std::string text, Attribute::Kind kind = Attribute::Kind::kString);
@@ -65,6 +69,11 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadAttribute(int depth);
   absl::Status ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries);
   absl::StatusOr<const Attribute*> ReadDense();
+  absl::StatusOr<const Attribute*> ReadDenseResource();
+  absl::Status ReadDialectResources();
+  absl::Status ReadResource(absl::string_view name);
+  absl::StatusOr<std::string> ResourceName();
+  absl::StatusOr<std::string> BytesOf(absl::string_view hexadecimal) const;
   absl::StatusOr<const Attribute*> ReadArray();
   absl::StatusOr<const Attribute*> ReadNumber();
   absl::StatusOr<const Attribute*> ReadDialectAttribute(int depth);
@@ -81,6 +90,8 @@ class MlirValueReader {
   MlirModule& module_;
   absl::flat_hash_map<std::string, const Attribute*> aliases_;
   absl::flat_hash_map<std::string, const Type*> type_aliases_;
+  // Those whose bytes have not been read, by their names.
+  absl::flat_hash_map<std::string, std::vector<Attribute*>> resources_;
 };
 
 }  // namespace hilo::stablehlo

@@ -260,6 +260,36 @@ TEST(StablehloTextTest, AliasesOfTypes) {
   ExpectError(text("!e"), absl::StatusCode::kUnimplemented, "tensor of !e");
 }
 
+TEST(StablehloTextTest, ConstantsFromResources) {
+  const auto text = [](absl::string_view value, absl::string_view behind) {
+    return absl::StrCat("func.func @main() -> tensor<2xi16> {\n  %c = arith.constant ", value,
+                        "\n  return %c : tensor<2xi16>\n}\n", behind);
+  };
+  constexpr absl::string_view kOfOthers =
+      R"({-# external_resources: { mlir_reproducer: { verify: "true" } }, dialect_resources: { other: { a: [1] }, )";
+  const auto listed = ImportStablehlo(text("dense<[258, -1]> : tensor<2xi16>", ""));
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  for (const absl::string_view name : {"a", "\"a b\""}) {
+    const auto resource = ImportStablehlo(
+        text(absl::StrCat("dense_resource<", name, "> : tensor<2xi16>"),
+             absl::StrCat(kOfOthers, "builtin: { z: \"0x00\", ", name, ": \"0x020000000201FFFF\" } } #-}")));
+    ASSERT_TRUE(resource.ok()) << resource.status();
+    EXPECT_EQ(PrintHloModule(*resource->module), PrintHloModule(*listed->module));
+  }
+  const std::string user = text("dense_resource<a> : tensor<2xi16>", "");
+  ExpectError(user, absl::StatusCode::kInvalidArgument, "there is no resource a");
+  for (const auto& [bytes, error] : {std::pair("0x0200", "expected an alignment"),
+                                     std::pair("0x020000000201", "resource a has 2 bytes of tensor<2xs16>"),
+                                     std::pair("02", "expected 0x and hexadecimal digits")}) {
+    ExpectError(absl::StrCat(user, "{-# dialect_resources: { builtin: { a: \"", bytes, "\" } } #-}"),
+                absl::StatusCode::kInvalidArgument, error);
+  }
+  ExpectError(absl::StrCat(user, "{-# dialect_resources: { builtin: { a: \"0x"), absl::StatusCode::kInvalidArgument,
+              "");
+  ExpectError(absl::StrCat(user, "{-# others: {} #-}"), absl::StatusCode::kInvalidArgument,
+              "expected dialect_resources");
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
