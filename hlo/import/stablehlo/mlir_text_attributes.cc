@@ -467,6 +467,10 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
   if (name == "stablehlo.conv") {
     attribute->kind = Kind::kDictionary;
     HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    if (cursor_.TakeWord("raw")) {  // numbers by their names, of which [b, f, 0, 1]x... is short
+      HILO_RETURN_IF_ERROR(ReadEntries(">", depth, &attribute->entries));
+      return attribute;
+    }
     HILO_RETURN_IF_ERROR(ReadConvolutionDimensions(&attribute->entries));
     HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
     return attribute;

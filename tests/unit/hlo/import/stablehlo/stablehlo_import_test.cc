@@ -290,6 +290,26 @@ TEST(StablehloTextTest, ConstantsFromResources) {
               "expected dialect_resources");
 }
 
+// Numbers of dimensions by their names are the same as letters in their places.
+TEST(StablehloTextTest, DimensionsOfConvolutionsByName) {
+  const auto text = [](absl::string_view dimensions) {
+    return absl::StrCat(R"(func.func @main(%x: tensor<1x4x4x2xf32>, %k: tensor<3x3x2x5xf32>) -> tensor<1x2x2x5xf32> {
+  %y = "stablehlo.convolution"(%x, %k) <{dimension_numbers = #stablehlo.conv<)",
+                        dimensions, R"(>, batch_group_count = 1 : i64, feature_group_count = 1 : i64}>
+    : (tensor<1x4x4x2xf32>, tensor<3x3x2x5xf32>) -> tensor<1x2x2x5xf32>
+  return %y : tensor<1x2x2x5xf32>
+})");
+  };
+  const auto letters = ImportStablehlo(text("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"));
+  const auto names = ImportStablehlo(text(
+      "raw input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [1, 2], "
+      "kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], "
+      "output_batch_dimension = 0, output_feature_dimension = 3, output_spatial_dimensions = [1, 2]"));
+  ASSERT_TRUE(letters.ok()) << letters.status();
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_EQ(PrintHloModule(*names->module), PrintHloModule(*letters->module));
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
