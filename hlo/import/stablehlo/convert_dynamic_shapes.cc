@@ -1,5 +1,7 @@
 // Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from
 // constants. Sizes that the operation's type leaves open are then inferred.
+#include <algorithm>
+
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
@@ -39,10 +41,34 @@ absl::StatusOr<Results> DynamicIota(OpConversion& c) {
   return c.Split(Iota(c, shape));
 }
 
+// Sizes of slices, from those of the result: 1 along dimensions that it lacks.
+absl::StatusOr<std::vector<int64_t>> SliceSizes(const OpConversion& c) {
+  HILO_ASSIGN_OR_RETURN(const Shape result, c.ResultShape());
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, c.Integers("offset_dims"));
+  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> missing, c.Integers("collapsed_slice_dims"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> batch, c.Integers("operand_batching_dims"));
+  missing.insert(missing.end(), batch.begin(), batch.end());
+  std::vector<int64_t> sizes;
+  size_t next = 0;
+  for (int64_t d = 0; d < c.operands[0]->shape().rank(); ++d) {
+    if (std::find(missing.begin(), missing.end(), d) != missing.end()) {
+      sizes.push_back(1);
+      continue;
+    }
+    if (next == offsets.size() || offsets[next] < 0 || offsets[next] >= result.rank())
+      return InvalidArgument("expected a dimension of ", result.ToString(), " in offset_dims for dimension ", d);
+    sizes.push_back(result.dimensions(offsets[next++]));
+  }
+  return sizes;
+}
+
 absl::StatusOr<Results> DynamicGather(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
-  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> slice_sizes, c.ConstantIntegers(c.operands[2], "slice sizes"));
-  return c.Split(Gather(c, std::move(slice_sizes)));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  absl::StatusOr<std::vector<int64_t>> sizes = c.ConstantIntegers(c.operands[2], "slice sizes");
+  if (!sizes.ok() && c.ResultType().IsStatic()) sizes = SliceSizes(c);
+  if (!sizes.ok()) return sizes.status();
+  return c.Split(Gather(c, *std::move(sizes)));
 }
 
 absl::StatusOr<Results> DynamicPad(OpConversion& c) {

@@ -310,6 +310,27 @@ TEST(StablehloTextTest, DimensionsOfConvolutionsByName) {
   EXPECT_EQ(PrintHloModule(*names->module), PrintHloModule(*letters->module));
 }
 
+// Slice sizes that are no constants are those that the result's type states.
+TEST(StablehloTextTest, SliceSizesOfDynamicGathers) {
+  const auto text = [](absl::string_view sizes, absl::string_view result) {
+    return absl::StrCat("func.func @main(%x: tensor<4x5xf32>, %i: tensor<3x1xi32>, %s: tensor<2xi32>) -> ", result,
+                        " {\n", sizes, R"(
+  %y = "stablehlo.dynamic_gather"(%x, %i, %t) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+    collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>}>
+    : (tensor<4x5xf32>, tensor<3x1xi32>, tensor<2xi32>) -> )",
+                        result, "\n  return %y : ", result, "\n}");
+  };
+  constexpr absl::string_view kUnknown = "  %t = stablehlo.negate %s : tensor<2xi32>",
+                              kKnown = "  %t = stablehlo.constant dense<[1, 2]> : tensor<2xi32>";
+  const auto unknown = ImportStablehlo(text(kUnknown, "tensor<3x2xf32>"));
+  ASSERT_TRUE(unknown.ok()) << unknown.status();
+  EXPECT_TRUE(absl::StrContains(PrintHloModule(*unknown->module), "slice_sizes={1,2}"));
+  EXPECT_TRUE(ImportStablehlo(text(kKnown, "tensor<3x2xf32>")).ok());
+  ExpectError(text(kUnknown, "tensor<3x?xf32>"), absl::StatusCode::kUnimplemented, "slice sizes that are not known");
+  ExpectError(text(kUnknown, "tensor<3xf32>"), absl::StatusCode::kInvalidArgument,
+              "expected a dimension of f32[3] in offset_dims for dimension 1");
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
