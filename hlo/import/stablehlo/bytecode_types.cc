@@ -126,6 +126,8 @@ void BytecodeEntries::VhloType(uint64_t code, Type* type, RawType* raw, Bytecode
       return;
     case 21: raw->encoding = static_cast<int64_t>(cursor.Varint()); [[fallthrough]];
     case 20:
+    case 41:
+      type->is_buffer = code == 41;
       raw->form = RawType::Form::kTensor;
       raw->dimensions = cursor.SignedVarints();
       raw->inputs = {cursor.Varint()};
@@ -143,7 +145,6 @@ void BytecodeEntries::VhloType(uint64_t code, Type* type, RawType* raw, Bytecode
     case 26: return SetForeign("witness", type, cursor);
     case 30: return ReadQuantized(/*per_axis=*/true, raw, cursor);
     case 33: type->kind = Type::Kind::kNone; return;
-    case 41: return SetForeign("buffer", type, cursor);
     case 42:
       raw->form = RawType::Form::kFuture;
       raw->results = Numbers(cursor);

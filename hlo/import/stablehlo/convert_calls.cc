@@ -1,4 +1,6 @@
 // Custom calls, and composites that are an HLO opcode.
+#include <optional>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -86,10 +88,25 @@ Converter MhloConverter(absl::string_view target) {
   return FindConverter(absl::StrCat("chlo.", target == "topk" ? "top_k" : target));
 }
 
+// A buffer is a value that nothing else refers to, so that calls may update it in place: an array, of which HLO's own
+// aliasing of results and operands says the same. One whose contents nothing has set yet is full of zeros.
+absl::StatusOr<std::optional<Results>> BufferCall(OpConversion& c, absl::string_view target) {
+  const bool makes_buffer = c.op.results.size() == 1 && c.ResultType().is_buffer;
+  const bool takes_buffer = c.op.operands.size() == 1 && c.op.operands[0]->type->is_buffer;
+  if ((target == "Pin" && makes_buffer && c.operands.size() == 1) || (target == "Unpin" && takes_buffer))
+    return Results(c.operands);
+  if (target != "CreateBuffer" || !makes_buffer || !c.operands.empty()) return std::nullopt;
+  HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  HloInstruction* zero = c.AddConstant(std::make_shared<const Literal>(LiteralUtil::Zero(shape.element_type())));
+  return c.Split(c.Add(HloOpcode::kBroadcast, {zero}, std::make_unique<BroadcastAttrs>(), {}, &shape));
+}
+
 absl::StatusOr<Results> CustomCall(OpConversion& c) {
   const absl::string_view target = c.Text("call_target_name");
   if (target.empty()) return InvalidArgument("expected call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
+  HILO_ASSIGN_OR_RETURN(std::optional<Results> buffers, BufferCall(c, target));
+  if (buffers.has_value()) return *std::move(buffers);
   if (target == "ragged_all_to_all") return RaggedAllToAll(c);
   if (const Converter convert = FindLibraryCall(target); convert != nullptr) return convert(c);
   if (const Converter convert = MhloConverter(target); convert != nullptr) return convert(c);

@@ -35,7 +35,7 @@ std::string TypeText(const Type& type) {
     case Type::Kind::kForeign: return type.name;
     case Type::Kind::kElement: return type.is_index ? "index" : std::string(PrimitiveTypeName(type.element));
     case Type::Kind::kTensor: {
-      std::string text = "tensor<";
+      std::string text = type.is_buffer ? "memref<" : "tensor<";
       const int64_t rank = type.IsStatic() ? type.shape.rank() : static_cast<int64_t>(type.open_dimensions.size());
       for (int64_t d = 0; d < rank; ++d) {
         const int64_t size = type.IsStatic() ? type.shape.dimensions(d) : type.open_dimensions[d];

@@ -52,6 +52,7 @@ struct Type {
   // Of a tensor with sizes left open (kDynamicSize): all of its sizes. Else empty.
   std::vector<int64_t> open_dimensions;
   bool is_index = false;
+  bool is_buffer = false;  // of kTensor: memref<...>, which holds an array
   // Of quantised elements, whose `element` is the type of the integers; else null.
   std::shared_ptr<const Quantization> quantization;
   std::vector<const Type*> inputs, results;

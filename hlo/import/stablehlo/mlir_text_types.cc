@@ -40,8 +40,8 @@ absl::Status MlirValueReader::ReadElement(absl::string_view word, Type* type) {
   return absl::OkStatus();
 }
 
-// The text between the brackets of tensor<...>.
-absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
+// The text between the brackets of tensor<...> or memref<...>, of which the latter may name a memory.
+absl::Status MlirValueReader::ReadTensor(int depth, bool is_buffer, Type* type) {
   std::vector<int64_t> sizes, bounds;
   for (int64_t size; cursor_.TakeDimension(&size);) sizes.push_back(size < 0 ? kDynamicSize : size);
   if (cursor_.Take("*x")) {
@@ -50,7 +50,10 @@ absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
     return cursor_.Expect(">");
   }
   HILO_ASSIGN_OR_RETURN(const Type* element, ReadType(depth + 1));
-  if (cursor_.Take(",")) {
+  const bool has_more = cursor_.Take(",");
+  if (has_more && is_buffer) {
+    HILO_RETURN_IF_ERROR(ReadAttribute(depth + 1).status());
+  } else if (has_more) {
     HILO_RETURN_IF_ERROR(cursor_.Expect("#stablehlo.bounds<"));
     do {
       const bool is_open = cursor_.Take("?");
@@ -68,6 +71,7 @@ absl::Status MlirValueReader::ReadTensor(int depth, Type* type) {
   }
   if (element->kind != Type::Kind::kElement) return cursor_.Error("a tensor of what is no element type");
   type->quantization = element->quantization;
+  type->is_buffer = is_buffer;
   const absl::Status status = SetTensor(element->element, std::move(sizes), bounds, type);
   return status.ok() ? status : cursor_.Error(status.message());
 }
@@ -202,8 +206,8 @@ absl::StatusOr<const Type*> MlirValueReader::ReadType(int depth) {
     return type;
   }
   const absl::string_view word = cursor_.Word();
-  if (word == "tensor" && cursor_.Take("<")) {
-    HILO_RETURN_IF_ERROR(ReadTensor(depth, type));
+  if ((word == "tensor" || word == "memref") && cursor_.Take("<")) {
+    HILO_RETURN_IF_ERROR(ReadTensor(depth, word == "memref", type));
   } else if (word == "complex" && cursor_.Take("<")) {
     HILO_ASSIGN_OR_RETURN(const Type* part, ReadType(depth + 1));
     if (part->element != F32 && part->element != F64) return cursor_.Error("expected a complex type of f32 or f64");

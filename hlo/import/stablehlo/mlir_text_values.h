@@ -64,7 +64,7 @@ class MlirValueReader {
   absl::Status ReadQuantized(Type* type);
   absl::Status ReadBlocks(Quantization* quantization);
   absl::StatusOr<std::vector<int64_t>> ReadScales(Quantization* quantization);
-  absl::Status ReadTensor(int depth, Type* type);
+  absl::Status ReadTensor(int depth, bool is_buffer, Type* type);
   absl::Status ReadElement(absl::string_view word, Type* type);
   absl::StatusOr<const Attribute*> ReadAttribute(int depth);
   absl::Status ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries);
