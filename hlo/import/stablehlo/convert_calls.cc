@@ -1,6 +1,7 @@
 // Custom calls, and composites that are an HLO opcode.
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -88,6 +89,16 @@ Converter MhloConverter(absl::string_view target) {
   return FindConverter(absl::StrCat("chlo.", target == "topk" ? "top_k" : target));
 }
 
+// What has been an argument of unknown sizes, with those it is to have as a second operand.
+absl::StatusOr<Results> ShapeRefinement(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantIntegers(c.operands[1], "sizes"));
+  const Shape& shape = c.operands[0]->shape();
+  if (!absl::c_equal(sizes, shape.dimensions()))
+    return InvalidArgument("the sizes are not those of ", shape.ToString());
+  return Results{c.operands[0]};
+}
+
 // A buffer is a value that nothing else refers to, so that calls may update it in place: an array, of which HLO's own
 // aliasing of results and operands says the same. One whose contents nothing has set yet is full of zeros.
 absl::StatusOr<std::optional<Results>> BufferCall(OpConversion& c, absl::string_view target) {
@@ -105,6 +116,7 @@ absl::StatusOr<Results> CustomCall(OpConversion& c) {
   const absl::string_view target = c.Text("call_target_name");
   if (target.empty()) return InvalidArgument("expected call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
+  if (target == "stablehlo.shape_refinement_operand_wrapper") return ShapeRefinement(c);
   HILO_ASSIGN_OR_RETURN(std::optional<Results> buffers, BufferCall(c, target));
   if (buffers.has_value()) return *std::move(buffers);
   if (target == "ragged_all_to_all") return RaggedAllToAll(c);
@@ -217,11 +229,16 @@ absl::StatusOr<Results> TopK(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kTopK, c.operands, std::move(attributes)));
 }
 
+// What has been started runs where it starts; the future is its results.
+absl::StatusOr<Results> AsyncDone(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  return c.Split(c.operands[0]);
+}
+
 constexpr ConversionRule kRules[] = {
-    {"check.expect_almost_eq", Check},     {"check.expect_almost_eq_const", Check},
-    {"check.expect_close", Check},         {"check.expect_eq", Check},
-    {"check.expect_eq_const", Check},      {"chlo.top_k", TopK},
-    {"stablehlo.custom_call", CustomCall},
+    {"check.expect_almost_eq", Check},   {"check.expect_almost_eq_const", Check}, {"check.expect_close", Check},
+    {"check.expect_eq", Check},          {"check.expect_eq_const", Check},        {"chlo.top_k", TopK},
+    {"stablehlo.async_done", AsyncDone}, {"stablehlo.custom_call", CustomCall},
 };
 
 }  // namespace

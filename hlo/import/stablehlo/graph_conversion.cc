@@ -7,19 +7,20 @@
 //   it came %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...) %r = sdy.manual_computation(%a)
 //   { ... }     =>   a call, between custom calls that cut arrays and join them
 //
-// Regions of reductions, sorts and the like capture constants only. The walk keeps an explicit stack: a frame is a
+// A function whose signature leaves sizes open has those of each call: its operations are converted in the caller's
+// computation, where sizes that are passed as numbers are known too. Regions of reductions, sorts and the like capture
+// constants only. The walk keeps an explicit stack: a frame is a
 // computation under construction; at an operation with regions, or a call of a function not yet converted, it
 // waits for another frame on top of it.
 #include "hlo/import/stablehlo/graph_conversion.h"
 
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/attribute_text.h"
@@ -52,6 +53,18 @@ RegionForm FormOf(const Operation& op) {
 bool MayCapture(const Operation& op) {
   return FormOf(op) != RegionForm::kFunction || op.name == "sdy.manual_computation" ||
          op.name == "sdy.named_computation" || op.name == "stablehlo.async_start";
+}
+
+// Whether an argument or a result of a function is a tensor of unknown sizes.
+bool LeavesSizesOpen(const Operation& function) {
+  const auto is_open = [](const Value* value) { return !value->type->IsStatic(); };
+  for (const Region* region : function.regions) {
+    for (const Block& block : region->blocks) {
+      if (absl::c_any_of(block.arguments, is_open)) return true;
+      if (!block.operations.empty() && absl::c_any_of(block.operations.back()->operands, is_open)) return true;
+    }
+  }
+  return false;
 }
 
 // A name as HLO text can have it.
@@ -103,6 +116,7 @@ class GraphConversion {
     absl::flat_hash_map<const Value*, HloInstruction*> values;
     std::vector<HloInstruction*> passed;   // of a loop: captured values, to be passed on
     size_t next = 0;                       // operation
+    bool is_inline = false;                // the computation is that of the frame below, at a call
     std::vector<HloComputation*> regions;  // converted, of the operation `next`
   };
 
@@ -169,8 +183,13 @@ class GraphConversion {
         if (!status.ok()) return AddContext(status, OperationContext(op));
         done = frame.computation;
         const Operation* owner = frame.owner;
+        const bool is_inline = frame.is_inline;
         frames_.pop_back();
-        if (owner->name == "func.func") {
+        if (is_inline) {
+          const Operation& call = *frames_.back().region->blocks[0].operations[frames_.back().next++];
+          status = Define(frames_.back(), call, inlined_results_);
+          if (!status.ok()) return AddContext(status, OperationContext(call));
+        } else if (owner->name == "func.func") {
           converted_[owner] = done;
         } else {
           frames_.back().regions.push_back(done);
@@ -188,6 +207,10 @@ class GraphConversion {
     if (op.name == "func.func") return InvalidArgument("a function within a function");
     if (op.name == "func.call" || op.name == "stablehlo.composite") {
       HILO_ASSIGN_OR_RETURN(const Operation* callee, Callee(op));
+      if (callee != nullptr && LeavesSizesOpen(*callee)) {
+        HILO_RETURN_IF_ERROR(PushInline(*callee, op));
+        return false;
+      }
       if (callee != nullptr && !converted_.contains(callee)) {
         HILO_RETURN_IF_ERROR(PushFunction(*callee));
         return false;
@@ -240,8 +263,9 @@ class GraphConversion {
     return Unimplemented("control flow between ", region.blocks.size(), " blocks of a region");
   }
 
-  absl::Status PushFunction(const Operation& function) {
-    const std::string name(function.Find("sym_name")->text);
+  // The region of a function that may be called from here.
+  absl::StatusOr<const Region*> BodyOf(const Operation& function) const {
+    const absl::string_view name = function.Find("sym_name")->text;
     for (const Frame& frame : frames_) {
       if (frame.owner == &function) return InvalidArgument("function @", name, " calls itself");
     }
@@ -253,11 +277,38 @@ class GraphConversion {
     const Region& region = *function.regions[0];
     HILO_RETURN_IF_ERROR(CheckOneBlock(region));
     if (!captures_[&region].empty()) return InvalidArgument("function @", name, " uses values from outside of it");
+    return &region;
+  }
+
+  absl::Status PushFunction(const Operation& function) {
+    HILO_ASSIGN_OR_RETURN(const Region* region, BodyOf(function));
     Frame& frame = frames_.emplace_back();
     frame.owner = &function;
-    frame.region = &region;
-    frame.computation = state_.module->AddComputation(NameText(name));
-    return AddParameters(frame, region.blocks[0].arguments, {});
+    frame.region = region;
+    frame.computation = state_.module->AddComputation(NameText(function.Find("sym_name")->text));
+    return AddParameters(frame, region->blocks[0].arguments, {});
+  }
+
+  absl::Status PushInline(const Operation& function, const Operation& call) {
+    HILO_ASSIGN_OR_RETURN(const Region* region, BodyOf(function));
+    const std::vector<Value*>& arguments = region->blocks[0].arguments;
+    if (arguments.size() != call.operands.size())
+      return InvalidArgument("a call with ", call.operands.size(), " operands of a function of ", arguments.size(),
+                             " arguments");
+    Frame frame{.owner = &function, .region = region, .computation = frames_.back().computation, .is_inline = true};
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * operand, ValueIn(frames_.back(), *call.operands[i]));
+      const Type& type = *arguments[i]->type;
+      if (type.IsStatic()) {
+        HILO_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(type));
+        if (!ShapeUtil::Compatible(shape, operand->shape()))
+          return InvalidArgument("argument ", i, " is ", shape.ToString(), ", but it is called with ",
+                                 operand->shape().ToString());
+      }
+      frame.values[arguments[i]] = operand;
+    }
+    frames_.push_back(std::move(frame));
+    return absl::OkStatus();
   }
 
   static absl::StatusOr<Shape> ShapeOf(const Type& type) {
@@ -364,6 +415,10 @@ class GraphConversion {
     const bool is_body = frame.owner->name == "stablehlo.while" && frame.owner->regions.size() > 1 &&
                          frame.region == frame.owner->regions[1];
     if (is_body) values.insert(values.end(), frame.passed.begin(), frame.passed.end());
+    if (frame.is_inline) {
+      inlined_results_ = std::move(values);
+      return absl::OkStatus();
+    }
     OpConversion conversion(op, frame.computation, values, {}, &state_);
     HILO_ASSIGN_OR_RETURN(HloInstruction * root, conversion.Joined(values));
     return frame.computation->set_root_instruction(root);
@@ -374,7 +429,13 @@ class GraphConversion {
     HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> operands, ValuesIn(frame, op.operands));
     OpConversion conversion(op, frame.computation, std::move(operands), frame.regions, &state_);
     HILO_ASSIGN_OR_RETURN(const Results results, Convert(frame, conversion));
-    HILO_RET_CHECK(results.size() == op.results.size()) << op.name;
+    return Define(frame, op, results);
+  }
+
+  // Errors: InvalidArgument if the results of `op` are not what the program says.
+  static absl::Status Define(Frame& frame, const Operation& op, const Results& results) {
+    if (results.size() != op.results.size())
+      return InvalidArgument("expected ", op.results.size(), " results, got ", results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       const Type& type = *op.results[i]->type;
       if (type.IsValue() && type.IsStatic() && !ShapeUtil::Compatible(type.shape, results[i]->shape())) {
@@ -398,33 +459,13 @@ class GraphConversion {
     if (op.name == "stablehlo.while") return While(frame, c);
     if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return Conditional(frame, c);
     if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
-    if (op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard") return ShardingMark(c);
-    if (op.name == "sdy.sharding_group") return ShardingGroup(c);
     if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start")
       return CallRegion(frame, c, c.operands);
-    if (op.name == "stablehlo.async_done") return AsyncDone(c);
     Converter convert = FindConverter(op.name);
     if (convert == nullptr) return Unimplemented("operation ", op.name);
     HILO_ASSIGN_OR_RETURN(Results results, ComputesOnQuantized(op) ? ConvertQuantized(c, convert) : convert(c));
-    if (op.name == "stablehlo.custom_call") HILO_RETURN_IF_ERROR(ShardCustomCall(op, results));
+    if (op.name == "stablehlo.custom_call") HILO_RETURN_IF_ERROR(ShardCustomCall(c, results));
     return results;
-  }
-
-  // Which device makes a call, for one.
-  absl::Status ShardCustomCall(const Operation& op, const Results& results) const {
-    const Attribute* shardings = op.Find("sdy.sharding");
-    if (shardings == nullptr || shardings->elements.size() != results.size() || results.empty())
-      return absl::OkStatus();
-    HloInstruction* call = results[0];
-    while (call->opcode() != HloOpcode::kCustomCall && call->operand_count() == 1) call = call->mutable_operand(0);
-    if (call->opcode() != HloOpcode::kCustomCall) return absl::OkStatus();
-    std::vector<std::string> texts;
-    for (const Attribute* sharding : shardings->elements) {
-      HILO_ASSIGN_OR_RETURN(texts.emplace_back(), shardings_.HloText(*sharding));
-    }
-    call->add_extra_attribute("sharding",
-                              call->shape().IsTuple() ? absl::StrCat("{", absl::StrJoin(texts, ", "), "}") : texts[0]);
-    return absl::OkStatus();
   }
 
   absl::StatusOr<Results> Call(OpConversion& c) {
@@ -467,43 +508,6 @@ class GraphConversion {
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> captured, ValuesIn(frame, captures_[c.op.regions[0]]));
     operands.insert(operands.end(), captured.begin(), captured.end());
     return c.Split(c.Add(HloOpcode::kCall, operands, nullptr, {c.regions[0]}));
-  }
-
-  // What has been started runs where it starts; the future is its results.
-  static absl::StatusOr<Results> AsyncDone(OpConversion& c) {
-    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
-    return c.Split(c.operands[0]);
-  }
-
-  // In HLO a custom call states the sharding of a value from there on.
-  absl::StatusOr<Results> ShardingMark(OpConversion& c) {
-    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
-    const Attribute* sharding = c.op.Find("sharding");
-    if (sharding == nullptr) return InvalidArgument("expected a sharding");
-    HILO_ASSIGN_OR_RETURN(const std::string text, shardings_.HloText(*sharding));
-    auto attributes = std::make_unique<CustomCallAttrs>();
-    attributes->custom_call_target = "Sharding";
-    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {},
-                                                       &c.operands[0]->shape()));
-    mark->add_extra_attribute("sharding", text);
-    HILO_ASSIGN_OR_RETURN(const std::string axes, shardings_.Text(*sharding));
-    // HLO's own notation has no words for dimensions that are open, and for priorities.
-    if (absl::StrContains(axes, "?") || absl::StrContains(axes, "}p"))
-      mark->add_extra_attribute("frontend_attributes", Shardings::FrontendText({axes}));
-    return Results{mark};
-  }
-
-  // A mark that nothing uses.
-  absl::StatusOr<Results> ShardingGroup(OpConversion& c) {
-    HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
-    HILO_ASSIGN_OR_RETURN(const int64_t group, c.Integer("group_id"));
-    auto attributes = std::make_unique<CustomCallAttrs>();
-    attributes->custom_call_target = "xla.sdy.ShardingGroup";
-    attributes->custom_call_has_side_effect = true;
-    HILO_ASSIGN_OR_RETURN(HloInstruction * mark, c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {},
-                                                       &c.operands[0]->shape()));
-    mark->add_extra_attribute("frontend_attributes", absl::StrCat("{xla.sdy.sharding_group_id=\"", group, "\"}"));
-    return Results();
   }
 
   // Split, call, join. The call only returns what Split would take apart again.
@@ -568,6 +572,7 @@ class GraphConversion {
   absl::flat_hash_map<absl::string_view, const Operation*> functions_;
   absl::flat_hash_map<const Operation*, HloComputation*> converted_;
   std::vector<Frame> frames_;
+  Results inlined_results_;  // of the call whose frame was popped last
   int64_t next_region_ = 0;
 };
 

@@ -242,7 +242,7 @@ Converter FindConverter(absl::string_view name) {
     auto* all = new absl::flat_hash_map<absl::string_view, Converter>;
     for (auto list :
          {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(), TransferRules(),
-          DynamicShapeRules(), CallRules(), ChloRules(), DeprecatedRules(), SpecialFunctionRules()}) {
+          DynamicShapeRules(), CallRules(), ChloRules(), DeprecatedRules(), SpecialFunctionRules(), ShardingRules()}) {
       for (const ConversionRule& rule : list) all->emplace(rule.name, rule.convert);
     }
     return all;

@@ -115,6 +115,9 @@ absl::Span<const ConversionRule> CallRules();
 absl::Span<const ConversionRule> ChloRules();
 absl::Span<const ConversionRule> DeprecatedRules();
 absl::Span<const ConversionRule> SpecialFunctionRules();
+absl::Span<const ConversionRule> ShardingRules();
+// Adds to the custom call that makes `results` its shardings, such as the device that makes the call.
+absl::Status ShardCustomCall(const OpConversion& c, const Results& results);
 
 // The rule of an operation. Null if there is none.
 Converter FindConverter(absl::string_view name);

@@ -331,6 +331,40 @@ TEST(StablehloTextTest, SliceSizesOfDynamicGathers) {
               "expected a dimension of f32[3] in offset_dims for dimension 1");
 }
 
+TEST(StablehloTextTest, FunctionsOfOpenSizes) {
+  const auto text = [](absl::string_view body, absl::string_view others) {
+    return absl::StrCat("module {\n  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n", body,
+                        "\n    return %x : tensor<4xf32>\n  }\n", others, "}");
+  };
+  constexpr absl::string_view kCall = "    %y = func.call @f(%x) : (tensor<4xf32>) -> tensor<?xf32>";
+  const auto function = [](absl::string_view name, absl::string_view body) {
+    return absl::StrCat("  func.func private @", name, "(%x: tensor<?xf32>) -> tensor<?xf32> {\n", body,
+                        "\n    return %x : tensor<?xf32>\n  }\n");
+  };
+  EXPECT_TRUE(ImportStablehlo(text(kCall, function("f", ""))).ok());
+  ExpectError(text(kCall, function("f", "    %y = func.call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>")),
+              absl::StatusCode::kInvalidArgument, "@f calls itself");
+  ExpectError(
+      text("    %y = func.call @f(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<?xf32>", function("f", "")),
+      absl::StatusCode::kInvalidArgument, "a call with 2 operands of a function of 1 arguments");
+  ExpectError(text("    %y = func.call @f(%x) : (tensor<4xf32>) -> tensor<5xf32>", function("f", "")),
+              absl::StatusCode::kInvalidArgument, "result 0 is f32[5], but it is f32[4]");
+  ExpectError(
+      text("    %s = stablehlo.constant dense<5> : tensor<1xi64>\n    %y = stablehlo.custom_call "
+           "@stablehlo.shape_refinement_operand_wrapper(%x, %s) : (tensor<4xf32>, tensor<1xi64>) -> tensor<?xf32>",
+           ""),
+      absl::StatusCode::kInvalidArgument, "the sizes are not those of f32[4]");
+  // Each of 40 functions calls the next one twice.
+  std::string chain;
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = absl::StrCat("func.call @f", i + 1, "(%x) : (tensor<?xf32>) -> tensor<?xf32>\n");
+    absl::StrAppend(&chain, function(absl::StrCat("f", i), absl::StrCat("    %a = ", next, "    %b = ", next)));
+  }
+  absl::StrAppend(&chain, function("f40", ""));
+  ExpectError(text("    %y = func.call @f0(%x) : (tensor<4xf32>) -> tensor<?xf32>", chain),
+              absl::StatusCode::kResourceExhausted, "more than 2000000 instructions");
+}
+
 TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
