@@ -58,10 +58,10 @@ To FloatToInteger(double value) {
 }
 
 // Converts as HLO's convert does:
-//   to PRED: true unless zero (NaN is true; a complex number is zero if both parts are);
+//   to PRED: true unless zero (NaN is true);
 //   integer to narrower integer: wraps; PRED counts as 0 or 1;
 //   float to integer: truncates and saturates, NaN gives 0;
-//   complex to real: the real part; real to complex: imaginary part 0;
+//   complex to real, integer or PRED: the real part converted; real to complex: imaginary part 0;
 //   to a float: rounds once, to nearest, ties to even; overflow as the type's FloatSpecials state.
 template <typename From, typename To>
 To ConvertElement(From from) {
@@ -71,11 +71,7 @@ To ConvertElement(From from) {
     using Part = typename To::value_type;
     return To(static_cast<Part>(from.real()), static_cast<Part>(from.imag()));
   } else if constexpr (is_complex<From>) {
-    if constexpr (std::is_same_v<To, bool>) {
-      return from.real() != 0 || from.imag() != 0;
-    } else {
-      return ConvertElement<typename From::value_type, To>(from.real());
-    }
+    return ConvertElement<typename From::value_type, To>(from.real());
   } else if constexpr (is_complex<To>) {
     return To(ConvertElement<From, typename To::value_type>(from), 0);
   } else if constexpr (is_small_float<From>) {

@@ -184,10 +184,6 @@ ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementVal
 ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x) {
   if (from == to) return x;
   const PrimitiveType from_part = ComplexComponentType(from), to_part = ComplexComponentType(to);
-  if (IsComplexType(from) && to == PRED) {
-    llvm::IRBuilder<>& b = context.b();
-    return {b.CreateOr(ConvertPart(context, from_part, PRED, x.re), ConvertPart(context, from_part, PRED, x.im))};
-  }
   ElementValue result{ConvertPart(context, from_part, to_part, x.re)};
   if (!IsComplexType(to)) return result;
   result.im = IsComplexType(from) ? ConvertPart(context, from_part, to_part, x.im)

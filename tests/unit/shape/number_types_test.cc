@@ -178,7 +178,7 @@ TEST(Convert, OtherRules) {
   EXPECT_TRUE((ConvertElement<float, bool>(0.1f)));
   EXPECT_FALSE((ConvertElement<float, bool>(-0.0f)));
   EXPECT_TRUE((ConvertElement<int32_t, bool>(256)));
-  EXPECT_TRUE((ConvertElement<complex64, bool>({0, 1})));
+  EXPECT_FALSE((ConvertElement<complex64, bool>({0, 1})));
   EXPECT_EQ((ConvertElement<complex64, int32_t>({2.7f, 9})), 2);
   EXPECT_EQ((ConvertElement<int32_t, complex64>(3)), complex64(3, 0));
   EXPECT_EQ((ConvertElement<complex128, complex64>({1, 2})), complex64(1, 2));
