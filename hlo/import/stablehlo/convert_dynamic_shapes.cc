@@ -1,7 +1,9 @@
 // Operations whose sizes are operands. HLO's are not, so the sizes must be known here: constants, or computed from
-// constants. Sizes that the operation's type leaves open are then inferred.
+// constants. Sizes that the operation's type leaves open are then inferred. Where the type states them, some of the
+// other operands need not be known.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
@@ -71,12 +73,65 @@ absl::StatusOr<Results> DynamicGather(OpConversion& c) {
   return c.Split(Gather(c, *std::move(sizes)));
 }
 
+// Elements at low + index * (interior + 1) of an array full of the padding value; elements that are cut off lie outside
+// of it.
+absl::StatusOr<HloInstruction*> ScatterPadded(OpConversion& c, const Shape& result) {
+  HloInstruction *const operand = c.operands[0], *const value = c.operands[1];
+  const int64_t rank = operand->shape().rank();
+  if (rank == 0) return operand;
+  std::vector<int64_t> column(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
+  column.push_back(1);
+  const Shape column_shape(S64, column);
+  std::vector<HloInstruction*> columns;
+  for (int64_t d = 0; d < rank; ++d) {
+    auto iota = std::make_unique<IotaAttrs>();
+    iota->iota_dimension = d;
+    HILO_ASSIGN_OR_RETURN(columns.emplace_back(), c.Add(HloOpcode::kIota, {}, std::move(iota), {}, &column_shape));
+  }
+  auto side_by_side = std::make_unique<ConcatenateAttrs>();
+  side_by_side->dimensions = {rank};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * at, c.Add(HloOpcode::kConcatenate, columns, std::move(side_by_side)));
+  const Shape indices = at->shape();
+  const auto of_each_element = [&](HloInstruction* paddings) -> absl::StatusOr<HloInstruction*> {
+    const Shape wide = ShapeUtil::ChangeElementType(paddings->shape(), S64);
+    HILO_ASSIGN_OR_RETURN(paddings, c.Add(HloOpcode::kConvert, {paddings}, nullptr, {}, &wide));
+    return BroadcastInDim(c, paddings, indices, {rank});
+  };
+  HILO_ASSIGN_OR_RETURN(HloInstruction * low, of_each_element(c.operands[2]));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * interior, of_each_element(c.operands[4]));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * holes, c.Add(HloOpcode::kMultiply, {at, interior}));
+  HILO_ASSIGN_OR_RETURN(at, c.Add(HloOpcode::kAdd, {at, holes}));
+  HILO_ASSIGN_OR_RETURN(at, c.Add(HloOpcode::kAdd, {at, low}));
+
+  HILO_ASSIGN_OR_RETURN(HloInstruction * padding, BroadcastInDim(c, value, result, {}));
+  auto attributes = std::make_unique<ScatterAttrs>();
+  for (int64_t d = 0; d < rank; ++d) {
+    attributes->inserted_window_dims.push_back(d);
+    attributes->scatter_dims_to_operand_dims.push_back(d);
+  }
+  attributes->index_vector_dim = rank;
+  attributes->unique_indices = true;
+  HloComputation* second = c.state.module->AddComputation("second");
+  for (int64_t number : {0, 1}) {
+    second->AddInstruction(HloInstruction::CreateParameter(number, value->shape(), absl::StrCat("arg", number)));
+  }
+  HILO_RETURN_IF_ERROR(second->set_root_instruction(second->parameter_instruction(1)));
+  return c.Add(HloOpcode::kScatter, {padding, at, operand}, std::move(attributes), {second});
+}
+
+// Where the sizes of the result are stated, the paddings may be anything.
 absl::StatusOr<Results> DynamicPad(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(5));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> low, c.ConstantIntegers(c.operands[2], "paddings"));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> high, c.ConstantIntegers(c.operands[3], "paddings"));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, c.ConstantIntegers(c.operands[4], "paddings"));
-  return c.Split(Pad(c, low, high, interior));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  const absl::StatusOr<std::vector<int64_t>> low = c.ConstantIntegers(c.operands[2], "paddings");
+  const absl::StatusOr<std::vector<int64_t>> high = c.ConstantIntegers(c.operands[3], "paddings");
+  const absl::StatusOr<std::vector<int64_t>> interior = c.ConstantIntegers(c.operands[4], "paddings");
+  if (low.ok() && high.ok() && interior.ok()) return c.Split(Pad(c, *low, *high, *interior));
+  if (!c.ResultType().IsStatic()) return !low.ok() ? low.status() : !high.ok() ? high.status() : interior.status();
+  HILO_ASSIGN_OR_RETURN(const Shape result, c.ResultShape());
+  if (result.rank() != c.operands[0]->shape().rank())
+    return InvalidArgument("a result of ", result.ToString(), " from ", c.operands[0]->shape().ToString());
+  return c.Split(ScatterPadded(c, result));
 }
 
 absl::StatusOr<Results> DynamicConvolution(OpConversion& c) {
