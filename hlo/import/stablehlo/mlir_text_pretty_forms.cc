@@ -21,13 +21,11 @@ absl::Status MlirTextReader::ReadPretty(Operation* operation, std::vector<Result
   if (name == "sdy.mesh") return ReadMesh(operation);
   if (name == "sdy.manual_computation") return ReadManualComputation(operation, std::move(results));
   if (name == "stablehlo.constant") return ReadConstant(operation, results);
+  if (name == "stablehlo.composite") return ReadComposite(operation, std::move(results));
   if (absl::StartsWith(name, "check.")) return ReadCheck(operation);
   if (name == "stablehlo.compare") {
     Add(operation, "comparison_direction", values_.Enum(cursor_.Word()));
     HILO_RETURN_IF_ERROR(cursor_.Expect(","));
-  } else if (name == "stablehlo.composite") {
-    HILO_ASSIGN_OR_RETURN(std::string composite, cursor_.String());
-    Add(operation, "name", values_.String(std::move(composite)));
   }
   HILO_RETURN_IF_ERROR(ReadOperandsAndWords(operation));
   HILO_RETURN_IF_ERROR(words_.ReadBehindOperands(operation));
@@ -235,6 +233,21 @@ absl::Status MlirTextReader::ReadConstant(Operation* operation, const std::vecto
   Add(operation, "value", value);
   AddResult(operation, value->type);
   return FinishUntyped(operation, results);
+}
+
+// "\"a.b\" %x, %y ({ ... }, { ... }) {...} : (T, T) -> T", where the regions may be missing.
+absl::Status MlirTextReader::ReadComposite(Operation* operation, std::vector<ResultNames> results) {
+  HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());
+  Add(operation, "name", values_.String(std::move(name)));
+  if (cursor_.Peek() == '%') HILO_RETURN_IF_ERROR(ReadOperands(operation));
+  if (cursor_.Take("(")) {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+    Push(operation, Form::kGeneric, std::move(results));
+    StartRegion({});
+    return absl::OkStatus();
+  }
+  HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
+  return FinishTyped(operation, results);
 }
 
 // "check.expect_eq_const %a, dense<1> : tensor<i32>", "check.expect_close %a, %b, max_ulp_difference = 3 : tensor<f32>,

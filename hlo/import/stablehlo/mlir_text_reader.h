@@ -110,6 +110,7 @@ class MlirTextReader {
   void AddAppliedBody(Operation* operation, absl::string_view applied, const Type* type);
   // "dense<...> : type": the type is the value's own.
   absl::Status ReadConstant(Operation* operation, const std::vector<ResultNames>& results);
+  absl::Status ReadComposite(Operation* operation, std::vector<ResultNames> results);
   absl::Status ReadCheck(Operation* operation);
   absl::Status ReadMesh(Operation* operation);
   // "(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%b: type) { body } : types".

@@ -310,6 +310,34 @@ TEST(StablehloTextTest, DimensionsOfConvolutionsByName) {
   EXPECT_EQ(PrintHloModule(*names->module), PrintHloModule(*letters->module));
 }
 
+// What a composite computes is its decomposition, whatever its regions are.
+TEST(StablehloTextTest, CompositesWithRegions) {
+  const auto text = [](absl::string_view regions) {
+    return absl::StrCat(
+        "module {\n  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    %y = stablehlo.composite \"a.b\" %x ",
+        regions, R"({decomposition = @d, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func private @d(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = stablehlo.negate %x : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+})");
+  };
+  constexpr absl::string_view kRegion =
+      "{\n    ^bb0(%z: tensor<4xf32>):\n      %s = stablehlo.sine %z : tensor<4xf32>\n      stablehlo.return %s : "
+      "tensor<4xf32>\n    }";
+  const auto without = ImportStablehlo(text(""));
+  ASSERT_TRUE(without.ok()) << without.status();
+  for (const std::string& regions :
+       {absl::StrCat("(", kRegion, ") "), absl::StrCat("(", kRegion, ", ", kRegion, ") ")}) {
+    const auto with = ImportStablehlo(text(regions));
+    ASSERT_TRUE(with.ok()) << with.status();
+    EXPECT_TRUE(absl::StrContains(PrintHloModule(*with->module), "negate"));
+    EXPECT_FALSE(absl::StrContains(PrintHloModule(*with->module), "sine"));
+  }
+}
+
 // Slice sizes that are no constants are those that the result's type states.
 TEST(StablehloTextTest, SliceSizesOfDynamicGathers) {
   const auto text = [](absl::string_view sizes, absl::string_view result) {
