@@ -459,8 +459,11 @@ class GraphConversion {
     if (op.name == "stablehlo.while") return While(frame, c);
     if (op.name == "stablehlo.case" || op.name == "stablehlo.if") return Conditional(frame, c);
     if (op.name == "sdy.manual_computation") return ManualComputation(frame, c);
-    if (op.name == "sdy.named_computation" || op.name == "stablehlo.async_start")
-      return CallRegion(frame, c, c.operands);
+    if (op.name == "sdy.named_computation") return CallRegion(frame, c, c.operands);
+    if (op.name == "stablehlo.async_start") {  // whose region may use the operands themselves
+      const bool takes_operands = op.regions.size() == 1 && !op.regions[0]->blocks[0].arguments.empty();
+      return CallRegion(frame, c, takes_operands ? c.operands : std::vector<HloInstruction*>());
+    }
     Converter convert = FindConverter(op.name);
     if (convert == nullptr) return Unimplemented("operation ", op.name);
     HILO_ASSIGN_OR_RETURN(Results results, ComputesOnQuantized(op) ? ConvertQuantized(c, convert) : convert(c));

@@ -197,6 +197,12 @@ absl::StatusOr<const Type*> MlirValueReader::ReadType(int depth) {
     if (name == "stablehlo.token" || name == "mhlo.token") {
       type->kind = Type::Kind::kToken;
       type->shape = ShapeUtil::MakeTokenShape();
+    } else if (name == "stablehlo.future" && cursor_.Take("<")) {
+      type->kind = Type::Kind::kFuture;
+      do {
+        HILO_ASSIGN_OR_RETURN(type->results.emplace_back(), ReadType(depth + 1));
+      } while (cursor_.Take(","));
+      HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
     } else if (name == "quant.uniform" && cursor_.Take("<")) {
       HILO_RETURN_IF_ERROR(ReadQuantized(type));
     } else {

@@ -338,6 +338,36 @@ TEST(StablehloTextTest, CompositesWithRegions) {
   }
 }
 
+// The region of an operation that is started may take its operands, or use them.
+TEST(StablehloTextTest, RegionsThatAreStarted) {
+  const auto text = [](absl::string_view argument, absl::string_view used) {
+    return absl::StrCat(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %f = \"stablehlo.async_start\"(%x) ({\n", argument,
+        "    %s = stablehlo.sine ", used, R"( : tensor<4xf32>
+    "stablehlo.return"(%s) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %y = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+})");
+  };
+  const auto taken = ImportStablehlo(text("  ^bb0(%a: tensor<4xf32>):\n", "%a"));
+  const auto used = ImportStablehlo(text("", "%x"));
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  ASSERT_TRUE(used.ok()) << used.status();
+  const auto two = ImportStablehlo(R"(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %f = "stablehlo.async_start"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    %s = stablehlo.sine %a : tensor<4xf32>
+    %t = stablehlo.cosine %a : tensor<4xf32>
+    "stablehlo.return"(%s, %t) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>, tensor<4xf32>>
+  %y:2 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<4xf32>, tensor<4xf32>>) -> (tensor<4xf32>, tensor<4xf32>)
+  %z = stablehlo.add %y#0, %y#1 : tensor<4xf32>
+  return %z : tensor<4xf32>
+})");
+  ASSERT_TRUE(two.ok()) << two.status();
+}
+
 // Slice sizes that are no constants are those that the result's type states.
 TEST(StablehloTextTest, SliceSizesOfDynamicGathers) {
   const auto text = [](absl::string_view sizes, absl::string_view result) {
