@@ -19,7 +19,8 @@ absl::Status MlirTextReader::ReadPretty(Operation* operation, std::vector<Result
   if (name == "stablehlo.reduce") return ReadReduce(operation, std::move(results));
   if (name == "chlo.scan") return ReadScan(operation, std::move(results));
   if (name == "sdy.mesh") return ReadMesh(operation);
-  if (name == "sdy.manual_computation") return ReadManualComputation(operation, std::move(results));
+  if (name == "sdy.manual_computation" || name == "sdy.named_computation")
+    return ReadShardedRegion(operation, std::move(results));
   if (name == "stablehlo.constant") return ReadConstant(operation, results);
   if (name == "stablehlo.composite") return ReadComposite(operation, std::move(results));
   if (absl::StartsWith(name, "check.")) return ReadCheck(operation);
@@ -294,11 +295,21 @@ absl::Status MlirTextReader::ReadMesh(Operation* operation) {
   return FinishUntyped(operation, {});
 }
 
-absl::Status MlirTextReader::ReadManualComputation(Operation* operation, std::vector<ResultNames> results) {
+// "(%x) in_shardings=[...] out_shardings=[...] manual_axes={"a"} (%y: T) { ... } : (T) -> T"; behind its name and
+// perhaps without shardings that of a named computation.
+absl::Status MlirTextReader::ReadShardedRegion(Operation* operation, std::vector<ResultNames> results) {
+  const bool is_named = operation->name == "sdy.named_computation";
+  if (is_named) {
+    HILO_RETURN_IF_ERROR(cursor_.Expect("<"));
+    HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());
+    Add(operation, "name", values_.String(std::move(name)));
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  }
   HILO_RETURN_IF_ERROR(cursor_.Expect("("));
   if (!cursor_.At(")")) HILO_RETURN_IF_ERROR(ReadOperands(operation));
   HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
   for (absl::string_view name : {"in_shardings", "out_shardings", "manual_axes"}) {
+    if (is_named && !cursor_.At(name)) continue;
     HILO_RETURN_IF_ERROR(cursor_.Expect(name));
     HILO_RETURN_IF_ERROR(cursor_.Expect("="));
     HILO_ASSIGN_OR_RETURN(const Attribute* value,

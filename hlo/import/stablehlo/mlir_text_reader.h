@@ -114,7 +114,7 @@ class MlirTextReader {
   absl::Status ReadCheck(Operation* operation);
   absl::Status ReadMesh(Operation* operation);
   // "(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%b: type) { body } : types".
-  absl::Status ReadManualComputation(Operation* operation, std::vector<ResultNames> results);
+  absl::Status ReadShardedRegion(Operation* operation, std::vector<ResultNames> results);
 
   MlirCursor cursor_;
   MlirModule& module_;

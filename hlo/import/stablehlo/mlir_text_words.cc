@@ -95,12 +95,15 @@ absl::Status MlirWordReader::ReadBehindOperands(Operation* operation) {
   if (name == "sdy.sharding_constraint" || name == "sdy.reshard") {
     HILO_ASSIGN_OR_RETURN(const Attribute* sharding, values_->ReadSharding());
     values_->AddEntry("sharding", sharding, &operation->attributes);
-  }
-  if (name == "sdy.sharding_group") {
+  } else if (name == "sdy.sharding_group") {
     HILO_RETURN_IF_ERROR(cursor_->Expect("group_id"));
     HILO_RETURN_IF_ERROR(cursor_->Expect("="));
     HILO_ASSIGN_OR_RETURN(const int64_t group, cursor_->Integer());
     values_->AddEntry("group_id", values_->Integer(group), &operation->attributes);
+  } else if (name == "sdy.propagation_barrier") {
+    HILO_RETURN_IF_ERROR(cursor_->Expect("allowed_direction"));
+    HILO_RETURN_IF_ERROR(cursor_->Expect("="));
+    values_->AddEntry("allowed_direction", values_->Enum(cursor_->Word()), &operation->attributes);
   }
   return absl::OkStatus();
 }

@@ -338,6 +338,31 @@ TEST(StablehloTextTest, CompositesWithRegions) {
   }
 }
 
+TEST(StablehloTextTest, OperationsOfShardings) {
+  const auto text = [](absl::string_view shardings) {
+    return absl::StrCat(R"(module {
+  sdy.mesh @m = <["a"=1]>
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    sdy.sharding_group %x group_id=3 : tensor<4xf32>
+    %b = sdy.propagation_barrier %x allowed_direction=FORWARD : tensor<4xf32>
+    %c = sdy.named_computation<"part">(%b))",
+                        shardings, R"( (%y: tensor<4xf32>) {
+      %z = stablehlo.negate %y : tensor<4xf32>
+      sdy.return %z : tensor<4xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    return %c : tensor<4xf32>
+  }
+})");
+  };
+  for (const absl::string_view shardings : {"", R"( in_shardings=[<@m, [{"a"}]>] out_shardings=[<@m, [{}]>])"}) {
+    const auto program = ImportStablehlo(text(shardings));
+    ASSERT_TRUE(program.ok()) << program.status();
+    const std::string hlo = PrintHloModule(*program->module);
+    EXPECT_TRUE(absl::StrContains(hlo, R"(xla.sdy.sharding_group_id="3")")) << hlo;
+    EXPECT_TRUE(absl::StrContains(hlo, "negate")) << hlo;
+  }
+}
+
 // The region of an operation that is started may take its operands, or use them.
 TEST(StablehloTextTest, RegionsThatAreStarted) {
   const auto text = [](absl::string_view argument, absl::string_view used) {
