@@ -186,6 +186,24 @@ class CrossFunctions(unittest.TestCase):
     def test_wasm32(self):
         self.check("wasm32", WebAssembly, 36)
 
+    @unittest.skipUnless(wasmtime, "Python's package wasmtime is absent")
+    @unittest.skipUnless(tool("wasm-ld"), "LLVM's linker wasm-ld is absent")
+    def test_linked_wasm32(self):
+        """What --emit=wasm links exports the function, its memory and where that is free."""
+        path, to = self.folder / "m.hlo", self.folder / "m.wasm"
+        path.write_text("HloModule twice\nENTRY main { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }\n")
+        done = hilo("compile", path, "--emit=wasm", "-o", to)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        engine = wasmtime.Engine()
+        store = wasmtime.Store(engine)
+        exports = wasmtime.Instance(store, wasmtime.Module(engine, to.read_bytes()), []).exports(store)
+        memory, free = exports["memory"], exports["__heap_base"].value(store)
+        start = (free + 63) // 64 * 64
+        memory.grow(store, 1)
+        memory.write(store, struct.pack("<2f", 1.5, -2), start)
+        exports["twice"](store, start, start + 64, start + 128)
+        self.assertEqual(struct.unpack("<2f", memory.read(store, start + 64, start + 72)), (3, -4))
+
     @unittest.skipUnless(unicorn, "Python's package unicorn is absent")
     @unittest.skipUnless(tool("ld.lld"), "LLVM's linker ld.lld is absent")
     def test_aarch64(self):

@@ -6,6 +6,7 @@ the same modules compiled by the JIT.
 """
 
 import concurrent.futures
+import ctypes
 import io
 import math
 import os
@@ -273,6 +274,48 @@ ENTRY main {
     uint16_t* out2,  /* bf16[4]{0} */
     void* scratch);
 """, done.stdout)
+
+    def test_shared_library(self):
+        module = self.file("""HloModule step
+ENTRY main {
+  x = f32[3] parameter(0)
+  s = f32[3] sine(x)
+  ROOT y = f32[3] add(s, x)
+}
+""", "m.hlo")
+        library = self.folder / "step.so"
+        done = hilo("compile", module, "--emit=so", "-o", library)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        buffer = ctypes.create_string_buffer(64 * 1024)
+        start = (ctypes.addressof(buffer) + 63) // 64 * 64
+        values = (ctypes.c_float * 35).from_address(start)  # the argument, the result at 16 and scratch memory from 32 on
+        values[0:3] = [0, 1, 2]
+        ctypes.CDLL(str(library)).step(ctypes.c_void_p(start), ctypes.c_void_p(start + 64), ctypes.c_void_p(start + 128))
+        for result, x in zip(values[16:19], (0, 1, 2)):
+            self.assertAlmostEqual(result, math.sin(x) + x, delta=1e-6)
+        dynamic = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(re.findall(r" [A-Za-z] (\S+)", dynamic), ["step"])
+
+    def test_errors_of_linking(self):
+        module = self.file("HloModule step\nENTRY main { x = f32[3] parameter(0)  ROOT y = f32[3] add(x, x) }\n", "m.hlo")
+        to, empty = self.folder / "x", self.folder / "empty"
+        empty.mkdir()
+        for arguments, path, words in (
+            (["--emit=so"], empty, "there is no cc or gcc or clang in the folders of PATH; install one (Debian: gcc)"),
+            (["--emit=wasm"], empty, "there is no wasm-ld or wasm-ld-19 in the folders of PATH"),
+            (["--emit=so", "--cpu=wasm32"], empty, "the code is for WebAssembly; give --emit=wasm"),
+            (["--emit=wasm", "--cpu=native"], empty, "; give --emit=so, or another --cpu"),
+            (["--emit=so", "--function=a b"], os.environ["PATH"], "--function: expected a name in C, of letters, digits and _, got 'a b'"),
+        ):
+            done = subprocess.run([HILO, "compile", module, *arguments, "-o", to], capture_output=True, text=True, env={**os.environ, "PATH": str(path)})
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertFalse(to.exists())
+        (empty / "cc").write_text("#!/bin/sh\necho it is broken\nexit 3\n")
+        (empty / "cc").chmod(0o755)
+        done = subprocess.run([HILO, "compile", module, "--emit=so", "-o", to], capture_output=True, text=True, env={**os.environ, "PATH": str(empty)})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/cc failed:\nit is broken", done.stderr)
 
     def test_what_needs_the_runtime_is_named(self):
         state = self.file("HloModule s\nENTRY main { ROOT y = u64[2] rng-get-and-update-state(), delta=1 }\n", "s.hlo")

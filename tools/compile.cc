@@ -1,6 +1,10 @@
 // hilo compile: shows what a platform makes of a module.
+#include <unistd.h>
+
 #include <cstdio>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "backends/llvm/cross/cross_targets.h"
 #include "base/errors.h"
@@ -11,6 +15,7 @@
 #include "runtime/watchdog.h"
 #include "tools/command.h"
 #include "tools/compile_report.h"
+#include "tools/linker.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
@@ -26,11 +31,31 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
   return WriteFile(path, bytes);
 }
 
+bool IsLinked(absl::string_view kind) { return kind == "so" || kind == "wasm"; }
+
+absl::StatusOr<std::string> Emit(Compiler* compiler, const HloModule& module, const CompileOptions& options,
+                                 const std::string& kind) {
+  if (!IsLinked(kind)) return compiler->Emit(module.Clone(), options, kind);
+  HILO_ASSIGN_OR_RETURN(const std::string object, compiler->Emit(module.Clone(), options, "object"));
+  return Link(object, kind);
+}
+
+absl::Status CheckFunctionName(const std::string& name) {
+  const bool is_identifier =
+      !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
+      absl::c_all_of(name, [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+  if (is_identifier) return absl::OkStatus();
+  return InvalidArgument("--function: expected a name in C, of letters, digits and _, got '", name, "'");
+}
+
 absl::Status Compile(const Flags& flags) {
   codegen::RegisterCrossTargets();
   const CompileReport report(flags);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
-  if (flags.Has("function")) module->set_name(flags.Get("function"));
+  if (flags.Has("function")) {
+    HILO_RETURN_IF_ERROR(CheckFunctionName(flags.Get("function")));
+    module->set_name(flags.Get("function"));
+  }
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(options.replica_count, flags.Integer("replicas", module->replica_count(), 1));
   HILO_ASSIGN_OR_RETURN(options.num_partitions, flags.Integer("partitions", module->num_partitions(), 1));
@@ -43,10 +68,15 @@ absl::Status Compile(const Flags& flags) {
   if (kinds.empty()) kinds.push_back("hlo");
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
+  for (const std::string& kind : kinds) {
+    if (path.empty() && (IsLinked(kind) || kind == "object") && isatty(STDOUT_FILENO))
+      return InvalidArgument("--emit=", kind, " is no text for a terminal; give a file with -o");
+    if (kind == "wasm" && !flags.Has("cpu")) options.cpu = "wasm32";
+  }
   ExpireAtDeadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   for (const std::string& kind : kinds) {
-    HILO_ASSIGN_OR_RETURN(const std::string text, compiler->Emit(module->Clone(), options, kind));
+    HILO_ASSIGN_OR_RETURN(const std::string text, Emit(compiler.get(), *module, options, kind));
     if (!path.empty()) return WriteFile(path, text);
     if (kinds.size() > 1) std::printf("// ---- %s\n", kind.c_str());
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -69,6 +99,8 @@ Command CompileCommand() {
               "needs no "
               "library of Hilo's,\n"
               "no memory of its own and no threads. It is called as the module is, or as --function says.\n"
+              "--emit=so makes it a shared library, with this machine's C compiler as the linker, and --emit=wasm a "
+              "WebAssembly module, with wasm-ld.\n"
               "--cpu=x86-64-v2,x86-64-v3,x86-64-v4 makes it of several, of which each machine calls the best; "
               "--cpu=aarch64, a\n"
               "processor of it such as neoverse-n1, and --cpu=wasm32 make it for other machines.\n"
@@ -78,17 +110,19 @@ Command CompileCommand() {
               "  hilo compile step.hlo --emit=hlo\n"
               "  hilo compile step.hlo --emit=asm --cpu=x86-64-v3 -o step.s\n"
               "  hilo compile step.hlo --emit=object -o step.o && hilo compile step.hlo --emit=header -o step.h\n"
-              "  hilo compile step.hlo --emit=object --cpu=wasm32 -o step.o\n"
+              "  hilo compile step.hlo --emit=so -o step.so\n"
+              "  hilo compile step.hlo --emit=wasm -o step.wasm\n"
               "  hilo compile step.hlo --emit=buffers --dump=stages\n"
               "  hilo compile step.hlo --platform=cuda --arch=sm_90 --emit=thunks,ptx\n",
           .flags = Join(
               {{"emit", "KINDS",
-                "cpu: hlo, buffers, llvm, asm, object, header; interpreter: hlo, buffers; cuda: hlo, buffers, thunks, "
+                "cpu: hlo, buffers, llvm, asm, object, header, so, wasm; interpreter: hlo, buffers; cuda: hlo, "
+                "buffers, thunks, "
                 "roofline, "
                 "llvm, ptx, "
                 "sass, resources"},
                {"o", "FILE", "where to; default: standard output"},
-               {"function", "NAME", "name of the function in C that --emit=object and header make"},
+               {"function", "NAME", "name of the function in C that --emit=object, header, so and wasm make"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
                {"partitions", "N", "devices that share one program"}},
               CompileFlags()),

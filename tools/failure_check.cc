@@ -1,15 +1,8 @@
 #include "tools/failure_check.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -19,66 +12,12 @@
 #include "base/file.h"
 #include "hilo/status_macros.h"
 #include "hlo/text/hlo_printer.h"
-#include "tools/session.h"
-
-extern char** environ;
+#include "tools/child_process.h"
 
 namespace hilo::tools {
 namespace {
 
 constexpr char kPasses[] = "passes", kShows[] = "shows the failure", kWrongFlags[] = "exit code 2: INVALID_ARGUMENT";
-
-// A folder that is removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hilo-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-struct Ended {
-  bool in_time = true;
-  int status = 0;  // of waitpid
-};
-
-// Runs a program in a process group of its own, which is killed after the time.
-absl::StatusOr<Ended> RunProgram(const std::vector<std::string>& arguments, const std::string& output, double seconds) {
-  std::vector<char*> list;
-  for (const std::string& argument : arguments) list.push_back(const_cast<char*>(argument.c_str()));
-  list.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, arguments[0].c_str(), &actions, &attributes, list.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) return Unavailable("cannot run ", arguments[0], ": ", std::string(strerror(error)));
-  const int64_t start = NowNanoseconds();
-  Ended ended;
-  while (waitpid(child, &ended.status, WNOHANG) == 0) {
-    if (ended.in_time && MillisecondsSince(start) > seconds * 1e3) {
-      kill(-child, SIGKILL);
-      ended.in_time = false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return ended;
-}
 
 // "INTERNAL", of "hilo: INTERNAL: ..."; empty if there is no such line.
 std::string ErrorCodeIn(const std::string& output) {

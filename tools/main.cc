@@ -63,9 +63,9 @@ int Main(std::vector<std::string> arguments) {
     const absl::Status status = command.run(*flags);
     return status.ok() ? 0 : Fail(status);
   }
-  std::fprintf(stderr, "hilo: there is no command '%s'%s\n\n%s", name.c_str(), DidYouMean(name, names).c_str(),
-               OverviewText().c_str());
-  return 2;
+  const std::string nearest = DidYouMean(name, names);
+  return Fail(
+      InvalidArgument("there is no command '", name, "'", nearest.empty() ? "; hilo --help lists them" : nearest));
 }
 
 }  // namespace
