@@ -52,10 +52,10 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
     HILO_ASSIGN_OR_RETURN(options->client.platform, StringOf(option));
   } else if (name == "cache_dir") {
     HILO_ASSIGN_OR_RETURN(options->client.cache_dir, StringOf(option));
-  } else if (name == "num_devices" || name == "num_threads") {
+  } else if (name == "num_devices" || name == "cpu_device_count" || name == "num_threads") {
     HILO_ASSIGN_OR_RETURN(const int64_t count, IntOf(option));
     if (count != static_cast<int>(count)) return InvalidArgument("option ", name, ": ", count, " is out of range");
-    (name == "num_devices" ? options->client.device_count : options->client.num_threads) = static_cast<int>(count);
+    (name == "num_threads" ? options->client.num_threads : options->client.device_count) = static_cast<int>(count);
   } else if (name == "memory_limit") {
     HILO_ASSIGN_OR_RETURN(options->client.memory_limit, IntOf(option));
   } else if (name == "num_nodes") {
@@ -63,9 +63,10 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
   } else if (name == "node_id") {
     HILO_ASSIGN_OR_RETURN(options->process_id, IntOf(option));
   } else {
-    return InvalidArgument("there is no client option '", name,
-                           "'; there are platform_name, backend, num_devices, num_threads, memory_limit, cache_dir, "
-                           "num_nodes and node_id");
+    return InvalidArgument(
+        "there is no client option '", name,
+        "'; there are platform_name, backend, num_devices (cpu_device_count to other plugins), num_threads, "
+        "memory_limit, cache_dir, num_nodes and node_id");
   }
   return absl::OkStatus();
 }

@@ -22,9 +22,10 @@ TEST(TableTest, RefusesNull) {
 
 TEST(ClientTest, OptionsAreRefusedByName) {
   const PJRT_NamedValue option = IntOption("speed", 11);
-  EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &option, .num_options = 1),
-            "3: there is no client option 'speed'; there are platform_name, backend, num_devices, num_threads, "
-            "memory_limit, cache_dir, num_nodes and node_id");
+  EXPECT_EQ(
+      PJRT_ERROR(Client_Create, .create_options = &option, .num_options = 1),
+      "3: there is no client option 'speed'; there are platform_name, backend, num_devices (cpu_device_count to other "
+      "plugins), num_threads, memory_limit, cache_dir, num_nodes and node_id");
   const PJRT_NamedValue nodes = IntOption("num_nodes", 2);
   EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &nodes, .num_options = 1),
             "3: a client of several processes needs the callbacks of a key-value store");
