@@ -427,6 +427,7 @@ complete_words hilo completion --he
         for command in re.findall(r"^  (\w+) ", overview, re.M):
             text = hilo(command, "--help").stdout
             self.assertIn("Examples:", text, command)
+            self.assertLessEqual(max(len(line) for line in text.split("Examples:")[0].splitlines()), 100, command)
             known = set(re.findall(r"^  (--?[\w-]+)", text, re.M))
             for example in [] if command == "launch" else re.findall(rf"^  hilo {command} (.*)$", text, re.M):
                 for flag in re.findall(r"(?:^| )(--?[a-zA-Z][\w-]*)", re.split("[|;&]", re.sub("'.*?'", "", example))[0]):

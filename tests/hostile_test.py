@@ -268,6 +268,8 @@ class HostileTest(unittest.TestCase):
             ("opt", self.double, "--passes=simplfy"): "did you mean simplify?",
             ("opt", self.double, "--stage=laid-out"): "did you mean laidout?",
             ("run",): "expected one module file, got 0",
+            ("run", "/nonexistent.hlo", "--output=x.npy"): "--output: expected @FILE.npy, got 'x.npy'",
+            ("graph", self.double): "-o: expected a file that ends in .html, .svg or .dot, got none",
             ("run", "/tmp"): "cannot read /tmp: Is a directory",
             ("run", "/nonexistent.hlo"): "cannot open /nonexistent.hlo",
             ("compile", self.double, "--emit=nosuch"): "not 'nosuch'",

@@ -2,9 +2,37 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace hilo::tools {
+namespace {
+
+constexpr size_t kColumns = 100;    // that help is laid out for
+constexpr size_t kHelpColumn = 26;  // where what a flag does begins
+
+// Appends the words of `text` to `out`, whose last line is `column` long, in lines of at most kColumns. The next lines
+// begin at `indent`.
+void AppendFilled(absl::string_view text, size_t column, size_t indent, std::string* out) {
+  bool first = true;
+  for (absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
+    if (!first && column + 1 + word.size() > kColumns) {
+      absl::StrAppend(out, "\n", std::string(indent, ' '));
+      column = indent;
+    } else if (!first) {
+      out->push_back(' ');
+      ++column;
+    }
+    absl::StrAppend(out, word);
+    column += word.size();
+    first = false;
+  }
+  out->push_back('\n');
+}
+
+}  // namespace
 
 std::vector<Command> AllCommands() {
   return {RunCommand(),    BenchCommand(), ProfileCommand(),    CompileCommand(), OptCommand(),    VerifyCommand(),
@@ -37,13 +65,24 @@ std::string OverviewText() {
 
 std::string HelpText(const Command& command) {
   std::string text =
-      absl::StrCat("Usage: hilo ", command.name, " ", command.arguments, " [FLAGS]: ", command.summary, "\n\n");
+      absl::StrCat("Usage: hilo ", command.name, command.arguments.empty() ? "" : " ", command.arguments, " [FLAGS]: ");
+  AppendFilled(command.summary, text.size(), 2, &text);
+  text.push_back('\n');
   for (const FlagSpec& flag : AllFlags(command)) {
-    const std::string head = FlagText(flag);
-    absl::StrAppend(&text, "  ", head, std::string(std::max<size_t>(24, head.size() + 1) - head.size(), ' '), flag.help,
-                    "\n");
+    const std::string head = absl::StrCat("  ", FlagText(flag));
+    const size_t column = std::max(kHelpColumn, head.size() + 1);
+    absl::StrAppend(&text, head, std::string(column - head.size(), ' '));
+    AppendFilled(flag.help, column, kHelpColumn, &text);
   }
-  absl::StrAppend(&text, "\n", command.details);
+  // Paragraphs are filled; the examples stay as they are.
+  for (absl::string_view paragraph : absl::StrSplit(absl::StripSuffix(command.details, "\n"), "\n\n")) {
+    text.push_back('\n');
+    if (absl::StartsWith(paragraph, "Examples:")) {
+      absl::StrAppend(&text, paragraph, "\n");
+    } else {
+      AppendFilled(paragraph, 0, 0, &text);
+    }
+  }
   return text;
 }
 

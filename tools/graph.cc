@@ -240,7 +240,8 @@ absl::Status DrawGraph(const Flags& flags) {
   const bool dot = absl::EndsWith(path, ".dot"), svg = absl::EndsWith(path, ".svg"),
              html = absl::EndsWith(path, ".html");
   if (!dot && !svg && !html)
-    return InvalidArgument("-o: expected a file that ends in .html, .svg or .dot, got '", path, "'");
+    return InvalidArgument("-o: expected a file that ends in .html, .svg or .dot, got ",
+                           path.empty() ? "none" : absl::StrCat("'", path, "'"));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, StagedModule(flags));
   HILO_ASSIGN_OR_RETURN(const MachineFacts machine, cpu::MachineFactsOf(flags.Get("cpu")));
   std::vector<Graph> graphs;

@@ -58,14 +58,12 @@ absl::Status Write(const Flags& flags, const Session& session, Results results) 
     }
     return WriteNpz(PathOfProcess(session, flags.Get("outputs")), arrays);
   }
-  const std::string path = flags.Get("output");
-  if (path.size() < 2 || path[0] != '@') return InvalidArgument("--output: expected @FILE.npy, got '", path, "'");
   if (results.size() != 1 || results[0].size() != 1) {
     return InvalidArgument("--output writes one array, but the result has ", results.size() * results[0].size(),
                            "; use --outputs=OUT.npz");
   }
   HILO_ASSIGN_OR_RETURN(const Literal array, results[0][0].ToStatic());
-  return WriteNpy(path.substr(1), array);
+  return WriteNpy(flags.Get("output").substr(1), array);  // behind the @
 }
 
 // Prints item I of a device as outfeedI; a tuple, in a file, as outfeedI_J.
@@ -91,6 +89,8 @@ absl::Status ShowOutfeed(const Flags& flags, const Session& session, std::vector
 }
 
 absl::Status Run(const Flags& flags) {
+  if (const std::string path = flags.Get("output"); flags.Has("output") && (path.size() < 2 || path[0] != '@'))
+    return InvalidArgument("--output: expected @FILE.npy, got '", path, "'");
   HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
   if (flags.Has("check-nans") && program.module == nullptr)
     return InvalidArgument("--check-nans needs a module, and ", program.name, " is compiled already");
@@ -130,11 +130,11 @@ Command RunCommand() {
       .details =
           "Results go to standard output as literals, or to the files that --outputs or --output "
           "name. On several devices, outI_rD is result I of device D = replica * partitions + partition.\n"
-          "Started by a launcher (hilo launch, mpirun, torchrun, srun; docs/distributed.md) it is one of several "
+          "\nStarted by a launcher (hilo launch, mpirun, torchrun, srun; docs/distributed.md) it is one of several "
           "processes that share the devices\n"
           "equally; process P shows its own results, or writes them to OUT_pP.npz.\n"
-          "MODULE may be an executable that hilo compile -o wrote: native code, to be trusted like a program.\n"
-          "Infeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
+          "\nMODULE may be an executable that hilo compile -o wrote: native code, to be trusted like a program.\n"
+          "\nInfeeds take the arrays in0, in1 ... of the archive that --infeed names (given repeatedly: one archive\n"
           "after the other), tuples being inI_0, inI_1 ...; every device gets all of them. What programs put into the\n"
           "outfeed is printed as outfeed0, outfeed1 ..., or written to the archive that --outfeed names.\n"
           "\n"

@@ -273,7 +273,8 @@ def _help_to_markdown(text):
     command, _, purpose = usage.removeprefix("Usage: ").partition(": ")
     out = [purpose[:1].upper() + purpose[1:] + "." if purpose else "", f"```text\n{command}\n```"]
     for paragraph in paragraphs:
-        lines = paragraph.split("\n")
+        # What a flag does may go on below, in the same column.
+        lines = re.sub(r"(?<=\S)\n {26}(?=\S)", " ", paragraph).split("\n")
         if all(re.match(r"  -", line) for line in lines):
             rows = [re.match(r"  (\S+(?: \S+)*?)(?:  +| )((?<=  ).*|$)", line) for line in lines]
             rows = [
