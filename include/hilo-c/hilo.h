@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* The version of this interface, which grows with each addition (docs/api.md). */
-#define HILO_C_API_VERSION 1
+#define HILO_C_API_VERSION 2
 
 typedef struct HiloError HiloError;
 typedef struct HiloClient HiloClient;
@@ -97,6 +97,30 @@ HILO_EXPORT int32_t HiloClientGetDeviceCount(const HiloClient* client);
 /* Bytes that buffers and runs in progress use, and the most that they have used. */
 HILO_EXPORT HiloError* HiloClientGetMemory(const HiloClient* client, int32_t device, int64_t* bytes_in_use,
                                            int64_t* peak_bytes);
+
+/* --- custom calls and the log (since version 2) --- */
+
+struct HiloCustomCallRegistrar; /* hilo/ffi.h, whose first part is plain C */
+
+/* Calls `function` once, which registers functions of yours under the names by which programs call them
+ * (docs/custom_calls.md), for programs that `client` compiles or loads from then on. `client` may be null: for those of
+ * every client of the process, for good.
+ * Errors: HILO_ALREADY_EXISTS for a name that has another function, HILO_INVALID_ARGUMENT. */
+HILO_EXPORT HiloError* HiloClientRegisterCustomCalls(HiloClient* client,
+                                                     void (*function)(const struct HiloCustomCallRegistrar* registrar));
+/* The same with the function HiloRegisterCustomCalls of the shared library at `path`, which stays loaded. Errors: also
+ * HILO_NOT_FOUND, with the system's reason. */
+HILO_EXPORT HiloError* HiloClientLoadCustomCallLibrary(HiloClient* client, const char* path);
+
+typedef enum HiloLogSeverity { HILO_LOG_INFO = 0, HILO_LOG_WARNING = 1 } HiloLogSeverity;
+
+/* Takes a message of the log, which lives during the call. Called from any thread, by one at a time; it must not call
+ * Hilo. */
+typedef void HiloLogSink(void* user_data, HiloLogSeverity severity, const char* message);
+
+/* Sends the log of the whole process to `sink` from then on. Null, as at the start: there is no log. Errors are never
+ * logged; they are returned. */
+HILO_EXPORT HiloError* HiloSetLogSink(HiloLogSink* sink, void* user_data);
 
 /* --- programs --- */
 

@@ -160,6 +160,10 @@ class HILO_EXPORT CustomCallRegistry {
   std::map<std::tuple<std::string, std::string, bool>, CustomCallTarget> targets_;  // name, platform, typed
 };
 
+// Calls `function`, which registers custom calls as that of a library does.
+// Errors: the first error of its registrations; Internal if it throws.
+HILO_EXPORT absl::Status RegisterCustomCalls(HiloRegisterCustomCallsFunction* function, CustomCallRegistry* registry);
+
 // Loads the shared library at `path` for the rest of the process, and calls its registration function.
 // Errors: NotFound if it cannot be loaded, with the system's reason; InvalidArgument if it does not export
 // HiloRegisterCustomCalls; the first error of its registrations; Internal if it throws.

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "hilo/ffi.h"
+#include "hilo/status_macros.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/guarded.h"
 
@@ -51,6 +52,21 @@ void RegisterTarget(const HiloCustomCallRegistrar* registrar, const char* name, 
 
 }  // namespace
 
+absl::Status RegisterCustomCalls(HiloRegisterCustomCallsFunction* function, CustomCallRegistry* registry) {
+  Registration registration{.registry = registry, .status = {}};
+  const HiloCustomCallRegistrar registrar{.struct_size = sizeof(HiloCustomCallRegistrar),
+                                          .registry = &registration,
+                                          .register_target = &RegisterTarget,
+                                          .register_ffi = &RegisterFfi,
+                                          .set_failure = &XlaCustomCallStatusSetFailure,
+                                          .ffi_api = ffi::GetXlaFfiApi()};
+  HILO_RETURN_IF_ERROR(Guarded([&] {
+    function(&registrar);
+    return absl::OkStatus();
+  }));
+  return registration.status;
+}
+
 absl::Status LoadCustomCallLibrary(const std::string& path, CustomCallRegistry* registry) {
   // A name without a slash would be searched for in the system's folders.
   const std::string file = path.find('/') == std::string::npos ? absl::StrCat("./", path) : path;
@@ -59,19 +75,7 @@ absl::Status LoadCustomCallLibrary(const std::string& path, CustomCallRegistry* 
   auto* function = reinterpret_cast<HiloRegisterCustomCallsFunction*>(dlsym(library, kFunction));
   if (function == nullptr)
     return InvalidArgument(path, " does not export ", kFunction, ", which registers custom calls");
-  Registration registration{.registry = registry, .status = {}};
-  const HiloCustomCallRegistrar registrar{.struct_size = sizeof(HiloCustomCallRegistrar),
-                                          .registry = &registration,
-                                          .register_target = &RegisterTarget,
-                                          .register_ffi = &RegisterFfi,
-                                          .set_failure = &XlaCustomCallStatusSetFailure,
-                                          .ffi_api = ffi::GetXlaFfiApi()};
-  const absl::Status called = Guarded([&] {
-    function(&registrar);
-    return absl::OkStatus();
-  });
-  if (!called.ok()) return absl::Status(called.code(), absl::StrCat(path, ": ", kFunction, ": ", called.message()));
-  return AddContext(registration.status, absl::StrCat("; in ", path));
+  return AddContext(RegisterCustomCalls(function, registry), absl::StrCat("; in ", path));
 }
 
 }  // namespace hilo

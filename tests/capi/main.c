@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hilo-c/hilo.h"
+#include "hilo/ffi.h"
 
 static int failures = 0;
 static bool on_host = true; /* buffers are in the memory of the host */
@@ -350,6 +351,87 @@ static void test_replicas(const char* platform) {
   HiloExecutableDestroy(executable);
 }
 
+static void add_one(void* out, const void** in) {
+  for (int i = 0; i < 2; ++i) ((float*)out)[i] = ((const float*)in[0])[i] + 1;
+}
+static void (*fail)(struct XlaCustomCallStatus* status, const char* message, size_t message_len);
+static void never(void* out, const void** in, struct XlaCustomCallStatus* status) {
+  (void)out, (void)in;
+  fail(status, "never", 5);
+}
+static void another(void* out, const void** in) { (void)out, (void)in; }
+
+static void register_ours(const HiloCustomCallRegistrar* registrar) {
+  fail = registrar->set_failure;
+  registrar->register_target(registrar, "add_one", "Host", HILO_CUSTOM_CALL_ORIGINAL, (void*)(uintptr_t)add_one);
+  registrar->register_target(registrar, "never", "Host", HILO_CUSTOM_CALL_STATUS_RETURNING, (void*)(uintptr_t)never);
+}
+static void register_another(const HiloCustomCallRegistrar* registrar) {
+  registrar->register_target(registrar, "add_one", "Host", HILO_CUSTOM_CALL_ORIGINAL, (void*)(uintptr_t)another);
+}
+
+/* Functions of this program, called by a program of Hilo's. */
+static void test_custom_calls(void) {
+  static const char call[] =
+      "HloModule call\nENTRY main { x = f32[2] parameter(0)\n"
+      "  ROOT y = f32[2] custom-call(x), custom_call_target=\"add_one\" }\n";
+  static const char failing[] =
+      "HloModule call\nENTRY main { x = f32[2] parameter(0)\n"
+      "  ROOT y = f32[2] custom-call(x), custom_call_target=\"never\", "
+      "api_version=API_VERSION_STATUS_RETURNING }\n";
+  HiloClient* client = client_with("cpu", "1");
+  HiloExecutable* executable = NULL;
+  ERROR(HILO_NOT_FOUND, "add_one", HiloCompile(client, call, strlen(call), NULL, 0, &executable));
+  ERROR(HILO_INVALID_ARGUMENT, "`function` is NULL", HiloClientRegisterCustomCalls(client, NULL));
+  ERROR(HILO_INVALID_ARGUMENT, "`path` is NULL", HiloClientLoadCustomCallLibrary(NULL, NULL));
+  ERROR(HILO_NOT_FOUND, "nosuch.so", HiloClientLoadCustomCallLibrary(client, "nosuch.so"));
+  OK(HiloClientRegisterCustomCalls(client, register_ours));
+  OK(HiloClientRegisterCustomCalls(client, register_ours));
+  ERROR(HILO_ALREADY_EXISTS, "add_one", HiloClientRegisterCustomCalls(client, register_another));
+  const float x[] = {1, 2};
+  const int64_t two = 2;
+  for (int i = 0; i < 2; ++i) {
+    const char* program = i == 0 ? call : failing;
+    HiloBuffer *argument = NULL, *result = NULL;
+    OK(HiloCompile(client, program, strlen(program), NULL, 0, &executable));
+    OK(HiloBufferFromHost(client, 0, HILO_TYPE_F32, &two, 1, x, sizeof x, NULL, NULL, &argument));
+    const HiloExecuteOptions run = {.struct_size = sizeof run, .synchronous = true};
+    HiloError* error = HiloExecute(executable, &argument, 1, &run, &result, 1, NULL);
+    float y[2] = {0};
+    if (error == NULL) error = HiloBufferCopyToHost(result, y, sizeof y);
+    if (i == 0) {
+      OK(error);
+      EXPECT(y[0] == 2 && y[1] == 3);
+    } else {
+      expect_error(__LINE__, "never", error, HILO_INTERNAL, "never");
+    }
+    HiloBufferDestroy(result);
+    HiloBufferDestroy(argument);
+    HiloExecutableDestroy(executable);
+  }
+  HiloClientDestroy(client);
+}
+
+static void count_messages(void* user_data, HiloLogSeverity severity, const char* message) {
+  if (severity == HILO_LOG_WARNING && strstr(message, "not cached") != NULL) ++*(int*)user_data;
+}
+
+/* A folder that cannot be made is a warning. */
+static void test_log(void) {
+  const HiloOption cache[] = {{"cache_dir", "/dev/null/cache"}};
+  int messages = 0;
+  for (int i = 0; i < 2; ++i) {
+    OK(HiloSetLogSink(i == 0 ? count_messages : NULL, &messages));
+    HiloClient* client = NULL;
+    HiloExecutable* executable = NULL;
+    OK(HiloClientCreate("cpu", cache, 1, &client));
+    OK(HiloCompile(client, kPair, strlen(kPair), NULL, 0, &executable));
+    HiloExecutableDestroy(executable);
+    HiloClientDestroy(client);
+  }
+  EXPECT(messages == 1);
+}
+
 int main(int argc, char** argv) {
   const char* platform = argc > 1 ? argv[1] : "cpu";
   HiloClient* client = client_with(platform, "1");
@@ -364,6 +446,8 @@ int main(int argc, char** argv) {
   test_deadlines(client);
   test_dynamic(client);
   test_replicas(platform);
+  test_custom_calls();
+  test_log();
   HiloClientDestroy(client);
   printf("%d failures\n", failures);
   return failures > 0;
