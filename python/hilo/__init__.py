@@ -13,10 +13,12 @@ Programs come as HLO text, HloModuleProto, or StableHLO as text or bytecode, and
 reference. Arguments are arrays of NumPy, PyTorch (or whatever has ``__dlpack__`` or a buffer), lists and numbers; results are ``hilo.Array``, which those
 libraries read in place. A program's text is that of ``jax.jit(f).lower(x).as_text()``, and JAX need not be there when it runs.
 
-``compile`` makes a ``Program``; ``Program.save`` and ``load`` keep compiled programs in files; ``Client`` holds several devices. Errors are ``hilo.Error``.
+``compile`` makes a ``Program``; ``Program.save`` and ``load`` keep compiled programs in files; ``Client`` holds several devices. Errors are ``hilo.Error``; warnings go to the logger "hilo" of Python's ``logging``.
 """
 
+import atexit
 import collections
+import logging
 import os
 import pathlib
 import threading
@@ -47,8 +49,10 @@ from ._arrays import Array, convert as _convert  # noqa: E402
 from . import _types  # noqa: E402
 
 _hilo.set_hooks(Array, _convert)
+_hilo.set_warn(logging.getLogger("hilo").warning)
+atexit.register(_hilo.set_warn, None)
 
-__all__ = ["Array", "Client", "Cost", "Error", "Memory", "Program", "Value", "compile", "load", "__version__"]
+__all__ = ["Array", "Client", "Cost", "Error", "Memory", "Program", "Value", "compile", "load", "load_custom_calls", "__version__"]
 
 Value = collections.namedtuple("Value", ["name", "element_type", "shape", "dynamic"])
 Value.__doc__ = """A parameter or result: its name, element type ("f32"), dimensions, and whether these are upper bounds."""
@@ -255,3 +259,14 @@ def load(program, platform="cpu", *, devices=1, threads=None):
       hilo.Error: for damaged files, and those of another version, platform or machine.
     """
     return _client(platform, devices, threads).load(program)
+
+
+def load_custom_calls(path):
+    """Loads a shared library of functions that programs call as custom calls, for all programs that are compiled or loaded afterwards.
+
+    It exports HiloRegisterCustomCalls (hilo/ffi.h, plain C), and stays loaded.
+
+    Raises:
+      hilo.Error: if it cannot be loaded, exports no such function, or registers a name that is taken.
+    """
+    _hilo.load_custom_calls(path)

@@ -18,6 +18,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 import hilo  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINE = "HloModule line\nENTRY main {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n"
 PAIR = """HloModule pair
 ENTRY main {
@@ -119,6 +120,24 @@ class Compiling(unittest.TestCase):
         for platform in ("interpreter", "cpu", "cuda-emulated"):
             self.assertEqual(hilo.compile(LINE, platform)([1, 2, 3]).tolist(), [2, 4, 6], platform)
         self.assertEqual(hilo.compile(LINE, strict=True, disabled_passes=["simplify", "cse"], threads=1)([1, 2, 3]).tolist(), [2, 4, 6])
+
+
+    def test_custom_calls(self):
+        library = next((ROOT / "build" / "lib").glob("libhilo_plain_ffi_library.so"), None)
+        if library is None:
+            self.skipTest("the library of custom calls is not built")
+        with self.assertRaisesRegex(hilo.Error, "nosuch.so") as error:
+            hilo.load_custom_calls("nosuch.so")
+        self.assertEqual(error.exception.code, "NOT_FOUND")
+        for _ in range(2):  # a second time is no error
+            hilo.load_custom_calls(library)
+        program = hilo.compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] custom-call(x), custom_call_target=\"add_one\" }")
+        self.assertEqual(program([1, 2, 3]).tolist(), [2, 3, 4])
+
+    def test_warnings_are_logged(self):
+        with self.assertLogs("hilo", "WARNING") as log:
+            hilo.Client(cache_dir="/dev/null/cache").compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] add(x, x) }")
+        self.assertRegex(log.output[0], "the compiled program is not cached: .*/dev/null/cache")
 
 
 class Running(unittest.TestCase):

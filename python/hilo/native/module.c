@@ -57,6 +57,16 @@ static PyObject* module_load_library(PyObject* module, PyObject* path) {
   return loaded ? PyUnicode_FromString(hilo.HiloVersion()) : NULL;
 }
 
+static PyObject* module_load_custom_calls(PyObject* module, PyObject* path) {
+  (void)module;
+  PyObject* bytes = NULL;
+  if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+  const bool loaded = CHECK_UNLOCKED(hilo.HiloClientLoadCustomCallLibrary(NULL, PyBytes_AsString(bytes)));
+  Py_DECREF(bytes);
+  if (!loaded) return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyObject* module_set_hooks(PyObject* module, PyObject* arguments) {
   (void)module;
   PyObject *array, *convert;
@@ -77,6 +87,9 @@ static PyObject* module_type_name(PyObject* module, PyObject* number) {
 
 static PyMethodDef functions[] = {
     {"load_library", module_load_library, METH_O, "Loads libhilo from a path, and returns its version."},
+    {"load_custom_calls", module_load_custom_calls, METH_O,
+     "Registers the functions of a library for the programs of all clients."},
+    {"set_warn", module_set_warn, METH_O, "Sets the function that takes warnings."},
     {"set_hooks", module_set_hooks, METH_VARARGS,
      "Sets the class of arrays, and the function that converts other objects."},
     {"type_name", module_type_name, METH_O, "The name of an element type, of its number."},

@@ -22,7 +22,7 @@
   X(HiloBufferFromHost) X(HiloBufferFromHostDynamic) X(HiloBufferGetShape) X(HiloBufferGetDevice) \
   X(HiloBufferGetDimensions) X(HiloBufferGetData) X(HiloBufferIsReady) X(HiloBufferAwait) \
   X(HiloBufferDestroy) X(HiloExecute) X(HiloEventAwait) X(HiloEventIsDone) X(HiloEventCancel) \
-  X(HiloEventDestroy)
+  X(HiloEventDestroy) X(HiloClientLoadCustomCallLibrary) X(HiloSetLogSink)
 /* clang-format on */
 
 /* Its functions, as hilo.HiloCompile(...); null until load_library has succeeded. */
@@ -51,6 +51,9 @@ bool check(HiloError* error);
     Py_END_ALLOW_THREADS;     \
     check(error_of_call);     \
   })
+
+/* hilo._hilo.set_warn: sends the warnings of Hilo's log to a function of one string; None: nowhere. */
+PyObject* module_set_warn(PyObject* module, PyObject* function);
 
 /* --- types --- */
 
