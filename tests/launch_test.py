@@ -181,6 +181,11 @@ class LaunchTest(unittest.TestCase):
         self.assertEqual(result.returncode, 137, result.stderr)
         self.assertEqual(result.stderr.splitlines()[-1], "hilo: rank 1 failed first: ended by signal 9 (Killed)")
 
+    def test_a_rank_that_ends_later_than_those_that_lost_it(self):
+        result = self.launch_with([], 'if [ "$HILO_RANK" = 1 ]; then sleep 0.3; exit 7; fi; echo UNAVAILABLE: process 1 has left >&2; exit 1')
+        self.assertEqual(result.returncode, 7, result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "hilo: rank 1 failed first: exit status 7")
+
     def test_the_others_go_on(self):
         result = self.launch_with(["--keep-going"], 'if [ "$HILO_RANK" = 1 ]; then exit 7; fi; sleep 2; echo done')
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
@@ -147,7 +148,16 @@ void LaunchJob::Reap() {
   }
 }
 
+LaunchJob::Origin LaunchJob::OriginOf(const Process& process, int status) {
+  if (WIFSIGNALED(status)) return Origin::kKilled;
+  const bool lost_another = std::any_of(process.last.begin(), process.last.end(), [](const std::string& line) {
+    return absl::StrContains(line, "UNAVAILABLE: ");
+  });
+  return lost_another ? Origin::kConsequence : Origin::kOwnError;
+}
+
 void LaunchJob::Failed(Process* process, int status) {
+  Relay(0);
   const bool is_asked = asked_ != absl::InfiniteFuture();
   if (!is_asked && !process->is_service && failed_at_ == absl::InfiniteFuture()) {
     if (StartAgain(process, status)) return;
@@ -156,11 +166,11 @@ void LaunchJob::Failed(Process* process, int status) {
                    Ending(status).c_str());
     }
   }
-  // One that was killed, not by us, comes first: the others have ended because of it, and may have
-  // been quicker.
-  if (first_failed_ == nullptr || (!is_asked && WIFSIGNALED(status) && !WIFSIGNALED(first_status_))) {
+  const Origin origin = OriginOf(*process, status);
+  if (first_failed_ == nullptr || (!is_asked && origin < first_origin_)) {
     first_failed_ = process;
     first_status_ = status;
+    first_origin_ = origin;
   }
   if (process->is_service || !policy_.keep_going) failed_at_ = std::min(failed_at_, absl::Now());
 }
@@ -168,7 +178,6 @@ void LaunchJob::Failed(Process* process, int status) {
 bool LaunchJob::StartAgain(Process* process, int status) {
   if (process->restarts == policy_.restarts) return false;
   ++process->restarts;
-  Relay(0);
   for (size_t stream : {0, 1}) {
     if (process->output[stream] >= 0) close(std::exchange(process->output[stream], -1));
     if (!process->partial[stream].empty()) Show(process, stream, std::exchange(process->partial[stream], ""));

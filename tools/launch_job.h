@@ -55,6 +55,15 @@ class LaunchJob {
     int64_t restarts = 0;          // so far
   };
 
+  // Of two processes that fail within the same second, the one with the smaller origin failed first: a process that
+  // loses another one may end sooner than that one.
+  enum class Origin {
+    kKilled,      // by a signal that is not ours
+    kOwnError,    // any other failure
+    kConsequence  // its last lines have the error UNAVAILABLE, which Hilo returns when another process has left
+  };
+  static Origin OriginOf(const Process& process, int status);
+
   absl::Status Add(Program program, bool is_service);
   static absl::Status Start(Process* process);
   bool AnyRunning(bool services) const;
@@ -71,6 +80,7 @@ class LaunchJob {
   std::deque<Process> processes_;
   const Process* first_failed_ = nullptr;
   int first_status_ = 0;
+  Origin first_origin_ = Origin::kConsequence;
   bool any_ended_well_ = false;
   absl::Time failed_at_ = absl::InfiniteFuture();  // when the others are to be ended because one has failed
   absl::Time asked_ = absl::InfiniteFuture();      // when they were asked to end
