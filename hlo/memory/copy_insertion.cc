@@ -104,15 +104,15 @@ std::vector<int64_t> CopyOrder(const std::vector<int64_t>& source) {
   for (int64_t i = count - 1; i >= 0; --i) {
     if (pending[i] == 0) ready.push_back(i);
   }
-  int64_t next_circle = 0;
+  int64_t next_cycle = 0;
   while (static_cast<int64_t>(order.size()) < count) {
     int64_t i;
     if (!ready.empty()) {
       i = ready.back();
       ready.pop_back();
     } else {
-      while (done[next_circle]) ++next_circle;
-      i = next_circle;
+      while (done[next_cycle]) ++next_cycle;
+      i = next_cycle;
     }
     if (done[i]) continue;
     done[i] = true;

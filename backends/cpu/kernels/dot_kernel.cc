@@ -53,6 +53,33 @@ absl::StatusOr<llvm::Value*> PointerToView(FunctionEmitter& f, const HloInstruct
                              offset);
 }
 
+// Stores the sums of the terms from `first` on, or adds them to those of the terms before, which the result has.
+absl::Status AddToResult(FunctionEmitter& f, const KernelParts& kernel, codegen::DotTerms& terms, llvm::Value* first,
+                         absl::Span<const Elements> sums, absl::Span<const std::vector<codegen::LaneIndex>> kept) {
+  llvm::IRBuilder<>& b = f.b();
+  const codegen::IrArray result = f.ArrayOf(kernel.instruction);
+  const auto start = [&]() -> absl::StatusOr<codegen::Carried> {
+    codegen::Carried totals;
+    for (const Elements& sum : sums) totals.push_back(sum[0].re);
+    return totals;
+  };
+  // All loads before all stores: rows are often a multiple of 4 KB apart, and a load waits for such a store.
+  const auto add = [&]() -> absl::StatusOr<codegen::Carried> {
+    codegen::Carried totals;
+    for (size_t p = 0; p < kept.size(); ++p) {
+      const Elements before = {result.Load(f.context(), codegen::Index(kept[p]))};
+      HILO_ASSIGN_OR_RETURN(const Elements total, terms.Merge(before, sums[p]));
+      totals.push_back(total[0].re);
+    }
+    return totals;
+  };
+  HILO_ASSIGN_OR_RETURN(const codegen::Carried totals,
+                        codegen::EmitBranches(f.context(), "first", b.CreateICmpEQ(first, b.getInt64(0)), start, add));
+  for (size_t p = 0; p < kept.size(); ++p)
+    result.Store(f.context(), codegen::Index(kept[p]), codegen::ElementValue{totals[p]});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
@@ -122,50 +149,32 @@ absl::Status EmitStreamDot(FunctionEmitter& f, const KernelParts& kernel) {
     for (const codegen::Position& position : positions)
       kept.push_back(Joined(f.context(), {position[0], position[2], position[3]}).Dims(f.context()));
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumBlock(f, terms, first, block, kept));
-    const codegen::IrArray result = f.ArrayOf(kernel.instruction);
-    // All loads before all stores: rows are often a multiple of 4 KB apart, and a load waits for such a store.
-    HILO_ASSIGN_OR_RETURN(const codegen::Carried totals,
-                          codegen::EmitBranches(
-                              f.context(), "first", b.CreateICmpEQ(first, b.getInt64(0)),
-                              [&]() -> absl::StatusOr<codegen::Carried> {
-                                codegen::Carried start;
-                                for (const Elements& sum : sums) start.push_back(sum[0].re);
-                                return start;
-                              },
-                              [&]() -> absl::StatusOr<codegen::Carried> {
-                                codegen::Carried next;
-                                for (size_t p = 0; p < kept.size(); ++p) {
-                                  const Elements before = {result.Load(f.context(), codegen::Index(kept[p]))};
-                                  HILO_ASSIGN_OR_RETURN(const Elements total, terms.Merge(before, sums[p]));
-                                  next.push_back(total[0].re);
-                                }
-                                return next;
-                              }));
-    for (size_t p = 0; p < kept.size(); ++p)
-      result.Store(f.context(), codegen::Index(kept[p]), codegen::ElementValue{totals[p]});
-    return absl::OkStatus();
+    return AddToResult(f, kernel, terms, first, sums, kept);
   });
 }
 
-// Tiles of vectors of sums, which read rows of both factors.
+// Tiles of vectors of sums, which read rows of both factors, a section of the rows after the other.
 absl::Status EmitLaneDot(FunctionEmitter& f, const KernelParts& kernel) {
   f.SetHoldsVectors(kernel.instruction, false);
   const HloInstruction& dot = *HeroOf(kernel.instruction);
   codegen::DotTerms terms(f.elements(), dot);
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const std::vector<int64_t>& tile = kernel.config.tile;
+  const int64_t section = tile[3], sections = CeilDiv(terms.reduced()[0], section);
   const codegen::LoopNest nest = {{.sizes = lhs.batch_sizes},
+                                  {.sizes = {sections}, .part = sections},
                                   {.sizes = rhs.free_sizes, .part = tile[0], .unroll = tile[1]},
                                   {.sizes = lhs.free_sizes, .part = Product(lhs.free_sizes), .unroll = tile[2]}};
+  llvm::IRBuilder<>& b = f.b();
   return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
+    llvm::Value* first = b.CreateNSWMul(positions[0][1].Dims(f.context())[0].Base(f.context()),
+                                        b.getInt64(static_cast<uint64_t>(section)));
     std::vector<std::vector<codegen::LaneIndex>> kept;
     for (const codegen::Position& position : positions)
-      kept.push_back(Joined(f.context(), {position[0], position[2], position[1]}).Dims(f.context()));
+      kept.push_back(Joined(f.context(), {position[0], position[3], position[2]}).Dims(f.context()));
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums,
-                          SumTileInLanes(f, terms, static_cast<int>(kernel.config.width), kept));
-    for (size_t p = 0; p < kept.size(); ++p)
-      f.ArrayOf(kernel.instruction).Store(f.context(), codegen::Index(kept[p]), sums[p][0]);
-    return absl::OkStatus();
+                          SumTileInLanes(f, terms, static_cast<int>(kernel.config.width), first, section, kept));
+    return AddToResult(f, kernel, terms, first, sums, kept);
   });
 }
 

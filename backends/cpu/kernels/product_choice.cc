@@ -73,19 +73,37 @@ constexpr int64_t kTiledRows = 64, kManyTiled = 16;
 
 // Multiply-adds of a product above which the library, whose code is compiled already, is as fast as tiles.
 constexpr double kTiledWork = 1 << 21;
+// Columns of a product that the library computes as slowly as if they were many more, as it copies all of the left side
+// first; and products of a sum, if the columns are more than half as many and F32. Measured with the library and as
+// tiles, on two threads, in us: f32[100000,16] times f32[16,3] 221 and 126, f32[100000,8] times f32[8,8] 148 and 64,
+// f32[300,300] times f32[300,4] 15.5 and 9.0, f32[64,4096] times f32[4096,10] 48 and 68, f64[1000,4096] times
+// f64[4096,7] 1030 and 394, f64[3,100000] times f64[100000,3] 900 and 101; of 8 lanes f32[100000,8] times f32[8,8] 162
+// and 90, f32[20000,32] times f32[32,12] 78 and 140.
+constexpr int64_t kNarrowColumns = 16, kNarrowDepth = 512;
 // Products that a sum adds up one after the other; longer sums add up such sums.
 constexpr int64_t kTiledSum = 256;
+
+// Returns the lanes of a tile, along the columns of the result; 1 if there is none. `row`: see below.
+int64_t TileWidth(const HloInstruction& dot, const KernelConfig& row, int64_t columns, const TargetTraits& target) {
+  if (row.kind == KernelKind::kRows) return row.width;
+  // Rows of less than a vector, which masks load.
+  if (!target.has_avx512 || RhsOf(dot).DepthIsMinor()) return 1;
+  int64_t width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
+  while (width / 2 >= columns) width /= 2;
+  return width;
+}
 
 // Tiles of the result in registers: each vector of the right side is loaded once for all rows of a tile. `row`: the
 // choice of the loop over rows of the result.
 std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const KernelConfig& row,
                                            const TargetTraits& target, const NumericOptions& numerics) {
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
-  if (row.kind != KernelKind::kRows || row.width == 1 || rhs.free.empty()) return std::nullopt;
+  if (rhs.free.empty()) return std::nullopt;
   const int64_t rows = Product(lhs.free_sizes), columns = rhs.free_sizes.back(), batch = Product(lhs.batch_sizes),
                 depth = Product(lhs.contracting_sizes);
-  if (rows < 2 || depth < 2) return std::nullopt;
-  const int64_t vectors = std::min(kTileColumns, CeilDiv(columns, row.width));
+  const int64_t width = TileWidth(dot, row, columns, target);
+  if (width < 2 || rows < 2 || depth < 2) return std::nullopt;
+  const int64_t vectors = std::min(kTileColumns, CeilDiv(columns, width));
   const int64_t most = TileVectors(target) / vectors / (IsComplexType(dot.shape().element_type()) ? 2 : 1);
   int64_t tile = std::min(rows, most);
   // No rest, if some tile of half the size at least has none.
@@ -97,7 +115,7 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
   }
   const int64_t part = batch >= kManyTiled ? rows : std::min(rows, CeilDiv(kTiledRows, tile) * tile);
   return KernelConfig{.kind = KernelKind::kTiledDot,
-                      .width = row.width,
+                      .width = width,
                       .tile = {part, tile, vectors, depth >= 2 * kTiledSum && !numerics.strict ? kTiledSum : 0},
                       .parts = batch * CeilDiv(rows, part),
                       .why = "tiles of the result stay in registers"};
@@ -113,17 +131,28 @@ constexpr int64_t kStreamTiles[] = {5, 4, 3, 2};
 
 // Rows of the weights of a part, and rows of either factor of a tile, if sums are along the rows of the weights.
 constexpr int64_t kLanePart = 64, kLaneTile = 4;
+// Terms of all results that are added up before the next ones, so that both factors stay in a cache meanwhile.
+constexpr int64_t kLaneSection = 2048;
+
+// Vectors of sums, whose factors are contiguous along them. `most_terms`: those that are added up before they are added
+// to the result.
+KernelConfig ChooseLaneDot(const HloInstruction& dot, const TargetTraits& target, int64_t most_terms,
+                           absl::string_view why) {
+  const Gemm gemm = *GemmOf(dot);
+  const int width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
+  const int64_t section = CeilDiv(std::min(gemm.k, most_terms), width) * width;
+  return {.kind = KernelKind::kLaneDot,
+          .width = width,
+          .tile = {std::min(kLanePart, gemm.n), std::min(gemm.n, kLaneTile), std::min(gemm.m, kLaneTile), section},
+          .parts = gemm.batch * CeilDiv(gemm.n, kLanePart),
+          .why = std::string(why)};
+}
 
 KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& target) {
   const Gemm gemm = *GemmOf(dot);
+  if (gemm.b.transposed)
+    return ChooseLaneDot(dot, target, gemm.k, "few rows: the weights are read once, as streams along the sums");
   const int width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
-  if (gemm.b.transposed) {
-    return {.kind = KernelKind::kLaneDot,
-            .width = width,
-            .tile = {std::min(kLanePart, gemm.n), kLaneTile, std::min(gemm.m, kLaneTile)},
-            .parts = gemm.batch * CeilDiv(gemm.n, kLanePart),
-            .why = "few rows: the weights are read once, as streams along the sums"};
-  }
   // The tile that leaves the fewest rows over.
   const int64_t tile = *std::min_element(std::begin(kStreamTiles), std::end(kStreamTiles),
                                          [&](int64_t a, int64_t b) { return gemm.m % a < gemm.m % b; });
@@ -160,19 +189,44 @@ std::optional<KernelConfig> ChooseLanesOfTerms(const HloInstruction& dot, const 
                       .why = "both rows of factors are contiguous"};
 }
 
+// Results of a product whose rows of both factors are contiguous, in all, with and without AVX-512; and terms of each.
+// Measured with the library, which copies the factors first, and in lanes, on two threads, in us: f32[16,500] times
+// f32[3,500] transposed 4.1 and 0.7, f32[16,100000] times f32[3,100000] 644 and 83, f32[64,1000] times f32[64,1000] 51
+// and 42, f32[300,100] times f32[30,100] 9.6 and 16, f64[16,500] times f64[3,500] 4.5 and 0.8; of 8 lanes f32[20,500]
+// times f32[20,500] 7.2 and 6.2, f32[50,333] times f32[50,333] 17 and 26. As the lanes of each result are combined, its
+// terms must be a share of the results: f32[64,64] times f32[64,64] 3.8 and 5.3, f32[64,128] times
+// f32[64,128] 7.1, 7.0.
+constexpr int64_t kLaneResults = 64 * 64, kLaneResultsOfFewLanes = 20 * 20;
+constexpr int64_t kLeastTerms = 64, kResultsPerTerm = 32;
+
+bool LanesBeatLibrary(const HloInstruction& dot, const TargetTraits& target) {
+  const PrimitiveType type = dot.shape().element_type();
+  if (type != F32 && type != F64) return false;
+  for (const DotSide& side : {LhsOf(dot), RhsOf(dot)}) {
+    if (side.operand->shape().element_type() != type || side.contracting.size() != 1 || !side.DepthIsMinor())
+      return false;
+  }
+  const Gemm gemm = *GemmOf(dot);
+  const int64_t most = target.has_avx512 ? kLaneResults : kLaneResultsOfFewLanes;
+  return gemm.k >= kLeastTerms && gemm.m * gemm.n <= std::min(most, kResultsPerTerm * gemm.k);
+}
+
 // Returns true if tiles are at least as fast as the library: they fill vectors, and need not be divided for caches.
 bool TilesBeatLibrary(const HloInstruction& dot, const KernelConfig& tiled, const TargetTraits& target) {
   const int64_t columns = RhsOf(dot).free_sizes.back();
+  const int64_t depth = Product(LhsOf(dot).contracting_sizes);
   const double work = static_cast<double>(Product(LhsOf(dot).free_sizes)) *
-                      static_cast<double>(Product(RhsOf(dot).free_sizes)) *
-                      static_cast<double>(Product(LhsOf(dot).contracting_sizes));
+                      static_cast<double>(Product(RhsOf(dot).free_sizes)) * static_cast<double>(depth);
   const bool fills_vectors = columns % tiled.width == 0 || columns >= 4 * tiled.width;
   // Libraries have better instructions for narrower factors and for complex numbers.
   const PrimitiveType type = dot.shape().element_type();
   const bool is_plain = !IsComplexType(type) && dot.operand(0)->shape().element_type() == type &&
                         dot.operand(1)->shape().element_type() == type;
-  return work <= kTiledWork && fills_vectors && is_plain &&
-         tiled.width == FullWidth(target, std::vector<PrimitiveType>{type});
+  if (!is_plain) return false;
+  if (columns <= kNarrowColumns && (target.has_avx512 || columns % tiled.width == 0) &&
+      (type == F64 || columns <= kNarrowColumns / 2 || depth <= kNarrowDepth))
+    return true;
+  return work <= kTiledWork && fills_vectors && tiled.width == FullWidth(target, std::vector<PrimitiveType>{type});
 }
 
 }  // namespace
@@ -204,6 +258,8 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
   if (std::optional<KernelConfig> tiled = ChooseTiledDot(dot, config, target, numerics)) {
     if (!may_call || TilesBeatLibrary(dot, *tiled, target)) return *std::move(tiled);
   }
+  if (may_call && LanesBeatLibrary(dot, target))
+    return ChooseLaneDot(dot, target, kLaneSection, "few results: both factors are read once, along the sums");
   if (may_call) return ChooseLibraryDot(*GemmOf(dot));
   if (&dot == &instruction && config.width == 1 && !numerics.strict) {
     if (std::optional<KernelConfig> lanes = ChooseLanesOfTerms(dot, target)) return *std::move(lanes);

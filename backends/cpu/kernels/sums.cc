@@ -150,6 +150,20 @@ Elements ShuffleLanes(FunctionEmitter& f, const Elements& x, const Elements& y, 
   return result;
 }
 
+// Returns a mask of the first `count` lanes of `width`.
+llvm::Value* FirstLanes(FunctionEmitter& f, int64_t count, int width) {
+  std::vector<llvm::Constant*> active;
+  for (int lane = 0; lane < width; ++lane) active.push_back(f.b().getInt1(lane < count));
+  return llvm::ConstantVector::get(active);
+}
+
+// Returns `values` in the lanes of the current mask, `others` elsewhere.
+Elements Selected(FunctionEmitter& f, Elements values, const Elements& others) {
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = codegen::EmitSelect(f.context(), f.context().MaskValue(), values[i], others[i]);
+  return values;
+}
+
 class LaneSum {
  public:
   LaneSum(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
@@ -194,10 +208,7 @@ class LaneSum {
     at.push_back(i);
     const Elements before = values_.Get(*running, a);
     HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Add(before, kept_, at));
-    if (f_.context().lanes.mask != nullptr) {
-      for (size_t v = 0; v < sum.size(); ++v)
-        sum[v] = codegen::EmitSelect(f_.context(), f_.context().MaskValue(), sum[v], before[v]);
-    }
+    if (f_.context().lanes.mask != nullptr) sum = Selected(f_, sum, before);
     values_.Set(running, a, sum);
     return absl::OkStatus();
   }
@@ -242,9 +253,7 @@ class LaneSum {
     }
     if (whole < row_) {
       codegen::RegionScope tail(f_.context());
-      std::vector<llvm::Constant*> active;
-      for (int lane = 0; lane < width_; ++lane) active.push_back(b_.getInt1(lane < row_ - whole));
-      f_.context().lanes = {.width = width_, .mask = llvm::ConstantVector::get(active)};
+      f_.context().lanes = {.width = width_, .mask = FirstLanes(f_, row_ - whole, width_)};
       HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(Int(whole), 1, width_, row_), 0, &running));
     }
     return running;
@@ -436,26 +445,42 @@ absl::StatusOr<Elements> SumBlockInLanes(
   return terms.Merge(start, total);
 }
 
-absl::StatusOr<std::vector<Elements>> SumTileInLanes(FunctionEmitter& f, Terms& terms, int width,
-                                                     absl::Span<const std::vector<LaneIndex>> kept) {
+absl::StatusOr<std::vector<Elements>> SumTileInLanes(FunctionEmitter& f, Terms& terms, int width, llvm::Value* first,
+                                                     int64_t count, absl::Span<const std::vector<LaneIndex>> kept) {
   llvm::IRBuilder<>& b = f.b();
-  const int64_t size = terms.reduced()[0];
+  const int64_t size = terms.reduced()[0], whole = size / width * width;
+  const auto number = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   codegen::RegionScope region(f.context());
   f.context().lanes = {.width = width};
   HILO_ASSIGN_OR_RETURN(const Elements zero, terms.Identity());
   const RunningValues values(f, zero);
-  const auto body = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
+  const auto add = [&](llvm::Value* i, const Carried& running) -> absl::StatusOr<Carried> {
     const LaneIndex at = LaneIndex::Strided(i, 1, width, size);
     Carried next;
     for (size_t p = 0; p < kept.size(); ++p) {
-      HILO_ASSIGN_OR_RETURN(const Elements sum, terms.Add(values.Get(running, p), kept[p], {at}));
+      const Elements before = values.Get(running, p);
+      HILO_ASSIGN_OR_RETURN(Elements sum, terms.Add(before, kept[p], {at}));
+      if (f.context().lanes.mask != nullptr) sum = Selected(f, sum, before);
       values.Append(sum, &next);
     }
     return next;
   };
-  HILO_ASSIGN_OR_RETURN(const Carried sums,
-                        codegen::EmitLoop(f.context(), "lanes", b.getInt64(0), b.getInt64(static_cast<uint64_t>(size)),
-                                          width, values.All(kept.size(), zero), body));
+  llvm::Value* end = number(whole);
+  if (count < size)
+    end = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, b.CreateNSWAdd(first, number(count)), end);
+  HILO_ASSIGN_OR_RETURN(Carried sums,
+                        codegen::EmitLoop(f.context(), "lanes", first, end, width, values.All(kept.size(), zero), add));
+  if (whole < size) {
+    const auto rest = [&]() -> absl::StatusOr<Carried> {
+      codegen::RegionScope tail(f.context());
+      f.context().lanes = {.width = width, .mask = FirstLanes(f, size - whole, width)};
+      return add(number(whole), sums);
+    };
+    const auto none = [&]() -> absl::StatusOr<Carried> { return sums; };
+    HILO_ASSIGN_OR_RETURN(sums, count >= size ? rest()
+                                              : codegen::EmitBranches(f.context(), "rest",
+                                                                      b.CreateICmpEQ(end, number(whole)), rest, none));
+  }
   std::vector<Elements> results;
   for (size_t p = 0; p < kept.size(); ++p) {
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), CombineLanes(f, terms, width, values.Get(sums, p)));

@@ -58,9 +58,10 @@ absl::StatusOr<Elements> SumBlockInLanes(
     FunctionEmitter& f, codegen::Terms& terms, int width, int64_t accumulators, int64_t section, const RowBlock& block,
     absl::FunctionRef<absl::StatusOr<std::vector<codegen::LaneIndex>>(llvm::Value* i)> position);
 
-// With vectors of `width` terms, of one reduced dimension whose size is a multiple, at several uniform positions of the
-// kept dimensions together, from the identity.
+// The `count` terms, a multiple of `width`, of one reduced dimension from `first` on, fewer at the end: with vectors of
+// `width` terms, at several uniform positions of the kept dimensions together, from the identity.
 absl::StatusOr<std::vector<Elements>> SumTileInLanes(FunctionEmitter& f, codegen::Terms& terms, int width,
+                                                     llvm::Value* first, int64_t count,
                                                      absl::Span<const std::vector<codegen::LaneIndex>> kept);
 
 }  // namespace hilo::cpu
