@@ -134,13 +134,13 @@ class TransposeEmitter {
             llvm::Type* type = (*tile)->getAllocatedType();
             return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
           };
+          const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
+                                 LaneIndex::Strided(column, 1, width_, columns_));
           for (const HloInstruction* transpose : reads_.transposes) {
             ElementValue value{.re = load()};
             if (IsComplexType(transpose->shape().element_type())) value.im = load();
-            f_.SetValue(transpose, {.value = value});
+            f_.elements().SetElement(transpose, index, value);
           }
-          const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
-                                 LaneIndex::Strided(column, 1, width_, columns_));
           return codegen::EmitElements(f_, loop_, {index});
         },
         1, width_);

@@ -90,6 +90,10 @@ absl::StatusOr<ElementEmitter::Values> ElementEmitter::GenerateLeaves(const HloI
   return values;
 }
 
+void ElementEmitter::SetElement(const HloInstruction* instruction, const Index& index, const ElementValue& value) {
+  context_.RememberElements(Key(context_, instruction, kAllLeaves, index), {value});
+}
+
 absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(LeafRef wanted, const Index& index) {
   if (++depth_ > kMaxDepth)
     return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep",

@@ -44,6 +44,10 @@ class ElementEmitter {
   // all have the same dimensions.
   absl::StatusOr<std::vector<ElementValue>> GenerateLeaves(const HloInstruction* instruction, const Index& index);
 
+  // Makes `value` the element(s) of an array-shaped instruction at `index`, for the active lanes, in the region that is
+  // being emitted. At other indices they are computed.
+  void SetElement(const HloInstruction* instruction, const Index& index, const ElementValue& value);
+
   EmitterContext& context() { return context_; }
 
  private:
