@@ -34,14 +34,21 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     };
     hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults, is_long));
   }
-  const auto accepts = [options](const HloInstruction& fusion) {
-    const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
-    return features.ok() &&
-           PlanCachedRows(fusion, codegen::TargetTraits::FromCpu(*features), options.strict).has_value();
+  const auto with_traits = [options](auto decide) {
+    return [=](const HloInstruction& instruction) {
+      const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
+      return features.ok() && decide(instruction, codegen::TargetTraits::FromCpu(*features), options.strict);
+    };
   };
-  hooks.before_fusion.push_back(MakeRowFusion(
-      target, options.strict,
-      {.most_reductions = kMostRowReductions, .accepts = accepts, .least_separate_rows = kLeastSeparateRows}));
+  const auto is_row_kernel = [](const HloInstruction& fusion, const codegen::TargetTraits& target, bool strict) {
+    return PlanCachedRows(fusion, target, strict).has_value();
+  };
+  hooks.before_fusion =
+      MakePassList(MakeFactorTransposition(with_traits(IsFasterTransposed)), MakeCse(), MakeLoopInvariantMotion());
+  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
+                                              {.most_reductions = kMostRowReductions,
+                                               .accepts = with_traits(is_row_kernel),
+                                               .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
   hooks.after_fusion = MakePassList(MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},

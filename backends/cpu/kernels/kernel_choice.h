@@ -92,6 +92,10 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
 // of weights are computed as they are read.
 DotFusionOptions DotFusionFor(bool strict);
 
+// Returns true for dots that are computed faster, the transpose included, if the right factor is transposed so that its
+// minor-most dimension is that of the result: tiles then load vectors where they would gather.
+bool IsFasterTransposed(const HloInstruction& dot, const codegen::TargetTraits& target, bool strict);
+
 // Chooses the kernels of the instructions that have none yet: those that copy insertion added.
 absl::Status ChooseMissingKernels(HloModule* module, const CompileOptions& options);
 
