@@ -181,8 +181,11 @@ std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
 }
 
 bool IsShortReduction(const HloInstruction& reduce) {
-  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0 ||
-      reduce.shape().dimensions(reduce.shape().rank() - 1) < kFewResults)
+  if (!reduce.shape().IsArray() || reduce.shape().rank() == 0) return false;
+  // Lanes are adjacent results, or the rows of them.
+  const int64_t rank = reduce.shape().rank();
+  if (reduce.shape().dimensions(rank - 1) < kFewResults &&
+      (rank == 1 || reduce.shape().dimensions(rank - 2) < kFewRows))
     return false;
   if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
   const Shape& input = reduce.operand(0)->shape();
@@ -221,7 +224,8 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
                         .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
   }
   const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
-  if (!minor_is_kept && IsShortReduction(*r.reduce)) return ChooseLoop(instruction, target);
+  if ((!minor_is_kept || r.kept_sizes.back() < kFewResults) && IsShortReduction(*r.reduce))
+    return ChooseLoop(instruction, target);
   int width = WidthFor(r, target);
   if (minor_is_kept) {
     while (width > 1 && width > 2 * r.kept_sizes.back()) width /= 2;
