@@ -61,6 +61,8 @@ std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
 // "normalize-layout": makes every array row-major; other layouts of the entry's parameters and results become
 // transposes. Required.
 std::unique_ptr<HloPass> MakeLayoutNormalization();
+// "fold-reductions": reductions over leading dimensions take several short rows as one. Sums in another order.
+std::unique_ptr<HloPass> MakeReductionFold();
 // "split-reductions": sums to at most `most_results` for which `is_long` returns true become partial sums, which are
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,

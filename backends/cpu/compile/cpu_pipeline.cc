@@ -32,7 +32,8 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {
       return machine.ok() && Nanoseconds(WorkOf(reduce), *machine) >= kLongSum * kParallelNanoseconds;
     };
-    hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionSplit(kFewResults, is_long));
+    hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionFold(),
+                                      MakeReductionSplit(kFewResults, is_long));
   }
   const auto with_traits = [options](auto decide) {
     return [=](const HloInstruction& instruction) {

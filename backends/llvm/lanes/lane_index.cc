@@ -417,6 +417,7 @@ Index Index::Reshape(EmitterContext& context, absl::Span<const int64_t> from, ab
       }
       const LaneIndex linear =
           FromDigits(context, absl::MakeConstSpan(dims_).subspan(i0, i - i0), from.subspan(i0, i - i0));
+      if (i0 == 0 && j0 == 0 && i == from.size() && j == to.size()) return FromLinear(linear, to);
       for (const LaneIndex& digit : Digits(context, linear, to.subspan(j0, j - j0))) result.push_back(digit);
     }
   }

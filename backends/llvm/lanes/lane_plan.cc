@@ -101,7 +101,10 @@ class LanePlan {
         return Operand(instruction, 0, lanes.dim < 0 ? lanes : LaneDim{permutation[lanes.dim], lanes.step});
       }
       case HloOpcode::kBitcast:
-      case HloOpcode::kReshape: return Operand(instruction, 0, Reshaped(instruction, lanes));
+      case HloOpcode::kReshape:
+        // Of an array in memory it is the same elements under other indices.
+        if (IsLeaf(instruction->operand(0))) return Access(instruction, lanes);
+        return Operand(instruction, 0, Reshaped(instruction, lanes));
       case HloOpcode::kSlice:
         if (lanes.dim >= 0)
           lanes.step = Bounded(lanes.step) * Bounded(instruction->attrs<SliceAttrs>().slice[lanes.dim].stride);
