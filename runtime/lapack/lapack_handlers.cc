@@ -7,11 +7,13 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "runtime/compiler.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/xla_ffi_abi.h"
 #include "runtime/guarded.h"
 #include "runtime/lapack/batch_call.h"
+#include "runtime/lapack/lane_matrices.h"
 
 namespace hilo::lapack {
 namespace {
@@ -74,14 +76,14 @@ OwnedArrays Part(OwnedArrays arrays, int64_t begin, int64_t end) {
 using Attributes = absl::InlinedVector<std::pair<absl::string_view, int64_t>, 8>;
 
 absl::Status CallOn(Function function, const OwnedArrays& operands, const OwnedArrays& results,
-                    const Attributes& attributes, ThreadPool* pool) {
+                    const Attributes& attributes, int64_t batch, ThreadPool* pool) {
   const auto views = [](const OwnedArrays& arrays) {
     absl::InlinedVector<Array, 8> list;
     for (const OwnedArray& array : arrays) list.push_back({array.type, array.dimensions, array.data});
     return list;
   };
   const auto in = views(operands), out = views(results);
-  return function({.operands = in, .results = out, .attributes = attributes, .thread_pool = pool});
+  return function({.operands = in, .results = out, .attributes = attributes, .batch = batch, .thread_pool = pool});
 }
 
 // True if all have the first dimension `size`, as a batch has.
@@ -95,22 +97,28 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   constexpr double kWorthSharing = 50000;  // multiply-adds
   const bool batched = !operands.empty() && static_cast<int>(operands[0].dimensions.size()) > rank;
   const int64_t size = batched ? operands[0].dimensions[0] : 0;
+  int64_t batch = 1;
   double elements = 1;
-  for (size_t d = 1; batched && d < operands[0].dimensions.size(); ++d)
-    elements *= static_cast<double>(operands[0].dimensions[d]);
+  for (size_t d = 0; batched && d < operands[0].dimensions.size(); ++d) {
+    if (d > 0) elements *= static_cast<double>(operands[0].dimensions[d]);
+    if (d + rank < operands[0].dimensions.size()) batch *= operands[0].dimensions[d];
+  }
   const double work = std::pow(elements, 1.5);
   if (pool == nullptr || pool->num_threads() == 1 || size < 2 || work * static_cast<double>(size) < kWorthSharing ||
       !AllBegin(operands, size) || !AllBegin(results, size)) {
-    return CallOn(function, operands, results, attributes, pool);
+    return CallOn(function, operands, results, attributes, batch, pool);
   }
-  const int64_t step =
+  int64_t step =
       std::max<int64_t>(1, std::min(size / 2, static_cast<int64_t>(kWorthSharing / 2 / std::max(work, 1.0))));
+  // Parts that fill the lanes of vectors.
+  if (IsFasterInLanes(batch, static_cast<int64_t>(elements))) step = CeilDiv(step, kMostLanes) * kMostLanes;
   std::mutex mutex;
   absl::Status first;
   pool->ParallelFor((size + step - 1) / step, [&](int64_t part) {
     const int64_t begin = part * step, end = std::min(size, begin + step);
     const absl::Status status = Guarded([&] {
-      return CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes, /*pool=*/nullptr);
+      return CallOn(function, Part(operands, begin, end), Part(results, begin, end), attributes, batch,
+                    /*pool=*/nullptr);
     });
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(mutex);

@@ -31,6 +31,7 @@ struct Call {
   absl::Span<const Array> results;   // may share memory with the operand that they replace
   // The numbers of backend_config, by name; characters of LAPACK (uplo = 76 : ui8) by their code.
   absl::Span<const std::pair<absl::string_view, int64_t>> attributes;
+  int64_t batch = 1;                  // members of the whole batch, of which the arrays may be a part
   ThreadPool* thread_pool = nullptr;  // may share the work on one matrix; null: the calling thread does it
 };
 

@@ -1,10 +1,41 @@
 // Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
+#include <new>
+
 #include "runtime/lapack/batch_call.h"
+#include "runtime/lapack/lane_matrices.h"
 #include "runtime/lapack/small_matrices.h"
 #include "runtime/lapack/triangle_solve.h"
 
 namespace hilo::lapack {
 namespace {
+
+// The kernels of numbers T in lanes, and their work space.
+template <typename T>
+class Lanes {
+ public:
+  using R = RealOf<T>;
+
+  // For a call on matrices of `elements` numbers in all. Errors: ResourceExhausted.
+  static absl::StatusOr<Lanes> Create(int64_t elements) {
+    Lanes lanes;
+    const size_t bytes = static_cast<size_t>(LaneWorkSize(elements)) * sizeof(R);
+    lanes.work_.reset(static_cast<R*>(::operator new(bytes, std::align_val_t(kLaneAlignment), std::nothrow)));
+    if (lanes.work_ == nullptr) return ResourceExhausted("no memory for ", bytes, " bytes of work space");
+    return lanes;
+  }
+
+  const LaneRoutines<R>& routines() const {
+    return kIsComplex<T> ? HostLaneKernels<R>().complex : HostLaneKernels<R>().real;
+  }
+  R* work() const { return work_.get(); }
+  static R* Components(T* numbers) { return reinterpret_cast<R*>(numbers); }
+
+ private:
+  struct Free {
+    void operator()(R* memory) const { ::operator delete(memory, std::align_val_t(kLaneAlignment)); }
+  };
+  std::unique_ptr<R, Free> work_;
+};
 
 template <typename T>
 absl::Status Potrf(const Call& call) {
@@ -14,6 +45,12 @@ absl::Status Potrf(const Call& call) {
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n, "square matrices"));
+  if (IsFasterInLanes(call.batch, int64_t{n} * n)) {
+    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(int64_t{n} * n));
+    lanes.routines().factor_definite(lanes.Components(batch.Result(0, 0)), n, uplo == 'L', batch.count(),
+                                     batch.template Result<Int>(1, 0), lanes.work());
+    return absl::OkStatus();
+  }
   if constexpr (!kIsComplex<T>) {
     if (n <= kSmallMatrix) {
       for (int64_t b = 0; b < batch.count(); ++b)
@@ -37,6 +74,12 @@ absl::Status Getrf(const Call& call) {
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(
       B::Expect(batch.ResultSize(1, 1) == std::min(m, n), "as many pivots as the smaller size of the matrix"));
+  if (std::max(m, n) <= kLaneMatrix && IsFasterInLanes(call.batch, int64_t{m} * n)) {
+    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(int64_t{m} * n));
+    lanes.routines().factor(lanes.Components(batch.Result(0, 0)), m, n, batch.count(), batch.template Result<Int>(1, 0),
+                            batch.template Result<Int>(2, 0), lanes.work());
+    return absl::OkStatus();
+  }
   if constexpr (!kIsComplex<T>) {
     if (m <= kSmallMatrix && n <= kSmallMatrix) {
       for (int64_t b = 0; b < batch.count(); ++b) {
@@ -137,6 +180,19 @@ absl::Status Trsm(const Call& call) {
   const Int lda = std::max(size, 1), ldb = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.OperandSize(0, 2) == size && size == (side == 'L' ? m : n),
                                  "triangles as large as what they are applied to"));
+  const int64_t elements = int64_t{size} * size + int64_t{m} * n;
+  if (IsFasterInLanes(call.batch, elements)) {
+    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(elements));
+    const LaneTriangles triangles = {.size = size,
+                                     .left = side == 'L',
+                                     .lower = uplo == 'L',
+                                     .unit_diagonal = diag == 'U',
+                                     .transposed = trans != 'N',
+                                     .conjugated = trans == 'C'};
+    lanes.routines().solve(triangles, lanes.Components(batch.Operand(0, 0)), m, n, batch.count(),
+                           lanes.Components(batch.Result(0, 0)), lanes.work());
+    return absl::OkStatus();
+  }
   if constexpr (!kIsComplex<T>) {
     if (m <= kSmallMatrix && n <= kSmallMatrix) {
       const bool left = side == 'L', flipped = (trans != 'N') == left;
