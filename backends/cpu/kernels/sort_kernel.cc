@@ -1,8 +1,8 @@
 // Sort: the operands are copied to the results, which the runtime sorts list by list.
 //
-// The computation becomes a function on pointers to elements. When it only compares the same expression of both
-// elements of the first array, and that comparison is a total order, the expression also becomes a function that writes
-// the elements of a list as unsigned keys.
+// The computation becomes a function on pointers to elements. When it only compares the same expressions of both
+// elements, and these comparisons are total orders, the expressions also become functions that write the elements of a
+// list as unsigned keys.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -76,31 +76,11 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
-// Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h.
-absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort, const SortKey& plan) {
-  llvm::Type* i64 = f.b().getInt64Ty();
-  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(),
-                                       {f.b().getPtrTy(), i64, i64, f.b().getPtrTy()});
-  llvm::BasicBlock* entry = &function->getEntryBlock();
-  llvm::BasicBlock* loop = llvm::BasicBlock::Create(function->getContext(), "element", function);
-  llvm::BasicBlock* done = llvm::BasicBlock::Create(function->getContext(), "done", function);
-  llvm::IRBuilder<> b(entry);
-  b.CreateBr(loop);  // lists have an element
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-  b.SetInsertPoint(loop);
-  llvm::PHINode* e = b.CreatePHI(i64, 2, "e");
-  e->addIncoming(b.getInt64(0), entry);
-  codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
-  const PrimitiveType type = sort->operand(0)->shape().element_type();
-  llvm::Value* element =
-      b.CreateInBoundsGEP(b.getInt8Ty(), function->getArg(0), b.CreateNSWMul(e, function->getArg(1)));
-  Arguments arguments({ScalarAt(element, type).Load(context, Index())});
-  codegen::ElementEmitter elements(&context, &arguments);
-  HILO_ASSIGN_OR_RETURN(ElementValue value, elements.Generate(plan.expression, Index()));
-  const int bits = PrimitiveTypeBitWidth(plan.type);
+// Returns the bits of a key in the order of unsigned numbers, in an integer of `word` bits.
+llvm::Value* OrderedBits(llvm::IRBuilder<>& b, const SortKey& plan, llvm::Value* value, llvm::Type* word) {
+  const unsigned bits = value->getType()->getPrimitiveSizeInBits();
   llvm::Type* integer = b.getIntNTy(bits);
-  llvm::Value* key = plan.is_float ? b.CreateBitCast(value.re, integer) : value.re;
+  llvm::Value* key = plan.is_float ? b.CreateBitCast(value, integer) : value;
   llvm::Value* sign = llvm::ConstantInt::get(integer, uint64_t{1} << (bits - 1));
   if (plan.is_float) {
     // Inverts all bits of negative numbers, and sets the sign bit of others.
@@ -110,11 +90,69 @@ absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstructio
     key = b.CreateXor(key, sign);
   }
   if (plan.descending) key = b.CreateNot(key);
-  b.CreateStore(b.CreateZExt(key, i64), b.CreateInBoundsGEP(i64, function->getArg(3), e));
+  return b.CreateZExt(key, word);
+}
+
+// Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h for a word of the keys.
+absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort,
+                                         absl::Span<const SortKey> keys) {
+  llvm::Type* i64 = f.b().getInt64Ty();
+  llvm::Type* ptr = f.b().getPtrTy();
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
+  llvm::BasicBlock* entry = &function->getEntryBlock();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(function->getContext(), "element", function);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(function->getContext(), "done", function);
+  llvm::IRBuilder<> b(entry);
+  std::vector<llvm::Value*> lists, steps;
+  for (const SortKey& key : keys) {
+    lists.push_back(b.CreateLoad(ptr, b.CreateConstInBoundsGEP1_64(ptr, function->getArg(0), key.array)));
+    steps.push_back(b.CreateLoad(i64, b.CreateConstInBoundsGEP1_64(i64, function->getArg(1), key.array)));
+  }
+  b.CreateBr(loop);  // lists have an element
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  b.SetInsertPoint(loop);
+  llvm::PHINode* e = b.CreatePHI(i64, 2, "e");
+  e->addIncoming(b.getInt64(0), entry);
+  codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  std::vector<ElementValue> arguments(2 * sort->operand_count());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    llvm::Value* element = b.CreateInBoundsGEP(b.getInt8Ty(), lists[i], b.CreateNSWMul(e, steps[i]));
+    arguments[2 * keys[i].array] =
+        ScalarAt(element, sort->operand(keys[i].array)->shape().element_type()).Load(context, Index());
+  }
+  Arguments source(std::move(arguments));
+  codegen::ElementEmitter elements(&context, &source);
+  llvm::Value* word = b.getInt64(0);
+  for (const SortKey& key : keys) {
+    HILO_ASSIGN_OR_RETURN(const ElementValue value, elements.Generate(key.expression, Index()));
+    llvm::Value* bits = OrderedBits(b, key, value.re, i64);
+    word = key.bits() == 64 ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
+  }
+  b.CreateStore(word, b.CreateInBoundsGEP(i64, function->getArg(3), e));
   llvm::Value* next = b.CreateNSWAdd(e, b.getInt64(1));
   e->addIncoming(next, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(2)), loop, done);
   return function;
+}
+
+// Returns an array of HiloSortWord in memory, and sets `count` to its size.
+absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction* sort, int64_t* count) {
+  const std::vector<SortKey> keys = SortKeysOf(*sort->called_computation());
+  const std::vector<SortKeyRange> ranges = WordsOf(keys);
+  llvm::IRBuilder<>& b = f.b();
+  *count = static_cast<int64_t>(ranges.size());
+  llvm::StructType* type = llvm::StructType::get(b.getPtrTy(), b.getInt64Ty());
+  llvm::Value* words = f.context().EntryAlloca(type, *count, 8, "words");
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const absl::Span<const SortKey> all = keys;
+    HILO_ASSIGN_OR_RETURN(llvm::Value * write,
+                          EmitKeys(f, sort, all.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin)));
+    llvm::Value* word = b.CreateConstInBoundsGEP1_64(type, words, i);
+    b.CreateStore(write, b.CreateStructGEP(type, word, 0));
+    b.CreateStore(b.getInt64(static_cast<uint64_t>(ranges[i].bits)), b.CreateStructGEP(type, word, 1));
+  }
+  return words;
 }
 
 }  // namespace
@@ -159,19 +197,18 @@ absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
     b.CreateStore(b.getInt64(size), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), sizes, i));
   }
   HILO_ASSIGN_OR_RETURN(llvm::Value * less, EmitLess(f, instruction));
-  llvm::Value* keys = llvm::ConstantPointerNull::get(b.getPtrTy());
-  int64_t key_bits = 0;
+  llvm::Value* words = llvm::ConstantPointerNull::get(b.getPtrTy());
+  int64_t word_count = 0;
   if (kernel.config.kind == KernelKind::kKeySort) {
-    const std::optional<SortKey> plan = SortKeyOf(*instruction->called_computation());
-    HILO_ASSIGN_OR_RETURN(keys, EmitKeys(f, instruction, *plan));
-    key_bits = PrimitiveTypeBitWidth(plan->type);
+    HILO_ASSIGN_OR_RETURN(words, EmitWords(f, instruction, &word_count));
   }
   llvm::Type* ptr = b.getPtrTy();
   llvm::Type* i64 = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, i64, ptr, ptr, i64, i64, i64, i64, ptr, ptr, i64}, false);
   llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), "hilo_cpu_sort", type);
-  f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, kernel.begin, kernel.end,
-                                          b.getInt64(length), b.getInt64(stride), less, keys, b.getInt64(key_bits)}));
+  f.ReturnIfStopped(
+      b.CreateCall(callee, {f.run_context(), b.getInt64(count), arrays, sizes, kernel.begin, kernel.end,
+                            b.getInt64(length), b.getInt64(stride), less, words, b.getInt64(word_count)}));
   return absl::OkStatus();
 }
 

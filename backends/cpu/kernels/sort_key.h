@@ -1,8 +1,9 @@
-// Sorts whose order is that of an unsigned key.
+// Sorts whose order is that of unsigned keys.
 #ifndef HILO_BACKENDS_CPU_KERNELS_SORT_KEY_H_
 #define HILO_BACKENDS_CPU_KERNELS_SORT_KEY_H_
 
-#include <optional>
+#include <cstdint>
+#include <vector>
 
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ir/hlo_instruction.h"
@@ -10,14 +11,27 @@
 namespace hilo::cpu {
 
 struct SortKey {
-  const HloInstruction* expression;  // of parameter 0
-  PrimitiveType type;                // that is compared
+  const HloInstruction* expression;  // of parameter 2 * array, an element of this array
+  int64_t array;
+  PrimitiveType type;  // that is compared
   bool is_float, is_signed, descending;
+
+  // The bits of the unsigned number: floats narrower than F32 are compared as such.
+  int64_t bits() const;
 };
 
-// Returns the key if `comparison` only compares the same expression of both elements of the first array, in a total
-// order.
-std::optional<SortKey> SortKeyOf(const HloComputation& comparison);
+// Returns the keys, the most significant first, if `comparison` compares the same expressions of both elements in total
+// orders, each one where those before are equal:
+//   x0 < y0 || (x0 == y0 && (x1 < y1 || ...))
+// Returns none for other comparisons.
+std::vector<SortKey> SortKeysOf(const HloComputation& comparison);
+
+// Returns keys [begin, end) of those as ranges that fit into 64 bits, the most significant first.
+struct SortKeyRange {
+  size_t begin, end;
+  int64_t bits;
+};
+std::vector<SortKeyRange> WordsOf(const std::vector<SortKey>& keys);
 
 }  // namespace hilo::cpu
 

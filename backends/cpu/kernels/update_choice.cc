@@ -90,11 +90,11 @@ KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const Tar
 }
 
 KernelConfig ChooseSort(const HloInstruction& sort) {
-  const bool has_key = SortKeyOf(*sort.called_computation()).has_value();
+  const bool has_key = !SortKeysOf(*sort.called_computation()).empty();
   const Shape& shape = sort.operand(0)->shape();
   return {.kind = has_key ? KernelKind::kKeySort : KernelKind::kSort,
           .parts = ShapeUtil::ElementsIn(shape) / shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]),
-          .why = has_key ? "the comparison orders by a key" : "an order of its own"};
+          .why = has_key ? "the comparison orders by keys" : "an order of its own"};
 }
 
 }  // namespace hilo::cpu

@@ -28,16 +28,21 @@ int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int
 // The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
 // HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);
-// Writes the key of each of `length` elements of array 0, which are `step` bytes apart from `first` on: an unsigned
-// number, whose order is the order of the sort.
-typedef void (*HiloSortKeys)(const uint8_t* first, int64_t step, int64_t length, uint64_t* keys);
+// Writes the key of each of `length` elements of a list, an unsigned number. The elements of array i are steps[i] bytes
+// apart from lists[i] on.
+typedef void (*HiloSortKeys)(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys);
+// A word of the keys, whose order is the order of the sort.
+struct HiloSortWord {
+  HiloSortKeys write;
+  int64_t bits;
+};
 
 // Sorts lists [first_list, last_list) stably. Element e of list j of array i is at arrays[i] + (j / stride * stride *
-// length + j % stride + e * stride) * sizes[i]. The context is polled for cancellation. If `write_keys` is null, `less`
-// tells the order, otherwise the keys, of `key_bits` bits.
+// length + j % stride + e * stride) * sizes[i]. The context is polled for cancellation. If there are no words, `less`
+// tells the order, otherwise the words, the most significant first.
 int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
                       int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
-                      HiloSortKeys write_keys, int64_t key_bits);
+                      const HiloSortWord* words, int64_t word_count);
 
 }  // extern "C"
 

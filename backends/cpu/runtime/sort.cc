@@ -2,7 +2,8 @@
 // are permuted by it.
 //
 // Short lists are sorted by their keys' ranks: each element counts those before it, many elements at once. Others are
-// sorted by radix, least significant digit first. Without keys, lists are sorted by merging.
+// sorted by radix, least significant digit first; keys of several words by the least significant word first. Without
+// keys, lists are sorted by merging.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -107,40 +108,68 @@ Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bit
 // Finds the orders of lists that have keys.
 class KeySorter {
  public:
-  KeySorter(int64_t length, int64_t key_bits) : length_(length), key_bits_(static_cast<int>(key_bits)) {
+  KeySorter(int64_t length, const HiloSortWord* words, int64_t word_count)
+      : length_(length), words_(words), word_count_(word_count) {
     keys_ = AllocateWorkspace<uint64_t>(length);
+    if (word_count > 1) earlier_ = AllocateWorkspace<uint32_t>(length);
     if (length <= kMostRanked) return;
-    if (is_short()) {
-      spare_keys_ = AllocateWorkspace<uint64_t>(length);
-    } else {
-      items_ = AllocateWorkspace<Item>(2 * length);
+    for (int64_t w = 0; w < word_count; ++w) {
+      if (is_short(words[w])) {
+        if (!spare_keys_) spare_keys_ = AllocateWorkspace<uint64_t>(length);
+      } else if (!items_) {
+        items_ = AllocateWorkspace<Item>(2 * length);
+      }
     }
+    for (int64_t w = 0; w < word_count; ++w) ok_ = ok_ && (is_short(words[w]) ? !!spare_keys_ : !!items_);
   }
   // Whether there is enough memory.
-  bool ok() const { return keys_ && (length_ <= kMostRanked || spare_keys_ || items_); }
-  uint64_t* keys() { return keys_.get(); }
+  bool ok() const { return ok_ && keys_ && (word_count_ <= 1 || earlier_); }
 
-  // Writes the stable order of keys(), which it overwrites.
-  void Sort(uint32_t* order) {
-    if (length_ <= kMostRanked) return (is_short() ? OrderByRank32 : OrderByRank64)(keys_.get(), length_, order);
-    if (is_short()) {
-      // Key and position in one number.
-      for (int64_t i = 0; i < length_; ++i) keys_[i] = keys_[i] << 32 | static_cast<uint64_t>(i);
-      const uint64_t* sorted = RadixSort(keys_.get(), spare_keys_.get(), length_, 32, key_bits_);
-      for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i]);
-      return;
+  // Writes the stable order of a list.
+  void Sort(const uint8_t* const* lists, const int64_t* steps, uint32_t* order) {
+    for (int64_t w = word_count_ - 1; w >= 0; --w) {
+      words_[w].write(lists, steps, length_, keys_.get());
+      if (w == word_count_ - 1) {
+        OrderByWord(words_[w], [](int64_t i) { return static_cast<uint32_t>(i); }, order);
+      } else {
+        // The order by less significant words is kept among equal keys.
+        std::memcpy(earlier_.get(), order, length_ * sizeof(uint32_t));
+        OrderByWord(words_[w], [earlier = earlier_.get()](int64_t i) { return earlier[i]; }, order);
+      }
     }
-    for (int64_t i = 0; i < length_; ++i) items_[i] = {.key = keys_[i], .position = static_cast<uint64_t>(i)};
-    const Item* sorted = RadixSort(items_.get(), items_.get() + length_, length_, 0, key_bits_);
-    for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i].position);
   }
 
  private:
-  bool is_short() const { return key_bits_ <= 32; }
+  static bool is_short(const HiloSortWord& word) { return word.bits <= 32; }
+
+  // Writes position(i) of all i in the stable order of keys_[position(i)].
+  template <typename Position>
+  void OrderByWord(const HiloSortWord& word, const Position& position, uint32_t* order) {
+    if (length_ <= kMostRanked) {
+      uint64_t keys[kMostRanked];
+      uint32_t ranked[kMostRanked];
+      for (int64_t i = 0; i < length_; ++i) keys[i] = keys_[position(i)];
+      (is_short(word) ? OrderByRank32 : OrderByRank64)(keys, length_, ranked);
+      for (int64_t i = 0; i < length_; ++i) order[i] = position(ranked[i]);
+    } else if (is_short(word)) {
+      // Key and position in one number.
+      uint64_t* items = spare_keys_.get();
+      for (int64_t i = 0; i < length_; ++i) items[i] = keys_[position(i)] << 32 | position(i);
+      const uint64_t* sorted = RadixSort(items, keys_.get(), length_, 32, static_cast<int>(word.bits));
+      for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i]);
+    } else {
+      for (int64_t i = 0; i < length_; ++i) items_[i] = {.key = keys_[position(i)], .position = position(i)};
+      const Item* sorted = RadixSort(items_.get(), items_.get() + length_, length_, 0, static_cast<int>(word.bits));
+      for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i].position);
+    }
+  }
 
   const int64_t length_;
-  const int key_bits_;
+  const HiloSortWord* const words_;
+  const int64_t word_count_;
+  bool ok_ = true;
   Workspace<uint64_t> keys_, spare_keys_;
+  Workspace<uint32_t> earlier_;
   Workspace<Item> items_;
 };
 
@@ -207,18 +236,20 @@ void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, 
 
 extern "C" int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays,
                                  const int64_t* sizes, int64_t first_list, int64_t last_list, int64_t length,
-                                 int64_t stride, HiloLess less, HiloSortKeys write_keys, int64_t key_bits) {
+                                 int64_t stride, HiloLess less, const HiloSortWord* words, int64_t word_count) {
   if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
   int64_t largest = 0;
   for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
   const Workspace<uint32_t> order = AllocateWorkspace<uint32_t>(length);
   const Workspace<uint8_t> list = AllocateWorkspace<uint8_t>(length * largest);  // of one array, dense
   const Workspace<const uint8_t*> bases = AllocateWorkspace<const uint8_t*>(array_count);
-  if (!order || !list || !bases) return HILO_OUT_OF_MEMORY;
-  KeySorter keys(write_keys == nullptr ? 0 : length, key_bits);
+  const Workspace<int64_t> steps = AllocateWorkspace<int64_t>(array_count);
+  if (!order || !list || !bases || !steps) return HILO_OUT_OF_MEMORY;
+  for (int64_t i = 0; i < array_count; ++i) steps[i] = stride * sizes[i];
+  KeySorter keys(word_count == 0 ? 0 : length, words, word_count);
   Workspace<uint32_t> spare_order;
   Workspace<const uint8_t*> operands;
-  if (write_keys == nullptr) {
+  if (word_count == 0) {
     spare_order = AllocateWorkspace<uint32_t>(length);
     operands = AllocateWorkspace<const uint8_t*>(2 * array_count + 1);
     if (!spare_order || !operands) return HILO_OUT_OF_MEMORY;
@@ -234,17 +265,16 @@ extern "C" int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_co
     if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
     if (stopped) return false;
     for (int64_t i = 0; i < array_count; ++i) {
-      operands[2 * i] = bases[i] + a * stride * sizes[i];
-      operands[2 * i + 1] = bases[i] + b * stride * sizes[i];
+      operands[2 * i] = bases[i] + a * steps[i];
+      operands[2 * i + 1] = bases[i] + b * steps[i];
     }
     return less(operands.get()) != 0;
   };
   for (int64_t j = first_list; j < last_list; ++j) {
     const int64_t origin = j / stride * stride * length + j % stride;
     for (int64_t i = 0; i < array_count; ++i) bases[i] = arrays[i] + origin * sizes[i];
-    if (write_keys != nullptr) {
-      write_keys(bases[0], stride * sizes[0], length, keys.keys());
-      keys.Sort(order.get());
+    if (word_count > 0) {
+      keys.Sort(bases.get(), steps.get(), order.get());
     } else {
       for (int64_t e = 0; e < length; ++e) order[e] = static_cast<uint32_t>(e);
       MergeSort(order.get(), spare_order.get(), length, before, stopped);

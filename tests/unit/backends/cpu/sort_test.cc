@@ -14,10 +14,10 @@ namespace hilo::cpu {
 namespace {
 
 template <typename T>
-void WriteKeys(const uint8_t* first, int64_t step, int64_t length, uint64_t* keys) {
+void WriteKeys(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
   for (int64_t i = 0; i < length; ++i) {
     T element;
-    std::memcpy(&element, first + i * step, sizeof(T));
+    std::memcpy(&element, lists[0] + i * steps[0], sizeof(T));
     keys[i] = element;
   }
 }
@@ -56,8 +56,9 @@ TYPED_TEST(SortTest, IsStableForAllLengths) {
       uint8_t* arrays[] = {reinterpret_cast<uint8_t*>(sorted_keys.data()),
                            reinterpret_cast<uint8_t*>(sorted_positions.data())};
       const int64_t sizes[] = {sizeof(TypeParam), sizeof(int32_t)};
-      ASSERT_EQ(hilo_cpu_sort(&context, 2, arrays, sizes, 0, kLists, length, kLists, &Less<TypeParam>,
-                              has_keys ? &WriteKeys<TypeParam> : nullptr, 8 * sizeof(TypeParam)),
+      const HiloSortWord word = {&WriteKeys<TypeParam>, 8 * sizeof(TypeParam)};
+      ASSERT_EQ(hilo_cpu_sort(&context, 2, arrays, sizes, 0, kLists, length, kLists, &Less<TypeParam>, &word,
+                              has_keys ? 1 : 0),
                 HILO_OK);
       for (int64_t list = 0; list < kLists; ++list) {
         std::vector<int32_t> order(length);
@@ -71,6 +72,40 @@ TYPED_TEST(SortTest, IsStableForAllLengths) {
         }
       }
     }
+  }
+}
+
+// Writes the key of the array whose number is kArray.
+template <int kArray, typename T>
+void WriteKeysOf(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
+  WriteKeys<T>(lists + kArray, steps + kArray, length, keys);
+}
+
+TEST(SortWordsTest, OrdersByOneWordAfterTheOther) {
+  std::mt19937_64 random(0);
+  volatile int32_t cancelled = 0;
+  HiloCpuContext context = {};
+  context.cancelled = &cancelled;
+  for (const int64_t length : {2, 33, 128, 129, 2047, 5000}) {
+    std::vector<uint16_t> first(length);
+    std::vector<uint64_t> second(length);
+    std::vector<int32_t> positions(length);
+    for (int64_t i = 0; i < length; ++i) {
+      first[i] = static_cast<uint16_t>(random() % 5);
+      second[i] = i % 2 == 0 ? random() : random() % 3;
+      positions[i] = static_cast<int32_t>(i);
+    }
+    std::vector<int32_t> order = positions;
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+      return first[a] != first[b] ? first[a] < first[b] : second[a] < second[b];
+    });
+    uint8_t* arrays[] = {reinterpret_cast<uint8_t*>(first.data()), reinterpret_cast<uint8_t*>(second.data()),
+                         reinterpret_cast<uint8_t*>(positions.data())};
+    const int64_t sizes[] = {sizeof(uint16_t), sizeof(uint64_t), sizeof(int32_t)};
+    const HiloSortWord words[] = {{&WriteKeysOf<0, uint16_t>, 16}, {&WriteKeysOf<1, uint64_t>, 64}};
+    ASSERT_EQ(hilo_cpu_sort(&context, 3, arrays, sizes, 0, 1, length, 1, nullptr, words, 2), HILO_OK);
+    EXPECT_EQ(positions, order) << length;
+    EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
   }
 }
 
