@@ -168,27 +168,34 @@ absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
   const int64_t count = instruction->operand_count();
   llvm::Value* arrays = f.context().EntryAlloca(b.getPtrTy(), count, 8, "arrays");
   llvm::Value* sizes = f.context().EntryAlloca(b.getInt64Ty(), count, 8, "sizes");
-  // The lists of [begin, end) are copied in blocks of stride * length elements, so in whole blocks only.
   for (int64_t i = 0; i < count; ++i) {
     const int64_t size = PrimitiveTypeByteSize(instruction->operand(i)->shape().element_type());
     llvm::Value* target = f.PointerTo(instruction, i);
     llvm::Value* source = f.PointerTo(instruction->operand(i));
-    if (stride == 1) {
-      llvm::Value* from = b.CreateNSWMul(kernel.begin, b.getInt64(length * size));
-      llvm::Value* bytes = b.CreateNSWSub(b.CreateNSWMul(kernel.end, b.getInt64(length * size)), from);
+    // Copies elements [from, to).
+    const auto copy = [&](llvm::Value* from, llvm::Value* to) {
+      from = b.CreateNSWMul(from, b.getInt64(size));
+      llvm::Value* bytes = b.CreateNSWSub(b.CreateNSWMul(to, b.getInt64(size)), from);
       b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), target, from), llvm::Align(1),
                      b.CreateInBoundsGEP(b.getInt8Ty(), source, from), llvm::Align(1), bytes);
+    };
+    if (stride == 1) {
+      copy(b.CreateNSWMul(kernel.begin, b.getInt64(length)), b.CreateNSWMul(kernel.end, b.getInt64(length)));
     } else {
-      const codegen::IrArray out = f.ArrayOf(instruction, i), in = f.ArrayOf(instruction->operand(i));
-      HILO_RETURN_IF_ERROR(ForEach(f, "lists", kernel.begin, kernel.end, [&](llvm::Value* list) {
-        llvm::Value* origin =
-            b.CreateAdd(b.CreateMul(b.CreateUDiv(list, b.getInt64(stride)), b.getInt64(stride * length)),
-                        b.CreateURem(list, b.getInt64(stride)));
-        return ForEach(f, "list", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
-          llvm::Value* at = b.CreateAdd(origin, b.CreateMul(e, b.getInt64(stride)));
-          const Index index = Index::FromLinear(codegen::LaneIndex::Uniform(at, 1, ShapeUtil::ElementsIn(in.shape)),
-                                                in.shape.dimensions());
-          out.Store(f.context(), index, in.Load(f.context(), index));
+      // The lists of a block alternate in memory: element e of all of them is a row.
+      llvm::Value* first_block = b.CreateUDiv(kernel.begin, b.getInt64(stride));
+      llvm::Value* end_block = b.CreateUDiv(b.CreateNSWAdd(kernel.end, b.getInt64(stride - 1)), b.getInt64(stride));
+      HILO_RETURN_IF_ERROR(ForEach(f, "blocks", first_block, end_block, [&](llvm::Value* block) {
+        llvm::Value* first = b.CreateNSWMul(block, b.getInt64(stride));
+        llvm::Value* origin = b.CreateNSWMul(first, b.getInt64(length));
+        const auto within = [&](llvm::Intrinsic::ID id, llvm::Value* list, int64_t limit) {
+          return b.CreateBinaryIntrinsic(id, b.CreateNSWSub(list, first), b.getInt64(limit));
+        };
+        llvm::Value* begin = within(llvm::Intrinsic::smax, kernel.begin, 0);
+        llvm::Value* end = within(llvm::Intrinsic::smin, kernel.end, stride);
+        return ForEach(f, "rows", b.getInt64(0), b.getInt64(length), [&](llvm::Value* e) -> absl::Status {
+          llvm::Value* row = b.CreateNSWAdd(origin, b.CreateNSWMul(e, b.getInt64(stride)));
+          copy(b.CreateNSWAdd(row, begin), b.CreateNSWAdd(row, end));
           return absl::OkStatus();
         });
       }));

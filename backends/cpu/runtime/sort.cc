@@ -16,7 +16,7 @@
 // Compiled for several instruction sets, of which each machine calls the best.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
 #if __has_attribute(target_clones)
-#define HILO_CLONED __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#define HILO_CLONED __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #endif
 #endif
 #ifndef HILO_CLONED
@@ -129,7 +129,9 @@ class KeySorter {
   void Sort(const uint8_t* const* lists, const int64_t* steps, uint32_t* order) {
     for (int64_t w = word_count_ - 1; w >= 0; --w) {
       words_[w].write(lists, steps, length_, keys_.get());
-      if (w == word_count_ - 1) {
+      if (w == word_count_ - 1 && length_ <= kMostRanked) {
+        OrderByRank(words_[w], keys_.get(), order);
+      } else if (w == word_count_ - 1) {
         OrderByWord(words_[w], [](int64_t i) { return static_cast<uint32_t>(i); }, order);
       } else {
         // The order by less significant words is kept among equal keys.
@@ -142,6 +144,11 @@ class KeySorter {
  private:
   static bool is_short(const HiloSortWord& word) { return word.bits <= 32; }
 
+  // Of at most kMostRanked keys.
+  void OrderByRank(const HiloSortWord& word, const uint64_t* keys, uint32_t* order) const {
+    (is_short(word) ? OrderByRank32 : OrderByRank64)(keys, length_, order);
+  }
+
   // Writes position(i) of all i in the stable order of keys_[position(i)].
   template <typename Position>
   void OrderByWord(const HiloSortWord& word, const Position& position, uint32_t* order) {
@@ -149,7 +156,7 @@ class KeySorter {
       uint64_t keys[kMostRanked];
       uint32_t ranked[kMostRanked];
       for (int64_t i = 0; i < length_; ++i) keys[i] = keys_[position(i)];
-      (is_short(word) ? OrderByRank32 : OrderByRank64)(keys, length_, ranked);
+      OrderByRank(word, keys, ranked);
       for (int64_t i = 0; i < length_; ++i) order[i] = position(ranked[i]);
     } else if (is_short(word)) {
       // Key and position in one number.
