@@ -9,12 +9,14 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "base/errors.h"
 #include "hilo/primitive_type.h"
 #include "hilo/status_macros.h"
+#include "runtime/lapack/lane_matrices.h"
 #include "runtime/lapack/lapack_library.h"
 #include "runtime/lapack/lapack_targets.h"
 
@@ -177,6 +179,19 @@ absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {
   if (memory == nullptr)
     return ResourceExhausted("no memory for ", count * static_cast<int64_t>(sizeof(E)),
                              " bytes of LAPACK's work space");
+  return memory;
+}
+
+// The same, aligned to kLaneAlignment (lane_matrices.h).
+struct FreeAligned {
+  void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(kLaneAlignment)); }
+};
+template <typename E>
+absl::StatusOr<std::unique_ptr<E[], FreeAligned>> AlignedWork(int64_t count) {
+  const size_t bytes = static_cast<size_t>(std::max<int64_t>(1, count)) * sizeof(E);
+  std::unique_ptr<E[], FreeAligned> memory(
+      static_cast<E*>(::operator new(bytes, std::align_val_t(kLaneAlignment), std::nothrow)));
+  if (memory == nullptr) return ResourceExhausted("no memory for ", bytes, " bytes of LAPACK's work space");
   return memory;
 }
 

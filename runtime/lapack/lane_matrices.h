@@ -51,9 +51,20 @@ struct LaneRoutines {
 // Elements of R for the work space of a call on matrices of these numbers of elements.
 constexpr int64_t LaneWorkSize(int64_t elements) { return 2 * kMostLanes * (elements + 4 * kLaneMatrix); }
 
+// One triangle of real numbers, whose `count` systems are lanes: replaces the columns of b with `left`, else its rows,
+// by the solutions. `a` and `b` are column-major, with leading dimensions lda and ldb. `work` has LaneSystemsWorkSize()
+// elements, aligned to kLaneAlignment. A system has the same result whatever its number.
+template <typename R>
+using SolveSystems = void (*)(const LaneTriangles& triangle, const R* a, int64_t lda, int64_t count, R* b, int64_t ldb,
+                              R* work);
+constexpr int64_t LaneSystemsWorkSize(int64_t size) {
+  return (size + kMostLanes) * (size + kMostLanes) + 2 * kMostLanes * size;
+}
+
 template <typename R>
 struct LaneKernels {
   LaneRoutines<R> real, complex;
+  SolveSystems<R> solve_systems;
 };
 
 // Returns the kernels for the best instruction set of this machine. R: float or double.

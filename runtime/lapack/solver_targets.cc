@@ -1,6 +1,4 @@
 // Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
-#include <new>
-
 #include "runtime/lapack/batch_call.h"
 #include "runtime/lapack/lane_matrices.h"
 #include "runtime/lapack/small_matrices.h"
@@ -9,33 +7,16 @@
 namespace hilo::lapack {
 namespace {
 
-// The kernels of numbers T in lanes, and their work space.
+// The routines in lanes for numbers T, and a pointer to the components of a number.
 template <typename T>
-class Lanes {
- public:
-  using R = RealOf<T>;
-
-  // For a call on matrices of `elements` numbers in all. Errors: ResourceExhausted.
-  static absl::StatusOr<Lanes> Create(int64_t elements) {
-    Lanes lanes;
-    const size_t bytes = static_cast<size_t>(LaneWorkSize(elements)) * sizeof(R);
-    lanes.work_.reset(static_cast<R*>(::operator new(bytes, std::align_val_t(kLaneAlignment), std::nothrow)));
-    if (lanes.work_ == nullptr) return ResourceExhausted("no memory for ", bytes, " bytes of work space");
-    return lanes;
-  }
-
-  const LaneRoutines<R>& routines() const {
-    return kIsComplex<T> ? HostLaneKernels<R>().complex : HostLaneKernels<R>().real;
-  }
-  R* work() const { return work_.get(); }
-  static R* Components(T* numbers) { return reinterpret_cast<R*>(numbers); }
-
- private:
-  struct Free {
-    void operator()(R* memory) const { ::operator delete(memory, std::align_val_t(kLaneAlignment)); }
-  };
-  std::unique_ptr<R, Free> work_;
-};
+const LaneRoutines<RealOf<T>>& Lanes() {
+  const LaneKernels<RealOf<T>>& kernels = HostLaneKernels<RealOf<T>>();
+  return kIsComplex<T> ? kernels.complex : kernels.real;
+}
+template <typename T>
+RealOf<T>* Components(T* numbers) {
+  return reinterpret_cast<RealOf<T>*>(numbers);
+}
 
 template <typename T>
 absl::Status Potrf(const Call& call) {
@@ -46,9 +27,9 @@ absl::Status Potrf(const Call& call) {
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n, "square matrices"));
   if (IsFasterInLanes(call.batch, int64_t{n} * n)) {
-    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(int64_t{n} * n));
-    lanes.routines().factor_definite(lanes.Components(batch.Result(0, 0)), n, uplo == 'L', batch.count(),
-                                     batch.template Result<Int>(1, 0), lanes.work());
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<RealOf<T>>(LaneWorkSize(int64_t{n} * n)));
+    Lanes<T>().factor_definite(Components(batch.Result(0, 0)), n, uplo == 'L', batch.count(),
+                               batch.template Result<Int>(1, 0), work.get());
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {
@@ -75,9 +56,9 @@ absl::Status Getrf(const Call& call) {
   HILO_RETURN_IF_ERROR(
       B::Expect(batch.ResultSize(1, 1) == std::min(m, n), "as many pivots as the smaller size of the matrix"));
   if (std::max(m, n) <= kLaneMatrix && IsFasterInLanes(call.batch, int64_t{m} * n)) {
-    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(int64_t{m} * n));
-    lanes.routines().factor(lanes.Components(batch.Result(0, 0)), m, n, batch.count(), batch.template Result<Int>(1, 0),
-                            batch.template Result<Int>(2, 0), lanes.work());
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<RealOf<T>>(LaneWorkSize(int64_t{m} * n)));
+    Lanes<T>().factor(Components(batch.Result(0, 0)), m, n, batch.count(), batch.template Result<Int>(1, 0),
+                      batch.template Result<Int>(2, 0), work.get());
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {
@@ -182,15 +163,15 @@ absl::Status Trsm(const Call& call) {
                                  "triangles as large as what they are applied to"));
   const int64_t elements = int64_t{size} * size + int64_t{m} * n;
   if (IsFasterInLanes(call.batch, elements)) {
-    HILO_ASSIGN_OR_RETURN(const auto lanes, Lanes<T>::Create(elements));
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<RealOf<T>>(LaneWorkSize(elements)));
     const LaneTriangles triangles = {.size = size,
                                      .left = side == 'L',
                                      .lower = uplo == 'L',
                                      .unit_diagonal = diag == 'U',
                                      .transposed = trans != 'N',
                                      .conjugated = trans == 'C'};
-    lanes.routines().solve(triangles, lanes.Components(batch.Operand(0, 0)), m, n, batch.count(),
-                           lanes.Components(batch.Result(0, 0)), lanes.work());
+    Lanes<T>().solve(triangles, Components(batch.Operand(0, 0)), m, n, batch.count(), Components(batch.Result(0, 0)),
+                     work.get());
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {

@@ -25,6 +25,7 @@ template <typename E>
 struct Named {
   std::string name;
   LaneRoutines<RealOf<E>> routines;
+  SolveSystems<RealOf<E>> solve_systems;  // of real numbers
 };
 
 template <typename E>
@@ -33,9 +34,9 @@ std::vector<Named<E>> AllRoutines() {
   std::vector<Named<E>> all;
   const auto add = [&](const char* name, const LaneKernels<float>& f, const LaneKernels<double>& d) {
     if constexpr (std::is_same_v<R, float>) {
-      all.push_back({name, kComplex<E> ? f.complex : f.real});
+      all.push_back({name, kComplex<E> ? f.complex : f.real, f.solve_systems});
     } else {
-      all.push_back({name, kComplex<E> ? d.complex : d.real});
+      all.push_back({name, kComplex<E> ? d.complex : d.real, d.solve_systems});
     }
   };
   add("baseline", baseline::kFloat, baseline::kDouble);
@@ -232,6 +233,51 @@ TYPED_TEST(LaneMatricesTest, TriangularSystemsAreSolved) {
               ASSERT_LE(std::abs(sum - right(b, i, j)), Tolerance<E>(4) * scale)
                   << named.name << " " << size << " " << flags;
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+// All systems of a triangle of 1 to 61 rows, in matrices with longer columns, whose rest is not written.
+TYPED_TEST(LaneMatricesTest, SystemsOfOneTriangleAreSolved) {
+  using E = TypeParam;
+  if constexpr (!kComplex<E>) {
+    for (const Named<E>& named : AllRoutines<E>()) {
+      for (const auto& [size, count] :
+           std::vector<std::pair<int32_t, int32_t>>{{1, 1}, {3, 4}, {8, 33}, {13, 32}, {24, 5}, {61, 47}}) {
+        for (int flags = 0; flags < 16; ++flags) {
+          const LaneTriangles triangle = {.size = size,
+                                          .left = (flags & 1) != 0,
+                                          .lower = (flags & 2) != 0,
+                                          .unit_diagonal = (flags & 4) != 0,
+                                          .transposed = (flags & 8) != 0,
+                                          .conjugated = false};
+          const int32_t m = triangle.left ? size : count, n = triangle.left ? count : size;
+          Batch<E> t = Noise<E>(1, size + 2, size, E(size + 3));
+          for (E& x : t.data) x *= E(0.1);
+          const Batch<E> right = Noise<E>(1, m + 3, n, 0);
+          Batch<E> x = right;
+          std::vector<E> memory(LaneSystemsWorkSize(size) + kLaneAlignment);
+          named.solve_systems(triangle, t.components(), size + 2, count, x.components(), m + 3, Aligned(memory));
+          const auto element = [&](int32_t i, int32_t j) -> E {
+            if (triangle.transposed) std::swap(i, j);
+            if (triangle.lower ? j > i : j < i) return 0;
+            return i == j && triangle.unit_diagonal ? 1 : t(0, i, j);
+          };
+          for (int32_t j = 0; j < n; ++j) {
+            for (int32_t i = 0; i < m; ++i) {
+              E sum = 0, scale = 1;
+              for (int32_t k = 0; k < size; ++k) {
+                const E term = triangle.left ? element(i, k) * x(0, k, j) : x(0, i, k) * element(k, j);
+                sum += term;
+                scale += std::abs(term);
+              }
+              ASSERT_LE(std::abs(sum - right(0, i, j)), Tolerance<E>(4) * scale)
+                  << named.name << " " << size << " " << count << " " << flags;
+            }
+            for (int32_t i = m; i < m + 3; ++i) ASSERT_EQ(x(0, i, j), right(0, i, j));
           }
         }
       }
