@@ -26,7 +26,6 @@ absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c) {
 
 namespace {
 
-// None if all are default.
 // "" for none.
 absl::string_view AlgorithmType(const OpConversion& c, absl::string_view name) {
   const Attribute* attribute = c.op.Find(name);
@@ -137,7 +136,7 @@ absl::StatusOr<Results> Dot(OpConversion& c) {
 absl::StatusOr<Results> Convolution(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   HILO_ASSIGN_OR_RETURN(const auto padding, c.Pairs("padding"));
-  return c.Split(Convolve(c, padding));
+  return c.Split(Convolve(c, c.operands[0], padding));
 }
 
 absl::StatusOr<Results> Fft(OpConversion& c) {
@@ -198,7 +197,8 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std::pair<int64_t, int64_t>>& padding) {
+absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, HloInstruction* input,
+                                         const std::vector<std::pair<int64_t, int64_t>>& padding, bool dilate_input) {
   auto attributes = std::make_unique<ConvolutionAttrs>();
   HILO_ASSIGN_OR_RETURN(attributes->dim_labels, DimensionNumbers(c));
   const auto& kernel = attributes->dim_labels.kernel_spatial_dimensions();
@@ -219,7 +219,7 @@ absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std:
                                              .stride = strides[d],
                                              .padding_low = low,
                                              .padding_high = high,
-                                             .base_dilation = base[d],
+                                             .base_dilation = dilate_input ? base[d] : 1,
                                              .window_dilation = dilations[d],
                                              .window_reversal = reversal[d] != 0});
   }
@@ -227,7 +227,7 @@ absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std:
   HILO_ASSIGN_OR_RETURN(attributes->batch_group_count, c.IntegerOr("batch_group_count", 1));
   HILO_ASSIGN_OR_RETURN(attributes->operand_precision, Precisions(c));
   HILO_ASSIGN_OR_RETURN(const Shape result, SumType(c));
-  return c.Add(HloOpcode::kConvolution, {c.operands[0], c.operands[1]}, std::move(attributes), {}, &result);
+  return c.Add(HloOpcode::kConvolution, {input, c.operands[1]}, std::move(attributes), {}, &result);
 }
 
 absl::Span<const ConversionRule> ContractionRules() { return kRules; }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 #include "hlo/import/stablehlo/op_movement.h"
@@ -73,15 +74,28 @@ absl::StatusOr<Results> DynamicGather(OpConversion& c) {
   return c.Split(Gather(c, *std::move(sizes)));
 }
 
-// Elements at low + index * (interior + 1) of an array full of the padding value; elements that are cut off lie outside
-// of it.
-absl::StatusOr<HloInstruction*> ScatterPadded(OpConversion& c, const Shape& result) {
-  HloInstruction *const operand = c.operands[0], *const value = c.operands[1];
-  const int64_t rank = operand->shape().rank();
-  if (rank == 0) return operand;
-  std::vector<int64_t> column(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
+// A list of integers as s64[rank]. Errors: InvalidArgument for other numbers of integers.
+absl::StatusOr<HloInstruction*> Wide(OpConversion& c, HloInstruction* integers, int64_t rank, absl::string_view what) {
+  const Shape& shape = integers->shape();
+  if (shape.rank() != 1 || shape.dimensions(0) != rank)
+    return InvalidArgument("expected ", rank, " integers as ", what, ", got ", shape.ToString());
+  const Shape wide = ShapeUtil::ChangeElementType(shape, S64);
+  return c.Add(HloOpcode::kConvert, {integers}, nullptr, {}, &wide);
+}
+
+HloInstruction* ConstantList(OpConversion& c, absl::Span<const int64_t> values) {
+  return c.AddConstant(std::make_shared<const Literal>(LiteralUtil::CreateR1<int64_t>(values)));
+}
+
+// start + index * step for each index into arrays of `dimensions`, of which there is at least one: s64[dimensions,
+// rank]. `start`, `step`: s64[rank].
+absl::StatusOr<HloInstruction*> Positions(OpConversion& c, absl::Span<const int64_t> dimensions, HloInstruction* start,
+                                          HloInstruction* step) {
+  const auto rank = static_cast<int64_t>(dimensions.size());
+  std::vector<int64_t> column(dimensions.begin(), dimensions.end());
   column.push_back(1);
   const Shape column_shape(S64, column);
+  HILO_RETURN_IF_ERROR(ShapeUtil::Validate(column_shape));
   std::vector<HloInstruction*> columns;
   for (int64_t d = 0; d < rank; ++d) {
     auto iota = std::make_unique<IotaAttrs>();
@@ -91,18 +105,21 @@ absl::StatusOr<HloInstruction*> ScatterPadded(OpConversion& c, const Shape& resu
   auto side_by_side = std::make_unique<ConcatenateAttrs>();
   side_by_side->dimensions = {rank};
   HILO_ASSIGN_OR_RETURN(HloInstruction * at, c.Add(HloOpcode::kConcatenate, columns, std::move(side_by_side)));
-  const Shape indices = at->shape();
-  const auto of_each_element = [&](HloInstruction* paddings) -> absl::StatusOr<HloInstruction*> {
-    const Shape wide = ShapeUtil::ChangeElementType(paddings->shape(), S64);
-    HILO_ASSIGN_OR_RETURN(paddings, c.Add(HloOpcode::kConvert, {paddings}, nullptr, {}, &wide));
-    return BroadcastInDim(c, paddings, indices, {rank});
-  };
-  HILO_ASSIGN_OR_RETURN(HloInstruction * low, of_each_element(c.operands[2]));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * interior, of_each_element(c.operands[4]));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * holes, c.Add(HloOpcode::kMultiply, {at, interior}));
-  HILO_ASSIGN_OR_RETURN(at, c.Add(HloOpcode::kAdd, {at, holes}));
-  HILO_ASSIGN_OR_RETURN(at, c.Add(HloOpcode::kAdd, {at, low}));
+  HILO_ASSIGN_OR_RETURN(step, BroadcastInDim(c, step, at->shape(), {rank}));
+  HILO_ASSIGN_OR_RETURN(start, BroadcastInDim(c, start, at->shape(), {rank}));
+  HILO_ASSIGN_OR_RETURN(at, c.Add(HloOpcode::kMultiply, {at, step}));
+  return c.Add(HloOpcode::kAdd, {at, start});
+}
 
+// Elements of `operand` at low + index * (interior + 1) of an array full of `value`; elements that are cut off lie
+// outside of it. `low`, `interior`: s64[rank].
+absl::StatusOr<HloInstruction*> ScatterPadded(OpConversion& c, HloInstruction* operand, HloInstruction* value,
+                                              HloInstruction* low, HloInstruction* interior, const Shape& result) {
+  const int64_t rank = operand->shape().rank();
+  if (rank == 0) return operand;
+  HloInstruction* one = ConstantList(c, std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * step, c.Add(HloOpcode::kAdd, {interior, one}));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * at, Positions(c, operand->shape().dimensions(), low, step));
   HILO_ASSIGN_OR_RETURN(HloInstruction * padding, BroadcastInDim(c, value, result, {}));
   auto attributes = std::make_unique<ScatterAttrs>();
   for (int64_t d = 0; d < rank; ++d) {
@@ -131,31 +148,113 @@ absl::StatusOr<Results> DynamicPad(OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(const Shape result, c.ResultShape());
   if (result.rank() != c.operands[0]->shape().rank())
     return InvalidArgument("a result of ", result.ToString(), " from ", c.operands[0]->shape().ToString());
-  return c.Split(ScatterPadded(c, result));
+  const int64_t rank = result.rank();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * lows, Wide(c, c.operands[2], rank, "paddings"));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * interiors, Wide(c, c.operands[4], rank, "paddings"));
+  return c.Split(ScatterPadded(c, c.operands[0], c.operands[1], lows, interiors, result));
 }
 
+// How much of one dimension of the padded and dilated input the window covers at all of its positions.
+absl::StatusOr<int64_t> Covered(int64_t positions, int64_t stride, int64_t window, int64_t dilation) {
+  if (positions <= 0 || window <= 0) return 0;
+  const std::optional<int64_t> last = CheckedMul(positions - 1, stride), reach = CheckedMul(window - 1, dilation);
+  std::optional<int64_t> size = last && reach ? CheckedAdd(*last, *reach) : std::nullopt;
+  if (size) size = CheckedAdd(*size, 1);
+  if (!size) return InvalidArgument(positions, " positions of a window of ", window, " lie too far apart");
+  return *size;
+}
+
+// The input of a convolution whose paddings are known when the program runs: padded and dilated as far as the windows
+// of the result reach.
+absl::StatusOr<HloInstruction*> PaddedInput(OpConversion& c) {
+  HILO_ASSIGN_OR_RETURN(const Shape result, c.ResultShape());
+  HloInstruction* input = c.operands[0];
+  const Shape& kernel = c.operands[1]->shape();
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> from, c.Integers("input_spatial_dimensions"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> by, c.Integers("kernel_spatial_dimensions"));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> to, c.Integers("output_spatial_dimensions"));
+  const auto rank = static_cast<int64_t>(from.size());
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Integers("window_strides", rank, 1));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> base, c.Integers("lhs_dilation", rank, 1));
+  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations, c.Integers("rhs_dilation", rank, 1));
+  const Shape& paddings = c.operands[2]->shape();
+  if (!paddings.IsArray() || paddings.dimensions() != absl::Span<const int64_t>({rank, 2}))
+    return InvalidArgument("expected ", rank, " pairs as padding, got ", paddings.ToString());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * lows, Slice(c, c.operands[2], {0, 0}, {rank, 1}, {1, 1}));
+  HILO_ASSIGN_OR_RETURN(lows, c.Reshape(lows, {rank}));
+  HILO_ASSIGN_OR_RETURN(lows, Wide(c, lows, rank, "paddings"));
+
+  Shape padded = input->shape();
+  std::vector<HloInstruction*> low(static_cast<size_t>(padded.rank()), ConstantList(c, {0}));
+  std::vector<int64_t> interior(low.size(), 0);
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (to.size() != from.size() || by.size() != from.size() || from[d] < 0 || from[d] >= padded.rank() || by[d] < 0 ||
+        by[d] >= kernel.rank() || to[d] < 0 || to[d] >= result.rank())
+      return InvalidArgument("expected spatial dimensions of ", padded.ToString(), ", ", kernel.ToString(), " and ",
+                             result.ToString());
+    HILO_ASSIGN_OR_RETURN(const int64_t size,
+                          Covered(result.dimensions(to[d]), strides[d], kernel.dimensions(by[d]), dilations[d]));
+    padded.set_dimensions(from[d], size);
+    const auto k = static_cast<int64_t>(d), at = from[d];
+    HILO_ASSIGN_OR_RETURN(low[static_cast<size_t>(at)], Slice(c, lows, {k}, {k + 1}, {1}));
+    interior[static_cast<size_t>(at)] = base[d] - 1;
+  }
+  HILO_RETURN_IF_ERROR(ShapeUtil::Validate(padded));
+  auto in_order = std::make_unique<ConcatenateAttrs>();
+  in_order->dimensions = {0};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * starts, c.Add(HloOpcode::kConcatenate, low, std::move(in_order)));
+  HloInstruction* value = c.AddConstant(std::make_shared<const Literal>(LiteralUtil::Zero(padded.element_type())));
+  return ScatterPadded(c, input, value, starts, ConstantList(c, interior), padded);
+}
+
+// Where the sizes of the result are stated, the paddings may be anything.
 absl::StatusOr<Results> DynamicConvolution(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> flat, c.ConstantIntegers(c.operands[2], "paddings"));
-  if (flat.size() % 2 != 0) return InvalidArgument("expected pairs as padding, got ", flat.size(), " integers");
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  const absl::StatusOr<std::vector<int64_t>> flat = c.ConstantIntegers(c.operands[2], "paddings");
+  if (!flat.ok()) {
+    if (!c.ResultType().IsStatic()) return flat.status();
+    HILO_ASSIGN_OR_RETURN(HloInstruction * input, PaddedInput(c));
+    return c.Split(Convolve(c, input, {}, /*dilate_input=*/false));
+  }
+  if (flat->size() % 2 != 0) return InvalidArgument("expected pairs as padding, got ", flat->size(), " integers");
   std::vector<std::pair<int64_t, int64_t>> padding;
-  for (size_t i = 0; i < flat.size(); i += 2) padding.emplace_back(flat[i], flat[i + 1]);
-  return c.Split(Convolve(c, padding));
+  for (size_t i = 0; i < flat->size(); i += 2) padding.emplace_back((*flat)[i], (*flat)[i + 1]);
+  return c.Split(Convolve(c, c.operands[0], padding));
 }
 
-// Where the size of the result is stated and the strides are 1, the start may be anything.
+// Elements start + index * stride.
+absl::StatusOr<HloInstruction*> GatherStrided(OpConversion& c, const Shape& result) {
+  const int64_t rank = c.operands[0]->shape().rank();
+  if (result.rank() != rank)
+    return InvalidArgument("a result of ", result.ToString(), " from ", c.operands[0]->shape().ToString());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * start, Wide(c, c.operands[1], rank, "starts of slices"));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * stride, Wide(c, c.operands[3], rank, "strides"));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * at, Positions(c, result.dimensions(), start, stride));
+  auto attributes = std::make_unique<GatherAttrs>();
+  for (int64_t d = 0; d < rank; ++d) {
+    attributes->collapsed_slice_dims.push_back(d);
+    attributes->start_index_map.push_back(d);
+    attributes->slice_sizes.push_back(1);
+  }
+  attributes->index_vector_dim = rank;
+  return c.Add(HloOpcode::kGather, {c.operands[0], at}, std::move(attributes));
+}
+
+// Where the size of the result is stated, the start and the strides may be anything.
 absl::StatusOr<Results> RealDynamicSlice(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(4));
   HILO_RETURN_IF_ERROR(c.ExpectResults(1));
-  HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.ConstantIntegers(c.operands[3], "strides"));
-  absl::StatusOr<std::vector<int64_t>> starts = c.ConstantIntegers(c.operands[1], "starts of slices");
-  absl::StatusOr<std::vector<int64_t>> limits = c.ConstantIntegers(c.operands[2], "limits of slices");
-  if (starts.ok() && limits.ok()) return c.Split(Slice(c, c.operands[0], *starts, *limits, strides));
-  const Type& type = c.ResultType();
-  for (int64_t stride : strides) {
-    if (stride != 1 || !type.IsStatic()) return starts.ok() ? limits.status() : starts.status();
-  }
+  const absl::StatusOr<std::vector<int64_t>> starts = c.ConstantIntegers(c.operands[1], "starts of slices");
+  const absl::StatusOr<std::vector<int64_t>> limits = c.ConstantIntegers(c.operands[2], "limits of slices");
+  const absl::StatusOr<std::vector<int64_t>> strides = c.ConstantIntegers(c.operands[3], "strides");
+  if (starts.ok() && limits.ok() && strides.ok()) return c.Split(Slice(c, c.operands[0], *starts, *limits, *strides));
+  if (!c.ResultType().IsStatic())
+    return !starts.ok() ? starts.status() : !limits.ok() ? limits.status() : strides.status();
   HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  if (shape.rank() == 0) return Results{c.operands[0]};
+  if (!strides.ok() || std::any_of(strides->begin(), strides->end(), [](int64_t stride) { return stride != 1; }))
+    return c.Split(GatherStrided(c, shape));
   std::vector<HloInstruction*> operands = {c.operands[0]};
   for (int64_t d = 0; d < shape.rank(); ++d) {
     HILO_ASSIGN_OR_RETURN(HloInstruction * start, Slice(c, c.operands[1], {d}, {d + 1}, {1}));

@@ -16,7 +16,10 @@ absl::StatusOr<HloInstruction*> BroadcastInDim(OpConversion& c, HloInstruction* 
 absl::StatusOr<HloInstruction*> Gather(OpConversion& c, std::vector<int64_t> slice_sizes);
 absl::StatusOr<HloInstruction*> Pad(OpConversion& c, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                                     const std::vector<int64_t>& interior);
-absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, const std::vector<std::pair<int64_t, int64_t>>& padding);
+// `input` and operand 1. `dilate_input`: by the attribute lhs_dilation.
+absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, HloInstruction* input,
+                                         const std::vector<std::pair<int64_t, int64_t>>& padding,
+                                         bool dilate_input = true);
 absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts,
                                       const std::vector<int64_t>& limits, const std::vector<int64_t>& strides);
 absl::StatusOr<HloInstruction*> Iota(OpConversion& c, const Shape& shape);
