@@ -11,10 +11,12 @@
 namespace hilo::stablehlo {
 namespace {
 
-// In HLO a custom call states the sharding of a value from there on.
+// In HLO a custom call states the sharding of a value from there on. The collectives of the dialect leave the value as
+// it is for the whole program: the axes that they name follow from the shardings before and behind them.
 absl::StatusOr<Results> ShardingMark(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   const Attribute* sharding = c.op.Find("sharding");
+  if (sharding == nullptr) sharding = c.op.Find("out_sharding");
   if (sharding == nullptr) return InvalidArgument("expected a sharding");
   HILO_ASSIGN_OR_RETURN(const std::string text, c.state.shardings->HloText(*sharding));
   auto attributes = std::make_unique<CustomCallAttrs>();
@@ -43,7 +45,15 @@ absl::StatusOr<Results> ShardingGroup(OpConversion& c) {
 }
 
 constexpr ConversionRule kRules[] = {
+    {"sdy.all_gather", ShardingMark},
+    {"sdy.all_reduce", ShardingMark},
+    {"sdy.all_slice", ShardingMark},
+    {"sdy.all_to_all", ShardingMark},
+    {"sdy.collective_permute", ShardingMark},
+    {"sdy.reduce_scatter", ShardingMark},
+    {"sdy.replicated_to_unreduced", ShardingMark},
     {"sdy.reshard", ShardingMark},
+    {"sdy.sharded_to_unreduced", ShardingMark},
     {"sdy.sharding_constraint", ShardingMark},
     {"sdy.sharding_group", ShardingGroup},
 };

@@ -349,6 +349,35 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadManualAxes() {
   return axes;
 }
 
+absl::StatusOr<const Attribute*> MlirValueReader::ReadAxisReferences() {
+  Attribute* axes = module_.AddAttribute();
+  axes->kind = Kind::kArray;
+  HILO_RETURN_IF_ERROR(cursor_.Expect("{"));
+  while (!cursor_.Take("}")) {
+    HILO_ASSIGN_OR_RETURN(axes->elements.emplace_back(), ReadAxisReference());
+    if (!cursor_.Take(",") && !cursor_.At("}")) return cursor_.Expected("',' or '}'");
+  }
+  return axes;
+}
+
+absl::StatusOr<const Attribute*> MlirValueReader::ReadCollectiveAxes() {
+  if (!cursor_.Take("[")) return ReadAxisReferences();
+  Attribute* lists = module_.AddAttribute();
+  lists->kind = Kind::kArray;
+  while (!cursor_.Take("]")) {
+    HILO_ASSIGN_OR_RETURN(lists->elements.emplace_back(), ReadAxisReferences());
+    if (cursor_.Take(":")) {  // from a dimension to another one
+      HILO_ASSIGN_OR_RETURN(const int64_t from, cursor_.Integer());
+      HILO_RETURN_IF_ERROR(cursor_.Expect("->"));
+      HILO_ASSIGN_OR_RETURN(const int64_t to, cursor_.Integer());
+      lists->elements.push_back(Integer(from));
+      lists->elements.push_back(Integer(to));
+    }
+    if (!cursor_.Take(",") && !cursor_.At("]")) return cursor_.Expected("',' or ']'");
+  }
+  return lists;
+}
+
 absl::StatusOr<const Attribute*> MlirValueReader::ReadMesh() {
   Attribute* mesh = module_.AddAttribute();
   mesh->kind = Kind::kMesh;
@@ -455,7 +484,13 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDialectAttribute(int depth
       HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
       return axis;
     }
-    return cursor_.Expected("manual_axes or axis_ref");
+    for (absl::string_view word : {"list_of_axis_ref_lists", "axis_ref_list", "all_to_all_param_list"}) {
+      if (!cursor_.TakeWord(word)) continue;
+      HILO_ASSIGN_OR_RETURN(const Attribute* axes, ReadCollectiveAxes());
+      HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+      return axes;
+    }
+    return cursor_.Expected("manual_axes, axis_ref or a list of axes");
   }
   if (name == "stablehlo.output_operand_alias") return ReadAlias(depth);
   for (const auto& [word, kind] :

@@ -28,6 +28,10 @@ absl::Status MlirTextReader::ReadPretty(Operation* operation, std::vector<Result
     Add(operation, "comparison_direction", values_.Enum(cursor_.Word()));
     HILO_RETURN_IF_ERROR(cursor_.Expect(","));
   }
+  if (absl::StartsWith(name, "sdy.") && (cursor_.Peek() == '[' || cursor_.Peek() == '{')) {
+    HILO_ASSIGN_OR_RETURN(const Attribute* axes, values_.ReadCollectiveAxes());
+    Add(operation, "axes", axes);
+  }
   HILO_RETURN_IF_ERROR(ReadOperandsAndWords(operation));
   HILO_RETURN_IF_ERROR(words_.ReadBehindOperands(operation));
   HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));

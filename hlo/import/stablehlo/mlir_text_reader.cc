@@ -189,7 +189,7 @@ absl::string_view MlirTextReader::NormalName(absl::string_view name) {
   if (name == "return" || name == "func.return") return "func.return";
   if (name == "call") return "func.call";
   if (name == "module") return "builtin.module";
-  if (name == "chlo.constant" || name == "arith.constant") return "stablehlo.constant";
+  if (name == "chlo.constant" || name == "arith.constant" || name == "sdy.constant") return "stablehlo.constant";
   return name;
 }
 

@@ -43,6 +43,8 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadShardings();
   absl::StatusOr<const Attribute*> ReadManualAxes();
   absl::StatusOr<const Attribute*> ReadMesh();
+  // The axes of a collective of the dialect sdy: "[{"a"}, {}]" by dimensions, "{"a"}", "[{"a"}: 0->1]".
+  absl::StatusOr<const Attribute*> ReadCollectiveAxes();
   // "<key = value, ...>" split into entries.
   absl::Status ReadStructure(std::vector<NamedAttribute>* entries);
   // Adds an attribute under its name, split into entries if it is structured.
@@ -80,6 +82,7 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadComplex();
   absl::StatusOr<const Attribute*> ReadAxisReference();
   absl::StatusOr<const Attribute*> ReadSubAxis();
+  absl::StatusOr<const Attribute*> ReadAxisReferences();
   absl::StatusOr<const Attribute*> ReadMeshPart(Attribute::Kind kind, int depth);
   absl::StatusOr<const Attribute*> ReadAlias(int depth);
   absl::Status ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -95,6 +96,10 @@ absl::Status MlirWordReader::ReadBehindOperands(Operation* operation) {
   if (name == "sdy.sharding_constraint" || name == "sdy.reshard") {
     HILO_ASSIGN_OR_RETURN(const Attribute* sharding, values_->ReadSharding());
     values_->AddEntry("sharding", sharding, &operation->attributes);
+  } else if (absl::StartsWith(name, "sdy.") && cursor_->TakeWord("out_sharding")) {  // of collectives
+    HILO_RETURN_IF_ERROR(cursor_->Expect("="));
+    HILO_ASSIGN_OR_RETURN(const Attribute* sharding, values_->ReadSharding());
+    values_->AddEntry("out_sharding", sharding, &operation->attributes);
   } else if (name == "sdy.sharding_group") {
     HILO_RETURN_IF_ERROR(cursor_->Expect("group_id"));
     HILO_RETURN_IF_ERROR(cursor_->Expect("="));

@@ -363,6 +363,39 @@ TEST(StablehloTextTest, OperationsOfShardings) {
   }
 }
 
+// Collectives of the dialect sdy change the sharding of a value alone, in both forms of the text.
+TEST(StablehloTextTest, CollectivesOfShardings) {
+  const auto sharding = [](absl::string_view operation) {
+    const auto program = ImportStablehlo(
+        absl::StrCat(R"(module {
+  sdy.mesh @m = <["x"=2, "y"=2]>
+  func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %y = )",
+                     operation, " : ", operation[0] == '"' ? "(tensor<8x8xf32>) -> " : "", R"(tensor<8x8xf32>
+    return %y : tensor<8x8xf32>
+  }
+})"));
+    return program.ok() ? PrintHloModule(*program->module) : std::string(program.status().message());
+  };
+  for (const absl::string_view operation : {
+           R"(sdy.all_gather [{"x"}, {}] %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"(sdy.all_slice [{}, {"y"}] %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"(sdy.all_to_all [{"y"}: 0->1] %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"(sdy.all_reduce {"x":(1)2} %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"(sdy.reduce_scatter [{}, {"y"}] %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"(sdy.collective_permute %x out_sharding=<@m, [{}, {"y"}]>)",
+           R"("sdy.all_gather"(%x) <{gathering_axes = #sdy<list_of_axis_ref_lists[{"x"}, {}]>,
+              out_sharding = #sdy.sharding<@m, [{}, {"y"}]>}>)",
+           R"("sdy.all_to_all"(%x) <{params = #sdy<all_to_all_param_list[{"y"}: 0->1]>,
+              out_sharding = #sdy.sharding<@m, [{}, {"y"}]>}>)",
+           R"("sdy.all_reduce"(%x) <{reduction_axes = #sdy<axis_ref_list{"x"}>, reduction_op = 0 : i32,
+              out_sharding = #sdy.sharding<@m, [{}, {"y"}]>}>)",
+       }) {
+    const std::string hlo = sharding(operation);
+    EXPECT_TRUE(absl::StrContains(hlo, R"(custom_call_target="Sharding", sharding={devices=[1,2,2]0,2,1,3)")) << hlo;
+  }
+}
+
 // The region of an operation that is started may take its operands, or use them.
 TEST(StablehloTextTest, RegionsThatAreStarted) {
   const auto text = [](absl::string_view argument, absl::string_view used) {
