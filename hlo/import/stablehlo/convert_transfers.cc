@@ -1,4 +1,6 @@
 // Converts tokens, tuples, and transfers into and out of a running program.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"
@@ -79,12 +81,25 @@ absl::StatusOr<std::unique_ptr<TransferAttrs>> Transfer(const OpConversion& c) {
   return attributes;
 }
 
+// Adds to a transfer between devices who sends to whom, as HLO has it.
+absl::Status NamePairs(const OpConversion& c, HloInstruction* transfer) {
+  HILO_ASSIGN_OR_RETURN(const auto pairs, c.Pairs("source_target_pairs"));
+  if (pairs.empty()) return absl::OkStatus();
+  const std::string text = absl::StrJoin(pairs, ",", [](std::string* out, const std::pair<int64_t, int64_t>& pair) {
+    absl::StrAppend(out, "{", pair.first, ",", pair.second, "}");
+  });
+  transfer->add_extra_attribute("frontend_attributes",
+                                absl::StrCat("{_xla_send_recv_source_target_pairs={", text, "}}"));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Results> Send(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
   HILO_ASSIGN_OR_RETURN(HloInstruction * data, c.Joined(absl::MakeConstSpan(c.operands).first(c.operands.size() - 1)));
   HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c));
   HILO_ASSIGN_OR_RETURN(HloInstruction * started,
                         c.Add(HloOpcode::kSend, {data, c.operands.back()}, attributes->Clone()));
+  HILO_RETURN_IF_ERROR(NamePairs(c, started));
   return c.Split(c.Add(HloOpcode::kSendDone, {started}, attributes->Clone()));
 }
 
@@ -95,6 +110,7 @@ absl::StatusOr<Results> Receive(OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c));
   const Shape shape(std::vector<Shape>{data, ShapeUtil::MakeScalarShape(U32), ShapeUtil::MakeTokenShape()});
   HILO_ASSIGN_OR_RETURN(HloInstruction * started, c.Add(HloOpcode::kRecv, c.operands, attributes->Clone(), {}, &shape));
+  HILO_RETURN_IF_ERROR(NamePairs(c, started));
   return SplitReceived(c, c.Add(HloOpcode::kRecvDone, {started}, attributes->Clone()));
 }
 
