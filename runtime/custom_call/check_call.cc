@@ -1,5 +1,6 @@
 #include "runtime/custom_call/check_call.h"
 
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -75,10 +76,26 @@ absl::Status CheckSignature(const CheckTarget& target, const CallSignature& sign
                          result.ToString());
 }
 
+constexpr absl::string_view kPrint = "interpreter.print";
+
+absl::Status CheckPrint(const CallSignature& signature) {
+  const Shape& result = signature.result;
+  if (signature.operands.size() == 1 && signature.operands[0].IsArray() && result.IsTuple() &&
+      result.tuple_shapes_size() == 0)
+    return absl::OkStatus();
+  return InvalidArgument("expected one array and no result; in ", kPrint);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<CheckCall>> CheckCall::Of(const CustomCallAttrs& attributes,
                                                        const CallSignature& signature) {
+  if (attributes.custom_call_target == kPrint) {
+    HILO_RETURN_IF_ERROR(CheckPrint(signature));
+    CheckCall print;
+    print.prints_ = true;
+    return print;
+  }
   for (const CheckTarget& target : kTargets) {
     if (attributes.custom_call_target != target.name) continue;
     HILO_RETURN_IF_ERROR(AddContext(CheckSignature(target, signature), absl::StrCat("; in ", target.name)));
@@ -101,6 +118,12 @@ absl::Status CheckCall::Run(absl::Span<const Shape> shapes, absl::Span<const uin
     return operands[i] == nullptr ? Literal::Create(shapes[i]) : LiteralFromBytes(operands[i], shapes[i]);
   };
   HILO_ASSIGN_OR_RETURN(const Literal actual, read(0));
+  if (prints_) {
+    const std::string line = absl::StrCat(actual.ToString(), "\n");
+    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fflush(stdout);
+    return absl::OkStatus();
+  }
   HILO_ASSIGN_OR_RETURN(const Literal expected, read(1));
   HILO_RETURN_IF_ERROR(CompareLiterals(expected, actual, allowed_));
   if (!results.empty() && results[0] != nullptr) results[0][0] = 1;

@@ -1,5 +1,5 @@
 // Custom calls that every platform has: comparisons of an array with the expected one, by which programs in StableHLO
-// test themselves. The run fails if the check does.
+// test themselves, and what prints an array. The run fails if the check does.
 #ifndef HILO_RUNTIME_CUSTOM_CALL_CHECK_CALL_H_
 #define HILO_RUNTIME_CUSTOM_CALL_CHECK_CALL_H_
 
@@ -23,7 +23,10 @@ namespace hilo::ffi {
 //   check.expect_close      floats that are at most `max_ulp_difference` apart: an integer there, 3 without it
 //   check.eq                equal integers, floats that differ by at most 0.0001. The result, pred[], is true.
 //
-// They have no result but for check.eq, which may have none.
+// They have no result but for check.eq, which may have none. And one of one array, which it writes to the standard
+// output as a line, its shape and its elements, and which has no result:
+//
+//   interpreter.print
 class CheckCall {
  public:
   // Returns nullopt if the target is none of these. Errors: InvalidArgument for other operands, results and attributes.
@@ -35,7 +38,8 @@ class CheckCall {
                    absl::Span<uint8_t* const> results) const;
 
  private:
-  ErrorSpec allowed_;
+  bool prints_ = false;
+  ErrorSpec allowed_;  // of comparisons
 };
 
 }  // namespace hilo::ffi

@@ -128,4 +128,15 @@ std::string FrontendAttributesText(const Attribute& dictionary) {
   return absl::StrCat(text, "}");
 }
 
+std::vector<absl::string_view> NamesIn(const Attribute* value) {
+  if (value == nullptr) return {};
+  if (value->kind == Attribute::Kind::kSymbol || value->kind == Attribute::Kind::kString) return {value->text};
+  std::vector<absl::string_view> names;
+  for (const Attribute* row : value->elements) {
+    if (row->elements.empty()) names.push_back(row->text);
+    for (const Attribute* name : row->elements) names.push_back(name->text);
+  }
+  return names;
+}
+
 }  // namespace hilo::stablehlo

@@ -3,6 +3,7 @@
 #define HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "hlo/import/stablehlo/mlir_module.h"
@@ -19,6 +20,9 @@ absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary);
 
 // `{name="text",...}` of the entries that are strings: the frontend_attributes of HLO.
 std::string FrontendAttributesText(const Attribute& dictionary);
+
+// The names in an attribute, in a list of them, or in a list of lists; none if it is missing.
+std::vector<absl::string_view> NamesIn(const Attribute* value);
 
 }  // namespace hilo::stablehlo
 

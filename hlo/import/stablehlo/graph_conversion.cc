@@ -67,6 +67,13 @@ bool LeavesSizesOpen(const Operation& function) {
   return false;
 }
 
+// The attribute that names the functions whose computations the conversion of `op` gets as its regions; empty: none.
+absl::string_view PassesFunctions(const Operation& op) {
+  return op.name == "stablehlo.custom_call"      ? "called_computations"
+         : op.name == "interpreter.run_parallel" ? "programs"
+                                                 : "";
+}
+
 // A name as HLO text can have it.
 std::string NameText(absl::string_view name) {
   std::string valid(name.empty() ? "main" : name);
@@ -154,11 +161,8 @@ class GraphConversion {
   absl::flat_hash_set<absl::string_view> NamedFunctions() const {
     absl::flat_hash_set<absl::string_view> named;
     for (const Operation& op : program_.operations()) {
-      for (absl::string_view attribute : {"callee", "decomposition", "called_computations"}) {
-        const Attribute* value = op.Find(attribute);
-        if (value == nullptr) continue;
-        named.insert(value->text);
-        for (const Attribute* element : value->elements) named.insert(element->text);
+      for (absl::string_view attribute : {"callee", "decomposition", "called_computations", "programs"}) {
+        for (const absl::string_view name : NamesIn(op.Find(attribute))) named.insert(name);
       }
     }
     return named;
@@ -215,7 +219,7 @@ class GraphConversion {
         HILO_RETURN_IF_ERROR(PushFunction(*callee));
         return false;
       }
-    } else if (op.name == "stablehlo.custom_call") {
+    } else if (!PassesFunctions(op).empty()) {
       HILO_ASSIGN_OR_RETURN(const std::vector<const Operation*> callees, CalledBy(op));
       for (const Operation* callee : callees) {
         if (converted_.contains(callee)) continue;
@@ -244,14 +248,12 @@ class GraphConversion {
     return InvalidArgument("there is no function @", name == nullptr ? "" : name->text);
   }
 
-  // The functions that a custom call passes to its target.
+  // The functions that PassesFunctions names.
   absl::StatusOr<std::vector<const Operation*>> CalledBy(const Operation& op) const {
     std::vector<const Operation*> callees;
-    const Attribute* names = op.Find("called_computations");
-    for (const Attribute* name :
-         names == nullptr ? absl::Span<const Attribute* const>() : absl::MakeConstSpan(names->elements)) {
-      const auto callee = functions_.find(name->text);
-      if (callee == functions_.end()) return InvalidArgument("there is no function @", name->text);
+    for (const absl::string_view name : NamesIn(op.Find(PassesFunctions(op)))) {
+      const auto callee = functions_.find(name);
+      if (callee == functions_.end()) return InvalidArgument("there is no function @", name);
       callees.push_back(callee->second);
     }
     return callees;

@@ -268,6 +268,12 @@ absl::Status MlirTextReader::ReadCheck(Operation* operation) {
     } else {
       const absl::string_view name = cursor_.Word();
       HILO_RETURN_IF_ERROR(cursor_.Expect("="));
+      if (cursor_.Peek() == '"') {
+        HILO_ASSIGN_OR_RETURN(std::string text, cursor_.String());
+        Add(operation, name, values_.String(std::move(text)));
+        at_types = cursor_.Take(":");
+        continue;
+      }
       Attribute* value = module_.AddAttribute();
       const absl::string_view number = cursor_.Number();
       if (absl::SimpleAtoi(number, &value->integer)) {

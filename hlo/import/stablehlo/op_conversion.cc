@@ -240,9 +240,9 @@ OpMetadata MetadataOf(const Attribute* location) {
 Converter FindConverter(absl::string_view name) {
   static const auto* const rules = [] {
     auto* all = new absl::flat_hash_map<absl::string_view, Converter>;
-    for (auto list :
-         {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(), TransferRules(),
-          DynamicShapeRules(), CallRules(), ChloRules(), DeprecatedRules(), SpecialFunctionRules(), ShardingRules()}) {
+    for (auto list : {ElementwiseRules(), MovementRules(), ReductionRules(), ContractionRules(), CollectiveRules(),
+                      TransferRules(), DynamicShapeRules(), CallRules(), ChloRules(), DeprecatedRules(),
+                      SpecialFunctionRules(), ShardingRules(), InterpreterRules()}) {
       for (const ConversionRule& rule : list) all->emplace(rule.name, rule.convert);
     }
     return all;

@@ -31,6 +31,8 @@ struct ConversionState {
   absl::flat_hash_map<const Attribute*, std::shared_ptr<const Literal>> literals;
   // Metadata of instructions, by location.
   absl::flat_hash_map<const Attribute*, OpMetadata> metadata;
+  // What the operations interpreter.probe keep, and where, by its name.
+  absl::flat_hash_map<std::string, std::pair<HloComputation*, HloInstruction*>> probes;
 };
 
 // Attributes are looked up by name. A missing list is empty, a missing flag false; errors name the attribute.
@@ -116,6 +118,7 @@ absl::Span<const ConversionRule> ChloRules();
 absl::Span<const ConversionRule> DeprecatedRules();
 absl::Span<const ConversionRule> SpecialFunctionRules();
 absl::Span<const ConversionRule> ShardingRules();
+absl::Span<const ConversionRule> InterpreterRules();
 // Adds to the custom call that makes `results` its shardings, such as the device that makes the call.
 absl::Status ShardCustomCall(const OpConversion& c, const Results& results);
 
