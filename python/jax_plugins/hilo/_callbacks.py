@@ -136,7 +136,14 @@ def _whole(sharding_impls, devices):
     return sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices)
 
 
-def _lower_buffer_callback(ctx, *args, callback, in_tree, out_tree, has_side_effect, input_output_aliases, **_):
+def _lower_buffer_callback(original, is_hilo, ctx, *args, **params):
+    """The rule for the CPU, which is Hilo's too, under whatever name."""
+    if len(ctx.module_context.platforms) > 1 or not is_hilo(ctx.module_context.get_backend()):
+        return original(ctx, *args, **params)
+    return _call_on_buffers(ctx, *args, **params)
+
+
+def _call_on_buffers(ctx, *args, callback, in_tree, out_tree, has_side_effect, input_output_aliases, **_):
     from jax._src import ffi, tree_util
 
     def call(context, *buffers):
@@ -209,4 +216,5 @@ def install(plugin):
 
     jax_callback.emit_python_callback = emit_python_callback
     interpreters_mlir.emit_python_callback = emit_python_callback
-    mlir.register_lowering(buffer_callback.buffer_callback_p, _lower_buffer_callback, platform="hilo")
+    rule = functools.partial(_lower_buffer_callback, buffer_callback._buffer_callback_lowering, is_hilo)
+    mlir.register_lowering(buffer_callback.buffer_callback_p, rule, platform="cpu")

@@ -23,8 +23,8 @@ def install(api):
     from . import _callbacks, _dlpack, _ffi, _inspect
 
     plugin = _ffi.Plugin(api)
-    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _keep_compiled_programs, _take_buffers,
-                 _choose_branches_for_cpu, _count_costs, _dlpack.share, _dlpack.take):
+    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _find_by_platform_name, _keep_compiled_programs,
+                 _take_buffers, _choose_branches_for_cpu, _count_costs, _dlpack.share, _dlpack.take):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
     _try(functools.partial(_inspect.install, plugin))
@@ -100,6 +100,29 @@ def _place_callback_arguments():
         return original(process_index, backend, host_id)
 
     xla_bridge.local_devices = local_devices
+
+
+class _Backends(dict):
+    """JAX's backends by the names of their plugins, and Hilo by the name of its platform too."""
+
+    def get(self, name, default=None):
+        ours = super().get(_NAME)
+        return ours if name not in self and name == getattr(ours, "platform", None) else super().get(name, default)
+
+
+def _find_by_platform_name():
+    """jax.devices("cpu") and the like where HILO_PLATFORM_NAME is cpu."""
+    from jax._src import xla_bridge
+
+    original = xla_bridge._clear_backends
+
+    @functools.wraps(original)
+    def clear_backends():
+        original()
+        xla_bridge._backends = _Backends()
+
+    xla_bridge._clear_backends = clear_backends
+    xla_bridge._backends = _Backends(xla_bridge._backends)  # JAX fills it once its plugins are loaded
 
 
 def _keep_compiled_programs():
