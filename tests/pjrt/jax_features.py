@@ -243,10 +243,6 @@ np.testing.assert_array_equal(jax.pure_callback(np.negative, jax.ShapeDtypeStruc
 assert jax.export.default_export_platform() == "cpu"
 jax.extend.backend.clear_backends()
 assert len(jax.devices("cpu")) == 4
-try:
-    jax.devices("gpu")
-except RuntimeError as error:
-    assert "gpu" in str(error)
 """, JAX_PLATFORMS="hilo", HILO_PLATFORM_NAME="cpu")
     run_alone("""
 import jax
