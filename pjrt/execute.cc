@@ -147,7 +147,9 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
       HILO_RETURN_IF_ERROR(CheckDonations(donate, args->argument_lists[d], args->num_args));
   }
   std::vector<std::shared_ptr<Event>> ends;
-  ExecuteOptions options{.device = devices[0]->number(), .donate = donate, .ends = &ends};
+  // What Python functions do has been done when the call returns, as on jaxlib's CPU: programs look at it at once.
+  ExecuteOptions options{
+      .device = devices[0]->number(), .donate = donate, .synchronous = program.calls_python, .ends = &ends};
   if (given.context != nullptr && !given.context->is_empty) {
     options.ffi_context = &given.context->objects;
     options.synchronous = true;  // the context is the caller's

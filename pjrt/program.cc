@@ -239,6 +239,18 @@ std::string Fingerprint(const ProgramSource& source) {
   return absl::StrFormat("%016x", hash);
 }
 
+// Whether the module calls functions of the caller's Python: python/jax_plugins/hilo/_callbacks.py has the target.
+bool CallsPython(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCustomCall &&
+          instruction->attrs<CustomCallAttrs>().custom_call_target == "hilo_python_callback")
+        return true;
+    }
+  }
+  return false;
+}
+
 // Null if the code is for another machine, or for other counts of devices.
 absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::string_view native,
                                                        const CompileOptions& options) {
@@ -264,6 +276,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   program->fingerprint = Fingerprint(source);
   program->portable = options.portable;
   program->donated = DonatedLeaves(*imported.module);
+  program->calls_python = CallsPython(*imported.module);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*imported.module));
   std::vector<ShardingNote> notes;
   HILO_RETURN_IF_ERROR(ChooseResultShardings(options, &imported, &notes));

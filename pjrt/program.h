@@ -52,6 +52,7 @@ struct Program {
   std::unique_ptr<Executable> executable;
   std::string name, fingerprint;
   bool portable = false;
+  bool calls_python = false;          // functions of the caller's Python, as JAX's callbacks are
   std::vector<PJRT_Device*> devices;  // of this process, in the order of the lists of arguments
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string device_assignment;

@@ -193,6 +193,14 @@ def io_callbacks_and_prints():
     jax.effects_barrier()
     assert seen == [0, 1, 2, 3], seen
 
+    # A loop of unknown length, that is a program of unknown time: its effects are there when the call returns.
+    def counting(c):
+        jax.debug.callback(lambda i: seen.append(int(i)), c[0])
+        return c[0] + 1, c[1] @ c[1]
+    seen.clear()
+    jax.jit(lambda n, x: lax.while_loop(lambda c: c[0] < n, counting, (0, x)))(5, jnp.eye(64))
+    assert seen == [0, 1, 2, 3, 4], seen
+
 
 @feature
 def callbacks_of_sharded_programs():
