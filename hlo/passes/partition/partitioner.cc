@@ -51,9 +51,13 @@ bool IsPartitioned(const HloModule& module) {
 }
 
 // Whether the instruction only occurs in the program of a partition: it reads the partition's number, or
-// exchanges data between partitions.
+// exchanges data between partitions. A number that custom calls alone read chooses no data: a call of the host has it
+// so that one partition makes it.
 bool IsOfOnePartition(const HloInstruction& instruction) {
-  if (instruction.opcode() == HloOpcode::kPartitionId) return true;
+  if (instruction.opcode() == HloOpcode::kPartitionId) {
+    return !absl::c_all_of(instruction.users(),
+                           [](const HloInstruction* user) { return user->opcode() == HloOpcode::kCustomCall; });
+  }
   return HasTrait(instruction.opcode(), kPerDevice) && instruction.attributes() != nullptr &&
          !ExtraAttribute(instruction.attributes()->ToText(), "channel_id").empty();
 }
