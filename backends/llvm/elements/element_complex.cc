@@ -4,6 +4,7 @@
 #include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/math/math_builder.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace hilo::codegen {
 namespace {
@@ -220,7 +221,7 @@ class ComplexOps {
   }
 
   // x^0 and 1^y are 1; 0^y is 0 where the real part of y is above zero; real powers of infinity on the real axis are 0
-  // or infinite.
+  // or infinite. Products are exact where the result has the type's bits, and cost less than a logarithm.
   C Power(C x, C y) {
     C zero{Like(x.re, 0), Like(x.re, 0)}, one{Like(x.re, 1), Like(x.re, 0)};
     C infinity{llvm::ConstantFP::getInfinity(x.re->getType()), zero.im};
@@ -230,7 +231,7 @@ class ComplexOps {
     Value *rises = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOGT(y.re, zero.re)),
           *falls = b_.CreateAnd(IsZero(y.im), b_.CreateFCmpOLT(y.re, zero.re)), *x_is_inf = is_real(x, infinity.re);
     Value* positive = b_.CreateAnd(b_.CreateFCmpOGT(y.re, zero.re), b_.CreateFCmpOLT(Abs(y.im), infinity.re));
-    C power = Exp(Mul(y, Log(x)));
+    C power = IsConstant(y, 2) ? Mul(x, x) : IsConstant(y, 3) ? Mul(Mul(x, x), x) : Exp(Mul(y, Log(x)));
     power = Select(b_.CreateOr(b_.CreateAnd(IsZero(x), positive), b_.CreateAnd(x_is_inf, falls)), zero, power);
     power = Select(b_.CreateAnd(x_is_inf, rises), infinity, power);
     return Select(b_.CreateOr(IsZero(y), is_real(x, one.re)), one, power);
@@ -276,6 +277,10 @@ class ComplexOps {
   Value* IsZero(Value* x) { return b_.CreateFCmpOEQ(x, Like(x, 0)); }
   Value* IsNan(Value* x) { return b_.CreateFCmpUNO(x, x); }
   Value* IsZero(C x) { return b_.CreateAnd(IsZero(x.re), IsZero(x.im)); }
+  bool IsConstant(C x, double value) {
+    return llvm::PatternMatch::match(x.re, llvm::PatternMatch::m_SpecificFP(value)) &&
+           llvm::PatternMatch::match(x.im, llvm::PatternMatch::m_AnyZeroFP());
+  }
   bool IsDouble(C x) { return x.re->getType()->getScalarType()->isDoubleTy(); }
   Value* HasInf(C x) { return b_.CreateOr(IsInf(x.re), IsInf(x.im)); }
   Value* IsInf(Value* x) { return b_.CreateFCmpOEQ(Abs(x), llvm::ConstantFP::getInfinity(x->getType())); }
