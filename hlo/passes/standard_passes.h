@@ -67,8 +67,8 @@ std::unique_ptr<HloPass> MakeReductionFold();
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
-// "transpose-factors": the right factors of dots for which `accepts` returns true are transposed, so that the rows of the
-// result read rows of them.
+// "transpose-factors": the right factors of dots for which `accepts` returns true are transposed, so that the rows of
+// the result read rows of them.
 std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloInstruction& dot)> accepts);
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget.
