@@ -149,8 +149,8 @@ class RowKernel {
   // Makes row `i` of the block the current one, in a loop over the rows, for the phase to compute.
   absl::Status EnterRow(const RowPhase& phase, const RowBlock& block, llvm::Value* i) {
     row_ = f_.b().CreateNSWAdd(block.first, i);
+    // All of them: what was not kept (MayKeep) is computed again, and with it reads what the phase itself does not.
     for (const RowValue& value : row_values_) {
-      if (!phase.evaluated.contains(value.member)) continue;
       codegen::ElementValue scalar;
       for (size_t c = 0; c < value.memory.size(); ++c) {
         llvm::Type* type = value.memory[c]->getAllocatedType();
