@@ -229,46 +229,6 @@ def callbacks_with_results_and_tokens():
 
 
 @feature
-def named_as_the_cpu():
-    """HILO_PLATFORM_NAME=cpu: JAX finds Hilo's devices by that name, and its rules are Hilo's."""
-    run_alone("""
-import jax, numpy as np
-import jax.export, jax.extend.backend
-from jax import lax
-from jax.experimental.buffer_callback import buffer_callback
-assert len(jax.devices("cpu")) == 4  # JAX's first look at its plugins
-assert jax.default_backend() == "cpu" and "hilo" in jax.devices()[0].client.platform_version
-assert jax.devices("cpu") == jax.devices() == jax.local_devices(backend="cpu") == jax.devices("hilo") and jax.device_count("cpu") == 4
-x = np.arange(3., dtype=np.float32)
-with jax.default_device("cpu"):
-    assert jax.jit(lambda x: x + 1)(x).devices() == {jax.devices()[0]}
-assert jax.jit(lambda x: x + 1, backend="cpu")(1.) == 2
-assert lax.platform_dependent(x, cpu=lambda x: x * 2, tpu=lambda x: x)[1] == 2
-def fill(context, out, x):
-    np.asarray(out)[...] = np.asarray(x) * 2
-np.testing.assert_array_equal(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), np.float32)))(x), 2 * x)
-np.testing.assert_array_equal(jax.pure_callback(np.negative, jax.ShapeDtypeStruct((3,), np.float32), x), -x)
-assert jax.export.default_export_platform() == "cpu"
-jax.extend.backend.clear_backends()
-assert len(jax.devices("cpu")) == 4
-""", JAX_PLATFORMS="hilo", HILO_PLATFORM_NAME="cpu")
-    run_alone("""
-import jax
-jax.config.update("jax_platform_name", "cpu")
-assert jax.default_backend() == "cpu" and jax.numpy.ones(2).devices() == {jax.devices()[0]}
-""", JAX_PLATFORMS="hilo", HILO_PLATFORM_NAME="cpu")
-    run_alone("""
-import jax
-try:
-    jax.devices("cpu")
-except RuntimeError as error:
-    assert "Unknown backend cpu" in str(error)
-else:
-    assert False
-""", JAX_PLATFORMS="hilo")
-
-
-@feature
 def custom_partitioning():
     from jax.experimental.custom_partitioning import custom_partitioning as wrap
 
