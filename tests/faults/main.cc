@@ -126,8 +126,9 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
   return absl::OkStatus();
 }
 
-// Where a rank waits before it leaves, for those that go on: the survivors, and a victim that lives. An mpirun may end
-// all when one exits that does not finalize MPI, as it cannot while another is dead or stuck; or that fails.
+// Where a rank waits before it leaves, well or with an error, until the survivors, and a victim that lives, have said
+// how they went on. An mpirun may end all when one exits that does not finalize MPI, as it cannot while another is dead
+// or stuck; or that fails.
 absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
   if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
   const bool victim_lives = one.fault == "wrong" || one.fault == "fails";
@@ -180,10 +181,11 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   if (is_victim) return AwaitEnd(one, rank, *store);
   run.communicators.clear();
   group.reset();
-  HILO_RETURN_IF_ERROR(GoOnWithoutVictim(one, rank, store));
-  std::printf("went on\n");
+  const absl::Status rest = GoOnWithoutVictim(one, rank, store);
+  std::printf("%s\n", rest.ok() ? "went on" : rest.ToString().c_str());
   std::fflush(stdout);
   HILO_RETURN_IF_ERROR(AwaitEnd(one, rank, *store));
+  HILO_RETURN_IF_ERROR(rest);
   std::printf("leaves\n");
   std::fflush(stdout);
   return absl::OkStatus();
