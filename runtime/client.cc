@@ -36,10 +36,10 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientC
                                                                    DeviceAssignment assignment,
                                                                    const CompileOptions& options) {
   HILO_RETURN_IF_ERROR(PartitionModule(module.get(), options));
-  HostTransfers transfers = FindHostTransfers(*module);
+  ProgramEffects effects = FindEffects(*module);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                         CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
-  return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(transfers));
+  return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(effects));
 }
 
 }  // namespace

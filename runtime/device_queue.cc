@@ -1,5 +1,6 @@
 #include "runtime/device_queue.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -12,13 +13,19 @@ namespace {
 // Some 30 us: a caller that runs one program after the other has come back by then.
 constexpr int kQueueSpins = 3 * kSpins;
 
+// How many pieces are looked at for one that is independent.
+constexpr int kMostLookedAt = 16;
+
 // The state of the queue that owns this thread.
 thread_local const void* thread_of_state = nullptr;
+
+thread_local bool runs_beside_another = false;
 
 }  // namespace
 
 bool DeviceQueue::IsCurrent() const { return thread_of_state == state_.get(); }
 bool DeviceQueue::OnThreadOfAny() { return thread_of_state != nullptr; }
+bool DeviceQueue::RunsBesideAnother() { return runs_beside_another; }
 
 DeviceQueue::~DeviceQueue() {
   {
@@ -27,15 +34,24 @@ DeviceQueue::~DeviceQueue() {
     state_->attention = true;
   }
   state_->changed.notify_all();
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() != std::this_thread::get_id()) {
-    thread_.join();
-    return;
+  state_->second_wanted.notify_all();
+  bool own = false;
+  for (std::thread* thread : {&second_, &thread_}) {
+    if (!thread->joinable()) continue;
+    if (thread->get_id() == std::this_thread::get_id()) {
+      thread->detach();
+      own = true;
+    } else {
+      thread->join();
+    }
   }
   // A callback released the last reference from within a piece of work: remaining work is done here,
   // below it.
-  thread_.detach();
-  while (std::function<void()> work = Next(*state_)) work();
+  while (own) {
+    std::function<void()> work = Next(*state_);
+    if (work == nullptr) return;
+    work();
+  }
 }
 
 bool DeviceQueue::IsIdle() const {
@@ -43,33 +59,48 @@ bool DeviceQueue::IsIdle() const {
   return state_->IsIdle();
 }
 
-bool DeviceQueue::Enqueue(std::function<void()>&& work) {
-  bool was_idle, started;
+bool DeviceQueue::Start(std::thread* thread, std::function<void()> (*next)(State&)) {
+  try {
+    const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
+    *thread = std::thread([state = state_, next] {
+      thread_of_state = state.get();
+      while (std::function<void()> work = next(*state)) work();
+    });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+bool DeviceQueue::Enqueue(std::function<void()>&& work, Order order) {
+  bool was_idle;
   {
     std::unique_lock<std::mutex> lock(state_->mutex);
     was_idle = state_->IsIdle();
-    started = thread_.joinable();
-    if (!started) {
-      try {
-        const SignalsBlocked blocked;  // the embedder's handlers run on the embedder's threads
-        thread_ = std::thread([state = state_] {
-          thread_of_state = state.get();
-          while (std::function<void()> work = Next(*state)) work();
-        });
-        started = true;
-      } catch (const std::system_error&) {
-      }
-    }
-    if (!started) {
+    if (!thread_.joinable() && !Start(&thread_, &Next)) {
       lock.unlock();
       work();
       return was_idle;
     }
-    state_->work.push_back(std::move(work));
+    // Without it, all runs on the first.
+    if (order == Order::kIndependent && !was_idle && !second_.joinable()) Start(&second_, &NextOfSecond);
+    state_->work.push_back({std::move(work), order});
     state_->attention = true;
+    if (order == Order::kIndependent) state_->WakeSecond();
   }
   state_->changed.notify_one();
   return was_idle;
+}
+
+std::deque<DeviceQueue::Piece>::iterator DeviceQueue::State::FirstIndependent() {
+  const auto end = work.begin() + std::min<std::ptrdiff_t>(kMostLookedAt, std::ssize(work));
+  const auto found =
+      std::find_if(work.begin(), end, [](const Piece& piece) { return piece.order == Order::kIndependent; });
+  return found == end ? work.end() : found;
+}
+
+void DeviceQueue::State::WakeSecond() {
+  if (second_may_start && !second_runs) second_wanted.notify_one();
 }
 
 std::function<void()> DeviceQueue::Next(State& state) {
@@ -81,11 +112,33 @@ std::function<void()> DeviceQueue::Next(State& state) {
     lock.lock();
   }
   state.changed.wait(lock, [&] { return state.stopping || !state.work.empty(); });
+  state.second_may_start = false;
   if (state.work.empty()) return nullptr;
-  std::function<void()> work = std::move(state.work.front());
+  Piece piece = std::move(state.work.front());
   state.work.pop_front();
   state.running = true;
   state.attention = state.stopping || !state.work.empty();
+  state.second_may_start = piece.order == Order::kIndependent && state.FirstIndependent() != state.work.end();
+  state.WakeSecond();
+  runs_beside_another = state.second_may_start || state.second_runs;
+  return std::move(piece.work);
+}
+
+std::function<void()> DeviceQueue::NextOfSecond(State& state) {
+  std::unique_lock<std::mutex> lock(state.mutex);
+  state.second_runs = false;
+  std::deque<Piece>::iterator next;
+  state.second_wanted.wait(lock, [&] {
+    next = state.second_may_start ? state.FirstIndependent() : state.work.end();
+    return state.stopping || next != state.work.end();
+  });
+  // The first thread finishes what is left.
+  if (state.stopping) return nullptr;
+  std::function<void()> work = std::move(next->work);
+  state.work.erase(next);
+  state.second_runs = true;
+  state.attention = !state.work.empty();
+  runs_beside_another = true;
   return work;
 }
 

@@ -37,8 +37,8 @@ void AddLeaves(const Shape& shape, std::vector<LoadedProgram::Leaf>* leaves) {
 }  // namespace
 
 LoadedProgram::LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment,
-                             HostTransfers transfers)
-    : compiled(std::move(program)), assignment(std::move(assignment)), transfers(std::move(transfers)) {
+                             ProgramEffects effects)
+    : compiled(std::move(program)), assignment(std::move(assignment)), effects(std::move(effects)) {
   for (const Shape& parameter : compiled->program_shape().parameters) AddLeaves(parameter, &parameters);
   AddLeaves(compiled->program_shape().result, &outputs);
   for (const auto& [output, parameter] : compiled->donations()) outputs[output].donor = parameter;
@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
-  if (synchronous || (ready && !program_->transfers.any && RunsInlineByHabit(*program_, *core_))) {
+  if (synchronous || (ready && !program_->effects.transfers && RunsInlineByHabit(*program_, *core_))) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);
     run.context.cancellation = limits.token().get();
@@ -107,6 +107,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(done, &values);
   // The core outlives the queue's work; a shared reference from here could make the queue wait for
   // itself.
+  const DeviceQueue::Order order = IsIndependent(run) ? DeviceQueue::Order::kIndependent : DeviceQueue::Order::kInOrder;
   auto limits = std::make_shared<RunLimits>(core_.get(), options);
   auto later = std::make_shared<ProgramRun>(std::move(run));
   later->context.cancellation = limits->token().get();
@@ -118,7 +119,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   core_->queues[options.device]->Enqueue(
       [later = std::move(later), values = std::move(values), ended = std::move(ended)]() mutable {
         StartRun(std::move(later), std::move(values), std::move(ended));
-      });
+      },
+      order);
   WaitHabit::Returned(program_->wait_habit);
   return results;
 }

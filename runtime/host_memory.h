@@ -61,6 +61,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   // Null: blocks are on the host.
   DeviceMemory* device() const { return device_.get(); }
+  // In bytes; 0: none.
+  int64_t limit() const { return limit_; }
 
   // `size` bytes, not initialised. Errors: ResourceExhausted with requested, free and peak bytes.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);

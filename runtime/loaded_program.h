@@ -14,7 +14,7 @@
 namespace hilo {
 
 struct LoadedProgram {
-  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, HostTransfers transfers);
+  LoadedProgram(std::unique_ptr<CompiledProgram> program, DeviceAssignment assignment, ProgramEffects effects);
 
   struct Leaf {
     std::shared_ptr<const Shape> shape;
@@ -24,7 +24,7 @@ struct LoadedProgram {
   };
   std::unique_ptr<CompiledProgram> compiled;
   DeviceAssignment assignment;
-  HostTransfers transfers;
+  ProgramEffects effects;
   std::vector<Leaf> parameters, outputs;
   const std::shared_ptr<WaitHabit> wait_habit = std::make_shared<WaitHabit>();
 };

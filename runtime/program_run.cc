@@ -16,6 +16,12 @@
 namespace hilo {
 namespace {
 
+// Of temporary memory: programs with more run one after the other, so that no more than the frame of one is needed.
+constexpr int64_t kMostTempBytesBeside = int64_t{64} << 20;
+
+// Whether two runs beside each other have one thread each, rather than one of them all but one.
+bool HaveThreadEach(const ClientCore& core) { return core.pool->num_threads() == 2; }
+
 // The argument's memory if it may become a result's: given up, ours, and used by this run alone.
 std::shared_ptr<MemoryBlock> TakeMemory(Argument& argument) {
   if (!argument.donated || argument.value.use_count() != 1) return nullptr;
@@ -68,6 +74,21 @@ bool RunsInlineByHabit(const LoadedProgram& program, const ClientCore& core) {
          kInlineNanosecondsIfAwaited;
 }
 
+bool IsIndependent(const ProgramRun& run) {
+  const ClientCore& core = run.core;
+  const HostMemory& memory = *core.memories[run.context.device];
+  // Where memory is limited, runs have what is left to themselves.
+  if (core.pool == nullptr || core.pool->num_threads() == 1 || memory.device() != nullptr || memory.limit() != 0)
+    return false;
+  const LoadedProgram& program = run.program;
+  if (program.effects.any || program.compiled->temp_bytes() > kMostTempBytesBeside) return false;
+  // One that waits its turn finds its donated arguments released by earlier runs.
+  if (!run.IsReady() || std::any_of(run.arguments.begin(), run.arguments.end(),
+                                    [](const Argument& argument) { return argument.donated; }))
+    return false;
+  return HaveThreadEach(core) || program.compiled->estimated_nanoseconds() < kIndependentNanoseconds;
+}
+
 int64_t NextRunId() {
   static std::atomic<int64_t> last{0};
   return ++last;
@@ -106,7 +127,7 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
   host_callbacks = options.host_callbacks;
   context.host_callbacks = host_callbacks.get();
   context.transfers = core.transfers[context.device].get();
-  if (program.transfers.any) {
+  if (program.effects.transfers) {
     context.transfers->infeed.Restart();
     context.transfers->outfeed.Restart();
   }
@@ -128,7 +149,7 @@ std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Eve
 }
 
 absl::Status ProgramRun::Ended(absl::Status status) {
-  if (!status.ok() && program.transfers.any) {
+  if (!status.ok() && program.effects.transfers) {
     context.transfers->infeed.Fail(status);
     context.transfers->outfeed.Fail(status);
   }
@@ -204,7 +225,7 @@ absl::Status ProgramRun::AwaitAndRun() {
 }
 
 absl::Status ProgramRun::AwaitAndBegin(std::unique_ptr<PendingRun>* pending) {
-  const bool in_order = program.compiled->CanBegin() && !program.transfers.any;
+  const bool in_order = program.compiled->CanBegin() && !program.effects.transfers;
   for (const Argument& argument : arguments) {
     const BufferValue& value = *argument.value;
     if (in_order && !value.defined() && value.queued) {
@@ -246,6 +267,7 @@ void StartRun(std::shared_ptr<ProgramRun> run, FewLeaves<std::shared_ptr<BufferV
   // Once the device has the work, its end must be awaited: what that takes is allocated first.
   std::shared_ptr<Completion> completion;
   std::function<void()> await_end;
+  if (DeviceQueue::RunsBesideAnother() && HaveThreadEach(run->core)) run->context.thread_pool = nullptr;
   absl::Status status = Guarded([&] {
     completion = std::make_shared<Completion>();
     await_end = [completion] { completion->AwaitEnd(); };

@@ -20,6 +20,8 @@
 
 namespace hilo {
 
+struct ProgramRun;
+
 // Up to eight leaves are stored inline on the stack.
 template <typename T>
 using FewLeaves = absl::InlinedVector<T, 8>;
@@ -36,6 +38,10 @@ bool RunsInline(const LoadedProgram& program, const ClientCore& core, int64_t na
 // The same for a run on one device, for the habits of the program's callers: if they wait at once, longer runs are run
 // at once too, and what counts is the estimate or the time that the last runs took, whichever is less.
 bool RunsInlineByHabit(const LoadedProgram& program, const ClientCore& core);
+
+// Whether nothing orders the run among others of its device but its arguments, which are defined: it may run beside
+// another such run, on one thread each.
+bool IsIndependent(const ProgramRun& run);
 
 // A unique number for every call.
 int64_t NextRunId();

@@ -94,7 +94,7 @@ class Launch {
 // waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later: it
 // waits for those that have begun only.
 bool RunsHere(const LoadedProgram& program, const ClientCore& core, const ExecuteOptions& options) {
-  if (program.transfers.any) return false;
+  if (program.effects.transfers) return false;
   for (const auto& queue : core.queues) {
     if (queue->IsCurrent()) return false;
   }

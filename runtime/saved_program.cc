@@ -32,9 +32,10 @@ absl::StatusOr<Artifact> MakeArtifact(const ClientCore& core, const LoadedProgra
   out.I64(program.assignment.replica_count());
   out.I64(program.assignment.partition_count());
   for (const int device : program.assignment.devices()) out.U32(static_cast<uint32_t>(device));
-  out.Bool(program.transfers.any);
-  out.U64(program.transfers.infeeds.size());
-  for (const Shape& infeed : program.transfers.infeeds) WriteShape(infeed, &out);
+  out.Bool(program.effects.any);
+  out.Bool(program.effects.transfers);
+  out.U64(program.effects.infeeds.size());
+  for (const Shape& infeed : program.effects.infeeds) WriteShape(infeed, &out);
   artifact.sections.push_back({kRunSection, out.Take()});
   HILO_RETURN_IF_ERROR(program.compiled->Serialize(&artifact));
   return artifact;
@@ -52,8 +53,9 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
     in.Fail("as many partitions as there are devices behind");
   while (in.ok() && static_cast<int64_t>(devices.size()) < replicas * partitions)
     devices.push_back(static_cast<int>(in.U32()));
-  facts.transfers.any = in.Bool();
-  for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.transfers.infeeds.push_back(ReadShape(&in));
+  facts.effects.any = in.Bool();
+  facts.effects.transfers = in.Bool();
+  for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.effects.infeeds.push_back(ReadShape(&in));
   HILO_RETURN_IF_ERROR(in.Finish());
   HILO_ASSIGN_OR_RETURN(facts.assignment, DeviceAssignment::Create(replicas, partitions, devices));
   return facts;
@@ -75,7 +77,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCo
   as_saved.replica_count = saved.replica_count();
   as_saved.num_partitions = saved.partition_count();
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, LoadProgram(core.compiler.get(), artifact, as_saved));
-  return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(facts.transfers));
+  return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(facts.effects));
 }
 
 absl::StatusOr<std::string> CacheKey(const ClientCore& core, const HloModule& module,

@@ -25,7 +25,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCo
 // The part of an artifact that the runtime itself reads, for tests that damage it.
 struct RunFacts {
   DeviceAssignment assignment;
-  HostTransfers transfers;
+  ProgramEffects effects;
 };
 absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact);
 

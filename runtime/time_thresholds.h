@@ -10,8 +10,12 @@ namespace hilo {
 // it takes 8 us, a sixth of this.
 inline constexpr int64_t kInlineNanoseconds = 50'000;
 
-// The same for the part of the calling thread in a run on several devices: there are more threads to wake, and those
-// wait for each other.
+// With more than two threads, only programs with a lower estimate run beside each other: longer ones gain from all
+// threads, and the last of them would hold up those that wait for it.
+inline constexpr int64_t kIndependentNanoseconds = 1'000'000;
+
+// kInlineNanoseconds for the part of the calling thread in a run on several devices: there are more threads to wake,
+// and those wait for each other.
 inline constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
 // kInlineNanoseconds if the caller waits for the result at once, as the last ones did (WaitHabit): a longer run gains

@@ -48,16 +48,16 @@ absl::StatusOr<Literal> Nothing() { return Literal::MakeTuple({}); }
 
 }  // namespace
 
-HostTransfers FindHostTransfers(const HloModule& module) {
-  HostTransfers transfers;
+ProgramEffects FindEffects(const HloModule& module) {
+  ProgramEffects effects;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (HasTrait(instruction->opcode(), kTransfer)) transfers.any = true;
-      if (instruction->opcode() == HloOpcode::kInfeed)
-        transfers.infeeds.push_back(instruction->shape().tuple_shapes(0));
+      effects.any = effects.any || instruction->HasSideEffect();
+      if (HasTrait(instruction->opcode(), kTransfer)) effects.transfers = true;
+      if (instruction->opcode() == HloOpcode::kInfeed) effects.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }
   }
-  return transfers;
+  return effects;
 }
 
 absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction) {

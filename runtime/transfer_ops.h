@@ -16,13 +16,16 @@
 
 namespace hilo {
 
-// The data that a program exchanges with the host while it runs.
-struct HostTransfers {
-  // Whether there are such instructions: a run may wait for the host, and must not block the thread that launches it.
+// What a program does besides computing its results.
+struct ProgramEffects {
+  // Whether there are instructions with side effects: runs take place in the order of the calls.
   bool any = false;
+  // Whether there are transfers among them: a run may wait for the host, and must not block the thread that launches
+  // it.
+  bool transfers = false;
   std::vector<Shape> infeeds;  // the shape of each infeed, in the order of the module
 };
-HostTransfers FindHostTransfers(const HloModule& module);
+ProgramEffects FindEffects(const HloModule& module);
 
 // An instruction whose opcode is kTransfer, without the instruction itself.
 class TransferOp {

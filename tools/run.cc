@@ -96,12 +96,12 @@ absl::Status Run(const Flags& flags) {
     return InvalidArgument("--check-nans needs a module, and ", program.name, " is compiled already");
   const std::string platform = flags.Has("check-nans") ? "interpreter" : program.platform;
   HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", platform), flags));
-  const HostTransfers& wanted = RuntimeAccess::ProgramOf(*session.executable).transfers;
+  const ProgramEffects& wanted = RuntimeAccess::ProgramOf(*session.executable).effects;
   if (!wanted.infeeds.empty() && !flags.Has("infeed"))
     return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));
   std::optional<Transfers> transfers;
-  if (wanted.any)
+  if (wanted.transfers)
     transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
   const int64_t start = NowNanoseconds();
   HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());

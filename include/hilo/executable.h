@@ -247,11 +247,12 @@ class HILO_EXPORT Executable {
 
   // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
   // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the
-  // calling thread if its arguments are ready; others run on the thread of their device, in order, and the results
-  // become ready later. Arguments in other layouts than the program's are converted. Errors: InvalidArgument if the
-  // arguments do not fit; FailedPrecondition for deleted buffers and in a forked child; Cancelled,
-  // DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return,
-  // else from the results' Await.
+  // calling thread if its arguments are ready; others run on a thread of their device, and the results become ready
+  // later. They run in order, but for programs without side effects whose arguments are ready and not donated: two of
+  // these may run at once, one thread each. Arguments in other layouts than the program's are converted. Errors:
+  // InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child;
+  // Cancelled, DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else
+  // from the results' Await.
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
                                                                const ExecuteOptions& options = {}) const;
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -300,6 +301,44 @@ TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
   auto after = big->Execute({(*failed)[0].get()});
   const absl::Status status = after.ok() ? (*after)[0]->Await() : after.status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+}
+
+// No run is awaited before the last has been started, so that they wait in the queue.
+TEST(RuntimeTest, RunsWithSideEffectsKeepTheirOrderAndOthersTheirValues) {
+  auto client = MakeClient({.num_threads = 2});
+  auto draw = MustCompile(client.get(), R"(HloModule draws
+ENTRY main {
+  x = f64[100000] parameter(0)
+  s = f64[100000] sine(x)
+  state = u64[2] rng-get-and-update-state(), delta=1
+  ROOT t = (u64[2], f64[100000]) tuple(state, s)
+})");
+  auto twice = MustCompile(client.get(), R"(HloModule twice
+ENTRY main {
+  x = f64[100000] parameter(0)
+  y = f64[100000] sine(x)
+  ROOT z = f64[100000] add(y, x)
+})");
+  constexpr int kRuns = 60;
+  std::vector<std::unique_ptr<Buffer>> inputs;
+  std::vector<std::vector<std::unique_ptr<Buffer>>> draws, sums;
+  for (int i = 0; i < kRuns; ++i) {
+    Literal x = *Literal::Create(ShapeUtil::MakeShape(F64, {100000}));
+    x.data<double>()[99999] = i;
+    inputs.push_back(MustPut(client.get(), x));
+  }
+  for (int i = 0; i < kRuns; ++i) {
+    auto drawn = draw->Execute({inputs[i].get()});
+    auto sum = twice->Execute({inputs[i].get()});
+    ASSERT_TRUE(drawn.ok() && sum.ok()) << drawn.status() << sum.status();
+    draws.push_back(*std::move(drawn));
+    sums.push_back(*std::move(sum));
+  }
+  const uint64_t first = draws[0][0]->ToLiteral()->Get<uint64_t>({0});
+  for (int i = 0; i < kRuns; ++i) {
+    EXPECT_EQ(draws[i][0]->ToLiteral()->Get<uint64_t>({0}), first + i);
+    EXPECT_NEAR(sums[i][0]->ToLiteral()->Get<double>({99999}), std::sin(i) + i, 1e-12);
+  }
 }
 
 TEST(RuntimeTest, ProtosCompileAsTextDoes) {

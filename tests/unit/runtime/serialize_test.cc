@@ -153,9 +153,9 @@ ENTRY main {
   auto client = MakeClient();
   const auto loaded = client->Load(SerializedFrom(*client, kTransfer));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_TRUE(RuntimeAccess::ProgramOf(*(*loaded)).transfers.any);
-  ASSERT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).transfers.infeeds.size(), 1u);
-  EXPECT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).transfers.infeeds[0].ToString(), "f32[2]");
+  EXPECT_TRUE(RuntimeAccess::ProgramOf(*(*loaded)).effects.transfers);
+  ASSERT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).effects.infeeds.size(), 1u);
+  EXPECT_EQ(RuntimeAccess::ProgramOf(*(*loaded)).effects.infeeds[0].ToString(), "f32[2]");
   ASSERT_TRUE(client->TransferToInfeed(LiteralUtil::CreateR1<float>({1, 2})).ok());
   auto callbacks = std::make_shared<HostCallbacks>();
   std::string sent;
