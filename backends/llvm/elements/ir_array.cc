@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "absl/numeric/bits.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -62,6 +63,7 @@ class Access {
   }
 
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
+    if (const int64_t first = FirstLanes(mask); first > 0) return StoreFirst(at, value, first);
     llvm::Value* pointer = Pointer(at.Base(context_));
     if (mask == nullptr) {
       Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
@@ -127,6 +129,33 @@ class Access {
     Tag(b_.CreateAlignedStore(value, Pointer(position), Alignment(at)));
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
+  }
+
+  // Returns n if `mask` is constant and true for the first n lanes alone; else 0.
+  static int64_t FirstLanes(llvm::Value* mask) {
+    const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+    if (constant == nullptr || !mask->getType()->isVectorTy()) return 0;
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+    unsigned first = 0;
+    while (first < lanes && constant->getAggregateElement(first)->isOneValue()) ++first;
+    for (unsigned lane = first; lane < lanes; ++lane) {
+      if (!constant->getAggregateElement(lane)->isNullValue()) return 0;
+    }
+    return first;
+  }
+
+  // Stores the first `count` lanes by stores of their exact sizes. A processor takes a masked store for one of the
+  // whole vector: where the next row of the same array is loaded behind it, the load would wait until it is in the
+  // cache.
+  void StoreFirst(const LaneIndex& at, llvm::Value* value, int64_t count) {
+    for (int64_t done = 0; done < count;) {
+      const int64_t size = int64_t{1} << (63 - absl::countl_zero(static_cast<uint64_t>(count - done)));
+      std::vector<int> lanes(static_cast<size_t>(size));
+      std::iota(lanes.begin(), lanes.end(), static_cast<int>(done));
+      const LaneIndex here = at.AddConstant(done);
+      Tag(b_.CreateAlignedStore(b_.CreateShuffleVector(value, lanes), Pointer(here.Base(context_)), Alignment(here)));
+      done += size;
+    }
   }
 
   // Lane width - 1 of a descending run.
