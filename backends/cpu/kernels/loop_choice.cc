@@ -31,7 +31,7 @@ using codegen::TargetTraits;
 constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
-// Rows of one part of a table of few columns.
+// Rows of one part of a table of few columns, and columns of one of its transpose.
 constexpr int64_t kTableRows = 1024;
 // Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kFewRows = 16;
@@ -97,9 +97,12 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
     }
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
+  const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width);
+  const int64_t block = strips < kFewRows && columns >= 2 * kTableRows ? kTableRows : columns;
   return KernelConfig{.kind = KernelKind::kTiledTranspose,
                       .width = width,
-                      .parts = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width),
+                      .tile = {block},
+                      .parts = strips * CeilDiv(columns, block),
                       .why = "operands are contiguous along another dimension"};
 }
 

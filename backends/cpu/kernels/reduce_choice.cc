@@ -145,11 +145,12 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& 
 // read rows in strides. Returns nullopt unless that is faster than what takes a row at a time: one element after the
 // other, or lanes along a row that are combined by more than an addition. Measured: argmax of f32[16384,10] on two
 // threads 247 -> 16 us, of f32[16384,48] 150 -> 68; maximum of f32[16384,10] 28 -> 14, of f32[16384,32] 39 -> 40.
-std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, const NumericOptions& numerics) {
+std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, const TargetTraits& target,
+                                              const NumericOptions& numerics) {
   const PrimitiveType type = r.input.element_type();
   const int64_t row = Product(r.reduced_sizes);
-  if (width < 2 || r.kept_sizes.empty() || r.kept_sizes.back() < width || row < 1 || PrimitiveTypeBitWidth(type) < 32 ||
-      !codegen::CanEmitComputation(r.computation()))
+  if (width < 2 || r.kept_sizes.empty() || r.kept_sizes.back() < width || row < 1 ||
+      (PrimitiveTypeBitWidth(type) < 32 && !target.has_avx512) || !codegen::CanEmitComputation(r.computation()))
     return std::nullopt;
   int64_t most = kStridedVectors * width;
   if (MayReorder(*r.reduce, numerics.strict)) {
@@ -234,7 +235,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
     if (std::optional<KernelConfig> streams = ChooseStreams(r, width, numerics)) return *std::move(streams);
     return ChooseColumns(r, width, numerics);
   }
-  if (std::optional<KernelConfig> strided = ChooseStridedRows(r, width, numerics)) return *std::move(strided);
+  if (std::optional<KernelConfig> strided = ChooseStridedRows(r, width, target, numerics)) return *std::move(strided);
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&
       IsArgReduction(*r.reduce)) {
     return KernelConfig{.kind = KernelKind::kArgReduction,

@@ -51,6 +51,7 @@ class TransposeEmitter {
         loop_(LoopResultsOf(*kernel.instruction)),
         reads_(*TransposedReadsOf(loop_)),
         width_(kernel.config.width),
+        block_(kernel.config.tile[0]),
         rank_(loop_.shape().rank()),
         columns_(loop_.shape().dimensions(rank_ - 1)) {
     for (int64_t dim : reads_.dims) row_sizes_.push_back(loop_.shape().dimensions(dim));
@@ -63,16 +64,34 @@ class TransposeEmitter {
       if (!absl::c_linear_search(reads_.dims, d)) sizes.push_back(loop_.shape().dimensions(d));
     }
     sizes.push_back(CeilDiv(rows_, width_));
+    sizes.push_back(CeilDiv(columns_, block_));
     return ForEach(f_, "tiles", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> position = f_.Delinearize(unit, sizes);
-      dims_.assign(position.begin(), position.end() - 1);
-      first_row_ = b_.CreateNSWMul(position.back().Base(f_.context()), b_.getInt64(static_cast<uint64_t>(width_)));
+      dims_.assign(position.begin(), position.end() - 2);
+      const auto first = [&](const LaneIndex& number, int64_t size) {
+        return b_.CreateNSWMul(number.Base(f_.context()), b_.getInt64(static_cast<uint64_t>(size)));
+      };
+      first_row_ = first(position.end()[-2], width_);
+      llvm::Value* begin_column = first(position.back(), block_);
       const int64_t whole = columns_ / width_ * width_;
+      llvm::Value *end_column = b_.getInt64(static_cast<uint64_t>(whole)), *is_last = b_.getTrue();
+      if (block_ < columns_) {
+        llvm::Value* next = b_.CreateNSWAdd(begin_column, b_.getInt64(static_cast<uint64_t>(block_)));
+        is_last = b_.CreateICmpSGE(next, b_.getInt64(static_cast<uint64_t>(columns_)));
+        end_column = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end_column, next);
+      }
       HILO_RETURN_IF_ERROR(ForEach(
-          f_, "columns", b_.getInt64(0), b_.getInt64(static_cast<uint64_t>(whole)),
-          [&](llvm::Value* column) { return EmitTile(column, width_); }, width_, columns_ / width_));
-      return whole == columns_ ? absl::OkStatus()
-                               : EmitTile(b_.getInt64(static_cast<uint64_t>(whole)), columns_ - whole);
+          f_, "columns", begin_column, end_column, [&](llvm::Value* column) { return EmitTile(column, width_); },
+          width_, std::min(block_, columns_) / width_));
+      if (whole == columns_) return absl::OkStatus();
+      const auto rest = [&]() -> absl::StatusOr<codegen::Carried> {
+        HILO_RETURN_IF_ERROR(EmitTile(b_.getInt64(static_cast<uint64_t>(whole)), columns_ - whole));
+        return codegen::Carried();
+      };
+      if (block_ == columns_) return rest().status();
+      return codegen::EmitBranches(f_.context(), "rest", is_last, rest,
+                                   []() -> absl::StatusOr<codegen::Carried> { return codegen::Carried(); })
+          .status();
     });
   }
 
@@ -191,6 +210,7 @@ class TransposeEmitter {
   const LoopResults loop_;
   const TransposedReads reads_;
   const int width_;
+  const int64_t block_;  // columns of a part
   const int64_t rank_, columns_;
   std::vector<int64_t> row_sizes_;  // of the dimensions of a tile's rows
   int64_t rows_ = 1;

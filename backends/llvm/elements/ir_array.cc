@@ -165,10 +165,32 @@ class Access {
   llvm::Value* Gather(const LaneIndex& at) {
     llvm::Type* type = llvm::FixedVectorType::get(type_, width());
     if (llvm::Value* element = LoadFromRegister(at)) return element;
+    if (bytes_ < 4 && context_.target().has_avx512 && array_.alignment % 4 == 0) return GatherNarrow(at);
     // There are no gathers of less than 32 bits.
     if (bytes_ < 4 && context_.lanes.mask == nullptr) return LoadEach(at.Value(context_));
     return Tag(b_.CreateMaskedGather(type, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue(),
                                      llvm::Constant::getNullValue(type)));
+  }
+
+  // Gathers the aligned words of 32 bits that contain the elements, and shifts them. The last word may reach beyond the
+  // array, but not beyond its page.
+  llvm::Value* GatherNarrow(const LaneIndex& at) {
+    llvm::Value* positions = at.Value32(context_);
+    if (positions == nullptr) positions = at.Value(context_);
+    llvm::Type* index = positions->getType();
+    llvm::Type* words = llvm::FixedVectorType::get(b_.getInt32Ty(), width());
+    const auto per_word = static_cast<uint64_t>(4 / bytes_);
+    const uint64_t bits_of_position = bytes_ == 1 ? 2 : 1;
+    llvm::Value* pointers = b_.CreateGEP(b_.getInt32Ty(), array_.pointer,
+                                         b_.CreateLShr(positions, llvm::ConstantInt::get(index, bits_of_position)));
+    llvm::Value* word = Tag(b_.CreateMaskedGather(words, pointers, llvm::Align(4), context_.MaskValue(),
+                                                  llvm::Constant::getNullValue(words)));
+    llvm::Value* within = b_.CreateAnd(positions, llvm::ConstantInt::get(index, per_word - 1));
+    llvm::Value* shift = b_.CreateMul(b_.CreateZExtOrTrunc(within, words),
+                                      llvm::ConstantInt::get(words, static_cast<uint64_t>(8 * bytes_)));
+    llvm::Type* narrow = llvm::FixedVectorType::get(b_.getIntNTy(static_cast<unsigned>(8 * bytes_)), width());
+    return b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(word, shift), narrow),
+                            llvm::FixedVectorType::get(type_, width()));
   }
 
   // Selects the elements of an array that fits in one or two registers by a permutation, which takes a tenth of the
