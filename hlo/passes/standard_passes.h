@@ -70,6 +70,8 @@ std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
 // "transpose-factors": the right factors of dots for which `accepts` returns true are transposed, so that the rows of
 // the result read rows of them.
 std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloInstruction& dot)> accepts);
+// "move-bits": kernels that only move numbers of 8 or 16 bits move integers. After fusion.
+std::unique_ptr<HloPass> MakeMovesAsBits();
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget.
 std::unique_ptr<HloPass> MakeFusion(const Target* target);

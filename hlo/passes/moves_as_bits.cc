@@ -1,0 +1,133 @@
+// Retypes kernels that only move numbers of narrow floating-point types:
+//
+//   transpose(bf16[31,5] x)  =>  bitcast(u16[5,31] transpose(u16[31,5] bitcast(x)))
+//
+// The bitcasts forward their operands' memory. Loads would widen each number, and stores would round it again. All bits
+// are kept, also those of NaNs.
+#include <cstring>
+#include <utility>
+
+#include "hilo/literal.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+// Floating-point types that occupy one or two whole bytes.
+bool IsNarrow(const Shape& shape) {
+  if (!shape.IsArray() || !IsFloatingPointType(shape.element_type())) return false;
+  const int bits = PrimitiveTypeBitWidth(shape.element_type());
+  return bits == 8 || bits == 16;
+}
+
+Shape AsBits(const Shape& shape) {
+  return ShapeUtil::ChangeElementType(shape, PrimitiveTypeBitWidth(shape.element_type()) == 8 ? U8 : U16);
+}
+
+// Whether the operation is the same for numbers and for their bits.
+bool IsMove(const HloInstruction& instruction) {
+  static constexpr OpcodeSet kOthers = {HloOpcode::kConstant, HloOpcode::kParameter, HloOpcode::kSelect};
+  return HasTrait(instruction.opcode(), kMovement) || kOthers.contains(instruction.opcode());
+}
+
+bool ReadsOrYieldsNarrow(const HloInstruction& instruction) {
+  if (IsNarrow(instruction.shape())) return true;
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (IsNarrow(operand->shape())) return true;
+  }
+  return false;
+}
+
+// Whether the instruction computes an array of a narrow type by moves alone. Its operands of such types are arrays, or
+// scalar constants: other scalars may be in registers, as numbers.
+bool OnlyMoves(const HloInstruction& instruction) {
+  if (!IsNarrow(instruction.shape()) || ShapeUtil::ElementsIn(instruction.shape()) < 2) return false;
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (IsNarrow(operand->shape()) && ShapeUtil::ElementsIn(operand->shape()) < 2 && !operand->IsConstant())
+      return false;
+  }
+  if (instruction.opcode() != HloOpcode::kFusion) return instruction.operand_count() > 0 && IsMove(instruction);
+  for (const HloInstruction* member : instruction.called_computation()->instructions()) {
+    if (member->opcode() == HloOpcode::kFusion || (ReadsOrYieldsNarrow(*member) && !IsMove(*member))) return false;
+  }
+  return true;
+}
+
+// Returns a constant of the same bytes in `computation`.
+absl::StatusOr<HloInstruction*> BitsOf(const HloInstruction& constant, HloComputation* computation) {
+  HILO_ASSIGN_OR_RETURN(Literal bits, Literal::Create(AsBits(constant.shape())));
+  const absl::Span<const uint8_t> bytes = constant.literal().untyped_data();
+  std::memcpy(bits.untyped_data().data(), bytes.data(), bytes.size());
+  return computation->AddConstant(std::move(bits));
+}
+
+absl::Status RetypeMembers(HloComputation* fused) {
+  for (HloInstruction* member : fused->MakePostOrder()) {
+    if (!IsNarrow(member->shape())) continue;
+    if (member->IsConstant()) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction* const bits, BitsOf(*member, fused));
+      for (HloInstruction* user : std::vector<HloInstruction*>(member->users().begin(), member->users().end())) {
+        for (int64_t i = 0; i < user->operand_count(); ++i) {
+          if (user->operand(i) == member) fused->ReplaceOperand(user, i, bits);
+        }
+      }
+      HILO_RETURN_IF_ERROR(fused->RemoveInstruction(member));
+    } else {
+      *member->mutable_shape() = AsBits(member->shape());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Retype(HloInstruction* instruction) {
+  HloComputation* const computation = instruction->parent();
+  for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+    HloInstruction* operand = instruction->mutable_operand(i);
+    if (!IsNarrow(operand->shape())) continue;
+    if (operand->IsConstant() && operand->shape().IsScalar()) {
+      HILO_ASSIGN_OR_RETURN(operand, BitsOf(*operand, computation));
+    } else {
+      operand = computation->AddInstruction(
+          HloInstruction::Create(HloOpcode::kBitcast, AsBits(operand->shape()), {&operand, 1}));
+    }
+    computation->ReplaceOperand(instruction, i, operand);
+  }
+  if (instruction->opcode() == HloOpcode::kFusion)
+    HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation()));
+  const Shape shape = instruction->shape();
+  HloInstruction* result = computation->AddInstruction(
+      HloInstruction::Create(HloOpcode::kBitcast, shape, std::vector<HloInstruction*>{instruction}));
+  HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, result));
+  computation->ReplaceOperand(result, 0, instruction);
+  *instruction->mutable_shape() = AsBits(shape);
+  return absl::OkStatus();
+}
+
+class MovesAsBits : public HloPass {
+ public:
+  absl::string_view name() const override { return "move-bits"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        if (!OnlyMoves(*instruction)) continue;
+        HILO_RETURN_IF_ERROR(Retype(instruction));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeMovesAsBits() { return std::make_unique<MovesAsBits>(); }
+
+}  // namespace hilo
