@@ -114,6 +114,29 @@ def message(data):
     return fields
 
 
+def on_terminal(arguments, stopped_seconds=0):
+    """The exit code, and what the program shows on a terminal. It is stopped for some time after 0.2 s."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen([HILO, *arguments], stdout=slave, stderr=slave)
+    os.close(slave)
+    if stopped_seconds:
+        time.sleep(0.2)
+        done.send_signal(signal.SIGSTOP)
+        time.sleep(stopped_seconds)
+        done.send_signal(signal.SIGCONT)
+    shown = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+    os.close(master)
+    return done.wait(), shown
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -241,6 +264,21 @@ class Commands(unittest.TestCase):
         self.assertTrue(tables["op_profile"]["byProgram"]["children"][0]["children"])
         self.assertGreater(len(tables["trace_viewer@"]["traceEvents"]), 60)
 
+    def test_wrong_flags(self):
+        """Each is refused before any work."""
+        module = self.file(CHAIN)
+        for arguments, words in (
+            (("run", module, "--input=random", "--arch=sm_90"), "--arch is for --platform=cuda and cuda-emulated"),
+            (("bench", module, "--platform=cpu,gpu"), "there is no platform 'gpu'"),
+            (("minimise", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
+            (("bisect", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
+            (("launch", "-n", "0", "true"), "hilo: INVALID_ARGUMENT: -n: expected a whole number from 1 on, got '0'"),
+            (("compile", module, "--emit=hlo,ptx"), "not 'ptx'"),
+        ):
+            done = hilo(*arguments)
+            self.check(done, 2, re.escape(words), "stderr")
+            self.assertEqual(done.stdout, "", arguments)
+
     # --- timing, progress ---
 
     def test_timing(self):
@@ -261,26 +299,27 @@ class Commands(unittest.TestCase):
         text = "\n".join([lines[0]] + [f"less{i} {{ a = f32[] parameter(0)  b = f32[] parameter(1)  s = f32[] sine(a)  t = f32[] constant({i})  "
                                        f"u = f32[] multiply(b, t)  ROOT c = pred[] compare(s, u), direction=LT }}" for i in range(1, 500)] + lines[1:] + ["}"])
         module = self.file(text)
-        master, slave = pty.openpty()
-        done = subprocess.Popen([HILO, "compile", module, "-o", self.folder / "x.hilo"], stdout=slave, stderr=slave)
-        os.close(slave)
         # However fast the machine, the compilation lasts more than two seconds.
-        time.sleep(0.2)
-        done.send_signal(signal.SIGSTOP)
-        time.sleep(2.2)
-        done.send_signal(signal.SIGCONT)
-        shown = b""
-        while True:
-            try:
-                data = os.read(master, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            shown += data
-        self.assertEqual(done.wait(), 0, shown)
+        code, shown = on_terminal(["compile", module, "-o", self.folder / "x.hilo"], stopped_seconds=2.2)
+        self.assertEqual(code, 0, shown)
         self.assertRegex(shown, rb"\r\x1b\[Kcompiling for \d+\.\d s: \w+ [\w -]+")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-80:])
+
+    def test_progress_of_a_run(self):
+        """A run of at least three seconds, stopped or not."""
+        module = self.file("""HloModule long
+body { s = (u64[], u64[]) parameter(0)  i = u64[] get-tuple-element(s), index=0  x = u64[] get-tuple-element(s), index=1
+  one = u64[] constant(1)  next = u64[] add(i, one)  y = u64[] multiply(x, x)  z = u64[] add(y, i)  d = u64[] divide(z, next)
+  ROOT t = (u64[], u64[]) tuple(next, d) }
+condition { s = (u64[], u64[]) parameter(0)  i = u64[] get-tuple-element(s), index=0  n = u64[] constant(40000000000)
+  ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY main { x = u64[] parameter(0)  zero = u64[] constant(0)  t = (u64[], u64[]) tuple(zero, x)
+  ROOT w = (u64[], u64[]) while(t), condition=condition, body=body }
+""")
+        code, shown = on_terminal(["run", module, "--input=3", "--deadline=3"])
+        self.assertEqual(code, 1, shown)
+        self.assertRegex(shown, rb"\r\x1b\[Krunning for 2\.\d s")
+        self.assertIn(b"\r\x1b[Khilo: DEADLINE_EXCEEDED", shown)
 
     # --- graph ---
 

@@ -306,6 +306,8 @@ ENTRY main {
             (["--emit=so", "--cpu=wasm32"], empty, "the code is for WebAssembly; give --emit=wasm"),
             (["--emit=wasm", "--cpu=native"], empty, "; give --emit=so, or another --cpu"),
             (["--emit=so", "--function=a b"], os.environ["PATH"], "--function: expected a name in C, of letters, digits and _, got 'a b'"),
+            (["--emit=object", "--function=double"], os.environ["PATH"], "--function: 'double' is a name that C or its library has"),
+            (["--emit=object", "--function=fmod"], os.environ["PATH"], "--function: 'fmod' is a name that C or its library has"),
         ):
             done = subprocess.run([HILO, "compile", module, *arguments, "-o", to], capture_output=True, text=True, env={**os.environ, "PATH": str(path)})
             self.assertEqual(done.returncode, 2, done.stderr)
@@ -316,6 +318,14 @@ ENTRY main {
         done = subprocess.run([HILO, "compile", module, "--emit=so", "-o", to], capture_output=True, text=True, env={**os.environ, "PATH": str(empty)})
         self.assertEqual(done.returncode, 1)
         self.assertIn("/cc failed:\nit is broken", done.stderr)
+
+    def test_module_whose_name_is_reserved(self):
+        for name in ("double", "main", "fmod"):
+            module = self.file(f"HloModule {name}\nENTRY main {{ x = f64[] parameter(0)  ROOT y = f64[] remainder(x, x) }}\n", "m.hlo")
+            self.assertEqual(hilo("compile", module, "--emit=object", "-o", self.folder / "m.o").returncode, 0)
+            self.assertEqual(hilo("compile", module, "--emit=header", "-o", self.folder / "m.h").returncode, 0)
+            self.file(f'#include "m.h"\nint main(void) {{ return {name}_ == 0; }}\n', "reserved.c")
+            self.cc("-std=c11", "reserved.c", "m.o", "-lm", "-o", "reserved")
 
     def test_what_needs_the_runtime_is_named(self):
         state = self.file("HloModule s\nENTRY main { ROOT y = u64[2] rng-get-and-update-state(), delta=1 }\n", "s.hlo")

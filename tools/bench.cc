@@ -26,6 +26,7 @@ absl::Status Bench(const Flags& flags) {
   for (const std::string& path : flags.positional()) {
     HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(path, flags));
     const std::vector<std::string> platforms = absl::StrSplit(flags.Get("platform", program.platform), ',');
+    for (const std::string& platform : platforms) HILO_RETURN_IF_ERROR(CompilerFrom(platform, flags).status());
     for (std::string platform : platforms) {
       absl::StatusOr<Measurement> measured = Measure(program, platform, flags, iterations);
       if (absl::IsUnavailable(measured.status())) {

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "backends/cpu/compile/c_function.h"
 #include "backends/llvm/cross/cross_targets.h"
 #include "base/errors.h"
 #include "base/file.h"
@@ -44,8 +45,10 @@ absl::Status CheckFunctionName(const std::string& name) {
   const bool is_identifier =
       !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
       absl::c_all_of(name, [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-  if (is_identifier) return absl::OkStatus();
-  return InvalidArgument("--function: expected a name in C, of letters, digits and _, got '", name, "'");
+  if (!is_identifier)
+    return InvalidArgument("--function: expected a name in C, of letters, digits and _, got '", name, "'");
+  if (cpu::IsReservedInC(name)) return InvalidArgument("--function: '", name, "' is a name that C or its library has");
+  return absl::OkStatus();
 }
 
 absl::Status Compile(const Flags& flags) {
@@ -75,12 +78,15 @@ absl::Status Compile(const Flags& flags) {
   }
   ExpireAtDeadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
+  std::vector<std::string> texts;  // all or none
   for (const std::string& kind : kinds) {
-    HILO_ASSIGN_OR_RETURN(const std::string text, Emit(compiler.get(), *module, options, kind));
-    if (!path.empty()) return WriteFile(path, text);
-    if (kinds.size() > 1) std::printf("// ---- %s\n", kind.c_str());
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    if (!absl::EndsWith(text, "\n")) std::printf("\n");
+    HILO_ASSIGN_OR_RETURN(texts.emplace_back(), Emit(compiler.get(), *module, options, kind));
+  }
+  if (!path.empty()) return WriteFile(path, texts[0]);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds.size() > 1) std::printf("// ---- %s\n", kinds[i].c_str());
+    std::fwrite(texts[i].data(), 1, texts[i].size(), stdout);
+    if (!absl::EndsWith(texts[i], "\n")) std::printf("\n");
   }
   return absl::OkStatus();
 }

@@ -1,20 +1,14 @@
 #include "tools/compile_report.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/signals_blocked.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
 namespace {
-
-constexpr double kQuietSeconds = 2;
 
 void PrintRow(const std::string& phase, int64_t nanoseconds, int64_t total, const std::string& runs) {
   std::fprintf(stderr, "  %-32s %10.2f ms  %5.1f %%  %s\n", phase.c_str(), static_cast<double>(nanoseconds) * 1e-6,
@@ -28,32 +22,12 @@ std::string TimesText(int64_t count) { return count == 1 ? "" : absl::StrCat(cou
 
 CompileReport::CompileReport(const Flags& flags) : timing_(flags.Has("timing")), start_(NowNanoseconds()) {
   times_.Install();
-  if (isatty(STDERR_FILENO) == 0) return;
-  const SignalsBlocked blocked;
-  progress_ = std::thread([this] { ShowProgress(); });
+  progress_.emplace("compiling", [this] { return times_.current(); });
 }
 
 CompileReport::~CompileReport() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    done_ = true;
-  }
-  changed_.notify_all();
-  if (progress_.joinable()) progress_.join();
+  progress_.reset();  // before the table
   if (timing_) PrintTable();
-}
-
-void CompileReport::ShowProgress() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto ended = [this] { return done_; };
-  if (changed_.wait_for(lock, std::chrono::duration<double>(kQuietSeconds), ended)) return;
-  do {
-    std::fprintf(stderr, "\r\033[Kcompiling for %.1f s: %s", MillisecondsSince(start_) * 1e-3,
-                 times_.current().c_str());
-    std::fflush(stderr);
-  } while (!changed_.wait_for(lock, std::chrono::milliseconds(200), ended));
-  std::fprintf(stderr, "\r\033[K");
-  std::fflush(stderr);
 }
 
 void CompileReport::PrintTable() const {

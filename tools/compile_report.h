@@ -2,34 +2,29 @@
 #ifndef HILO_TOOLS_COMPILE_REPORT_H_
 #define HILO_TOOLS_COMPILE_REPORT_H_
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <thread>
+#include <optional>
 
 #include "base/phase_times.h"
 #include "tools/flags.h"
+#include "tools/progress_line.h"
 
 namespace hilo::tools {
 
-// Lives as long as the compilation. When standard error is a terminal, and two seconds have passed, a line there tells
-// the phase; it is erased at the end. With --timing the end writes a table of all phases to standard error.
+// Lives as long as the compilation, and shows its phase if it takes long. With --timing the end writes a table of all
+// phases to standard error.
 class CompileReport {
  public:
   explicit CompileReport(const Flags& flags);
   ~CompileReport();
 
  private:
-  void ShowProgress();
   void PrintTable() const;
 
   const bool timing_;
   const int64_t start_;
   PhaseTimes times_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::thread progress_;  // none if standard error is no terminal
+  std::optional<ProgressLine> progress_;
 };
 
 }  // namespace hilo::tools

@@ -13,6 +13,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/text/hlo_printer.h"
 #include "tools/child_process.h"
+#include "tools/session.h"
 
 namespace hilo::tools {
 namespace {
@@ -70,6 +71,7 @@ absl::StatusOr<FailureCheck> FailureCheck::Create(const Flags& flags, const HloM
   FailureCheck check;
   check.command_ = flags.Get("check");
   check.platform_ = flags.Get("fails-on", "cpu");
+  if (check.command_.empty()) HILO_RETURN_IF_ERROR(CreateClient(check.platform_, flags).status());
   HILO_ASSIGN_OR_RETURN(check.seconds_, flags.Seconds("seconds-a-try", 60));
   HILO_ASSIGN_OR_RETURN(check.failure_, check.OutcomeOf(module, {}));
   if (check.failure_ != kPasses) return check;

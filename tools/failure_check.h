@@ -18,7 +18,8 @@ std::vector<FlagSpec> FailureFlags();
 class FailureCheck {
  public:
   // Learns what the failure looks like from the module itself: a later one that fails otherwise does not count. Errors:
-  // InvalidArgument for flags that exclude each other, and if the module does not fail; Unavailable.
+  // InvalidArgument for flags that exclude each other, for an unknown platform, and if the module does not fail;
+  // Unavailable, also if the platform is.
   static absl::StatusOr<FailureCheck> Create(const Flags& flags, const HloModule& module);
 
   absl::StatusOr<bool> Fails(const HloModule& module) const;

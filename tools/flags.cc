@@ -117,7 +117,7 @@ absl::StatusOr<int64_t> Flags::Integer(const std::string& name, int64_t otherwis
   if (!Has(name)) return otherwise;
   int64_t value;
   if (absl::SimpleAtoi(Get(name), &value) && value >= least) return value;
-  return InvalidArgument("--", name, ": expected a whole number from ", least, " on, got '", Get(name), "'");
+  return InvalidArgument(Dashed(name), ": expected a whole number from ", least, " on, got '", Get(name), "'");
 }
 
 absl::StatusOr<double> Flags::Number(const std::string& name, double otherwise) const {

@@ -16,6 +16,7 @@
 #include "hlo/text/hlo_parser.h"
 #include "runtime/dynamic_program.h"
 #include "tools/kernel_memory.h"
+#include "tools/progress_line.h"
 
 namespace hilo::tools {
 namespace {
@@ -215,8 +216,11 @@ absl::StatusOr<Measurement> Measure(const Program& program, const std::string& p
                                                            random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
   measured.compile_ms = session.compile_ms;
   measured.estimated_ms = static_cast<double>(session.executable->estimated_nanoseconds()) * 1e-6;
-  HILO_RETURN_IF_ERROR(TimeRuns(session, iterations, &measured));
-  HILO_RETURN_IF_ERROR(TimeTransfers(session, &measured));
+  {
+    const ProgressLine progress(absl::StrCat("measuring ", program.name, " on ", platform));
+    HILO_RETURN_IF_ERROR(TimeRuns(session, iterations, &measured));
+    HILO_RETURN_IF_ERROR(TimeTransfers(session, &measured));
+  }
   if (program.module != nullptr) {
     HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*program.module));
     measured.flops = (cost.flops + cost.transcendentals) * static_cast<double>(session.arguments.size());

@@ -1,6 +1,7 @@
 // hilo profile: where the time of a program goes.
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,6 +13,7 @@
 #include "runtime/profile/summary.h"
 #include "tools/command.h"
 #include "tools/measurement.h"
+#include "tools/progress_line.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
@@ -109,12 +111,14 @@ absl::Status Profile(const Flags& flags) {
   const bool random = !flags.Has("input") && !flags.Has("inputs");
   HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
                                                            random ? ArgumentSource::kRandom : ArgumentSource::kFlags));
+  std::optional<ProgressLine> progress("recording");
   HILO_RETURN_IF_ERROR(session.Run().status());  // the first run touches its memory for the first time
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<profile::Session> recording, profile::Session::Start());
   const int64_t start = NowNanoseconds();
   for (int64_t i = 0; iterations > 0 ? i < iterations : i == 0 || NowNanoseconds() < start + kMeasuredNanoseconds; ++i)
     HILO_RETURN_IF_ERROR(session.Run().status());
   recording->Stop();
+  progress.reset();
   const profile::Profile recorded = recording->Collect();
   for (const profile::ProgramTimes& times : profile::Summarize(recorded)) {
     std::vector<Row> rows;

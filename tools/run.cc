@@ -1,4 +1,5 @@
 // hilo run: compiles a module, runs it once, and shows or writes its results.
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "runtime/runtime_access.h"
 #include "runtime/transfer_ops.h"
 #include "tools/command.h"
+#include "tools/progress_line.h"
 #include "tools/session.h"
 #include "tools/transfers.h"
 
@@ -104,9 +106,12 @@ absl::Status Run(const Flags& flags) {
   if (wanted.transfers)
     transfers.emplace(session.client.get(), static_cast<int64_t>(session.arguments.size()), std::move(items));
   const int64_t start = NowNanoseconds();
+  std::optional<ProgressLine> progress("running");
   HILO_ASSIGN_OR_RETURN(Executable::ReplicatedResults buffers, session.Run());
-  std::fprintf(stderr, "%s %.1f ms, run %.3g ms\n", program.module == nullptr ? "load" : "compile", session.compile_ms,
-               MillisecondsSince(start));
+  progress.reset();
+  const double run_ms = MillisecondsSince(start);
+  std::fprintf(stderr, "%s %.1f ms, run %.*g ms\n", program.module == nullptr ? "load" : "compile", session.compile_ms,
+               run_ms < 1000 ? 3 : 15, run_ms < 1000 ? run_ms : std::round(run_ms));
   Results results(buffers.size());
   for (size_t device = 0; device < buffers.size(); ++device) {
     for (const auto& buffer : buffers[device]) {

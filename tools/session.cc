@@ -231,6 +231,8 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Flags& flags) {
   options.flush_denormals = flags.Has("flush-denormals");
   options.partitioned = flags.Has("partitioned");
   if (flags.Has("cpu") && flags.Has("arch")) return InvalidArgument("give --cpu or --arch, not both");
+  if (flags.Has("arch") && !absl::StrContains(flags.Get("platform"), "cuda"))
+    return InvalidArgument("--arch is for --platform=cuda and cuda-emulated; --cpu names a processor");
   options.cpu = flags.Get("cpu", flags.Get("arch"));
   options.disabled_passes = flags.List("disable-passes");
   options.verify_each_pass = flags.Has("verify-each-pass");

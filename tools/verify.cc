@@ -11,6 +11,7 @@
 #include "runtime/runtime_access.h"
 #include "shape/literal_difference.h"
 #include "tools/command.h"
+#include "tools/progress_line.h"
 #include "tools/session.h"
 #include "tools/verify_instructions.h"
 
@@ -29,6 +30,7 @@ absl::StatusOr<Results> RunOn(const Program& program, const std::string& platfor
   const bool given = flags.Has("input") || flags.Has("inputs");
   HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
                                                            given ? ArgumentSource::kFlags : ArgumentSource::kRandom));
+  const ProgressLine progress(absl::StrCat("running on ", platform));
   HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults buffers, session.Run());
   Results results;
   for (size_t device = 0; device < buffers.size(); ++device) {

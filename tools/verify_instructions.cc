@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/text/hlo_printer.h"
+#include "tools/progress_line.h"
 
 namespace hilo::tools {
 namespace {
@@ -100,6 +102,7 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
                         OpenSession(all, platform, flags, given ? ArgumentSource::kFlags : ArgumentSource::kRandom));
   if (session.executable->assignment().device_count() > 1)
     return Unimplemented("--instructions compares programs of one device only");
+  std::optional<ProgressLine> progress(absl::StrCat("comparing the instructions on ", platform));
   HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults results, session.Run());
   Values values;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -121,10 +124,12 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
       if (row.difference.differing > 0) rows.push_back(std::move(row));
       continue;
     }
+    progress.reset();
     std::printf("the first instruction that is wrong on %s, given its operands:\n", platform.c_str());
     PrintRow(row);
     return absl::OkStatus();
   }
+  progress.reset();
   std::printf("%s: %lld of %lld instructions of the entry evaluated by themselves, none is wrong%s\n", platform.c_str(),
               static_cast<long long>(alone), static_cast<long long>(compared),
               rows.empty() ? "" : "; the largest errors:");

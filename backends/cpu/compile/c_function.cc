@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -151,12 +152,39 @@ std::string CType(const Shape& shape) {
 
 }  // namespace
 
+bool IsReservedInC(absl::string_view name) {
+  static constexpr absl::string_view kSorted[] = {
+      "alignas",   "alignof",      "and",       "and_eq",        "asm",         "auto",
+      "bitand",    "bitor",        "bool",      "break",         "case",        "catch",
+      "ceil",      "ceilf",        "char",      "char16_t",      "char32_t",    "char8_t",
+      "class",     "co_await",     "co_return", "co_yield",      "compl",       "concept",
+      "const",     "const_cast",   "consteval", "constexpr",     "constinit",   "continue",
+      "cos",       "cosl",         "decltype",  "default",       "delete",      "do",
+      "double",    "dynamic_cast", "else",      "enum",          "explicit",    "export",
+      "extern",    "false",        "float",     "floor",         "floorf",      "fma",
+      "fmaf",      "fmod",         "fmodf",     "for",           "friend",      "goto",
+      "if",        "inline",       "int",       "long",          "main",        "memcpy",
+      "memmove",   "memset",       "mutable",   "namespace",     "new",         "noexcept",
+      "not",       "not_eq",       "nullptr",   "operator",      "or",          "or_eq",
+      "pow",       "private",      "protected", "public",        "register",    "reinterpret_cast",
+      "requires",  "restrict",     "return",    "rint",          "rintf",       "round",
+      "roundeven", "roundevenf",   "roundf",    "short",         "signed",      "sin",
+      "sinl",      "sizeof",       "static",    "static_assert", "static_cast", "struct",
+      "switch",    "tan",          "tanl",      "template",      "this",        "thread_local",
+      "throw",     "true",         "trunc",     "truncf",        "try",         "typedef",
+      "typeid",    "typename",     "typeof",    "typeof_unqual", "union",       "unsigned",
+      "using",     "virtual",      "void",      "volatile",      "wchar_t",     "while",
+      "xor",       "xor_eq"};
+  return std::binary_search(std::begin(kSorted), std::end(kSorted), name);
+}
+
 std::string CFunctionName(const HloModule& module) {
   std::string name = module.name();
   for (char& c : name) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
   }
   if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) name.insert(0, "_");
+  if (IsReservedInC(name)) name.push_back('_');
   return name;
 }
 

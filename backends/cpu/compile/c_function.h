@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "backends/llvm/jit/host_jit.h"
 #include "hilo/executable.h"
 #include "hilo/literal.h"
@@ -18,7 +19,11 @@
 
 namespace hilo::cpu {
 
-// The name of the function of a module: the module's, with '_' for what an identifier in C cannot have.
+// Whether a function cannot have this name: keywords of C and C++, `main`, and the functions that the object may call.
+bool IsReservedInC(absl::string_view name);
+
+// The name of the function of a module: the module's, with '_' for what an identifier in C cannot have, and behind a
+// reserved one.
 std::string CFunctionName(const HloModule& module);
 
 // Replaces the kernels of a module at kAliased that call the libraries of the runtime by generated ones. Errors:
