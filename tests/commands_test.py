@@ -279,6 +279,76 @@ class Commands(unittest.TestCase):
             self.check(done, 2, re.escape(words), "stderr")
             self.assertEqual(done.stdout, "", arguments)
 
+    def test_ranges_of_tools(self):
+        """What NVTX and ITT show are the program and its steps. The libraries stand for those of the tools."""
+        nvtx = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int depth;
+static void show(const char* what, const char* name) {
+  FILE* f = fopen(getenv("RANGES"), "a");
+  fprintf(f, "%s %*s%s\\n", what, depth, "", name);
+  fclose(f);
+}
+static int push(const char* name) { show("nvtx", name); return depth++; }
+static int pop(void) { return --depth; }
+typedef void (*function)(void);
+struct callbacks { size_t size; int (*table)(uint32_t, function***, unsigned*); };
+int InitializeInjectionNvtx2(const void* (*get)(uint32_t)) {
+  const struct callbacks* callbacks = get(1);
+  function** table;
+  unsigned size;
+  if (get(77) != NULL || !callbacks->table(1, &table, &size) || callbacks->table(5, &table, &size) || size != 16 || table[16] != NULL) return 0;
+  *table[9] = (function)push;
+  *table[11] = (function)pop;
+  return 1;
+}
+"""
+        itt = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int depth;
+static char domain[8];
+struct id { unsigned long long d[3]; };
+static void* domain_create(const char* name) { return strcpy(domain, name); }
+static void* string_create(const char* text) { return (void*)text; }
+static void task_begin(const void* of, struct id task, struct id parent, void* name) {
+  FILE* f = fopen(getenv("RANGES"), "a");
+  fprintf(f, "itt %s %*s%s\\n", (const char*)of, depth++, "", (const char*)name);
+  fclose(f);
+}
+static void task_end(const void* of) { --depth; }
+struct info { const char* name; void** function; void* a; void* b; int group; };
+struct global { unsigned char magic[8]; unsigned long version[3]; long state[3]; char mutex[40]; void* library; void* handler; void* path; struct info* list; };
+void __itt_api_init(struct global* global, int groups) {
+  for (struct info* one = global->list; one->name; ++one) {
+    if (!strcmp(one->name, "__itt_domain_create")) *one->function = domain_create;
+    if (!strcmp(one->name, "__itt_string_handle_create")) *one->function = string_create;
+    if (!strcmp(one->name, "__itt_task_begin")) *one->function = task_begin;
+    if (!strcmp(one->name, "__itt_task_end")) *one->function = task_end;
+  }
+}
+"""
+        module = self.file(LOGARITHMS.replace("f32[2]", "f32[40000]").replace(
+            "ones = f32[40000] constant({1, 1})", "f = f32[] constant(1)\n  ones = f32[40000] broadcast(f), dimensions={}"))
+        log = self.folder / "ranges"
+        libraries = {}
+        for name, source in (("NVTX_INJECTION64_PATH", nvtx), ("INTEL_LIBITTNOTIFY64", itt)):
+            libraries[name] = str(self.folder / f"{name}.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", self.file(source, "tool.c"), "-o", libraries[name]], check=True)
+        self.check(hilo("run", module, "--input=random", env={**os.environ, **libraries, "RANGES": str(log)}), 0)
+        lines = log.read_text().splitlines()
+        for tool in ("nvtx ", "itt Hilo "):
+            shown = [line.removeprefix(tool) for line in lines if line.startswith(tool)]
+            self.assertEqual(shown[0], "logarithms")
+            self.assertEqual([line for line in shown if line.startswith("  ")], ["  l_fusion"] * 3, shown)  # in the loop, three times
+            self.assertIn(" w", shown)
+        broken = hilo("run", module, "--input=random", env={**os.environ, "NVTX_INJECTION64_PATH": "/nowhere.so", "INTEL_LIBITTNOTIFY64": libraries["NVTX_INJECTION64_PATH"]})
+        self.check(broken, 0, "warning: the profiler's library of NVTX_INJECTION64_PATH cannot be loaded: /nowhere.so", "stderr")
+        self.check(broken, 0, "INTEL_LIBITTNOTIFY64 does not take part", "stderr")
+
     # --- timing, progress ---
 
     def test_timing(self):

@@ -2,8 +2,8 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/container/inlined_vector.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
@@ -11,6 +11,7 @@
 #include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 #include "runtime/profile/recorder.h"
+#include "runtime/profile/tool_ranges.h"
 
 namespace hilo::cpu {
 namespace {
@@ -18,12 +19,33 @@ namespace {
 // Idle frames that are kept.
 constexpr size_t kMaxIdleFrames = 4;
 
-// The recorder of the thread that runs, as compiled code sees it.
-struct RunProfile : HiloProfile {
-  profile::Recorder* recorder;
-};
+// Who is told of the steps of a run, as compiled code sees it. Lives as long as the run.
+class RunProfile : public HiloProfile {
+ public:
+  RunProfile(const std::shared_ptr<const profile::StepTable>& table, int device)
+      : HiloProfile{&MarkStep}, recorder_(profile::Session::OfThisThread()) {
+    if (recorder_ != nullptr) recorder_->BeginRun(table, device);
+    if (profile::ToolIsAttached()) ranges_.emplace(*table);
+  }
+  ~RunProfile() {
+    ranges_.reset();
+    if (recorder_ != nullptr) recorder_->EndRun();
+  }
+  RunProfile(const RunProfile&) = delete;
+  RunProfile& operator=(const RunProfile&) = delete;
 
-void MarkStep(HiloProfile* profile, int64_t mark) { static_cast<RunProfile*>(profile)->recorder->Mark(mark); }
+  bool is_on() const { return recorder_ != nullptr || ranges_.has_value(); }
+
+ private:
+  static void MarkStep(HiloProfile* profile, int64_t mark) {
+    auto* const self = static_cast<RunProfile*>(profile);
+    if (self->recorder_ != nullptr) self->recorder_->Mark(mark);
+    if (self->ranges_.has_value()) self->ranges_->Mark(mark);
+  }
+
+  const std::shared_ptr<profile::Recorder> recorder_;
+  std::optional<profile::ToolRanges> ranges_;
+};
 
 }  // namespace
 
@@ -122,17 +144,8 @@ absl::Status CpuProgram::Run(const RunContext& context, absl::Span<const void* c
                      .thread_pool = context.thread_pool,
                      .flush_denormals = facts().flush_denormals,
                      .profile = nullptr};
-  const std::shared_ptr<profile::Recorder> recorder = profile::Session::OfThisThread();
-  RunProfile run_profile;
-  if (recorder != nullptr) {
-    run_profile.mark = &MarkStep;
-    run_profile.recorder = recorder.get();
-    run.profile = &run_profile;
-    recorder->BeginRun(image_.steps, context.device);
-  }
-  const absl::Cleanup end = [&] {
-    if (recorder != nullptr) recorder->EndRun();
-  };
+  RunProfile run_profile(image_.steps, context.device);
+  if (run_profile.is_on()) run.profile = &run_profile;
   int32_t status;
   FloatingPointMode mode(facts().flush_denormals);
   if (facts().frame_bytes == 0) {
