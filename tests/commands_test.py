@@ -237,12 +237,15 @@ class Commands(unittest.TestCase):
         lines = {message(line)[2][0]: message(line)[4] for line in plane[3]}
         self.assertEqual(len(lines[b"XLA Modules"]), 10)
         stat_names = {message(entry)[1][0]: message(message(entry)[2][0])[2][0] for entry in plane[5]}
-        sources = {}
+        sources, symbols = {}, []
         for entry in plane[4]:
             metadata = message(message(entry)[2][0])
             for stat in map(message, metadata.get(5, [])):
                 if stat_names[stat[1][0]] == b"source":
                     sources[metadata[1][0]] = stat[5][0]
+                if stat_names[stat[1][0]] == b"symbol_id":
+                    symbols.append(stat[4][0])
+        self.assertEqual(symbols, list(range(1, len(symbols) + 1)))
         self.assertEqual(sum(sources.get(message(event)[1][0]) == b"loss.py:12" for event in lines[b"XLA Ops"]), 30)
 
     def test_profile_in_xprof(self):
@@ -263,6 +266,13 @@ class Commands(unittest.TestCase):
         self.assertTrue(any(row["occurrences"] == 20 and row["normalized_flop_rate"] > 0 and row["bound_by"] in ("Compute", "HBM") for row in rows), rows)
         self.assertTrue(tables["op_profile"]["byProgram"]["children"][0]["children"])
         self.assertGreater(len(tables["trace_viewer@"]["traceEvents"]), 60)
+        # The tables have all that was measured, of a program of one step too.
+        folder = self.folder / "one"  # xprof keeps files beside the profile
+        folder.mkdir()
+        one = self.file("HloModule one\nENTRY main { x = f32[1000,1000] parameter(0)  ROOT y = f32[1000,1000] tanh(x) }\n")
+        self.check(hilo("profile", one, "--iterations=20", "--no-roofs", "--xspace", folder / "a.xplane.pb"), 0)
+        data, _ = raw_to_tool_data.xspace_to_tool_data([str(folder / "a.xplane.pb")], "hlo_stats", {})
+        self.assertIn(b'"y"', data if isinstance(data, bytes) else data.encode())
 
     def test_wrong_flags(self):
         """Each is refused before any work."""

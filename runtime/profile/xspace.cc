@@ -121,8 +121,8 @@ ProgramMetadata AddProgram(const StepTable& table, int64_t program_id, PlaneWrit
                                {plane->Number("program_id", program_id)});
   for (size_t i = 0; i < table.steps.size(); ++i) {
     const Step& step = table.steps[i];
-    std::vector<WireWriter> stats = {plane->Number("program_id", program_id),
-                                     plane->Number("symbol_id", static_cast<int64_t>(i)),
+    const int64_t symbol_id = static_cast<int64_t>(i) + 1;  // to xprof's tables 0 is no operation
+    std::vector<WireWriter> stats = {plane->Number("program_id", program_id), plane->Number("symbol_id", symbol_id),
                                      plane->Text("hlo_op", step.name), plane->Text("hlo_module", table.program),
                                      plane->Text("hlo_category", step.category)};
     if (step.flops >= 0) {
