@@ -65,13 +65,13 @@ class Nvtx {
     return kind == kCallbacks ? &callbacks : nullptr;
   }
   static int GetTable(uint32_t module, Function*** table, unsigned* size) {
-    static std::array<Function*, kFunctions + 1> places = [] {
+    static std::array<Function*, kFunctions + 1> entries = [] {
       std::array<Function*, kFunctions + 1> made = {};  // function 0 is none; the last entry ends the table
       for (size_t i = 1; i < kFunctions; ++i) made[i] = &Implemented()[i];
       return made;
     }();
     if (module != kCore) return 0;
-    if (table != nullptr) *table = places.data();
+    if (table != nullptr) *table = entries.data();
     if (size != nullptr) *size = kFunctions;
     return 1;
   }

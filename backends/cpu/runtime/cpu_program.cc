@@ -19,7 +19,7 @@ namespace {
 // Idle frames that are kept.
 constexpr size_t kMaxIdleFrames = 4;
 
-// Who is told of the steps of a run, as compiled code sees it. Lives as long as the run.
+// The profilers that see the steps of a run, as compiled code calls them. Lives as long as the run.
 class RunProfile : public HiloProfile {
  public:
   RunProfile(const std::shared_ptr<const profile::StepTable>& table, int device)
