@@ -4,9 +4,10 @@
 // blocks. Otherwise the rows of the result (its minor-most dimension) are the parts, and the lanes are along a row. A
 // row is split where a concatenation or a padding along it changes its source: masked accesses are slow, especially
 // those whose inactive lanes are outside memory. Rows of two to four elements, as of points in space, would leave most
-// lanes empty: there the lanes are rows, and each column has a vector. Where transposes read along another dimension
-// than the rows, square tiles are transposed in registers. Tiny arrays are fully unrolled, and LLVM keeps them in
-// registers.
+// lanes empty: there the lanes are rows, and each column has a vector. Other rows shorter than two vectors are taken
+// several at once, if that fills lanes, and what they read can be permuted in registers. Where transposes read along
+// another dimension than the rows, square tiles are transposed in registers. Tiny arrays are fully unrolled, and LLVM
+// keeps them in registers.
 #include <algorithm>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/row_blocks.h"
 #include "backends/cpu/kernels/row_segments.h"
 #include "backends/cpu/kernels/transposed_reads.h"
 #include "base/errors.h"
@@ -106,6 +108,17 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
                       .why = "operands are contiguous along another dimension"};
 }
 
+KernelConfig RowBlocksKernel(const LoopResults& loop, const RowBlocks& blocks) {
+  const int64_t rank = loop.shape().rank(),
+                table = loop.shape().dimensions(rank - 1 - blocks.row_rank) * blocks.row_elements;
+  const int64_t part = std::max<int64_t>(1, kBlock / blocks.block_elements()) * blocks.block_elements();
+  return {.kind = KernelKind::kRowBlocks,
+          .width = blocks.width,
+          .tile = {part, blocks.block_elements(), blocks.row_rank},
+          .parts = ShapeUtil::ElementsIn(loop.shape()) / table * CeilDiv(table, part),
+          .why = absl::StrCat("vectors of ", blocks.block_rows, " rows together")};
+}
+
 KernelConfig ChooseRows(const LoopResults& loop, int width) {
   const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
@@ -170,7 +183,10 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
                         .parts = CeilDiv(count, block),
                         .why = "all arrays have one index"};
   }
-  if (const int narrow = NarrowArrayWidth(loop.roots, loop.shape(), target); narrow > 1) {
+  const int narrow = NarrowArrayWidth(loop.roots, loop.shape(), target);
+  const std::optional<RowBlocks> blocks = RowBlocksOf(loop, target, width);
+  if (blocks && narrow < blocks->width) return RowBlocksKernel(loop, *blocks);
+  if (narrow > 1) {
     const int64_t rank = loop.shape().rank(), rows = loop.shape().dimensions(rank - 2);
     const int64_t tables = count / rows / loop.shape().dimensions(rank - 1);
     return KernelConfig{.kind = KernelKind::kNarrowRows,

@@ -81,6 +81,16 @@ absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel) {
   return EmitLoopNest(f, kernel, {{.sizes = Outer(loop.shape(), 1)}, row});
 }
 
+absl::Status EmitRowBlocks(FunctionEmitter& f, const KernelParts& kernel) {
+  const LoopResults loop = LoopResultsOf(*kernel.instruction);
+  const int64_t block = kernel.config.tile[1], inner = kernel.config.tile[2] + 1, width = kernel.config.width;
+  const auto sizes = loop.shape().dimensions().last(inner);
+  return EmitLoopNest(
+      f, kernel,
+      {{.sizes = Outer(loop.shape(), inner)},
+       {.sizes = {sizes.begin(), sizes.end()}, .part = kernel.config.tile[0], .lanes = width, .block = block}});
+}
+
 absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
   const int64_t rank = loop.shape().rank(), rows = loop.shape().dimensions(rank - 2),

@@ -76,6 +76,7 @@ class NestEmitter {
     if (d == nest_.size()) return body_(outer);
     const NestDim& dim = nest_[d];
     if (dim.lanes == 1 && dim.unroll >= dim.size() && dim.part >= dim.size()) return Unrolled(d, outer);
+    if (dim.block > 0) return Blocks(d, outer);
     if (ranges_[d].most == 1) return Next(d, outer, {IndexAt(dim, ranges_[d].from, 1)});
     if (dim.cuts.empty()) return Aligned(d, outer);
     for (size_t i = 0; i + 1 < dim.cuts.size(); ++i)
@@ -133,6 +134,38 @@ class NestEmitter {
     if (grouped < size) to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, to, Int(grouped));
     if (grouped > 0) HILO_RETURN_IF_ERROR(groups(range.from, to, dim.unroll));
     if (grouped == size) return absl::OkStatus();
+    if (llvm::isa<llvm::Constant>(is_last)) return rest().status();
+    return codegen::EmitBranches(f_.context(), "rest", is_last, rest, NoValues).status();
+  }
+
+  // A range that begins at a multiple of the block, and ends at one or at the dimension's end. Where a vector begins in
+  // its block is known at compile time.
+  absl::Status Blocks(size_t d, const std::vector<Position>& outer) {
+    const NestDim& dim = nest_[d];
+    const int64_t size = dim.size(), whole = size / dim.block * dim.block;
+    // The first `count` elements of the block at `first`.
+    auto block = [&](llvm::Value* first, int64_t count) -> absl::Status {
+      const LaneIndex start = LaneIndex::Strided(first, 1, dim.block);
+      for (int64_t i = 0; i < count; i += dim.lanes) {
+        codegen::RegionScope region(f_.context());
+        f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
+        if (count - i < dim.lanes) f_.context().lanes.mask = FirstLanes(count - i, dim.lanes);
+        const LaneIndex here = start.AddConstant(i).WithRange({0, size - 1});
+        HILO_RETURN_IF_ERROR(Next(d, outer, {Index::FromLinear(here, dim.sizes)}));
+      }
+      return absl::OkStatus();
+    };
+    const Range range = ranges_[d];
+    llvm::Value* to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, range.to, Int(whole));
+    HILO_RETURN_IF_ERROR(ForEach(
+        f_, "blocks", range.from, to, [&](llvm::Value* first) { return block(first, dim.block); }, dim.block,
+        range.most / dim.block));
+    if (whole == size) return absl::OkStatus();
+    auto rest = [&]() -> absl::StatusOr<Carried> {
+      HILO_RETURN_IF_ERROR(block(Int(whole), size - whole));
+      return Carried();
+    };
+    llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));
     if (llvm::isa<llvm::Constant>(is_last)) return rest().status();
     return codegen::EmitBranches(f_.context(), "rest", is_last, rest, NoValues).status();
   }

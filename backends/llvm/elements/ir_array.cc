@@ -1,5 +1,6 @@
-// Every access is one of: a scalar (uniform index), a run of lanes (stride 1 or -1), a small stride made of a few
-// overlapping runs that end exactly at the last element needed, lane by lane (larger strides), or a gather or scatter.
+// Every access is one of: a scalar (uniform index), a run of lanes (stride 1 or -1), a small stride or a pattern made
+// of a few overlapping runs that end exactly at the last element needed, lane by lane (larger strides), or a gather or
+// scatter.
 // Complex numbers are runs of twice as many components.
 #include "backends/llvm/elements/ir_array.h"
 
@@ -29,6 +30,10 @@ class Access {
 
   llvm::Value* Load(const LaneIndex& at) {
     if (at.IsUniform() || width() == 1) return LoadScalar(at);
+    if (at.IsPatterned()) {
+      llvm::Value* pattern = LoadPattern(at);
+      return pattern != nullptr ? pattern : Gather(at);
+    }
     if (at.IsArbitrary()) return Gather(at);
     if (at.stride() == 1) return LoadRun(at, width(), context_.lanes.mask);
     if (at.stride() == -1) {
@@ -55,8 +60,9 @@ class Access {
       return any == nullptr ? StoreScalar(at, value) : StoreIf(any, at, value);
     }
     value = context_.Splat(value);
-    if (at.stride() == 1 && !at.IsArbitrary()) return StoreRun(at, value, context_.lanes.mask);
-    if (at.stride() == -1 && !at.IsArbitrary()) {
+    const bool is_strided = !at.IsArbitrary() && !at.IsPatterned();
+    if (at.stride() == 1 && is_strided) return StoreRun(at, value, context_.lanes.mask);
+    if (at.stride() == -1 && is_strided) {
       return StoreRun(RunStart(at), b_.CreateVectorReverse(value), Reversed(context_.lanes.mask));
     }
     Tag(b_.CreateMaskedScatter(value, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue()));
@@ -204,10 +210,10 @@ class Access {
     llvm::Value* narrow = at.Value32(context_);
     llvm::Value* positions = b_.CreateSExtOrTrunc(narrow != nullptr ? narrow : at.Value(context_), index);
     llvm::Value* element =
-        count <= width()
-            ? b_.CreateIntrinsic(permutations->of_one, {}, {LoadElements(0, count), positions})
-            : b_.CreateIntrinsic(permutations->of_two, {},
-                                 {LoadElements(0, width()), positions, LoadElements(width(), count - width())});
+        count <= width() ? b_.CreateIntrinsic(permutations->of_one, {}, {LoadElements(LaneIndex(), count), positions})
+                         : b_.CreateIntrinsic(permutations->of_two, {},
+                                              {LoadElements(LaneIndex(), width()), positions,
+                                               LoadElements(LaneIndex::Constant(width()), count - width())});
     if (context_.lanes.mask == nullptr) return element;
     return b_.CreateSelect(context_.lanes.mask, element, llvm::Constant::getNullValue(element->getType()));
   }
@@ -240,16 +246,13 @@ class Access {
     return std::nullopt;
   }
 
-  // Loads elements [first, first + count) of the array to the first lanes of a register.
-  llvm::Value* LoadElements(int64_t first, int64_t count) {
-    llvm::Type* type = llvm::FixedVectorType::get(type_, width());
-    llvm::Value* pointer = b_.CreateConstInBoundsGEP1_64(type_, array_.pointer, first);
-    const llvm::Align alignment(ElementAlignment());
-    if (count == width()) return Tag(b_.CreateAlignedLoad(type, pointer, alignment));
+  // Loads `count` elements, at most as many as there are lanes, to the first lanes of a register, whichever lanes are
+  // active.
+  llvm::Value* LoadElements(const LaneIndex& first, int64_t count) {
+    if (count == width()) return LoadRun(first, width(), nullptr);
     std::vector<llvm::Constant*> inside;
     for (int lane = 0; lane < width(); ++lane) inside.push_back(b_.getInt1(lane < count));
-    return Tag(b_.CreateMaskedLoad(type, pointer, alignment, llvm::ConstantVector::get(inside),
-                                   llvm::Constant::getNullValue(type)));
+    return LoadRun(first, width(), llvm::ConstantVector::get(inside));
   }
 
   llvm::Value* LoadEach(llvm::Value* positions) {
@@ -268,6 +271,54 @@ class Access {
       const LaneIndex position = at.AddConstant(lane * at.stride());
       llvm::Value* element = Tag(b_.CreateAlignedLoad(type_, Pointer(position.Base(context_)), Alignment(position)));
       result = b_.CreateInsertElement(result, element, lane);
+    }
+    return result;
+  }
+
+  // Returns the lanes that are active, if that is known at compile time.
+  std::optional<std::vector<int>> ActiveLanes() const {
+    std::vector<int> active;
+    auto* mask = llvm::dyn_cast_or_null<llvm::Constant>(context_.lanes.mask);
+    if (context_.lanes.mask != nullptr && mask == nullptr) return std::nullopt;
+    for (int lane = 0; lane < width(); ++lane) {
+      llvm::Constant* is_active = mask == nullptr ? b_.getTrue() : mask->getAggregateElement(lane);
+      if (is_active == nullptr || !llvm::isa<llvm::ConstantInt>(is_active)) return std::nullopt;
+      if (is_active->isOneValue()) active.push_back(lane);
+    }
+    return active;
+  }
+
+  // Loads the runs from the first to the last element that the active lanes of a pattern need, and permutes them. Null
+  // if the elements are far apart, or the mask is not a constant.
+  llvm::Value* LoadPattern(const LaneIndex& at) {
+    const std::optional<std::vector<int>> active = ActiveLanes();
+    if (!active) return nullptr;
+    if (active->empty()) return llvm::Constant::getNullValue(llvm::FixedVectorType::get(type_, width()));
+    const absl::Span<const int64_t> steps = at.steps();
+    int64_t low = steps[active->front()], high = low;
+    for (int lane : *active) {
+      low = std::min(low, steps[lane]);
+      high = std::max(high, steps[lane]);
+    }
+    const int64_t span = high - low + 1;
+    if (span > kLargestShuffledStride * width()) return nullptr;
+    llvm::Value* result = nullptr;
+    std::vector<bool> done(width());
+    for (int64_t next = 0; next < span; next += width()) {
+      // The last run ends with the last element.
+      const int64_t start = std::max<int64_t>(std::min<int64_t>(next, span - width()), 0);
+      llvm::Value* run = span < width() ? LoadElements(at.AddConstant(low), span)
+                                        : LoadRun(at.AddConstant(low + start), width(), /*mask=*/nullptr);
+      // Inactive lanes have any element: none may be poison.
+      std::vector<int> shuffle(width());
+      for (int lane = 0; lane < width(); ++lane) shuffle[lane] = result == nullptr ? 0 : lane;
+      for (int lane : *active) {
+        const int64_t from = steps[lane] - low - start;
+        if (done[lane] || from >= width()) continue;
+        shuffle[lane] = static_cast<int>(result == nullptr ? from : width() + from);
+        done[lane] = true;
+      }
+      result = result == nullptr ? b_.CreateShuffleVector(run, shuffle) : b_.CreateShuffleVector(result, run, shuffle);
     }
     return result;
   }
@@ -332,7 +383,7 @@ llvm::Value* PairMask(EmitterContext& context) {
 }
 
 bool IsRun(EmitterContext& context, const LaneIndex& at) {
-  return context.lanes.width > 1 && !at.IsArbitrary() && at.stride() == 1;
+  return context.lanes.width > 1 && !at.IsArbitrary() && !at.IsPatterned() && at.stride() == 1;
 }
 
 }  // namespace

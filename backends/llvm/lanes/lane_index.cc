@@ -1,6 +1,6 @@
-// The index algebra. A regular index is value + offset + lane * stride, where only `value` is an LLVM value and all the
-// rest is known at compile time; the constant part is stored separately so that equal indices have equal keys and
-// adjacent elements of a stencil share their base.
+// The index algebra. A regular index is value + offset + lane * stride or + steps[lane], where only `value` is an LLVM
+// value and all the rest is known at compile time; the constant part is stored separately so that equal indices have
+// equal keys and adjacent elements of a stencil share their base.
 #include "backends/llvm/lanes/lane_index.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ llvm::Value* Once(EmitterContext& context, std::vector<uint64_t> key, F&& emit) 
   return value;
 }
 
-enum Operation : uint64_t { kAddValues, kAddOffset, kMul, kDiv, kFloorDiv, kLanes };
+enum Operation : uint64_t { kAddValues, kAddOffset, kMul, kDiv, kFloorDiv, kLanes, kSteps };
 
 // The quotient of a scalar base, rounded down. Lane 0 may be inactive, and the base of a strided index then negative,
 // while other lanes rely on it.
@@ -67,14 +67,6 @@ llvm::Value* DivideBase(EmitterContext& context, llvm::Value* base, int64_t divi
         b.CreateSelect(b.CreateICmpSLT(base, b.getInt64(0)), b.CreateSub(base, context.Int64(divisor - 1)), base);
     return b.CreateSDiv(down, constant);
   });
-}
-
-llvm::Constant* Ramp(EmitterContext& context, llvm::IntegerType* type, int64_t stride) {
-  std::vector<llvm::Constant*> steps;
-  for (int lane = 0; lane < context.lanes.width; ++lane) {
-    steps.push_back(llvm::ConstantInt::get(type, static_cast<uint64_t>(lane * stride), true));
-  }
-  return llvm::ConstantVector::get(steps);
 }
 
 }  // namespace
@@ -110,6 +102,31 @@ LaneIndex LaneIndex::Arbitrary(llvm::Value* values, int64_t limit) {
   return index;
 }
 
+LaneIndex LaneIndex::WithSteps(std::vector<int64_t> steps) const {
+  LaneIndex index = *this;
+  const int64_t first = steps[0], stride = steps.size() > 1 ? steps[1] - first : 0;
+  index.offset_ += first;
+  index.stride_ = stride;
+  index.steps_ = nullptr;
+  bool is_even = true;
+  for (size_t lane = 0; lane < steps.size(); ++lane) {
+    steps[lane] -= first;
+    is_even = is_even && steps[lane] == static_cast<int64_t>(lane) * stride;
+  }
+  if (!is_even) {
+    index.stride_ = 0;
+    index.steps_ = std::make_shared<const std::vector<int64_t>>(std::move(steps));
+  }
+  return index;
+}
+
+llvm::Constant* LaneIndex::Steps(EmitterContext& context, llvm::IntegerType* type) const {
+  std::vector<llvm::Constant*> steps;
+  for (int lane = 0; lane < context.lanes.width; ++lane)
+    steps.push_back(llvm::ConstantInt::get(type, static_cast<uint64_t>(Step(lane)), true));
+  return llvm::ConstantVector::get(steps);
+}
+
 LaneIndex LaneIndex::WithRange(Range range) const {
   LaneIndex index = *this;
   index.range_.low = std::max(range_.low, range.low);
@@ -137,9 +154,15 @@ llvm::Value* LaneIndex::Value(EmitterContext& context) const {
     return offset_ == 0 ? value_ : b.CreateAdd(value_, context.Splat(context.Int64(offset_)));
   }
   llvm::Value* base = Base(context);
-  if (stride_ == 0 || context.lanes.width == 1) return base;
-  return Once(context, {kLanes, Bits(base), static_cast<uint64_t>(stride_), static_cast<uint64_t>(context.lanes.width)},
-              [&] { return b.CreateAdd(context.Splat(base), Ramp(context, b.getInt64Ty(), stride_)); });
+  if (IsUniform() || context.lanes.width == 1) return base;
+  std::vector<uint64_t> key{kLanes, Bits(base), static_cast<uint64_t>(stride_),
+                            static_cast<uint64_t>(context.lanes.width)};
+  if (IsPatterned()) {
+    key[0] = kSteps;
+    key.insert(key.end(), steps_->begin(), steps_->end());
+  }
+  return Once(context, std::move(key),
+              [&] { return b.CreateAdd(context.Splat(base), Steps(context, b.getInt64Ty())); });
 }
 
 llvm::Value* LaneIndex::Value32(EmitterContext& context) const {
@@ -154,8 +177,8 @@ llvm::Value* LaneIndex::Lanes32(EmitterContext& context) const {
                         : b.CreateAdd(value, llvm::ConstantInt::get(value->getType(), static_cast<uint64_t>(offset_)));
   }
   llvm::Value* base = b.CreateTrunc(Base(context), b.getInt32Ty());
-  if (stride_ == 0 || context.lanes.width == 1) return base;
-  return b.CreateAdd(context.Splat(base), Ramp(context, b.getInt32Ty(), stride_));
+  if (IsUniform() || context.lanes.width == 1) return base;
+  return b.CreateAdd(context.Splat(base), Steps(context, b.getInt32Ty()));
 }
 
 LaneIndex LaneIndex::Add(EmitterContext& context, const LaneIndex& other) const {
@@ -181,6 +204,11 @@ LaneIndex LaneIndex::Add(EmitterContext& context, const LaneIndex& other) const 
   }
   sum.stride_ = stride_ + other.stride_;
   sum.multiple_of_ = std::gcd(multiple_of_, other.multiple_of_);
+  if (IsPatterned() || other.IsPatterned()) {
+    std::vector<int64_t> steps;
+    for (int lane = 0; lane < context.lanes.width; ++lane) steps.push_back(Step(lane) + other.Step(lane));
+    sum = sum.WithSteps(std::move(steps));
+  }
   if (value_ == nullptr || other.value_ == nullptr) {
     sum.value_ = value_ != nullptr ? value_ : other.value_;
   } else {
@@ -203,6 +231,11 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
   LaneIndex product = *this;
   product.offset_ *= factor;
   product.stride_ *= factor;
+  if (IsPatterned()) {
+    std::vector<int64_t> steps = *steps_;
+    for (int64_t& step : steps) step *= factor;
+    product.steps_ = std::make_shared<const std::vector<int64_t>>(std::move(steps));
+  }
   product.multiple_of_ *= std::abs(factor);
   if (range_.Known()) {
     const __int128 a = __int128{range_.low} * factor, c = __int128{range_.high} * factor;
@@ -227,8 +260,12 @@ LaneIndex LaneIndex::MulConstant(EmitterContext& context, int64_t factor) const 
 bool LaneIndex::LanesStayWithin(EmitterContext& context, int64_t block) const {
   const int64_t grain = std::gcd(multiple_of_, block);
   const int64_t first = FloorMod(offset_, grain);
-  const int64_t last = first + (context.lanes.width - 1) * stride_;
-  return last >= 0 && last < grain;
+  if (!IsPatterned()) {
+    const int64_t last = first + (context.lanes.width - 1) * stride_;
+    return last >= 0 && last < grain;
+  }
+  const auto [low, high] = std::minmax_element(steps_->begin(), steps_->end());
+  return first + *low >= 0 && first + *high < grain;
 }
 
 LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const {
@@ -238,20 +275,21 @@ LaneIndex LaneIndex::DivConstant(EmitterContext& context, int64_t divisor) const
   if (range_.Known() && range_.low >= 0 && range_.high < divisor) return Constant(0);
   LaneIndex quotient;
   if (range_.Known()) quotient.range_ = {FloorDiv(range_.low, divisor), FloorDiv(range_.high, divisor)};
-  if (!arbitrary_ && (stride_ % divisor == 0 || LanesStayWithin(context, divisor))) {
-    quotient.stride_ = stride_ % divisor == 0 ? stride_ / divisor : 0;
-    if (multiple_of_ % divisor == 0) {
-      quotient.offset_ = FloorDiv(offset_, divisor);
-      quotient.multiple_of_ = multiple_of_ / divisor;
-      if (value_ != nullptr) {
-        quotient.value_ = Once(context, {kDiv, Bits(value_), static_cast<uint64_t>(divisor)},
-                               [&] { return b.CreateExactSDiv(value_, context.Int64(divisor)); });
-      }
-    } else {
-      llvm::Value* base = Base(context);
-      quotient.multiple_of_ = 1;
-      quotient.value_ = DivideBase(context, base, divisor, /*may_be_negative=*/stride_ != 0);
+  if (!arbitrary_ && multiple_of_ % divisor == 0) {
+    quotient.multiple_of_ = multiple_of_ / divisor;
+    if (value_ != nullptr) {
+      quotient.value_ = Once(context, {kDiv, Bits(value_), static_cast<uint64_t>(divisor)},
+                             [&] { return b.CreateExactSDiv(value_, context.Int64(divisor)); });
     }
+    std::vector<int64_t> steps;
+    for (int lane = 0; lane < context.lanes.width; ++lane) steps.push_back(FloorDiv(offset_ + Step(lane), divisor));
+    return quotient.WithSteps(std::move(steps));
+  }
+  const bool whole = !IsPatterned() && stride_ % divisor == 0;
+  if (!arbitrary_ && (whole || LanesStayWithin(context, divisor))) {
+    quotient.stride_ = whole ? stride_ / divisor : 0;
+    quotient.multiple_of_ = 1;
+    quotient.value_ = DivideBase(context, Base(context), divisor, /*may_be_negative=*/!IsUniform());
     return quotient;
   }
   // 64-bit vector division by a constant is slow; 32-bit is fast.
@@ -276,13 +314,15 @@ LaneIndex LaneIndex::RemConstant(EmitterContext& context, int64_t divisor) const
   if (range_.Known() && range_.low >= 0 && range_.high < divisor) return *this;
   LaneIndex rest;
   rest.range_ = {0, divisor - 1};
-  const bool whole = stride_ % divisor == 0;
+  if (!arbitrary_ && multiple_of_ % divisor == 0) {
+    std::vector<int64_t> steps;
+    for (int lane = 0; lane < context.lanes.width; ++lane) steps.push_back(FloorMod(offset_ + Step(lane), divisor));
+    return rest.WithSteps(std::move(steps));
+  }
+  const bool whole = !IsPatterned() && stride_ % divisor == 0;
   if (!arbitrary_ && (whole || LanesStayWithin(context, divisor))) {
     rest.stride_ = whole ? 0 : stride_;
-    if (multiple_of_ % divisor == 0) {
-      rest.offset_ = FloorMod(offset_, divisor);
-      return rest;
-    }
+    rest.steps_ = steps_;
     // The part of the offset below the base's grain stays outside, so that what is known of the base is preserved.
     const int64_t grain = std::gcd(multiple_of_, divisor);
     LaneIndex coarse = *this;
@@ -292,7 +332,7 @@ LaneIndex LaneIndex::RemConstant(EmitterContext& context, int64_t divisor) const
     rest.value_ = coarse.Base(context);
     llvm::Value* base = rest.value_;
     LaneIndex quotient;
-    quotient.value_ = DivideBase(context, base, divisor, /*may_be_negative=*/stride_ != 0);
+    quotient.value_ = DivideBase(context, base, divisor, /*may_be_negative=*/!IsUniform());
     quotient.multiple_of_ = 1;
     const LaneIndex back = quotient.MulConstant(context, divisor);
     rest.value_ = b.CreateSub(base, back.value_);
@@ -341,6 +381,7 @@ void LaneIndex::AppendKey(std::vector<uint64_t>* key) const {
   key->push_back(Bits(value_));
   key->push_back(static_cast<uint64_t>(offset_));
   key->push_back(static_cast<uint64_t>(stride_));
+  if (IsPatterned()) key->insert(key->end(), steps_->begin(), steps_->end());
 }
 
 Index Index::FromLinear(LaneIndex linear, absl::Span<const int64_t> dimensions) {

@@ -1,9 +1,10 @@
 // Indices of the lanes of a vector.
 //
 // A LaneIndex is one i64 per lane, in the most regular known form: uniform (one scalar), strided (scalar base + lane *
-// constant), or arbitrary (a vector). Regular forms are preserved by addition and multiplication, and by division by a
-// constant when the lanes are known not to cross a multiple of it; as a result, a reshape or a broadcast in a fused
-// loop becomes vector loads rather than gathers.
+// constant), patterned (scalar base + a constant per lane), or arbitrary (a vector). Regular forms are preserved by
+// addition and multiplication, and by division by a constant when the position of the base among its multiples is
+// known, or the lanes are known not to cross one; as a result, a reshape or a broadcast in a fused loop becomes vector
+// loads rather than gathers.
 #ifndef HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 #define HILO_BACKENDS_LLVM_LANES_LANE_INDEX_H_
 
@@ -40,17 +41,20 @@ class LaneIndex {
   // A vector of i64 (or a scalar when width is 1).
   static LaneIndex Arbitrary(llvm::Value* values, int64_t limit = -1);
 
-  bool IsConstant() const { return value_ == nullptr && stride_ == 0; }
+  bool IsConstant() const { return value_ == nullptr && IsUniform(); }
   bool IsArbitrary() const { return arbitrary_; }
-  bool IsUniform() const { return !arbitrary_ && stride_ == 0; }
+  bool IsPatterned() const { return steps_ != nullptr; }
+  bool IsUniform() const { return !arbitrary_ && !IsPatterned() && stride_ == 0; }
   // The value of a constant index.
   int64_t constant() const { return offset_; }
-  // The stride from lane to lane, for indices that are not arbitrary.
+  // The stride from lane to lane, for indices that are neither patterned nor arbitrary.
   int64_t stride() const { return stride_; }
+  // What each lane of a patterned index adds to Base(): neither all equal nor evenly apart, and 0 for lane 0.
+  absl::Span<const int64_t> steps() const { return *steps_; }
   const Range& range() const { return range_; }
   LaneIndex WithRange(Range range) const;
 
-  // Returns the index of lane 0 (of a regular index).
+  // Returns the index of lane 0 (of an index that is not arbitrary).
   llvm::Value* Base(EmitterContext& context) const;
   // Returns a constant that divides Base().
   int64_t BaseMultiple() const;
@@ -79,6 +83,12 @@ class LaneIndex {
 
  private:
   bool LanesStayWithin(EmitterContext& context, int64_t block) const;
+  // What `lane` adds to Base(), of an index that is not arbitrary.
+  int64_t Step(int lane) const { return IsPatterned() ? (*steps_)[lane] : lane * stride_; }
+  // The same base with offset_ + steps[lane] for the offset of each lane, in the most regular form.
+  LaneIndex WithSteps(std::vector<int64_t> steps) const;
+  // Emits the steps as <width x type>.
+  llvm::Constant* Steps(EmitterContext& context, llvm::IntegerType* type) const;
   // Value() modulo 2^32.
   llvm::Value* Lanes32(EmitterContext& context) const;
 
@@ -86,7 +96,8 @@ class LaneIndex {
   bool arbitrary_ = false;
   int64_t offset_ = 0;  // added to value_
   int64_t stride_ = 0;
-  int64_t multiple_of_ = 0;  // divides value_; 0 when value_ is null
+  std::shared_ptr<const std::vector<int64_t>> steps_;  // of a patterned index, whose stride_ is 0
+  int64_t multiple_of_ = 0;                            // divides value_; 0 when value_ is null
   Range range_;
 };
 

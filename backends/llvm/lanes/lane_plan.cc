@@ -242,6 +242,12 @@ bool IsFlat(const HloInstruction* root) {
   return true;
 }
 
+int FullVectorWidth(const HloInstruction* root, const TargetTraits& target) {
+  LanePlan plan({});
+  plan.Visit(root, /*behind=*/0);
+  return std::max(1, target.vector_bits / plan.widest_bits());
+}
+
 int PreferredWidth(const HloInstruction* root, const TargetTraits& target, bool flat, int64_t behind,
                    absl::Span<const HloInstruction* const> vectors) {
   const Shape* shape = &root->shape();

@@ -32,6 +32,10 @@ constexpr int64_t kUnrolledTerms = 8;
 // Loads of lanes at most this many elements apart become a few contiguous loads and shuffles.
 constexpr int64_t kLargestShuffledStride = 4;
 
+// Returns the number of lanes that fill a register with the widest type that occurs in a loop over `root`'s elements; 1
+// if the target has no vectors.
+int FullVectorWidth(const HloInstruction* root, const TargetTraits& target);
+
 // Returns the number of lanes for a loop over `root`'s elements with the lanes on its dimension `behind` positions
 // before the minor-most (`flat`: on the linear index). The widest type that occurs determines it; 1 if the accesses
 // would be mostly gathers or scalars, or the row is shorter than two lanes. A power of two.

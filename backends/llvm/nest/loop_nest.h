@@ -19,6 +19,8 @@ struct NestDim {
   int64_t part = 1;            // indices of a part; a multiple of unroll * lanes, or at least the size: one part
   int64_t unroll = 1;          // copies of the body in an iteration, `lanes` indices apart
   int64_t lanes = 1;           // adjacent indices that are computed as one vector
+  int64_t block = 0;           // if not 0: indices of an iteration, the last of whose vectors may not be full, rather
+                               // than unroll * lanes
   std::vector<int64_t> cuts;   // if not empty: 0, then the ends of segments that have loops of their own
 
   int64_t size() const { return Product(sizes); }

@@ -1,0 +1,160 @@
+// A vector of consecutive elements of the result covers a few rows. For each array that the loop reads, the indices of
+// these elements lie in a box; where the box begins depends on the block, but which of its elements a lane reads does
+// not. If the box spans few elements of the array, they are loaded in runs and permuted.
+#include "backends/cpu/kernels/row_blocks.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/math.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::cpu {
+namespace {
+
+// More vectors in a block cost more code than the lanes that they fill are worth.
+constexpr int64_t kMostVectors = 8;
+// Vectors that the elements of an array for one vector may span.
+constexpr int64_t kMostRuns = 3;
+// Blocks pay from this part of the vectors that single rows take.
+constexpr double kLargestShare = 0.75;
+
+// The number of indices of a vector along each dimension of an array.
+using Box = std::vector<int64_t>;
+
+// Returns the number of elements between the first and the last of a box in an array of `shape`.
+int64_t Span(const Shape& shape, const Box& box) {
+  int64_t span = 1, stride = 1;
+  for (int64_t d = shape.rank(); d-- > 0; stride *= shape.dimensions(d)) span += (box[d] - 1) * stride;
+  return IsComplexType(shape.element_type()) ? 2 * span : span;
+}
+
+// The box in a reshape's operand; nullopt if dimensions other than those of one element change.
+std::optional<Box> Reshaped(const Shape& to, const Box& box, const Shape& from) {
+  Box result(from.rank(), 1);
+  int64_t d = 0;
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (from.dimensions(i) == 1) continue;
+    while (d < to.rank() && to.dimensions(d) == 1) ++d;
+    if (d == to.rank() || to.dimensions(d) != from.dimensions(i)) return std::nullopt;
+    result[i] = box[d++];
+  }
+  return result;
+}
+
+// The box in operand `i` of an instruction; nullopt if it is none.
+std::optional<Box> OperandBox(const HloInstruction& instruction, int64_t i, const Box& box) {
+  const Shape& operand = instruction.operand(i)->shape();
+  switch (instruction.opcode()) {
+    case HloOpcode::kBroadcast: {
+      Box result;
+      for (int64_t dim : instruction.attrs<BroadcastAttrs>().dimensions) result.push_back(box[dim]);
+      return result;
+    }
+    case HloOpcode::kTranspose: {
+      Box result(box.size());
+      for (size_t d = 0; d < box.size(); ++d) result[instruction.attrs<TransposeAttrs>().dimensions[d]] = box[d];
+      return result;
+    }
+    case HloOpcode::kBitcast:
+    case HloOpcode::kReshape: return Reshaped(instruction.shape(), box, operand);
+    case HloOpcode::kReverse: return box;
+    case HloOpcode::kSlice: {
+      Box result = box;
+      for (size_t d = 0; d < box.size(); ++d)
+        result[d] = (box[d] - 1) * instruction.attrs<SliceAttrs>().slice[d].stride + 1;
+      return result;
+    }
+    default: break;
+  }
+  if (!IsElementwise(instruction.opcode())) return std::nullopt;
+  return operand.rank() == 0 ? Box() : box;
+}
+
+// Returns true if all arrays that `root` reads for a vector of `width` elements in `box` are few runs.
+bool ReadsRuns(const HloInstruction* root, const Box& box, int width) {
+  using Read =
+      std::tuple<const HloInstruction*, Box, /*is_run=*/bool>;  // of consecutive elements, or of any in the box
+  const bool is_fused = root->parent()->IsFusion();
+  absl::flat_hash_set<Read> seen;
+  std::vector<Read> work{{root, box, true}};
+  while (!work.empty()) {
+    const Read read = work.back();
+    work.pop_back();
+    if (!seen.insert(read).second) continue;
+    const auto& [instruction, here, is_run] = read;
+    if (!instruction->shape().IsArray()) return false;
+    if (instruction->IsParameter() || instruction->IsConstant() || (!is_fused && instruction != root)) {
+      if (!is_run && Span(instruction->shape(), here) > kMostRuns * width) return false;
+      continue;
+    }
+    if (instruction->opcode() == HloOpcode::kIota) continue;
+    for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+      std::optional<Box> operand = OperandBox(*instruction, i, here);
+      if (!operand) return false;
+      work.push_back({instruction->operand(i), *std::move(operand), is_run && IsElementwise(instruction->opcode())});
+    }
+  }
+  return true;
+}
+
+// Returns the most rows that one vector of a block reaches.
+int64_t RowsOfVector(const RowBlocks& blocks) {
+  int64_t most = 1;
+  for (int64_t first = 0; first < blocks.block_elements(); first += blocks.width) {
+    const int64_t last = std::min(first + blocks.width, blocks.block_elements()) - 1;
+    most = std::max(most, last / blocks.row_elements - first / blocks.row_elements + 1);
+  }
+  return most;
+}
+
+// Chooses the block that takes the fewest vectors a row.
+RowBlocks BestBlock(int64_t row_rank, int64_t row_elements, int64_t table_rows, int width) {
+  RowBlocks best{row_rank, row_elements, 1, width};
+  for (int64_t rows = 2; rows <= table_rows && rows * row_elements <= kMostVectors * width; ++rows) {
+    const RowBlocks blocks{row_rank, row_elements, rows, width};
+    if (blocks.vectors() * best.block_rows < best.vectors() * rows) best = blocks;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::TargetTraits& target, int row_width) {
+  if (!target.has_avx512) return std::nullopt;
+  int width = target.vector_bits;
+  for (const HloInstruction* root : loop.roots) {
+    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape())) return std::nullopt;
+    width = std::min(width, codegen::FullVectorWidth(root, target));
+  }
+  const Shape& shape = loop.shape();
+  const int64_t minor = shape.rank() > 0 ? shape.dimensions(shape.rank() - 1) : 0;
+  std::optional<RowBlocks> best;
+  double least =
+      kLargestShare * static_cast<double>(CeilDiv(minor, row_width)) / static_cast<double>(std::max<int64_t>(minor, 1));
+  int64_t row = 1;
+  for (int64_t rank = 1; rank < shape.rank(); ++rank) {
+    row *= shape.dimensions(shape.rank() - rank);
+    if (row >= 2 * width) break;
+    const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
+    const RowBlocks blocks = BestBlock(rank, row, rows, width);
+    const double vectors_per_element =
+        static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
+    if (blocks.block_rows == 1 || vectors_per_element > least) continue;
+    Box box(shape.rank(), 1);
+    for (int64_t d = shape.rank() - rank; d < shape.rank(); ++d) box[d] = shape.dimensions(d);
+    box[shape.rank() - rank - 1] = RowsOfVector(blocks);
+    bool is_suitable = true;
+    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, width);
+    if (!is_suitable) continue;
+    best = blocks;
+    least = vectors_per_element;
+  }
+  return best;
+}
+
+}  // namespace hilo::cpu

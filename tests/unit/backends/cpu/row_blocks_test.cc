@@ -1,0 +1,119 @@
+// Rows that are shorter than two vectors, several of which are vectors: with rests of rows and of lanes, of all widths.
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "tests/support/same_results.h"
+
+namespace hilo {
+namespace {
+
+const char* const kTypes[] = {"f32", "f64", "s8", "bf16", "c64"};
+
+TEST(RowBlocksTest, PermutedRows) {
+  for (const char* type : kTypes) {
+    for (int64_t columns : {5, 7, 9, 13, 20}) {
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule permuted
+        ENTRY main {
+          p = s32[133,$1] parameter(0)
+          x = $0[133,$1] convert(p)
+          a = $0[133,$1] reverse(x), dimensions={1}
+          b = $0[133,$1] reverse(x), dimensions={0,1}
+          c = $0[133,3] slice(x), slice={[0:133], [1:4]}
+          d = $0[67,3] slice(x), slice={[0:133:2], [0:5:2]}
+          ROOT r = ($0[133,$1], $0[133,$1], $0[133,3], $0[67,3]) tuple(a, b, c, d)
+        })",
+                                         type, columns));
+    }
+  }
+}
+
+TEST(RowBlocksTest, RowsOfSeveralDimensions) {
+  for (const char* type : kTypes) {
+    ExpectSameResults(absl::Substitute(R"(
+      HloModule matrices
+      ENTRY main {
+        p = s32[7,41,3,3] parameter(0)
+        x = $0[7,41,3,3] convert(p)
+        a = $0[7,41,3,3] transpose(x), dimensions={0,1,3,2}
+        b = $0[7,41,3,3] reverse(x), dimensions={2}
+        c = $0[7,41,3,3] reverse(x), dimensions={1,3}
+        q = s32[40,5,7] parameter(1)
+        y = $0[40,5,7] convert(q)
+        d = $0[40,7,5] transpose(y), dimensions={0,2,1}
+        e = $0[40,5,7] reverse(y), dimensions={1}
+        ROOT r = ($0[7,41,3,3], $0[7,41,3,3], $0[7,41,3,3], $0[40,7,5], $0[40,5,7]) tuple(a, b, c, d, e)
+      })",
+                                       type));
+  }
+}
+
+TEST(RowBlocksTest, ValuesOfRowsAndColumns) {
+  for (const char* type : kTypes) {
+    for (const char* columns : {"6", "11", "18"}) {
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule rows_and_columns
+        ENTRY main {
+          p = s32[3,45,$1] parameter(0)
+          q = s32[$1] parameter(1)
+          s = s32[3,45] parameter(2)
+          x = $0[3,45,$1] convert(p)
+          y = $0[$1] convert(q)
+          z = $0[3,45] convert(s)
+          yb = $0[3,45,$1] broadcast(y), dimensions={2}
+          zb = $0[3,45,$1] broadcast(z), dimensions={0,1}
+          i = s32[3,45,$1] iota(), iota_dimension=2
+          ib = $0[3,45,$1] convert(i)
+          xy = $0[3,45,$1] multiply(x, yb)
+          xyz = $0[3,45,$1] add(xy, zb)
+          a = $0[3,45,$1] subtract(xyz, ib)
+          c = $0[3,45,$1] reverse(a), dimensions={2}
+          ROOT r = ($0[3,45,$1], $0[3,45,$1]) tuple(a, c)
+        })",
+                                         type, columns));
+    }
+  }
+}
+
+// Scans of rows of a few elements, in lanes that are the rows.
+TEST(RowBlocksTest, ScansOfNarrowRows) {
+  for (const char* type : {"f32", "f64", "s32"}) {
+    for (int64_t columns : {2, 3, 4}) {
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule scans
+        add { a = $0[] parameter(0)  b = $0[] parameter(1)  ROOT c = $0[] add(a, b) }
+        ENTRY main {
+          p = s32[301,$1] parameter(0)
+          x = $0[301,$1] convert(p)
+          z = $0[] constant(0)
+          a = $0[301,$1] reduce-window(x, z), window={size=1x$1 pad=0_0x$2_0}, to_apply=add
+          b = $0[301,$1] reduce-window(x, z), window={size=1x$1 pad=0_0x0_$2}, to_apply=add
+          ROOT r = ($0[301,$1], $0[301,$1]) tuple(a, b)
+        })",
+                                         type, columns, columns - 1));
+    }
+  }
+}
+
+// Products whose right factor has several free dimensions, which become one.
+TEST(RowBlocksTest, ProductsOfShortRows) {
+  ExpectSameResults(R"(
+    HloModule products
+    ENTRY main {
+      p = s32[130,80] parameter(0)
+      q = s32[80,60,3] parameter(1)
+      s = s32[4,5,30,80] parameter(2)
+      t = s32[4,80,5] parameter(3)
+      x = f32[130,80] convert(p)
+      y = f32[80,60,3] convert(q)
+      u = f32[4,5,30,80] convert(s)
+      v = f32[4,80,5] convert(t)
+      a = f32[130,60,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      b = f32[4,5,5,30] dot(v, u), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={3}
+      ROOT r = (f32[130,60,3], f32[4,5,5,30]) tuple(a, b)
+    })");
+}
+
+}  // namespace
+}  // namespace hilo
