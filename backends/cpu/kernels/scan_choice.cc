@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "hlo/analysis/hero.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/analysis/reduction_op.h"
 
@@ -75,6 +76,11 @@ KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, cons
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const TargetTraits& target,
                                                 const NumericOptions& numerics) {
   const std::optional<PrefixScan> scan = PrefixScanOf(instruction);
+  // The elements of short windows are added up in lanes that are the rows.
+  if (scan.has_value() && scan->inner == 1 && scan->opcode.has_value() &&
+      scan->size <= codegen::kLargestShuffledStride &&
+      NarrowArrayWidth({HeroOf(&instruction)}, instruction.shape(), target) > 1)
+    return ChooseLoop(instruction, target);
   if (scan.has_value() && MayScan(*scan, numerics)) return ChooseScan(*scan, target, numerics);
   return ChooseLoop(instruction, target);
 }
