@@ -45,7 +45,8 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     return PlanCachedRows(fusion, target, strict).has_value();
   };
   hooks.before_fusion =
-      MakePassList(MakeFactorTransposition(with_traits(IsFasterTransposed)), MakeCse(), MakeLoopInvariantMotion());
+      MakePassList(MakeColumnMerge(with_traits(FillsMoreLanesMerged)),
+                   MakeFactorTransposition(with_traits(IsFasterTransposed)), MakeCse(), MakeLoopInvariantMotion());
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = with_traits(is_row_kernel),

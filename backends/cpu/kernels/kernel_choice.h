@@ -12,6 +12,7 @@
 //   loop                 one index over all elements, {elements of a part}
 //   rows                 lanes along the rows of the result, a part per row
 //   row-segments         rows split where they change their source, {elements of a part, 0, ends of the segments}
+//   row-blocks           vectors of several short rows, {elements of a part, elements of a block, dimensions of a row}
 //   narrow-rows          rows of few elements: the lanes are rows, {rows of a part}
 //   tiled-transpose      tiles of rows whose operands are read along another dimension, transposed in registers
 //   reduce-unrolled      element by element
@@ -91,6 +92,9 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
 // What the kernels of dots compute besides the product: library products read contiguous slices in place, and streams
 // of weights are computed as they are read.
 DotFusionOptions DotFusionFor(bool strict);
+
+// Returns true for dots whose rows of the result fill more lanes if all free dimensions of the right factor are one.
+bool FillsMoreLanesMerged(const HloInstruction& dot, const codegen::TargetTraits& target, bool strict);
 
 // Returns true for dots that are computed faster, the transpose included, if the right factor is transposed so that its
 // minor-most dimension is that of the result: tiles then load vectors where they would gather.

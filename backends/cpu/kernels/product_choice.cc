@@ -250,6 +250,15 @@ constexpr int64_t kLeastTransposedRows = 4, kLeastLibraryRows = 8, kLeastTranspo
 
 }  // namespace
 
+bool FillsMoreLanesMerged(const HloInstruction& dot, const TargetTraits& target, bool /*strict*/) {
+  const int64_t width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
+  const std::vector<int64_t> sizes = RhsOf(dot).free_sizes;
+  const auto share = [&](int64_t columns) {
+    return static_cast<double>(columns) / static_cast<double>(CeilDiv(columns, width) * width);
+  };
+  return !sizes.empty() && share(sizes.back()) < kFullVectors && share(sizes.back()) < share(Product(sizes));
+}
+
 bool IsFasterTransposed(const HloInstruction& dot, const TargetTraits& target, bool strict) {
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   int64_t minor = rhs.operand->shape().rank() - 1;
