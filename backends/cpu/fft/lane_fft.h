@@ -13,7 +13,7 @@ namespace hilo::cpu::fft {
 
 inline constexpr int kMaxStages = 64;
 // Larger prime factors use Bluestein's algorithm.
-inline constexpr int kMaxRadix = 47;
+inline constexpr int kMaxRadix = 251;
 
 // One pass of Stockham's algorithm. `stride` is the product of the radices of earlier passes, `groups` that of later
 // passes.

@@ -54,6 +54,9 @@ class RowFft {
   struct TwoSteps;
   struct Bluestein;
 
+  // How rows are transformed; row_fft.cc explains.
+  enum class Method { kLanes, kSteps, kBluestein };
+
   RowFft() = default;
   absl::Status PlanSteps();
   absl::Status PlanBluestein();
@@ -61,12 +64,14 @@ class RowFft {
   void FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const;
   void SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const;
   absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
-  bool StepsPay(int64_t rows) const;
+  // Returns the fastest method for so many rows.
+  Method MethodFor(int64_t rows) const;
+  absl::Status RunBy(Method method, const Rows& rows, bool inverse, T scale) const;
 
   int64_t length_ = 1;
   double cost_ = 0;
   double lane_cost_ = 0;                  // of one vector of rows in lanes
-  std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null for long ones and Bluestein's
+  std::unique_ptr<Tables> tables_;        // lanes over rows or columns; null for long ones and very large prime factors
   std::unique_ptr<TwoSteps> steps_;       // null if the length has no balanced factorization
   std::unique_ptr<Bluestein> bluestein_;  // null unless there is a large prime factor
   mutable ScratchCache scratch_;

@@ -106,7 +106,7 @@ TEST(FftTest, EveryShortLength) {
 }
 TEST(FftTest, RowsThatDoNotFillVectors) {
   for (int64_t rows : {2, 15, 16, 17, 37}) {
-    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 121, 128}) ExpectAccurate(n, rows);
+    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 101, 121, 128, 202, 251}) ExpectAccurate(n, rows);
   }
 }
 TEST(FftTest, LongerLengths) {
@@ -189,6 +189,8 @@ TEST(FftTest, ThreadsDoNotChangeResults) {
       EXPECT_EQ(run(type, 1, {1 << 16}, nullptr), run(type, 1, {1 << 16}, pool->get()));
       EXPECT_EQ(run(type, 1, {70001}, nullptr), run(type, 1, {70001}, pool->get()));
       EXPECT_EQ(run(type, 700, {120}, nullptr), run(type, 700, {120}, pool->get()));
+      // One row more than fills vectors; a length for which a single row is transformed in another way.
+      EXPECT_EQ(run(type, 65, {101}, nullptr), run(type, 65, {101}, pool->get()));
       EXPECT_EQ(run(type, 3, {200, 150}, nullptr), run(type, 3, {200, 150}, pool->get()));
     }
   }
