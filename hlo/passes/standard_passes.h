@@ -67,8 +67,8 @@ std::unique_ptr<HloPass> MakeReductionFold();
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
-// "merge-columns": several adjacent free dimensions of the right factors of dots for which `accepts` returns true become
-// one.
+// "merge-columns": several adjacent free dimensions of the right factors of dots for which `accepts` returns true
+// become one.
 std::unique_ptr<HloPass> MakeColumnMerge(std::function<bool(const HloInstruction& dot)> accepts);
 // "transpose-factors": the right factors of dots for which `accepts` returns true are transposed, so that the rows of
 // the result read rows of them.

@@ -49,29 +49,27 @@ std::optional<Box> Reshaped(const Shape& to, const Box& box, const Shape& from) 
 // The box in operand `i` of an instruction; nullopt if it is none.
 std::optional<Box> OperandBox(const HloInstruction& instruction, int64_t i, const Box& box) {
   const Shape& operand = instruction.operand(i)->shape();
-  switch (instruction.opcode()) {
-    case HloOpcode::kBroadcast: {
-      Box result;
-      for (int64_t dim : instruction.attrs<BroadcastAttrs>().dimensions) result.push_back(box[dim]);
-      return result;
-    }
-    case HloOpcode::kTranspose: {
-      Box result(box.size());
-      for (size_t d = 0; d < box.size(); ++d) result[instruction.attrs<TransposeAttrs>().dimensions[d]] = box[d];
-      return result;
-    }
-    case HloOpcode::kBitcast:
-    case HloOpcode::kReshape: return Reshaped(instruction.shape(), box, operand);
-    case HloOpcode::kReverse: return box;
-    case HloOpcode::kSlice: {
-      Box result = box;
-      for (size_t d = 0; d < box.size(); ++d)
-        result[d] = (box[d] - 1) * instruction.attrs<SliceAttrs>().slice[d].stride + 1;
-      return result;
-    }
-    default: break;
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kReverse) return box;
+  if (opcode == HloOpcode::kReshape || opcode == HloOpcode::kBitcast)
+    return Reshaped(instruction.shape(), box, operand);
+  if (opcode == HloOpcode::kBroadcast) {
+    Box result;
+    for (int64_t dim : instruction.attrs<BroadcastAttrs>().dimensions) result.push_back(box[dim]);
+    return result;
   }
-  if (!IsElementwise(instruction.opcode())) return std::nullopt;
+  if (opcode == HloOpcode::kTranspose) {
+    Box result(box.size());
+    for (size_t d = 0; d < box.size(); ++d) result[instruction.attrs<TransposeAttrs>().dimensions[d]] = box[d];
+    return result;
+  }
+  if (opcode == HloOpcode::kSlice) {
+    Box result = box;
+    for (size_t d = 0; d < box.size(); ++d)
+      result[d] = (box[d] - 1) * instruction.attrs<SliceAttrs>().slice[d].stride + 1;
+    return result;
+  }
+  if (!IsElementwise(opcode)) return std::nullopt;
   return operand.rank() == 0 ? Box() : box;
 }
 
