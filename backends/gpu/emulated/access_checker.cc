@@ -124,16 +124,43 @@ bool AccessChecker::Ordered(const ThreadContext& thread, uint32_t other, uint32_
          warp_epoch != thread.warp_epoch;
 }
 
+bool AccessChecker::IsAligned(const ThreadContext& thread, const uint8_t* address, int64_t bytes, uint32_t alignment,
+                              uint32_t site) {
+  if (reinterpret_cast<uintptr_t>(address) % alignment == 0) return true;
+  reports_.Add("misaligned", absl::StrCat(Who(thread), ": an access of ", bytes, " bytes wants an alignment of ",
+                                          alignment, " (site ", site, ")"));
+  return false;
+}
+
 void* AccessChecker::Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment,
                             AccessKind kind, uint32_t site) {
-  if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
-    reports_.Add("misaligned", absl::StrCat(Who(thread), ": an access of ", bytes, " bytes wants an alignment of ",
-                                            alignment, " (site ", site, ")"));
-    return harmless_;
-  }
+  if (!IsAligned(thread, address, bytes, alignment, site)) return harmless_;
   if (!IsInBounds(thread, address, bytes, kind, site))
     return bytes <= static_cast<int64_t>(sizeof(harmless_)) ? harmless_ : address;
   return address;
+}
+
+bool AccessChecker::StartCopy(const ThreadContext& thread, const AsyncCopy& copy) {
+  auto* const global = const_cast<uint8_t*>(copy.global);
+  const auto alignment = static_cast<uint32_t>(copy.bytes);
+  if (!IsAligned(thread, copy.shared, copy.bytes, alignment, copy.site) ||
+      !IsAligned(thread, global, copy.bytes, alignment, copy.site)) {
+    return false;
+  }
+  if (!IsShared(copy.shared) || (copy.from_global > 0 && IsShared(global))) {
+    reports_.Add("copy-space",
+                 absl::StrCat(Who(thread), " copies other than from global into shared memory (site ", copy.site, ")"));
+    return false;
+  }
+  if (copy.from_global > 0 && !IsInBounds(thread, global, copy.from_global, AccessKind::kLoad, copy.site)) return false;
+  if (!IsInBounds(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site)) return false;
+  for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = thread.linear + 1;
+  return true;
+}
+
+void AccessChecker::LandCopy(const ThreadContext& thread, const AsyncCopy& copy) {
+  for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = 0;
+  CheckShared(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site);
 }
 
 int64_t AccessChecker::Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
@@ -169,9 +196,15 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
     return false;
   }
   const uint32_t self = thread.linear + 1;
-  bool raced = false, unwritten = false;
+  bool raced = false, unwritten = false, copying = false;
   for (int64_t i = offset; i < offset + bytes; ++i) {
     SharedShadow& at = shadow_[i];
+    if (at.copying_thread != 0 && !copying) {
+      copying = true;
+      reports_.Add("copy-pending",
+                   absl::StrCat(Who(thread), " ", Verb(kind), " shared byte ", i, ", into which thread ",
+                                at.copying_thread - 1, " copies and has not waited for it (site ", site, ")"));
+    }
     const bool both_atomic = kind == AccessKind::kAtomic && at.atomic_write;
     const bool after_write = Ordered(thread, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
     const bool after_read =

@@ -14,6 +14,7 @@
 
 #include "absl/types/span.h"
 #include "backends/gpu/emulated/access_report.h"
+#include "backends/gpu/emulated/async_copies.h"
 #include "backends/gpu/emulated/emulated_memory.h"
 #include "backends/gpu/emulated/thread_context.h"
 
@@ -65,15 +66,21 @@ class AccessChecker {
   // Returns the address to access.
   void* Access(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t alignment, AccessKind kind,
                uint32_t site);
+  // Called when a thread starts an asynchronous copy; returns whether it may be made. It writes its destination from
+  // now on until it lands: nothing may access those bytes in between.
+  bool StartCopy(const ThreadContext& thread, const AsyncCopy& copy);
+  void LandCopy(const ThreadContext& thread, const AsyncCopy& copy);
   int64_t Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
 
  private:
   struct SharedShadow {
     uint32_t write_thread, write_epoch, write_warp_epoch;
     uint32_t read_thread, read_epoch, read_warp_epoch;
+    uint32_t copying_thread;  // of an asynchronous copy that has not landed, from 1; 0 for none
     bool atomic_write, written;
   };
 
+  bool IsAligned(const ThreadContext& thread, const uint8_t* address, int64_t bytes, uint32_t alignment, uint32_t site);
   bool IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
   bool IsShared(const uint8_t* address) const;
   bool CheckShared(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);

@@ -72,6 +72,23 @@ uint64_t hilo_emulated_range(ThreadContext* thread, void* address, uint64_t byte
                                        static_cast<AccessKind>(kind), site);
 }
 
+void hilo_emulated_copy(ThreadContext* thread, void* shared, const void* global, uint32_t bytes, uint32_t from_global,
+                        uint32_t site) {
+  const AsyncCopy copy{static_cast<uint8_t*>(shared), static_cast<const uint8_t*>(global), bytes,
+                       std::min(from_global, bytes), site};
+  AccessChecker* const checker = thread->run->checker();
+  if (checker == nullptr || checker->StartCopy(*thread, copy)) thread->copies->Start(copy);
+}
+
+void hilo_emulated_copy_commit(ThreadContext* thread) { thread->copies->Commit(); }
+
+void hilo_emulated_copy_wait(ThreadContext* thread, int32_t pending) {
+  AccessChecker* const checker = thread->run->checker();
+  thread->copies->Wait(pending, [&](const AsyncCopy& copy) {
+    if (checker != nullptr) checker->LandCopy(*thread, copy);
+  });
+}
+
 }  // extern "C"
 
 }  // namespace
@@ -81,7 +98,10 @@ std::vector<codegen::HostSymbol> ThreadSymbols() {
           {kWarpFunction, reinterpret_cast<void*>(&hilo_emulated_warp)},
           {kMatrixFunction, reinterpret_cast<void*>(&hilo_emulated_matrix)},
           {kAccessFunction, reinterpret_cast<void*>(&hilo_emulated_access)},
-          {kRangeFunction, reinterpret_cast<void*>(&hilo_emulated_range)}};
+          {kRangeFunction, reinterpret_cast<void*>(&hilo_emulated_range)},
+          {kCopyFunction, reinterpret_cast<void*>(&hilo_emulated_copy)},
+          {kCopyCommitFunction, reinterpret_cast<void*>(&hilo_emulated_copy_commit)},
+          {kCopyWaitFunction, reinterpret_cast<void*>(&hilo_emulated_copy_wait)}};
 }
 
 BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports)
@@ -98,6 +118,7 @@ BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessC
                                          kSharedSlack * kSharedSlack);
   }
   threads_.resize(launch.kernel->has_barriers ? thread_count_ : 1);
+  copies_.resize(threads_.size());
   order_.resize(thread_count_);
   std::iota(order_.begin(), order_.end(), 0u);
   if (launch.seed == 1) std::reverse(order_.begin(), order_.end());
@@ -114,6 +135,7 @@ BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessC
     set(launch.dimensions.grid, thread.grid_size);
     thread.shared = shared_;
     thread.run = this;
+    thread.copies = &copies_[i];
     SetThread(static_cast<int64_t>(i), &thread);
   }
 }
@@ -156,6 +178,11 @@ void BlockRun::Entry() {
   BlockRun* const run = starting;
   ThreadContext* const thread = run->running_;
   run->launch_.function(run->launch_.arguments.data(), thread);
+  if (!thread->copies->empty()) {
+    run->reports_->Add("copy-unfinished",
+                       absl::StrCat(Who(*thread), " ends without having waited for its asynchronous copies"));
+    thread->copies->Clear();
+  }
   thread->state = ThreadState::kDone;
   run->Yield(thread);
 }

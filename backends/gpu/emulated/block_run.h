@@ -12,6 +12,7 @@
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/emulated/access_checker.h"
 #include "backends/gpu/emulated/access_report.h"
+#include "backends/gpu/emulated/async_copies.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "hilo/host.h"
@@ -71,6 +72,7 @@ class BlockRun {
   std::vector<uint8_t> shared_storage_;
   uint8_t* shared_ = nullptr;
   std::vector<ThreadContext> threads_;
+  std::vector<AsyncCopies> copies_;  // by thread
   std::vector<uint32_t> order_;
   std::minstd_rand random_;
   void* scheduler_ = nullptr;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "backends/gpu/emulated/device_math.h"
 #include "backends/llvm/elements/small_float_emit.h"
@@ -294,6 +295,7 @@ class Transform {
       if (checked_) Check(load);
       return load;
     }
+    if (absl::StartsWith(name, "cp.async.")) return Copy(call, name);
     if (name == "barrier0" || absl::StartsWith(name, "barrier.cta.sync")) {
       HILO_RETURN_IF_ERROR(NeedsThread(name));
       Call(kBarrierFunction, b_.getVoidTy(), {thread_, NextSite()});
@@ -371,6 +373,32 @@ class Transform {
     for (unsigned i = 0; i < types->getNumElements(); ++i)
       results = b_.CreateInsertValue(results, b_.CreateLoad(types->getElementType(i), word(i)), i);
     return results;
+  }
+
+  // llvm.nvvm.cp.async.{ca,cg}.shared.global.BYTES[.s], where `.s` has the bytes that are read, and waiting for copies.
+  absl::StatusOr<Value*> Copy(llvm::CallInst* call, absl::string_view name) {
+    HILO_RETURN_IF_ERROR(NeedsThread(name));
+    if (name == "cp.async.commit.group") {
+      Call(kCopyCommitFunction, b_.getVoidTy(), {thread_});
+      return nullptr;
+    }
+    if (name == "cp.async.wait.group" || name == "cp.async.wait.all") {
+      Value* rest = call->arg_empty() ? b_.getInt32(~0u) : call->getArgOperand(0);
+      Call(kCopyWaitFunction, b_.getVoidTy(), {thread_, rest});
+      return nullptr;
+    }
+    absl::string_view text = name;
+    const bool has_size = absl::ConsumeSuffix(&text, ".s");
+    for (const absl::string_view prefix : {"cp.async.ca.shared.global.", "cp.async.cg.shared.global."}) {
+      uint32_t bytes = 0;
+      if (!absl::ConsumePrefix(&text, prefix) || !absl::SimpleAtoi(text, &bytes)) continue;
+      Value* size = b_.getInt32(bytes);
+      Call(kCopyFunction, b_.getVoidTy(),
+           {thread_, Generic(call->getArgOperand(0)), Generic(call->getArgOperand(1)), size,
+            has_size ? call->getArgOperand(2) : size, NextSite()});
+      return nullptr;
+    }
+    return Unimplemented("the emulated device has no llvm.nvvm.", name);
   }
 
   absl::Status NeedsThread(absl::string_view name) {

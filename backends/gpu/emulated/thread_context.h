@@ -11,6 +11,7 @@
 namespace hilo::gpu {
 
 class BlockRun;
+class AsyncCopies;
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
@@ -61,7 +62,8 @@ struct ThreadContext {
   WarpOperation operation;
   uint32_t mask, value, operand, clamp;  // of the operation
   uint32_t result;
-  uint32_t* words;  // of an operation on matrices: registers, and then results
+  uint32_t* words;      // of an operation on matrices: registers, and then results
+  AsyncCopies* copies;  // that the thread has started
 };
 
 inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockOffset = offsetof(ThreadContext, block),
@@ -79,9 +81,15 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 //   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
 //   does no harm if the access is out of bounds u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32
 //   site): the bytes, or 0 if they are out of bounds
+//   void copy(ThreadContext*, void* shared, const void* global, u32 bytes, u32 from_global, u32 site): cp.async, which
+//   fills the rest with zeros
+//   void copy_commit(ThreadContext*), void copy_wait(ThreadContext*, i32 pending): for all but the newest groups; -1:
+//   for all copies
 inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp",
                       kMatrixFunction[] = "hilo_emulated_matrix", kAccessFunction[] = "hilo_emulated_access",
-                      kRangeFunction[] = "hilo_emulated_range";
+                      kRangeFunction[] = "hilo_emulated_range", kCopyFunction[] = "hilo_emulated_copy",
+                      kCopyCommitFunction[] = "hilo_emulated_copy_commit",
+                      kCopyWaitFunction[] = "hilo_emulated_copy_wait";
 std::vector<codegen::HostSymbol> ThreadSymbols();
 
 }  // namespace hilo::gpu

@@ -188,6 +188,51 @@ std::string RunNeighbour(bool barrier) {
   return bench.Kinds();
 }
 
+// Returns the kinds of reports, and in `right` whether the results are those of finished copies.
+std::string RunCopies(const EmulatedOptions& options, const std::string& text, bool* right) {
+  Bench bench(text, "copy", options);
+  if (bench.kernel == nullptr) return "not loaded";
+  const std::vector<float> values = Numbers(1024);
+  float *a = bench.Make(1024, values), *out = bench.Make<float>(256);
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out)}, {R(a, 1024), W(out, 256)}).ok());
+  bench.stream->Synchronize().IgnoreError();
+  *right = true;
+  for (int t = 0; t < 256; ++t) *right &= out[t] == values[1023 - 4 * t];
+  return bench.Kinds();
+}
+
+TEST(EmulatedDriverTest, AsynchronousCopies) {
+  bool right = false;
+  for (const EmulatedOptions& options : Ways()) {
+    EXPECT_EQ(RunCopies(options, CopyKernel(), &right), "");
+    EXPECT_TRUE(right);
+    EXPECT_EQ(RunCopies(options, CopyKernel("call void @llvm.nvvm.cp.async.wait.all()"), &right), "");
+    EXPECT_TRUE(right);
+  }
+}
+
+TEST(EmulatedDriverTest, MissingWaitsForCopies) {
+  bool right = true;
+  for (const EmulatedOptions& options : Ways()) {
+    const absl::string_view found = options.check_accesses ? "copy-pending copy-unfinished" : "copy-unfinished";
+    EXPECT_EQ(RunCopies(options, CopyKernel(""), &right), found);
+    EXPECT_FALSE(right);
+    // The newest group may still be under way.
+    EXPECT_EQ(RunCopies(options, CopyKernel("call void @llvm.nvvm.cp.async.wait.group(i32 1)"), &right), found);
+    EXPECT_FALSE(right);
+  }
+}
+
+TEST(EmulatedDriverTest, FaultsOfCopies) {
+  bool right = true;
+  const EmulatedOptions checked{.check_accesses = true, .seed = 0};
+  EXPECT_EQ(RunCopies(checked, CopyKernel("call void @llvm.nvvm.cp.async.wait.all()", 8), &right),
+            "misaligned uninitialized-shared");
+  // Half of the threads copy to behind the array.
+  EXPECT_EQ(RunCopies(checked, CopyKernel("call void @llvm.nvvm.cp.async.wait.all()", 6144), &right),
+            "race-shared shared-out-of-bounds uninitialized-shared");
+}
+
 TEST(EmulatedDriverTest, WarpBarrier) {
   EXPECT_EQ(RunNeighbour(true), "");
   const std::string found = RunNeighbour(false);

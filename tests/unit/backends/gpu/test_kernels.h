@@ -171,6 +171,50 @@ end:
                     "@tile = internal addrspace(3) global [256 x float] poison, align 16");
 }
 
+// out[t] = a[1023 - 4 t] + 0 through shared memory, which asynchronous copies fill in two groups: four elements of a
+// thread, the newer one, and two elements followed by zeros, of which one is added. `wait` is between a thread's copies
+// and the barrier; its elements are at byte 16 t + `at`.
+inline std::string CopyKernel(absl::string_view wait = "call void @llvm.nvvm.cp.async.wait.group(i32 0)",
+                              int64_t at = 0) {
+  return KernelText("copy", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out",
+                    absl::StrCat(R"(
+  %four = mul nuw nsw i32 %t, 4
+  %index = zext nneg i32 %four to i64
+  %pa = getelementptr inbounds float, ptr %a, i64 %index
+  %global = addrspacecast ptr %pa to ptr addrspace(1)
+  %byte = mul nuw nsw i32 %t, 16
+  %own = add nuw nsw i32 %byte, )",
+                                 at, R"(
+  %other = add nuw nsw i32 %byte, 4096
+  %mine = getelementptr inbounds i8, ptr addrspace(3) @tile, i32 %own
+  %second = getelementptr inbounds i8, ptr addrspace(3) @tile, i32 %other
+  call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) %second, ptr addrspace(1) %global, i32 8)
+  call void @llvm.nvvm.cp.async.commit.group()
+  call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %mine, ptr addrspace(1) %global)
+  call void @llvm.nvvm.cp.async.commit.group()
+  )",
+                                 wait, R"(
+  call void @llvm.nvvm.barrier0()
+  %back = sub nuw nsw i32 1023, %four
+  %theirs = getelementptr inbounds float, ptr addrspace(3) @tile, i32 %back
+  %x = load float, ptr addrspace(3) %theirs
+  %zero = getelementptr inbounds i8, ptr addrspace(3) %second, i32 8
+  %y = load float, ptr addrspace(3) %zero
+  %z = fadd float %x, %y
+  %t64 = zext nneg i32 %t to i64
+  %po = getelementptr inbounds float, ptr %out, i64 %t64
+  store float %z, ptr %po
+  ret void)"),
+                    R"(
+@tile = internal addrspace(3) global [8192 x i8] poison, align 16
+declare void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3), ptr addrspace(1))
+declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)
+declare void @llvm.nvvm.cp.async.commit.group()
+declare void @llvm.nvvm.cp.async.wait.group(i32)
+declare void @llvm.nvvm.cp.async.wait.all()
+)");
+}
+
 // out[t] = a[t ^ 1] through shared memory; lanes of one warp need a warp barrier for it.
 inline std::string NeighbourKernel(bool barrier = true) {
   return KernelText("neighbour", "ptr noalias readonly align 256 %a, ptr noalias align 256 %out",
