@@ -28,6 +28,8 @@ struct ProductFacts {
   int64_t batch, rows, columns, depth;
   PrimitiveType lhs, rhs, sum;
   int64_t lhs_minor = 1, rhs_minor = 1;  // sizes of the dimensions in which elements are adjacent
+  // True if both operands are in memory as the kernel has them in shared memory.
+  bool can_copy = false;
 };
 
 // Tiles of 64 x 64 results, 4 x 4 for each of 256 threads, over strips 16 deep: twice 8 KB of shared memory for F32,
@@ -43,8 +45,12 @@ constexpr int64_t kTensorCoreStripBytes = 64;
 constexpr int64_t kNarrowSide = 16, kMiddleSide = 64, kWideSide = 128, kWarpSide = 32;
 // Multiprocessors of an H100: with fewer tiles, smaller ones are faster.
 constexpr int64_t kWantedTiles = 132;
-// With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time.
-constexpr int64_t kNarrowStripBytes = 256;
+// Strips that asynchronous copies fill: with more than four, reads wait no less; as many as fit into static shared
+// memory. A copy has at least four bytes.
+constexpr int64_t kMostCopiedStrips = 4, kSharedBytes = 48 << 10, kLeastCopiedBytes = 4;
+// With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time. Of
+// those that are copied, several are waited for.
+constexpr int64_t kNarrowStripBytes = 256, kNarrowCopiedBytes = 128;
 // Producers of an operand that are looked at.
 constexpr int64_t kMaxSources = 32;
 constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
@@ -81,7 +87,8 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
     tile.step = tile.strip / 2;
     const bool is_narrow =
         std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide;
-    while (is_narrow && tile.strip < product.depth && tile.strip * bytes < kNarrowStripBytes) tile.strip *= 2;
+    const int64_t most = product.can_copy ? kNarrowCopiedBytes : kNarrowStripBytes;
+    while (is_narrow && tile.strip < product.depth && tile.strip * bytes < most) tile.strip *= 2;
     const int64_t own = is_narrow ? kNarrowSide : kWarpSide;
     tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * own : own);
     tile.own_columns = std::min(tile.columns, own);
@@ -101,16 +108,22 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
   };
   tile.lhs_group = group(product.lhs, product.lhs_minor, tile.rows);
   tile.rhs_group = group(product.rhs, product.rhs_minor, tile.columns);
+  const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
+  if (tile.uses_tensor_cores() && product.can_copy &&
+      std::min(tile.lhs_group, tile.rhs_group) * bytes >= kLeastCopiedBytes)
+    tile.copied_strips = std::min(kMostCopiedStrips, kSharedBytes / ((tile.rows + tile.columns) * tile.strip * bytes));
   return tile;
 }
 
 KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFacts& facts) {
   const ProductTile tile = TileOf(product, facts);
-  return {.kind = kind,
-          .width = tile.step,
-          .tile = tile.ToList(),
-          .why = absl::StrCat("fills tiles: ", product.rows, " x ", product.columns, " x ", product.depth,
-                              tile.uses_tensor_cores() ? ", on tensor cores" : "")};
+  return {
+      .kind = kind,
+      .width = tile.step,
+      .tile = tile.ToList(),
+      .why = absl::StrCat("fills tiles: ", product.rows, " x ", product.columns, " x ", product.depth,
+                          tile.uses_tensor_cores() ? ", on tensor cores" : "",
+                          tile.copied_strips > 0 ? absl::StrCat(", ", tile.copied_strips, " strips by copies") : "")};
 }
 
 // Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
@@ -282,7 +295,14 @@ DotFusionOptions DotFusionFor(const KernelFacts& facts) {
 }
 
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts) {
-  const ProductFacts product = FactsOf(*DotOf(instruction));
+  const HloInstruction& dot = *DotOf(instruction);
+  ProductFacts product = FactsOf(dot);
+  // Tensor cores want elements of eight bits along the depth.
+  const auto can_copy = [&](const DotSide& side) {
+    return ArrayOfOperand(side.operand, &instruction) != nullptr &&
+           (PrimitiveTypeByteSize(side.operand->shape().element_type()) > 1 || side.DepthIsMinor());
+  };
+  product.can_copy = can_copy(LhsOf(dot)) && can_copy(RhsOf(dot));
   if (FillsTiles(product, facts)) return Tiled(KernelKind::kTiledDot, product, facts);
   return ChooseLoop(instruction, facts, "too small for tiles");
 }

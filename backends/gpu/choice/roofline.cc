@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/match/product_match.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -12,7 +13,7 @@ namespace hilo::gpu {
 namespace {
 
 constexpr GpuMachine kMachine;
-constexpr double kLibraryPart = 0.7, kOwnPart = 0.35, kThreadPart = 0.5;
+constexpr double kLibraryPart = 0.7, kOwnPart = 0.35, kPipelinePart = 0.5, kThreadPart = 0.5;
 
 // Of the data sheet, in flops per nanosecond; a complex multiplication is four.
 double TensorCorePeak(PrimitiveType type) {
@@ -31,7 +32,9 @@ ProductUnit UnitOf(const KernelConfig& config) {
     return ProductUnit::kLibrary;
   const bool tiled = config.kind == KernelKind::kAttention || config.kind == KernelKind::kTiledDot ||
                      config.kind == KernelKind::kTiledConvolution;
-  return tiled && config.width > 1 ? ProductUnit::kOwnTensorCores : ProductUnit::kThreads;
+  if (!tiled || config.width == 1) return ProductUnit::kThreads;
+  const bool copies = config.kind == KernelKind::kTiledDot && ProductTile::Of(config).copied_strips > 0;
+  return copies ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
 }
 
 }  // namespace
@@ -41,7 +44,10 @@ double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit) {
     const double peak = 2 * kMachine.instructions_per_ns * kThreadPart;
     return ComplexComponentType(type) == F64 ? peak / 2 : peak;
   }
-  return TensorCorePeak(type) * (unit == ProductUnit::kLibrary ? kLibraryPart : kOwnPart);
+  const double part = unit == ProductUnit::kLibrary       ? kLibraryPart
+                      : unit == ProductUnit::kOwnPipeline ? kPipelinePart
+                                                          : kOwnPart;
+  return TensorCorePeak(type) * part;
 }
 
 double Roofline::ns() const { return launch_ns + std::max(memory_ns, arithmetic_ns); }

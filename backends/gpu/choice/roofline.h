@@ -18,10 +18,10 @@ struct GpuMachine {
   int64_t multiprocessors = 132;
 };
 
-enum class ProductUnit { kThreads, kOwnTensorCores, kLibrary };
+enum class ProductUnit { kThreads, kOwnTensorCores, kOwnPipeline, kLibrary };
 
 // The flops per nanosecond of products with factors of `type`. Of the peak of tensor cores libraries reach about 0.7;
-// mma.sync without asynchronous copies is taken to reach half of that.
+// mma.sync is taken to reach half of that, and 0.5 of the peak with strips that asynchronous copies fill.
 double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit);
 
 struct Roofline {

@@ -4,6 +4,7 @@
 #include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/tiled_product.h"
+#include "backends/gpu/match/operands.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
@@ -24,6 +25,7 @@ class DotKernel {
  public:
   DotKernel(KernelEmitter& k, const HloInstruction* instruction)
       : k_(k),
+        instruction_(instruction),
         dot_(DotOf(*instruction)),
         results_(LoopResultsOf(*instruction)),
         lhs_(LhsOf(*dot_)),
@@ -34,8 +36,8 @@ class DotKernel {
   TiledProduct product() {
     return {.batch = Product(lhs_.batch_sizes),
             .depth = Product(lhs_.contracting_sizes),
-            .lhs = ProductSideOf(k_, lhs_),
-            .rhs = ProductSideOf(k_, rhs_),
+            .lhs = ProductSideOf(k_, lhs_, ArrayOfOperand(lhs_.operand, instruction_)),
+            .rhs = ProductSideOf(k_, rhs_, ArrayOfOperand(rhs_.operand, instruction_)),
             .sum_type = sum_type_,
             .store = [this](auto* batch, auto* m, auto* n, auto sums) { return Store(batch, m, n, sums); }};
   }
@@ -62,7 +64,7 @@ class DotKernel {
   }
 
   KernelEmitter& k_;
-  const HloInstruction* dot_;
+  const HloInstruction *instruction_, *dot_;
   const LoopResults results_;
   const DotSide lhs_, rhs_;
   const PrimitiveType sum_type_;

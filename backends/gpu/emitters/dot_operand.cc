@@ -11,6 +11,37 @@ namespace {
 using codegen::Index;
 using codegen::LaneIndex;
 
+// Returns the index in the operand of an element.
+std::vector<LaneIndex> IndexOf(const DotSide& side, const std::vector<LaneIndex>& batches,
+                               const std::vector<LaneIndex>& positions, const std::vector<LaneIndex>& depths) {
+  std::vector<LaneIndex> at(side.operand->shape().rank());
+  const auto set = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
+    for (size_t d = 0; d < indices.size(); ++d) at[dimensions[d]] = indices[d];
+  };
+  set(side.batch, batches);
+  set(side.free, positions);
+  set(side.contracting, depths);
+  return at;
+}
+
+absl::StatusOr<llvm::Value*> AddressOf(KernelEmitter& k, const DotSide& side, const HloInstruction* array,
+                                       llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
+  const std::vector<LaneIndex> at =
+      IndexOf(side, k.Delinearize(batch, side.batch_sizes), k.Delinearize(position, side.free_sizes),
+              k.Delinearize(depth, side.contracting_sizes));
+  const Shape& shape = side.operand->shape();
+  const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(shape.dimensions());
+  llvm::IRBuilder<>& b = k.b();
+  llvm::Value* offset = b.getInt64(0);
+  for (size_t d = 0; d < at.size(); ++d) {
+    llvm::Value* of_dimension =
+        b.CreateMul(at[d].Value(k.context()), b.getInt64(static_cast<uint64_t>(strides[d])), "", true, true);
+    offset = b.CreateAdd(offset, of_dimension, "", true, true);
+  }
+  return b.CreateInBoundsGEP(codegen::MemoryType(b.getContext(), shape.element_type()), k.ArrayOf(array).pointer,
+                             offset);
+}
+
 absl::StatusOr<Elements> Load(KernelEmitter& k, const DotSide& side, llvm::Value* batch, llvm::Value* position,
                               llvm::Value* depth, int64_t group) {
   const bool deep = side.DepthIsMinor();
@@ -19,13 +50,7 @@ absl::StatusOr<Elements> Load(KernelEmitter& k, const DotSide& side, llvm::Value
              depths = k.Adjacent(depth, side.contracting_sizes, deep ? group : 1);
   Elements elements;
   for (int64_t i = 0; i < group; ++i) {
-    std::vector<LaneIndex> at(side.operand->shape().rank());
-    const auto set = [&](const std::vector<int64_t>& dimensions, const std::vector<LaneIndex>& indices) {
-      for (size_t d = 0; d < indices.size(); ++d) at[dimensions[d]] = indices[d];
-    };
-    set(side.batch, batches);
-    set(side.free, positions[deep ? 0 : i]);
-    set(side.contracting, depths[deep ? i : 0]);
+    std::vector<LaneIndex> at = IndexOf(side, batches, positions[deep ? 0 : i], depths[deep ? i : 0]);
     HILO_ASSIGN_OR_RETURN(elements.emplace_back(), k.elements().Generate(side.operand, Index(std::move(at))));
   }
   return elements;
@@ -33,13 +58,19 @@ absl::StatusOr<Elements> Load(KernelEmitter& k, const DotSide& side, llvm::Value
 
 }  // namespace
 
-ProductSide ProductSideOf(KernelEmitter& k, const DotSide& side) {
-  return {.positions = Product(side.free_sizes),
-          .type = side.operand->shape().element_type(),
-          .depth_is_minor = side.DepthIsMinor(),
-          .elements = [&k, &side](auto* batch, auto* position, auto* depth, int64_t group) {
-            return Load(k, side, batch, position, depth, group);
-          }};
+ProductSide ProductSideOf(KernelEmitter& k, const DotSide& side, const HloInstruction* array) {
+  ProductSide product{.positions = Product(side.free_sizes),
+                      .type = side.operand->shape().element_type(),
+                      .depth_is_minor = side.DepthIsMinor(),
+                      .elements = [&k, &side](auto* batch, auto* position, auto* depth, int64_t group) {
+                        return Load(k, side, batch, position, depth, group);
+                      }};
+  if (array != nullptr) {
+    product.address = [&k, &side, array](auto* batch, auto* position, auto* depth) {
+      return AddressOf(k, side, array, batch, position, depth);
+    };
+  }
+  return product;
 }
 
 }  // namespace hilo::gpu

@@ -6,6 +6,7 @@
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/ptx/ptx.h"
 #include "backends/llvm/llvm_compat.h"
+#include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -256,6 +257,36 @@ llvm::Value* KernelEmitter::LoadCell(llvm::Value* cells, llvm::Value* index, llv
   llvm::Value* value =
       b().CreateAlignedLoad(cell, b().CreateInBoundsGEP(cell, cells, index), llvm::Align(CellBytes(cell)));
   return cell == type ? value : b().CreateICmpNE(value, llvm::ConstantInt::get(cell, 0));
+}
+
+absl::Status KernelEmitter::StartCopy(llvm::Value* shared, llvm::Value* global, int64_t bytes, llvm::Value* inside) {
+  // Those of 16 bytes leave the first level of the cache alone.
+  const auto intrinsic = [&](llvm::Intrinsic::ID whole, llvm::Intrinsic::ID part) {
+    global = b().CreateAddrSpaceCast(global, llvm::PointerType::get(b().getContext(), 1));
+    llvm::Value* arguments[] = {shared, global, nullptr};
+    if (inside != nullptr) arguments[2] = b().CreateSelect(inside, b().getInt32(bytes), b().getInt32(0));
+    b().CreateIntrinsic(inside == nullptr ? whole : part, {},
+                        llvm::ArrayRef<llvm::Value*>(arguments).take_front(inside == nullptr ? 2 : 3));
+    return absl::OkStatus();
+  };
+  switch (bytes) {
+    case 4:
+      return intrinsic(llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4,
+                       llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4_s);
+    case 8:
+      return intrinsic(llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8,
+                       llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8_s);
+    case 16:
+      return intrinsic(llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16,
+                       llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s);
+    default: return Internal("no asynchronous copy of ", bytes, " bytes");
+  }
+}
+
+void KernelEmitter::CommitCopies() { b().CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_commit_group, {}, {}); }
+
+void KernelEmitter::WaitForCopies(int64_t newest) {
+  b().CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {}, {b().getInt32(static_cast<uint32_t>(newest))});
 }
 
 llvm::Value* KernelEmitter::ShuffleDown(llvm::Value* value, int distance) {

@@ -68,6 +68,13 @@ class KernelEmitter : public codegen::KernelFunction {
   static int64_t CellBytes(llvm::Type* type);
   void StoreCell(llvm::Value* cells, llvm::Value* index, llvm::Value* value);
   llvm::Value* LoadCell(llvm::Value* cells, llvm::Value* index, llvm::Type* type);
+  // Starts an asynchronous copy of `bytes` (4, 8 or 16) from global to shared memory, to addresses that are multiples
+  // of them; of zeros if `inside` is false (null: it is true). Architectures from sm_80 on.
+  absl::Status StartCopy(llvm::Value* shared, llvm::Value* global, int64_t bytes, llvm::Value* inside);
+  // Makes a group of the copies that the thread has started since the last group.
+  void CommitCopies();
+  // Waits for the thread's copies but those of its `newest` newest groups. Other threads see them after a barrier.
+  void WaitForCopies(int64_t newest);
   // Returns the value of the lane `distance` after this one, or the lane's own if there is none. All lanes take part.
   llvm::Value* ShuffleDown(llvm::Value* value, int distance);
   // Returns the value of the lane whose index differs in the bit `distance`. All lanes take part.

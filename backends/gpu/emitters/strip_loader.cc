@@ -13,12 +13,20 @@ using codegen::Carried;
 using codegen::ElementValue;
 
 constexpr int64_t kMaxStoreBytes = 16;
+// Groups of 16 bytes that are in different banks.
+constexpr int64_t kLinesInBanks = 8;
 
 }  // namespace
 
 llvm::Value* Strip::Cell(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* depth) const {
   llvm::Value *line = layout.lines_are_positions ? position : depth,
               *in_line = layout.lines_are_positions ? depth : position;
+  if (layout.permuted > 0) {
+    const int64_t count = std::min(layout.pitch / layout.permuted, kLinesInBanks);
+    const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+    llvm::Value* group = b.CreateURem(b.CreateUDiv(line, constant(kLinesInBanks / count)), constant(count));
+    in_line = b.CreateXor(in_line, b.CreateMul(group, constant(layout.permuted), "", true, true));
+  }
   llvm::Value* from_line = b.CreateMul(line, b.getInt64(static_cast<uint64_t>(layout.pitch)), "", true, true);
   return b.CreateAdd(first, b.CreateAdd(from_line, in_line, "", true, true), "", true, true);
 }
@@ -52,24 +60,45 @@ llvm::Value* StripLoader::AtMost(llvm::Value* index, int64_t limit) {
   return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, index, Int(limit));
 }
 
-absl::StatusOr<Carried> StripLoader::Load(llvm::Value* batch, llvm::Value* first, llvm::Value* depth) {
+StripLoader::Place StripLoader::PlaceOf(const Group& group, llvm::Value* position, llvm::Value* depth) {
+  Place place{.position = Plus(position, group.position), .depth = Plus(depth, group.depth), .inside = nullptr};
+  if (side_.positions % sizes_.positions != 0 || group.exists != nullptr)
+    place.position = AtMost(place.position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
+  if (sizes_.depth % sizes_.strip != 0) {
+    place.inside = b_.CreateICmpULT(place.depth, Int(sizes_.depth));
+    place.depth = AtMost(place.depth, sizes_.depth - (side_.depth_is_minor ? sizes_.group : 1));
+  }
+  return place;
+}
+
+absl::StatusOr<Carried> StripLoader::Load(llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
   Carried all;
   for (const Group& group : Groups()) {
-    llvm::Value *position = Plus(first, group.position), *at = Plus(depth, group.depth);
-    llvm::Value* inside = nullptr;
-    if (side_.positions % sizes_.positions != 0 || group.exists != nullptr)
-      position = AtMost(position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
-    if (sizes_.depth % sizes_.strip != 0) {
-      inside = b_.CreateICmpULT(at, Int(sizes_.depth));
-      at = AtMost(at, sizes_.depth - (side_.depth_is_minor ? sizes_.group : 1));
-    }
-    HILO_ASSIGN_OR_RETURN(const Elements elements, side_.elements(batch, position, at, sizes_.group));
+    const Place place = PlaceOf(group, position, depth);
+    HILO_ASSIGN_OR_RETURN(const Elements elements, side_.elements(batch, place.position, place.depth, sizes_.group));
     for (llvm::Value* cells : TogetherOf(elements)) {
       llvm::Value* zero = llvm::Constant::getNullValue(cells->getType());
-      all.push_back(inside == nullptr ? cells : b_.CreateSelect(inside, cells, zero));
+      all.push_back(place.inside == nullptr ? cells : b_.CreateSelect(place.inside, cells, zero));
     }
   }
   return all;
+}
+
+absl::Status StripLoader::StartCopies(llvm::Value* batch, llvm::Value* position, llvm::Value* depth,
+                                      llvm::Value* number) {
+  HILO_RET_CHECK(side_.address != nullptr && Together() == sizes_.group);
+  const Strip strip = StripOf(number);
+  const int64_t bytes = sizes_.group * KernelEmitter::CellBytes(layout_.cell);
+  for (const Group& group : Groups()) {
+    const Place place = PlaceOf(group, position, depth);
+    const auto copy = [&]() -> absl::Status {
+      HILO_ASSIGN_OR_RETURN(llvm::Value * from, side_.address(batch, place.position, place.depth));
+      llvm::Value* to = b_.CreateInBoundsGEP(layout_.cell, strip.cells[0], strip.Cell(b_, group.position, group.depth));
+      return k_.StartCopy(to, from, bytes, place.inside);
+    };
+    HILO_RETURN_IF_ERROR(group.exists == nullptr ? copy() : k_.If("group", group.exists, copy));
+  }
+  return absl::OkStatus();
 }
 
 int64_t StripLoader::Together() const {

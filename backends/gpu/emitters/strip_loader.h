@@ -1,5 +1,6 @@
 // Strips of matrices whose elements are computed on demand: a block's threads compute them and put them into shared
-// memory, for the multiplication of tiles (tile_multiply.h).
+// memory, for the multiplication of tiles (tile_multiply.h). Elements that are in memory as cells are can be copied
+// there asynchronously, without going through registers.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_STRIP_LOADER_H_
 #define HILO_BACKENDS_GPU_EMITTERS_STRIP_LOADER_H_
 
@@ -18,6 +19,9 @@ struct StripLayout {
   llvm::Type* cell = nullptr;
   bool lines_are_positions = false;
   int64_t pitch = 0;
+  // Cells of 16 bytes if their order depends on the line, so that the same ones of eight lines in a row are in
+  // different banks: a line then has a power of two of them. 0: all cells are in their order.
+  int64_t permuted = 0;
 };
 
 // A strip of an operand in shared memory.
@@ -40,6 +44,8 @@ struct ProductSide {
   // is a multiple of `group`. The batch, position and depth are i64.
   std::function<absl::StatusOr<Elements>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth, int64_t group)>
       elements;
+  // Returns the address of those elements, in global memory. Null if they are not in memory as cells are.
+  std::function<absl::StatusOr<llvm::Value*>(llvm::Value* batch, llvm::Value* position, llvm::Value* depth)> address;
 };
 
 // The parts of an operand that are in shared memory, one after the other. Elements beyond the depth are 0; those beyond
@@ -64,6 +70,9 @@ class StripLoader {
   absl::StatusOr<codegen::Carried> Load(llvm::Value* batch, llvm::Value* position, llvm::Value* depth);
   // Stores what Load returned to strip number `number` in shared memory.
   void Store(absl::Span<llvm::Value* const> loaded, llvm::Value* number);
+  // Starts asynchronous copies of the thread's elements of the strip that begins at `position` and `depth` to strip
+  // number `number`. The side has addresses, and its groups lie together in the strip.
+  absl::Status StartCopies(llvm::Value* batch, llvm::Value* position, llvm::Value* depth, llvm::Value* number);
   // Returns strip number `number` in shared memory.
   Strip StripOf(llvm::Value* number);
 
@@ -72,6 +81,11 @@ class StripLoader {
   struct Group {
     llvm::Value *position, *depth;
     llvm::Value* exists;  // null: always
+  };
+  // A group in the matrix, or another one in its place.
+  struct Place {
+    llvm::Value *position, *depth;
+    llvm::Value* inside;  // false: its elements are 0; null: always true
   };
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
@@ -83,6 +97,7 @@ class StripLoader {
   }
 
   std::vector<Group> Groups();
+  Place PlaceOf(const Group& group, llvm::Value* position, llvm::Value* depth);
   // The number of a group's elements that are stored together, as the cells of a line are adjacent.
   int64_t Together() const;
   codegen::Carried TogetherOf(const Elements& elements);

@@ -1,5 +1,7 @@
 #include "backends/gpu/emitters/tensor_core.h"
 
+#include <bit>
+
 #include "backends/llvm/elements/element_convert.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -35,9 +37,12 @@ llvm::Value* TensorCore::column() { return b_.CreateMul(b_.CreateURem(lane_, Int
 
 StripLayout TensorCore::LayoutOf(int64_t positions, int64_t strip, bool depth_is_minor) const {
   const bool along_depth = depth_is_minor || line_ > 8;
+  const int64_t cells = along_depth ? strip : positions;
+  const bool is_permuted = std::has_single_bit(static_cast<uint64_t>(cells / line_));
   return {.cell = codegen::MemoryType(b_.getContext(), type_),
           .lines_are_positions = along_depth,
-          .pitch = (along_depth ? strip : positions) + line_};
+          .pitch = is_permuted ? cells : cells + line_,
+          .permuted = is_permuted ? line_ : 0};
 }
 
 Carried TensorCore::ToCells(const ElementValue& element) {

@@ -4,7 +4,8 @@
 //
 // ldmatrix reads blocks of eight lines of 16 bytes; lane l has the address of line l % 8 of block l / 8. Elements of 16
 // bits may lie along the depth or along the positions, as in memory: blocks of the latter are transposed as they are
-// read. Those of 8 bits lie along the depth. The gap between lines puts the lines of a block into different banks.
+// read. Those of 8 bits lie along the depth. The lines of a block are in different banks: by the order of what is in
+// them, or by a gap between them if they are not a power of two long.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TENSOR_CORE_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TENSOR_CORE_H_
 

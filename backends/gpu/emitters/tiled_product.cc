@@ -45,7 +45,20 @@ class TileKernel {
     first_n_ = Times(b_.CreateURem(tile, Int(tiles_n)), tile_.columns);
     StripLoader lhs = LoaderOf(product_.lhs, tile_.rows, tile_.lhs_group, "lhs"),
                 rhs = LoaderOf(product_.rhs, tile_.columns, tile_.rhs_group, "rhs");
-    HILO_ASSIGN_OR_RETURN(Strips loaded, Load(lhs, rhs, Int(0)));
+    HILO_ASSIGN_OR_RETURN(const Carried sums,
+                          tile_.copied_strips > 0 ? MultiplyCopied(lhs, rhs) : MultiplyLoaded(lhs, rhs));
+    return StoreResults(sums);
+  }
+
+ private:
+  // What a thread has loaded of a strip of each operand.
+  struct Strips {
+    Carried lhs, rhs;
+  };
+
+  // Strips that come through registers: one is multiplied while the next one is loaded.
+  absl::StatusOr<Carried> MultiplyLoaded(StripLoader& lhs, StripLoader& rhs) {
+    HILO_ASSIGN_OR_RETURN(const Strips loaded, Load(lhs, rhs, Int(0)));
     Store(lhs, rhs, loaded, Int(0));
     k_.Barrier();
     const int64_t strips = CeilDiv(product_.depth, tile_.strip);
@@ -65,15 +78,48 @@ class TileKernel {
     HILO_ASSIGN_OR_RETURN(
         Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(1), Int(strips), 1, multiplier_->Zeros(), next));
     if (number != nullptr) KeepRolled(number);
-    HILO_ASSIGN_OR_RETURN(sums, multiply(Int((strips - 1) % 2), sums));
-    return StoreResults(sums);
+    return multiply(Int((strips - 1) % 2), sums);
   }
 
- private:
-  // What a thread has loaded of a strip of each operand.
-  struct Strips {
-    Carried lhs, rhs;
-  };
+  // Strips that asynchronous copies fill: all but one are under way while that one is multiplied. A group of copies
+  // belongs to each strip, the ones beyond the last strip are empty. After the barrier all threads' copies of the strip
+  // have landed, and all threads have multiplied the strip before, which the next copies replace.
+  absl::StatusOr<Carried> MultiplyCopied(StripLoader& lhs, StripLoader& rhs) {
+    const int64_t strips = CeilDiv(product_.depth, tile_.strip), ahead = tile_.copied_strips - 1;
+    const auto start = [&](llvm::Value* strip, llvm::Value* place) -> absl::Status {
+      const auto copies = [&]() -> absl::Status {
+        llvm::Value* depth = Times(strip, tile_.strip);
+        HILO_RETURN_IF_ERROR(lhs.StartCopies(batch_, first_m_, depth, place));
+        return rhs.StartCopies(batch_, first_n_, depth, place);
+      };
+      HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(strip, Int(strips)), copies));
+      k_.CommitCopies();
+      return absl::OkStatus();
+    };
+    for (int64_t i = 0; i < ahead; ++i) HILO_RETURN_IF_ERROR(start(Int(i), Int(i)));
+    llvm::Value* number = nullptr;
+    // Carries the sums, and the places of the strip that is multiplied and of the one whose copies start.
+    const auto next = [&](llvm::Value* strip, const Carried& carried) -> absl::StatusOr<Carried> {
+      number = strip;
+      llvm::Value *place = carried[carried.size() - 2], *free = carried.back();
+      k_.WaitForCopies(ahead - 1);
+      k_.Barrier();
+      HILO_RETURN_IF_ERROR(start(Plus(strip, Int(ahead)), free));
+      const Carried sums(carried.begin(), carried.end() - 2);
+      HILO_ASSIGN_OR_RETURN(Carried more, multiplier_->Multiply(lhs.StripOf(place), rhs.StripOf(place), sums));
+      llvm::Value* after = Plus(place, Int(1));
+      more.push_back(b_.CreateSelect(b_.CreateICmpEQ(after, Int(tile_.copied_strips)), Int(0), after));
+      more.push_back(place);
+      return more;
+    };
+    Carried first = multiplier_->Zeros();
+    first.push_back(Int(0));
+    first.push_back(Int(ahead));
+    HILO_ASSIGN_OR_RETURN(Carried last, codegen::EmitLoop(k_.context(), "strips", Int(0), Int(strips), 1, first, next));
+    if (number != nullptr) KeepRolled(number);
+    last.resize(last.size() - 2);
+    return last;
+  }
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* Times(llvm::Value* value, int64_t factor) { return b_.CreateMul(value, Int(factor), "", true, true); }
@@ -90,7 +136,7 @@ class TileKernel {
              .strip = tile_.strip,
              .depth = product_.depth,
              .group = group,
-             .strips = 2,
+             .strips = std::max<int64_t>(tile_.copied_strips, 2),
              .components = is_complex ? 2 : 1},
             name};
   }

@@ -1,8 +1,8 @@
 // Products of two batches of matrices whose elements are computed on demand, as in dots and convolutions. A block
 // computes a tile of results. It loads a strip of each operand into shared memory, from which its threads, or the
 // tensor cores of its warps, multiply; meanwhile the next strip is loaded into registers, which go to the other half of
-// that memory. Elements beyond the depth are 0 on both sides and add nothing; those beyond the positions are others of
-// the matrix, whose results are not stored.
+// that memory, or asynchronous copies fill several strips ahead. Elements beyond the depth are 0 on both sides and add
+// nothing; those beyond the positions are others of the matrix, whose results are not stored.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TILED_PRODUCT_H_
 

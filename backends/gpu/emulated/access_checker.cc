@@ -143,7 +143,7 @@ void* AccessChecker::Access(const ThreadContext& thread, uint8_t* address, int64
 bool AccessChecker::StartCopy(const ThreadContext& thread, const AsyncCopy& copy) {
   auto* const global = const_cast<uint8_t*>(copy.global);
   const auto alignment = static_cast<uint32_t>(copy.bytes);
-  if (!IsAligned(thread, copy.shared, copy.bytes, alignment, copy.site) ||
+  if (!IsAligned(thread, copy.shared, copy.bytes, alignment, copy.site + 1) ||
       !IsAligned(thread, global, copy.bytes, alignment, copy.site)) {
     return false;
   }
@@ -153,14 +153,14 @@ bool AccessChecker::StartCopy(const ThreadContext& thread, const AsyncCopy& copy
     return false;
   }
   if (copy.from_global > 0 && !IsInBounds(thread, global, copy.from_global, AccessKind::kLoad, copy.site)) return false;
-  if (!IsInBounds(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site)) return false;
+  if (!IsInBounds(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site + 1)) return false;
   for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = thread.linear + 1;
   return true;
 }
 
 void AccessChecker::LandCopy(const ThreadContext& thread, const AsyncCopy& copy) {
   for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = 0;
-  CheckShared(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site);
+  CheckShared(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site + 1);
 }
 
 int64_t AccessChecker::Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,

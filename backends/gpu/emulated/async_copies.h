@@ -16,7 +16,7 @@ struct AsyncCopy {
   uint8_t* shared = nullptr;
   const uint8_t* global = nullptr;
   int64_t bytes = 0, from_global = 0;  // the rest are zeros
-  uint32_t site = 0;
+  uint32_t site = 0;                   // of the read; the next one is that of the write
 };
 
 class AsyncCopies {

@@ -393,9 +393,11 @@ class Transform {
       uint32_t bytes = 0;
       if (!absl::ConsumePrefix(&text, prefix) || !absl::SimpleAtoi(text, &bytes)) continue;
       Value* size = b_.getInt32(bytes);
+      Value* site = NextSite();
+      NextSite();
       Call(kCopyFunction, b_.getVoidTy(),
            {thread_, Generic(call->getArgOperand(0)), Generic(call->getArgOperand(1)), size,
-            has_size ? call->getArgOperand(2) : size, NextSite()});
+            has_size ? call->getArgOperand(2) : size, site});
       return nullptr;
     }
     return Unimplemented("the emulated device has no llvm.nvvm.", name);

@@ -13,6 +13,13 @@ const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstr
   return operand;
 }
 
+const HloInstruction* ArrayOfOperand(const HloInstruction* operand, const HloInstruction* instruction) {
+  operand = FusedOperand(operand, instruction);
+  while (operand->opcode() == HloOpcode::kReshape && operand->parent() != instruction->parent())
+    operand = FusedOperand(operand->operand(0), instruction);
+  return operand->parent() == instruction->parent() && !operand->IsConstant() ? operand : nullptr;
+}
+
 int64_t WidestOperandBytes(const HloInstruction& instruction) {
   int64_t widest = 1;
   for (const HloInstruction* operand : instruction.operands()) {

@@ -12,6 +12,10 @@ namespace hilo::gpu {
 // otherwise `operand`.
 const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstruction* instruction);
 
+// Returns the instruction outside of `instruction` whose array has the elements of `operand`, in the same order; null
+// if the kernel of `instruction` computes them.
+const HloInstruction* ArrayOfOperand(const HloInstruction* operand, const HloInstruction* instruction);
+
 // Returns the bytes of an element of the widest operand that has more than one element; at least 1.
 int64_t WidestOperandBytes(const HloInstruction& instruction);
 

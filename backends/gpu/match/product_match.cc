@@ -15,11 +15,12 @@ ProductTile ProductTile::Of(const KernelConfig& config) {
           .own_columns = tile[5],
           .lhs_group = tile[6],
           .rhs_group = tile[7],
+          .copied_strips = tile[8],
           .step = config.width};
 }
 
 std::vector<int64_t> ProductTile::ToList() const {
-  return {threads, rows, columns, strip, own_rows, own_columns, lhs_group, rhs_group};
+  return {threads, rows, columns, strip, own_rows, own_columns, lhs_group, rhs_group, copied_strips};
 }
 
 ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {

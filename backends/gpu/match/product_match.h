@@ -18,7 +18,10 @@ struct ProductTile {
   int64_t strip = 0;                      // depth that is in shared memory at a time
   int64_t own_rows = 0, own_columns = 0;  // results of a thread, or of a warp if tensor cores multiply
   int64_t lhs_group = 1, rhs_group = 1;   // adjacent elements of an operand that a thread loads together
-  int64_t step = 1;                       // depth of one multiplication; 1: by threads, else by tensor cores
+  // Strips in shared memory that asynchronous copies fill; 0: two that threads fill, having loaded or made the
+  // elements.
+  int64_t copied_strips = 0;
+  int64_t step = 1;  // depth of one multiplication; 1: by threads, else by tensor cores
 
   bool uses_tensor_cores() const { return step > 1; }
   // A KernelConfig has `step` as its width and the rest as its tile.

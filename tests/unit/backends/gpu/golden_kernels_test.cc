@@ -201,8 +201,8 @@ ENTRY main {
      1,
      192,
      {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ld.global.nc.v4", "st.shared.v4"},
-     {".local", "fma.rn.f32"}},
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "cp.async.cg.shared.global", "cp.async.wait_group 1"},
+     {".local", "fma.rn.f32", "ld.global.nc.v4", "st.shared"}},
     {"weights_of_8_bits",
      R"(
 HloModule m
@@ -227,8 +227,8 @@ ENTRY main { x = s8[512,512] parameter(0)  y = s8[512,512] parameter(1)  ROOT d 
 )",
      1,
      128,
-     {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "ld.global.nc.v4", "st.shared.v4"},
-     {".local"}},
+     {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "cp.async.cg.shared.global", "cp.async.wait_group 2"},
+     {".local", "st.shared"}},
     {"top_k",
      R"(
 HloModule m
