@@ -45,6 +45,17 @@ XlaOp UniformFloats(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, i
   return Select(Lt(result, b), result, Broadcast(a, {count}));  // it may have been rounded up to b
 }
 
+// The upper 64 bits of x * y, from products of their halves: frameworks that read the optimised module may be older
+// than the operation mulhi.
+XlaOp UpperHalf(XlaOp x, XlaOp y) {
+  const XlaOp half = ConstantR0<uint64_t>(x.builder(), 32), mask = ConstantR0<uint64_t>(x.builder(), 0xFFFFFFFF);
+  const XlaOp x_high = ShiftRightLogical(x, half), x_low = x & mask;
+  const XlaOp y_high = ShiftRightLogical(y, half), y_low = y & mask;
+  const XlaOp middle = x_high * y_low + ShiftRightLogical(x_low * y_low, half);
+  const XlaOp carry = ShiftRightLogical((middle & mask) + x_low * y_high, half);
+  return x_high * y_high + ShiftRightLogical(middle, half) + carry;
+}
+
 // Integers as a + floor(range * u), with a random fraction u of 32 more bits than the range has, so that all are as
 // likely as can be.
 XlaOp UniformIntegers(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, int64_t count) {
@@ -55,8 +66,8 @@ XlaOp UniformIntegers(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type,
     const XlaOp bits = FreshBits(builder, U64, 2 * count);
     const XlaOp upper = SliceInDim(bits, 0, count, 1, 0), lower = SliceInDim(bits, count, 2 * count, 1, 0);
     const XlaOp spread = Broadcast(range, {count});
-    const XlaOp sum = upper * spread + Mulhi(lower, spread);
-    offset = Mulhi(upper, spread) + ConvertElementType(Lt(sum, upper * spread), U64);
+    const XlaOp sum = upper * spread + UpperHalf(lower, spread);
+    offset = UpperHalf(upper, spread) + ConvertElementType(Lt(sum, upper * spread), U64);
   } else {
     const XlaOp bits = FreshBits(builder, U64, count), half = ConstantR0<uint64_t>(builder, 32);
     const XlaOp upper = ShiftRightLogical(bits, half), lower = bits & ConstantR0<uint64_t>(builder, 0xFFFFFFFF);
