@@ -81,8 +81,8 @@ def _read(program):
     """The bytes of a program, and the name of their file if they are of one."""
     if isinstance(program, (bytes, bytearray, memoryview)):
         return program, None
-    # A text on one line has braces, as the names of few files do.
-    if isinstance(program, str) and ("\n" in program or "{" in program and not os.path.exists(program)):
+    # A text on one line has braces, as the names of few files do; an empty one is a program that is missing.
+    if isinstance(program, str) and (not program or "\n" in program or "{" in program and not os.path.exists(program)):
         return program.encode(), None
     if isinstance(program, (str, os.PathLike)):
         path = os.fspath(program)

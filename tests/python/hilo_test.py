@@ -98,6 +98,8 @@ class Compiling(unittest.TestCase):
             hilo.load(b"no executable")
         with self.assertRaises(FileNotFoundError):
             hilo.compile("no such file")
+        with self.assertRaisesRegex(hilo.Error, "is empty"):
+            hilo.compile("")
         with self.assertRaisesRegex(TypeError, "expected a program as text, bytes or a path, got int"):
             hilo.compile(3)
 
