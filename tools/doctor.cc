@@ -117,7 +117,7 @@ std::string MendOf(const std::string& name) {
   for (const auto& [part, package] : packages) {
     if (absl::StrContains(name, part)) return absl::StrCat("pip install nvidia-", package, "-cu12");
   }
-  return name == "nvdisasm" ? "apt-get install cuda-nvdisasm-12-9, from NVIDIA's repository" : "";
+  return name == "nvdisasm" ? "pip install nvidia-cuda-nvdisasm" : "";
 }
 
 void CheckGpuLibraries(Report* report) {
