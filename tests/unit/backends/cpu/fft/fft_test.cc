@@ -106,7 +106,8 @@ TEST(FftTest, EveryShortLength) {
 }
 TEST(FftTest, RowsThatDoNotFillVectors) {
   for (int64_t rows : {2, 15, 16, 17, 37}) {
-    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 101, 121, 128, 202, 251}) ExpectAccurate(n, rows);
+    for (int64_t n : {1, 2, 3, 4, 6, 7, 8, 11, 16, 30, 47, 53, 64, 100, 101, 121, 128, 202, 251})
+      ExpectAccurate(n, rows);
   }
 }
 TEST(FftTest, LongerLengths) {
