@@ -5,8 +5,14 @@
 
 namespace hilo::stablehlo {
 
-bool IsConstant(const Value& value) {
-  return value.defined_by != nullptr && value.defined_by->name == "stablehlo.constant";
+const Operation* ConstantOf(const Value& value) {
+  const Operation* op = value.defined_by;
+  for (int casts = 0; casts < kMostCasts && op != nullptr && op->name == "builtin.unrealized_conversion_cast" &&
+                      op->operands.size() == 1;
+       ++casts) {
+    op = op->operands[0]->defined_by;
+  }
+  return op != nullptr && op->name == "stablehlo.constant" ? op : nullptr;
 }
 
 // A value used in a region is captured by every region from there out to the one that defines it.
@@ -16,7 +22,7 @@ absl::StatusOr<Captures> Captures::Of(const MlirModule& program) {
   absl::flat_hash_set<std::pair<const Region*, const Value*>> seen;
   for (const Operation& op : program.operations()) {
     for (Value* value : op.operands) {
-      if (value->region == op.region || IsConstant(*value)) continue;
+      if (value->region == op.region || ConstantOf(*value) != nullptr) continue;
       for (const Region* region = op.region; region != nullptr && region != value->region;
            region = region->parent == nullptr ? nullptr : region->parent->region) {
         if (!seen.emplace(region, value).second) break;

@@ -25,7 +25,10 @@ class Captures {
   absl::flat_hash_map<const Region*, std::vector<Value*>> values_;
 };
 
-bool IsConstant(const Value& value);
+// The stablehlo.constant that the value is, if it is one. JAX casts constants between VHLO's types and MLIR's own where
+// it uses them in Shardy's operations: up to kMostCasts casts are looked through.
+inline constexpr int kMostCasts = 8;
+const Operation* ConstantOf(const Value& value);
 
 }  // namespace hilo::stablehlo
 

@@ -395,8 +395,9 @@ class GraphConversion {
   absl::StatusOr<HloInstruction*> ValueIn(Frame& frame, const Value& value) {
     const auto found = frame.values.find(&value);
     if (found != frame.values.end()) return found->second;
-    if (!IsConstant(value)) return InvalidArgument("a value is used that is not defined here");
-    OpConversion conversion(*value.defined_by, frame.computation, {}, {}, &state_);
+    const Operation* constant = ConstantOf(value);
+    if (constant == nullptr) return InvalidArgument("a value is used that is not defined here");
+    OpConversion conversion(*constant, frame.computation, {}, {}, &state_);
     HILO_ASSIGN_OR_RETURN(const Results results, FindConverter("stablehlo.constant")(conversion));
     return frame.values[&value] = results[0];
   }

@@ -389,6 +389,29 @@ TEST(StablehloTextTest, SliceSizesOfDynamicGathers) {
               "expected a dimension of f32[3] in offset_dims for dimension 1");
 }
 
+// JAX's programs with explicit shardings have such casts between a constant and Shardy's operations on it.
+TEST(StablehloTextTest, CastsOfConstantsFromOutsideOfRegions) {
+  const auto text = [](absl::string_view outside) {
+    return absl::StrCat("func.func @main(%x: tensor<4xf32>, %y: tensor<f32>) -> tensor<4xf32> {\n", outside, R"(
+  %c = "builtin.unrealized_conversion_cast"(%b) : (tensor<f32>) -> tensor<f32>
+  %r = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %c : tensor<f32>
+    %l = stablehlo.compare LT, %s, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})");
+  };
+  constexpr absl::string_view kCast =
+      "  %b = \"builtin.unrealized_conversion_cast\"(%a) : (tensor<f32>) -> tensor<f32>";
+  const auto constant =
+      ImportStablehlo(text(absl::StrCat("  %a = stablehlo.constant dense<0.0> : tensor<f32>\n", kCast)));
+  EXPECT_TRUE(constant.ok()) << constant.status();
+  ExpectError(text(absl::StrCat("  %a = stablehlo.negate %y : tensor<f32>\n", kCast)), absl::StatusCode::kUnimplemented,
+              "uses values from outside");
+}
+
 TEST(StablehloTextTest, FunctionsOfOpenSizes) {
   const auto text = [](absl::string_view body, absl::string_view others) {
     return absl::StrCat("module {\n  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n", body,
