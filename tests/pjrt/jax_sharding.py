@@ -147,6 +147,21 @@ def explicit_shardings():
         np.testing.assert_allclose(np.asarray(moved), 2 * x)
         ordered = jax.jit(jax.sharding.auto_axes(lambda v: jnp.sort(v, 1), out_sharding=P("a", None)))(left)
         np.testing.assert_allclose(np.asarray(ordered), np.sort(x, 1))
+    rows = jax.device_put(x, NamedSharding(m, P("a", None)))
+    ordered = jax.jit(lambda v: jnp.sort(v, 1))(rows)  # whose comparator marks its constants with shardings
+    np.testing.assert_array_equal(np.asarray(ordered), np.sort(x, 1))
+
+
+@feature
+def narrow_floats_on_several_devices():
+    x, names = np.arange(8), "e5m2 e4m3 e4m3fn e5m2fnuz e4m3fnuz e4m3b11fnuz e3m4 e8m0fnu".split()
+    for name in [f"float8_{name}" for name in names] + ["float4_e2m1fn"]:
+        if not hasattr(jnp, name):
+            print(f"{name}: this version of JAX has none")
+            continue
+        turn = jax.shard_map(lambda v: jax.lax.ppermute(v, "a", [(i, (i + 1) % 4) for i in range(4)]), mesh=mesh(4), in_specs=P("a"), out_specs=P("a"))
+        given = (2.0 ** (x % 3)).astype(getattr(jnp, name))
+        np.testing.assert_array_equal(np.asarray(jax.jit(turn)(given)).astype(np.float32), np.roll(given.astype(np.float32), 2), err_msg=name)
 
 
 @feature

@@ -52,6 +52,31 @@ ElementCode VhloElement(uint64_t code) {
   }
 }
 
+// Floats of dialect builtin, by code. Programs with Shardy's operations have them.
+ElementCode BuiltinFloat(uint64_t code) {
+  switch (code) {
+    case 3: return {BF16, 16};
+    case 4: return {F16, 16};
+    case 5: return {F32, 32};
+    case 6: return {F64, 64};
+    case 7: return {PRIMITIVE_TYPE_INVALID, 80, "f80"};
+    case 8: return {PRIMITIVE_TYPE_INVALID, 128, "f128"};
+    case 21: return {PRIMITIVE_TYPE_INVALID, 19, "tf32"};
+    case 22: return {F8E5M2, 8};
+    case 23: return {F8E4M3, 8};
+    case 24: return {F8E4M3FN, 8};
+    case 25: return {F8E5M2FNUZ, 8};
+    case 26: return {F8E4M3FNUZ, 8};
+    case 27: return {F8E4M3B11FNUZ, 8};
+    case 28: return {F8E3M4, 8};
+    case 29: return {F4E2M1FN, 4};
+    case 30: return {PRIMITIVE_TYPE_INVALID, 6, "f6E2M3FN"};
+    case 31: return {PRIMITIVE_TYPE_INVALID, 6, "f6E3M2FN"};
+    case 32: return {F8E8M0FNU, 8};
+    default: return {PRIMITIVE_TYPE_INVALID, 0};
+  }
+}
+
 PrimitiveType IntegerType(uint64_t bits, bool is_unsigned) {
   switch (bits) {
     case 1: return is_unsigned ? U1 : PRED;
@@ -176,12 +201,6 @@ void BytecodeEntries::BuiltinType(uint64_t code, Type* type, RawType* raw, Bytec
       raw->inputs = Numbers(cursor);
       raw->results = Numbers(cursor);
       return;
-    case 3: raw->bits = 16; return SetElement({BF16, 16}, type);
-    case 4: raw->bits = 16; return SetElement({F16, 16}, type);
-    case 5: raw->bits = 32; return SetElement({F32, 32}, type);
-    case 6: raw->bits = 64; return SetElement({F64, 64}, type);
-    case 7: raw->bits = 80; return SetForeign("f80", type, cursor);
-    case 8: raw->bits = 128; return SetForeign("f128", type, cursor);
     case 9:
       raw->form = RawType::Form::kComplex;
       raw->inputs = {cursor.Varint()};
@@ -198,8 +217,12 @@ void BytecodeEntries::BuiltinType(uint64_t code, Type* type, RawType* raw, Bytec
       raw->inputs = Numbers(cursor);
       return;
     case 18: return SetForeign("unranked tensor", type, cursor);
-    default: return SetForeign(absl::StrCat("builtin type ", code), type, cursor);
+    default: break;
   }
+  const ElementCode element = BuiltinFloat(code);
+  if (element.bits == 0) return SetForeign(absl::StrCat("builtin type ", code), type, cursor);
+  raw->bits = element.bits;
+  SetElement(element, type);
 }
 
 BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, Type* type,
