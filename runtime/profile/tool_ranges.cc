@@ -136,15 +136,12 @@ class Itt {
     const auto entry = [](const char* name, auto* function) {
       return ApiInfo{name, reinterpret_cast<void**>(function), nullptr, nullptr, kAllGroups};
     };
-    // The tool may keep both.
-    auto* const list = new std::array<ApiInfo, 5>{entry("__itt_domain_create", &functions_.domain_create),
-                                                  entry("__itt_string_handle_create", &functions_.string_create),
-                                                  entry("__itt_task_begin", &functions_.task_begin),
-                                                  entry("__itt_task_end", &functions_.task_end), ApiInfo()};
-    auto* const global = new Global();
-    global->library = library;
-    global->functions = list->data();
-    initialize(global, kAllGroups);
+    list_ = {entry("__itt_domain_create", &functions_.domain_create),
+             entry("__itt_string_handle_create", &functions_.string_create),
+             entry("__itt_task_begin", &functions_.task_begin), entry("__itt_task_end", &functions_.task_end)};
+    global_.library = library;
+    global_.functions = list_.data();
+    initialize(&global_, kAllGroups);
     if (functions_.domain_create == nullptr || functions_.string_create == nullptr ||
         functions_.task_begin == nullptr || functions_.task_end == nullptr)
       return;
@@ -152,6 +149,9 @@ class Itt {
   }
 
   Functions functions_ = {};
+  // The tool may keep both. The last entry of the list ends it.
+  std::array<ApiInfo, 5> list_ = {};
+  Global global_;
   void* domain_ = nullptr;
 };
 
