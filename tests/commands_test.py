@@ -284,6 +284,8 @@ class Commands(unittest.TestCase):
             (("bisect", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
             (("launch", "-n", "0", "true"), "hilo: INVALID_ARGUMENT: -n: expected a whole number from 1 on, got '0'"),
             (("compile", module, "--emit=hlo,ptx"), "not 'ptx'"),
+            (("rnu", module), "there is no command 'rnu'; did you mean run?"),
+            (("run", module, "--platfrom=cpu"), "unknown flag --platfrom; did you mean --platform?"),
         ):
             done = hilo(*arguments)
             self.check(done, 2, re.escape(words), "stderr")
