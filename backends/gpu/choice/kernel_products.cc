@@ -48,6 +48,11 @@ constexpr int64_t kWantedTiles = 132;
 // Strips that asynchronous copies fill: with more than four, reads wait no less; as many as fit into static shared
 // memory. A copy has at least four bytes.
 constexpr int64_t kMostCopiedStrips = 4, kSharedBytes = 48 << 10, kLeastCopiedBytes = 4;
+// A part of a product's depth has at least this many strips, and there are at most as many blocks as run at a time. A
+// thread that adds up the sums of parts has those of all parts in registers. They are written and read again, in
+// another launch: with parts the product takes at most this part of the time.
+constexpr int64_t kLeastStripsOfPart = 4, kBlocksOfMultiprocessor = 2, kMostParts = 32;
+constexpr double kWorthParts = 0.85;
 // With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time. Of
 // those that are copied, several are waited for.
 constexpr int64_t kNarrowStripBytes = 256, kNarrowCopiedBytes = 128;
@@ -113,6 +118,54 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
       std::min(tile.lhs_group, tile.rhs_group) * bytes >= kLeastCopiedBytes)
     tile.copied_strips = std::min(kMostCopiedStrips, kSharedBytes / ((tile.rows + tile.columns) * tile.strip * bytes));
   return tile;
+}
+
+double SumsOfPartsNs(const ProductFacts& product, int64_t parts) {
+  if (parts == 1) return 0;
+  const GpuMachine machine;
+  const double sums = static_cast<double>(product.batch * product.rows * product.columns * parts);
+  return machine.launch_ns + 2 * sums * PrimitiveTypeByteSize(product.sum) / machine.bytes_per_ns;
+}
+
+// Returns the time of the product with its depth in parts. With few blocks there is little arithmetic and little to
+// wait for at a time.
+double TiledNs(const ProductFacts& product, const ProductTile& tile, int64_t parts) {
+  const GpuMachine machine;
+  const auto multiprocessors = static_cast<double>(machine.multiprocessors);
+  const double tiles = static_cast<double>(product.batch * CeilDiv(product.rows, tile.rows) *
+                                           CeilDiv(product.columns, tile.columns)),
+               blocks = tiles * static_cast<double>(parts),
+               strip_bytes = static_cast<double>((tile.rows * PrimitiveTypeByteSize(product.lhs) +
+                                                  tile.columns * PrimitiveTypeByteSize(product.rhs)) *
+                                                 tile.strip),
+               strips = static_cast<double>(CeilDiv(product.depth, tile.strip));
+  const double waiting = std::min(blocks, kBlocksOfMultiprocessor * multiprocessors) * strip_bytes *
+                         static_cast<double>(std::max<int64_t>(tile.copied_strips - 1, 1));
+  const ProductUnit unit = tile.copied_strips > 0     ? ProductUnit::kOwnPipeline
+                           : tile.uses_tensor_cores() ? ProductUnit::kOwnTensorCores
+                                                      : ProductUnit::kThreads;
+  const double flops = 2 * tiles * static_cast<double>(tile.rows * tile.columns * product.depth);
+  return std::max(tiles * strips * strip_bytes * machine.latency_ns / waiting,
+                  flops / (ProductFlopsPerNs(product.lhs, unit) * std::min(1.0, blocks / multiprocessors))) +
+         SumsOfPartsNs(product, parts);
+}
+
+// Returns the number of parts of the depth that is fastest. Strict sums have one order.
+int64_t PartsOf(const ProductFacts& product, const ProductTile& tile, const KernelFacts& facts) {
+  if (facts.strict || (product.sum != F32 && product.sum != F64 && product.sum != S32)) return 1;
+  const int64_t strips = CeilDiv(product.depth, tile.strip),
+                tiles = product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns),
+                most = std::min({strips / kLeastStripsOfPart, kMostParts,
+                                 kBlocksOfMultiprocessor * GpuMachine().multiprocessors / tiles});
+  int64_t best = 1;
+  double best_ns = kWorthParts * TiledNs(product, tile, 1);
+  for (int64_t parts = 2; parts <= most; parts *= 2) {
+    const double ns = TiledNs(product, tile, parts);
+    if (ns >= best_ns) continue;
+    best = parts;
+    best_ns = ns;
+  }
+  return CeilDiv(strips, CeilDiv(strips, best));  // each has strips
 }
 
 KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFacts& facts) {
@@ -261,12 +314,15 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   }
   if (made_ns == 0) return false;
   // A block waits for a strip at a time, and two share a multiprocessor.
-  const double tiles = static_cast<double>(product.batch * repeats[0] * repeats[1]),
-               waiting = std::min(tiles, 2.0 * static_cast<double>(machine.multiprocessors)) * strip_bytes;
+  const int64_t parts = PartsOf(product, tile, facts);
+  const double blocks = static_cast<double>(product.batch * repeats[0] * repeats[1] * parts),
+               most_blocks = static_cast<double>(kBlocksOfMultiprocessor * machine.multiprocessors),
+               waiting = std::min(blocks, most_blocks) * strip_bytes;
   const double bytes_per_ns = std::min(machine.bytes_per_ns, waiting / machine.latency_ns);
   const double own_ns =
       std::max(own / bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kOwnTensorCores) +
-                                       instructions / machine.instructions_per_ns);
+                                       instructions / machine.instructions_per_ns) +
+      SumsOfPartsNs(product, parts);
   const double library_ns =
       std::max(library / machine.bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kLibrary));
   return own_ns < made_ns + library_ns;
@@ -303,8 +359,11 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
            (PrimitiveTypeByteSize(side.operand->shape().element_type()) > 1 || side.DepthIsMinor());
   };
   product.can_copy = can_copy(LhsOf(dot)) && can_copy(RhsOf(dot));
-  if (FillsTiles(product, facts)) return Tiled(KernelKind::kTiledDot, product, facts);
-  return ChooseLoop(instruction, facts, "too small for tiles");
+  if (!FillsTiles(product, facts)) return ChooseLoop(instruction, facts, "too small for tiles");
+  KernelConfig config = Tiled(KernelKind::kTiledDot, product, facts);
+  config.parts = PartsOf(product, ProductTile::Of(config), facts);
+  if (config.parts > 1) absl::StrAppend(&config.why, ", few tiles: the depth in ", config.parts, " parts");
+  return config;
 }
 
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts) {

@@ -5,7 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/gpu/match/product_match.h"
+#include "base/math.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -37,6 +39,16 @@ ProductUnit UnitOf(const KernelConfig& config) {
   return copies ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
 }
 
+// Returns the part of the multiprocessors that have a tile of the product, or of its depth.
+double FilledPart(const HloInstruction& product, const KernelConfig& config) {
+  if (config.kind != KernelKind::kTiledDot || product.opcode() != HloOpcode::kDot) return 1;
+  const DotSide lhs = LhsOf(product), rhs = RhsOf(product);
+  const ProductTile tile = ProductTile::Of(config);
+  const int64_t blocks = config.parts * Product(lhs.batch_sizes) * CeilDiv(Product(lhs.free_sizes), tile.rows) *
+                         CeilDiv(Product(rhs.free_sizes), tile.columns);
+  return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors));
+}
+
 }  // namespace
 
 double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit) {
@@ -66,8 +78,16 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   double instructions = work.instructions;  // of threads, without products
   const auto add = [&](const HloInstruction& product) {
     const double flops = product.opcode() == HloOpcode::kDot ? DotFlops(product) : ConvolutionFlops(product);
-    roofline.arithmetic_ns +=
-        flops / ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(*instruction.kernel()));
+    const KernelConfig& config = *instruction.kernel();
+    roofline.arithmetic_ns += flops / (ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(config)) *
+                                       FilledPart(product, config));
+    if (config.kind != KernelKind::kTiledDot || config.parts == 1) return;
+    // Sums of parts, of four bytes or eight, are written and read by another launch.
+    const int64_t sum_bytes = std::max(4, PrimitiveTypeByteSize(product.shape().element_type()));
+    const double sums = static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(product.shape()) * sum_bytes);
+    roofline.bytes += sums;
+    roofline.memory_ns += sums / kMachine.bytes_per_ns;
+    roofline.launch_ns += kMachine.launch_ns;
   };
   if (IsProduct(instruction)) {
     add(instruction);

@@ -21,6 +21,11 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
+PrimitiveType SumTypeOf(const HloInstruction& dot) {
+  return SumType(dot.operand(0)->shape().element_type(), dot.operand(1)->shape().element_type(),
+                 dot.shape().element_type());
+}
+
 class DotKernel {
  public:
   DotKernel(KernelEmitter& k, const HloInstruction* instruction)
@@ -30,8 +35,7 @@ class DotKernel {
         results_(LoopResultsOf(*instruction)),
         lhs_(LhsOf(*dot_)),
         rhs_(RhsOf(*dot_)),
-        sum_type_(SumType(lhs_.operand->shape().element_type(), rhs_.operand->shape().element_type(),
-                          dot_->shape().element_type())) {}
+        sum_type_(SumTypeOf(*dot_)) {}
 
   TiledProduct product() {
     return {.batch = Product(lhs_.batch_sizes),
@@ -73,9 +77,27 @@ class DotKernel {
 }  // namespace
 
 absl::Status EmitDot(ProgramEmitter& program, const HloInstruction* instruction) {
-  KernelEmitter k(&program, instruction);
+  const int64_t parts = instruction->kernel()->parts;
+  std::vector<KernelArgument> sums;
+  if (parts > 1) {
+    const HloInstruction& dot = *DotOf(*instruction);
+    const int64_t bytes = parts * ShapeUtil::ElementsIn(dot.shape()) * PrimitiveTypeByteSize(SumTypeOf(dot));
+    sums.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
+  }
+  {
+    KernelEmitter k(&program, instruction, sums);
+    DotKernel kernel(k, instruction);
+    TiledProduct product = kernel.product();
+    if (parts > 1) product.partial_sums = k.extra(0);
+    HILO_RETURN_IF_ERROR(product.EmitAndLaunch(instruction, k));
+  }
+  if (parts == 1) return absl::OkStatus();
+  sums[0].written = false;
+  KernelEmitter k(&program, instruction, sums);
   DotKernel kernel(k, instruction);
-  return kernel.product().EmitAndLaunch(instruction, k);
+  TiledProduct product = kernel.product();
+  product.partial_sums = k.extra(0);
+  return product.EmitCombination(instruction, k);
 }
 
 }  // namespace hilo::gpu

@@ -2,7 +2,9 @@
 
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/emitters/tile_multiply.h"
+#include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/predication.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 
@@ -11,6 +13,9 @@ namespace {
 
 using codegen::Carried;
 using codegen::ElementValue;
+
+// Results of a thread that combines partial sums: 16 bytes of these.
+constexpr int64_t kCombined = 4;
 
 // Several strips in registers at a time would leave fewer blocks to a multiprocessor.
 void KeepRolled(llvm::Value* loop_index) {
@@ -27,10 +32,21 @@ void KeepRolled(llvm::Value* loop_index) {
   }
 }
 
+// Returns the index of a partial sum.
+llvm::Value* PartialCell(KernelEmitter& k, const TiledProduct& product, llvm::Value* part, llvm::Value* batch,
+                         llvm::Value* m, llvm::Value* n) {
+  llvm::IRBuilder<>& b = k.b();
+  const auto in = [&](llvm::Value* outer, int64_t size, llvm::Value* inner) {
+    return b.CreateAdd(b.CreateMul(outer, b.getInt64(static_cast<uint64_t>(size)), "", true, true), inner, "", true,
+                       true);
+  };
+  return in(in(in(part, product.batch, batch), product.lhs.positions, m), product.rhs.positions, n);
+}
+
 class TileKernel {
  public:
-  TileKernel(KernelEmitter& k, const TiledProduct& product, const ProductTile& tile)
-      : k_(k), b_(k.b()), product_(product), tile_(tile) {
+  TileKernel(KernelEmitter& k, const TiledProduct& product, const ProductTile& tile, int64_t parts)
+      : k_(k), b_(k.b()), product_(product), tile_(tile), parts_(parts) {
     multiplier_ = tile.uses_tensor_cores() ? MakeTensorCoreMultiplier(k, tile, product.lhs.type)
                                            : MakeThreadMultiplier(k, tile, product.sum_type);
   }
@@ -39,6 +55,18 @@ class TileKernel {
     const int64_t tiles_m = CeilDiv(product_.lhs.positions, tile_.rows),
                   tiles_n = CeilDiv(product_.rhs.positions, tile_.columns);
     llvm::Value* block = k_.Block();
+    const int64_t strips = CeilDiv(product_.depth, tile_.strip);
+    if (parts_ > 1) {
+      const int64_t tiles = product_.batch * tiles_m * tiles_n, of_part = CeilDiv(strips, parts_);
+      part_ = b_.CreateUDiv(block, Int(tiles));
+      block = b_.CreateURem(block, Int(tiles));
+      first_strip_ = Times(part_, of_part);
+      strips_ = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, Int(of_part),
+                                             b_.CreateSub(Int(strips), first_strip_, "", true, true));
+    } else {
+      first_strip_ = Int(0);
+      strips_ = Int(strips);
+    }
     batch_ = b_.CreateUDiv(block, Int(tiles_m * tiles_n));
     llvm::Value* tile = b_.CreateURem(block, Int(tiles_m * tiles_n));
     first_m_ = Times(b_.CreateUDiv(tile, Int(tiles_n)), tile_.rows);
@@ -58,41 +86,40 @@ class TileKernel {
 
   // Strips that come through registers: one is multiplied while the next one is loaded.
   absl::StatusOr<Carried> MultiplyLoaded(StripLoader& lhs, StripLoader& rhs) {
-    HILO_ASSIGN_OR_RETURN(const Strips loaded, Load(lhs, rhs, Int(0)));
+    HILO_ASSIGN_OR_RETURN(const Strips loaded, Load(lhs, rhs, DepthOf(Int(0))));
     Store(lhs, rhs, loaded, Int(0));
     k_.Barrier();
-    const int64_t strips = CeilDiv(product_.depth, tile_.strip);
     llvm::Value* number = nullptr;
     const auto multiply = [&](llvm::Value* parity, const Carried& sums) {
       return multiplier_->Multiply(lhs.StripOf(parity), rhs.StripOf(parity), sums);
     };
     auto next = [&](llvm::Value* strip, const Carried& sums) -> absl::StatusOr<Carried> {
       number = strip;
-      HILO_ASSIGN_OR_RETURN(const Strips elements, Load(lhs, rhs, Times(strip, tile_.strip)));
+      HILO_ASSIGN_OR_RETURN(const Strips elements, Load(lhs, rhs, DepthOf(strip)));
       llvm::Value* parity = b_.CreateURem(strip, Int(2));
       HILO_ASSIGN_OR_RETURN(Carried more, multiply(b_.CreateXor(parity, Int(1)), sums));
       Store(lhs, rhs, elements, parity);
       k_.Barrier();
       return more;
     };
-    HILO_ASSIGN_OR_RETURN(
-        Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(1), Int(strips), 1, multiplier_->Zeros(), next));
+    HILO_ASSIGN_OR_RETURN(Carried sums,
+                          codegen::EmitLoop(k_.context(), "strips", Int(1), strips_, 1, multiplier_->Zeros(), next));
     if (number != nullptr) KeepRolled(number);
-    return multiply(Int((strips - 1) % 2), sums);
+    return multiply(b_.CreateURem(b_.CreateSub(strips_, Int(1), "", true, true), Int(2)), sums);
   }
 
   // Strips that asynchronous copies fill: all but one are under way while that one is multiplied. A group of copies
   // belongs to each strip, the ones beyond the last strip are empty. After the barrier all threads' copies of the strip
   // have landed, and all threads have multiplied the strip before, which the next copies replace.
   absl::StatusOr<Carried> MultiplyCopied(StripLoader& lhs, StripLoader& rhs) {
-    const int64_t strips = CeilDiv(product_.depth, tile_.strip), ahead = tile_.copied_strips - 1;
+    const int64_t ahead = tile_.copied_strips - 1;
     const auto start = [&](llvm::Value* strip, llvm::Value* place) -> absl::Status {
       const auto copies = [&]() -> absl::Status {
-        llvm::Value* depth = Times(strip, tile_.strip);
+        llvm::Value* depth = DepthOf(strip);
         HILO_RETURN_IF_ERROR(lhs.StartCopies(batch_, first_m_, depth, place));
         return rhs.StartCopies(batch_, first_n_, depth, place);
       };
-      HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(strip, Int(strips)), copies));
+      HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(strip, strips_), copies));
       k_.CommitCopies();
       return absl::OkStatus();
     };
@@ -115,7 +142,7 @@ class TileKernel {
     Carried first = multiplier_->Zeros();
     first.push_back(Int(0));
     first.push_back(Int(ahead));
-    HILO_ASSIGN_OR_RETURN(Carried last, codegen::EmitLoop(k_.context(), "strips", Int(0), Int(strips), 1, first, next));
+    HILO_ASSIGN_OR_RETURN(Carried last, codegen::EmitLoop(k_.context(), "strips", Int(0), strips_, 1, first, next));
     if (number != nullptr) KeepRolled(number);
     last.resize(last.size() - 2);
     return last;
@@ -124,6 +151,9 @@ class TileKernel {
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* Times(llvm::Value* value, int64_t factor) { return b_.CreateMul(value, Int(factor), "", true, true); }
   llvm::Value* Plus(llvm::Value* x, llvm::Value* y) { return b_.CreateAdd(x, y, "", true, true); }
+
+  // Of strip `strip` of the part.
+  llvm::Value* DepthOf(llvm::Value* strip) { return Times(Plus(first_strip_, strip), tile_.strip); }
 
   StripLoader LoaderOf(const ProductSide& side, int64_t positions, int64_t group, absl::string_view name) {
     const bool is_complex = !tile_.uses_tensor_cores() && IsComplexType(product_.sum_type);
@@ -160,7 +190,13 @@ class TileKernel {
           llvm::Value *m = Plus(first_m_, row), *n = Plus(first_n_, column);
           const auto store = [&](size_t first, size_t count) -> absl::Status {
             llvm::Value* at = Plus(n, Int(static_cast<int64_t>(first)));
-            const auto body = [&] { return product_.store(batch_, m, at, results.subspan(first, count)); };
+            const auto body = [&]() -> absl::Status {
+              if (part_ == nullptr) return product_.store(batch_, m, at, results.subspan(first, count));
+              llvm::Value* cell = PartialCell(k_, product_, part_, batch_, m, at);
+              for (size_t i = 0; i < count; ++i)
+                k_.StoreCell(product_.partial_sums, Plus(cell, Int(static_cast<int64_t>(i))), results[first + i].re);
+              return absl::OkStatus();
+            };
             if (whole) return body();
             llvm::Value* inside = b_.CreateAnd(b_.CreateICmpULT(m, Int(product_.lhs.positions)),
                                                b_.CreateICmpULT(at, Int(product_.rhs.positions)));
@@ -176,17 +212,57 @@ class TileKernel {
   llvm::IRBuilder<>& b_;
   const TiledProduct& product_;
   const ProductTile tile_;
+  const int64_t parts_;
   std::unique_ptr<TileMultiplier> multiplier_;
-  llvm::Value *batch_ = nullptr, *first_m_ = nullptr, *first_n_ = nullptr;  // of the tile
+  llvm::Value *batch_ = nullptr, *first_m_ = nullptr, *first_n_ = nullptr;    // of the tile
+  llvm::Value *part_ = nullptr, *first_strip_ = nullptr, *strips_ = nullptr;  // null part: there is one
 };
 
 }  // namespace
 
 absl::Status TiledProduct::EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const {
   const ProductTile tile = ProductTile::Of(*instruction->kernel());
-  HILO_RETURN_IF_ERROR(TileKernel(k, *this, tile).Emit());
-  const int64_t blocks = batch * CeilDiv(lhs.positions, tile.rows) * CeilDiv(rhs.positions, tile.columns);
+  const int64_t parts = instruction->kernel()->parts;
+  HILO_RET_CHECK((parts > 1) == (partial_sums != nullptr));
+  HILO_RETURN_IF_ERROR(TileKernel(k, *this, tile, parts).Emit());
+  const int64_t blocks = parts * batch * CeilDiv(lhs.positions, tile.rows) * CeilDiv(rhs.positions, tile.columns);
   return k.FinishAndLaunch(instruction, blocks, static_cast<int>(tile.threads));
+}
+
+absl::Status TiledProduct::EmitCombination(const HloInstruction* instruction, KernelEmitter& k) const {
+  llvm::IRBuilder<>& b = k.b();
+  const int64_t parts = instruction->kernel()->parts;
+  const int64_t group = rhs.positions % kCombined == 0 ? kCombined : 1;
+  const int64_t groups = batch * lhs.positions * rhs.positions / group;
+  llvm::Type* type = codegen::RegisterType(b.getContext(), sum_type);
+  llvm::Value* number = k.GlobalThread(kBlockSize);
+  const auto body = [&]() -> absl::Status {
+    const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+    llvm::Value* first = b.CreateMul(number, constant(group), "", true, true);
+    const auto add = [&](llvm::Value* part, const Carried& sums) -> absl::StatusOr<Carried> {
+      llvm::Value* cell =
+          b.CreateAdd(b.CreateMul(part, constant(groups * group), "", true, true), first, "", true, true);
+      Carried more, cells;
+      for (int64_t i = 0; i < group; ++i)
+        cells.push_back(k.LoadCell(partial_sums, b.CreateAdd(cell, constant(i), "", true, true), type));
+      for (int64_t i = 0; i < group; ++i) {
+        HILO_ASSIGN_OR_RETURN(const ElementValue sum,
+                              codegen::EmitBinaryOp(k.context(), HloOpcode::kAdd, sum_type, {sums[i]}, {cells[i]}));
+        more.push_back(sum.re);
+      }
+      return more;
+    };
+    const Carried zeros(group, llvm::Constant::getNullValue(type));
+    HILO_ASSIGN_OR_RETURN(const Carried sums,
+                          codegen::EmitLoop(k.context(), "parts", constant(0), constant(parts), 1, zeros, add));
+    llvm::Value* row = b.CreateUDiv(first, constant(rhs.positions));
+    Elements results;
+    for (llvm::Value* sum : sums) results.push_back({sum});
+    return store(b.CreateUDiv(row, constant(lhs.positions)), b.CreateURem(row, constant(lhs.positions)),
+                 b.CreateURem(first, constant(rhs.positions)), results);
+  };
+  HILO_RETURN_IF_ERROR(k.If("results", b.CreateICmpULT(number, b.getInt64(static_cast<uint64_t>(groups))), body));
+  return k.FinishAndLaunch(instruction, CeilDiv(groups, kBlockSize), kBlockSize);
 }
 
 }  // namespace hilo::gpu

@@ -27,9 +27,16 @@ struct TiledProduct {
                              absl::Span<const codegen::ElementValue> sums)>
       store;
 
+  // Where parts of the depth are computed on their own: memory for sums by part, batch, row and column. Null: there is
+  // one part.
+  llvm::Value* partial_sums = nullptr;
+
   // Emits all of kernel `k`, which computes `instruction` with the tile that its configuration states, and launches it.
   // Sums of threads are in ascending order of depth.
+  // With partial sums it stores these, and the kernel of EmitCombination, launched next, the results.
   absl::Status EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const;
+  // Emits all of kernel `k`, which adds up the partial sums in ascending order of depth, and launches it.
+  absl::Status EmitCombination(const HloInstruction* instruction, KernelEmitter& k) const;
 };
 
 }  // namespace hilo::gpu

@@ -178,7 +178,7 @@ ENTRY main { x = f8e5m2[1028,2052] parameter(0)  ROOT y = f8e5m2[2052,1028] tran
 HloModule m
 ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
 )",
-     1,
+     2,
      96,
      {"ld.global.nc.v4.f32", "ld.shared", "fma.rn.f32", "bar.sync"},
      {".local"}},
@@ -216,7 +216,7 @@ ENTRY main {
   ROOT d = bf16[16,4096] dot(x, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 )",
-     1,
+     2,
      160,
      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "st.shared.v4"},
      {".local"}},
