@@ -156,7 +156,7 @@ int64_t PartsOf(const ProductFacts& product, const ProductTile& tile, const Kern
   const int64_t strips = CeilDiv(product.depth, tile.strip),
                 tiles = product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns),
                 most = std::min({strips / kLeastStripsOfPart, kMostParts,
-                                 kBlocksOfMultiprocessor * GpuMachine().multiprocessors / tiles});
+                                 kBlocksOfMultiprocessor * GpuMachine().multiprocessors / std::max<int64_t>(tiles, 1)});
   int64_t best = 1;
   double best_ns = kWorthParts * TiledNs(product, tile, 1);
   for (int64_t parts = 2; parts <= most; parts *= 2) {

@@ -197,6 +197,7 @@ bool BlockRun::StartThreads() {
     ThreadContext& thread = threads_[i];
     thread.state = ThreadState::kReady;
     thread.warp_epoch = 0;
+    copies_[i].Clear();  // of a block that a deadlock ended
     // Stack tops that are a power of two apart would map to the same cache sets.
     char* const bottom = stacks + i * bytes;
     thread.stack_pointer = MakeStack(bottom, bottom + bytes - 64 - i * 320 % 8192, &Entry);
