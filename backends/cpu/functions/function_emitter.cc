@@ -16,6 +16,13 @@ int64_t AlignmentOf(const BufferSlice& slice) {
   return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
 }
 
+// The bytes of a local. Those of an array have room for the idle lanes of a vector, of which there are fewer than
+// elements: masks would keep the array in memory.
+int64_t LocalBytes(const BufferSlice& slice) {
+  constexpr int64_t kScalar = 8;
+  return slice.size <= kScalar ? slice.size : 2 * slice.size;
+}
+
 }  // namespace
 
 FunctionEmitter::FunctionEmitter(ProgramEmitter* program, llvm::Function* function, const KernelTable* table)
@@ -105,7 +112,8 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
                          kAlignment);
     case StorageKind::kStack: {
       llvm::IRBuilder<> b(prologue_, prologue_->begin());
-      llvm::AllocaInst* local = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), slice.size), nullptr, "local");
+      llvm::AllocaInst* local =
+          b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), LocalBytes(slice)), nullptr, "local");
       local->setAlignment(llvm::Align(AlignmentOf(slice)));
       return local;
     }
@@ -136,6 +144,9 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
       instruction->shape().IsTuple() ? *ShapeUtil::Leaves(instruction->shape())[leaf].shape : instruction->shape();
   array.alignment = AlignmentOf(slice);
   array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
+  // Kernels that are functions of their own may be shared by other buffers.
+  if (slice.kind == StorageKind::kStack && table_ == nullptr)
+    array.padding = LocalBytes(slice) - ShapeUtil::ByteSizeOf(array.shape);
   if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {
     array.alias_scope = it->second.alias_scope;
     array.noalias = it->second.noalias;

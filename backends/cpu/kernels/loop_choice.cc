@@ -75,6 +75,21 @@ bool HasLongSums(const LoopResults& loop) {
   return false;
 }
 
+// The number of minor-most dimensions of one element.
+int64_t DimensionsBehindLine(const Shape& shape) {
+  int64_t behind = 0;
+  while (behind + 1 < shape.rank() && shape.dimensions(shape.rank() - 1 - behind) == 1) ++behind;
+  return behind;
+}
+
+// Returns true if the results are one row that does not change its source, or one column of an operand.
+bool IsLine(const LoopResults& loop) {
+  const Shape& shape = loop.shape();
+  const int64_t behind = DimensionsBehindLine(shape), count = ShapeUtil::ElementsIn(shape);
+  if (shape.rank() == 0 || shape.dimensions(shape.rank() - 1 - behind) != count) return false;
+  return behind == 0 ? RowSegments(loop.roots, count).size() <= 2 : loop.instruction->opcode() == HloOpcode::kSlice;
+}
+
 // Square tiles, if some operands are contiguous along another dimension than the rows, and lanes suit the others.
 std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const TargetTraits& target) {
   const std::optional<TransposedReads> reads = TransposedReadsOf(loop);
@@ -161,17 +176,18 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   for (const HloInstruction* root : loop.roots) flat = flat && codegen::IsFlat(root);
   int width = kAnyWidth;
   for (const HloInstruction* root : loop.roots) width = std::min(width, codegen::PreferredWidth(root, target, flat));
+  // All lanes of a single vector, which may be along a column.
+  int lanes = kAnyWidth;
+  for (const HloInstruction* root : loop.roots)
+    lanes = std::min(lanes, codegen::PreferredWidth(root, target, flat, flat ? 0 : DimensionsBehindLine(loop.shape())));
   // Sums long enough to be loops themselves are computed by lanes, all at once.
   if (count <= kUnrolledElements && (width < kFewElements - 1 || !HasLongSums(loop))) {
     // A single vector, if the arrays are in memory anyway: LLVM would eventually merge loads and stores of single
     // elements, at ten times the compile time.
-    const auto is_one_row = [&] {
-      return loop.shape().dimensions().back() == count && RowSegments(loop.roots, count).size() <= 2;
-    };
     const bool is_vector =
-        count >= kFewElements && (width == count ? flat || is_one_row() : flat && width > count && target.has_avx512);
+        count >= kFewElements && (flat || IsLine(loop)) && (lanes == count || (lanes > count && target.has_avx512));
     return KernelConfig{.kind = KernelKind::kUnrolled,
-                        .width = is_vector ? width : 1,
+                        .width = is_vector ? lanes : 1,
                         .why = absl::StrCat(kUnrolledElements, " elements at most",
                                             is_vector ? ": one vector or unrolled" : ": unrolled")};
   }

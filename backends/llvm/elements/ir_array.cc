@@ -49,6 +49,10 @@ class Access {
     llvm::Type* type = llvm::FixedVectorType::get(type_, count);
     llvm::Value* pointer = Pointer(at.Base(context_));
     if (mask == nullptr) return Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
+    if (IsPadded(at, count)) {
+      llvm::Value* all = Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
+      return b_.CreateSelect(mask, all, llvm::Constant::getNullValue(type));
+    }
     return Tag(b_.CreateMaskedLoad(type, pointer, Alignment(at), mask, llvm::Constant::getNullValue(type)));
   }
 
@@ -71,7 +75,7 @@ class Access {
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
     if (const int64_t first = FirstLanes(mask); first > 0) return StoreFirst(at, value, first);
     llvm::Value* pointer = Pointer(at.Base(context_));
-    if (mask == nullptr) {
+    if (mask == nullptr || WritesOnlyPadding(at, value, mask)) {
       Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
     } else {
       Tag(b_.CreateMaskedStore(value, pointer, Alignment(at), mask));
@@ -85,6 +89,32 @@ class Access {
   llvm::Value* Pointer(llvm::Value* position) {
     return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                           : b_.CreateGEP(type_, array_.pointer, position);
+  }
+
+  // Components of the array.
+  int64_t Components() const {
+    return ShapeUtil::ElementsIn(array_.shape) * (IsComplexType(array_.shape.element_type()) ? 2 : 1);
+  }
+
+  // Returns true if `count` components are known to be in the array or its padding: they are then accessed without a
+  // mask, so that arrays on the stack become registers.
+  bool IsPadded(const LaneIndex& at, int64_t count) {
+    if (array_.padding == 0) return false;
+    auto* first = llvm::dyn_cast<llvm::ConstantInt>(at.Base(context_));
+    return first != nullptr && first->getSExtValue() >= 0 &&
+           first->getSExtValue() + count <= Components() + array_.padding / bytes_;
+  }
+  // Returns true if a vector may be stored without its mask: what that excludes is in the padding.
+  bool WritesOnlyPadding(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
+    const auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+    auto* lanes = llvm::dyn_cast<llvm::Constant>(mask);
+    if (lanes == nullptr || !IsPadded(at, type->getNumElements())) return false;
+    const int64_t first = llvm::cast<llvm::ConstantInt>(at.Base(context_))->getSExtValue();
+    for (unsigned lane = 0; first + lane < Components() && lane < type->getNumElements(); ++lane) {
+      llvm::Constant* is_active = lanes->getAggregateElement(lane);
+      if (is_active == nullptr || !is_active->isOneValue()) return false;
+    }
+    return true;
   }
 
   // One pointer per lane. 32-bit indices gather twice as many lanes at once.

@@ -17,6 +17,7 @@ struct IrArray {
   llvm::MDNode* noalias = nullptr;      // the scopes that it does not overlap
   int64_t alignment = 1;                // of the pointer, in bytes
   bool invariant = false;               // not written while the function runs
+  int64_t padding = 0;                  // bytes behind the array that may be read and written, as nothing else is there
 
   // Loads the elements at `index`: a scalar load for a uniform index, a (masked) vector load for stride 1, otherwise
   // strided loads or gathers. Active lanes must be in bounds; inactive lanes access no memory.

@@ -96,6 +96,41 @@ TEST(RowBlocksTest, ScansOfNarrowRows) {
   }
 }
 
+// Columns of small tables that a loop carries, and which leave lanes idle.
+TEST(RowBlocksTest, ColumnsOfLocals) {
+  for (const char* type : {"f32", "f64", "s32", "c64"}) {
+    for (int64_t rows : {5, 7, 8, 11}) {
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule columns
+        cond { s = (s32[], $0[$1,3]) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)  ROOT c = pred[] compare(i, n), direction=LT }
+        body {
+          s = (s32[], $0[$1,3]) parameter(0)
+          i = s32[] get-tuple-element(s), index=0
+          x = $0[$1,3] get-tuple-element(s), index=1
+          one = s32[] constant(1)
+          next = s32[] add(i, one)
+          a = $0[$1,1] slice(x), slice={[0:$1], [0:1]}
+          b = $0[$1,1] slice(x), slice={[0:$1], [1:2]}
+          c = $0[$1,1] slice(x), slice={[0:$1], [2:3]}
+          ab = $0[$1,1] multiply(a, b)
+          bc = $0[$1,1] subtract(b, c)
+          ca = $0[$1,1] add(c, a)
+          y = $0[$1,3] concatenate(ab, bc, ca), dimensions={1}
+          ROOT r = (s32[], $0[$1,3]) tuple(next, y)
+        }
+        ENTRY main {
+          p = s32[$1,3] parameter(0)
+          x = $0[$1,3] convert(p)
+          zero = s32[] constant(0)
+          s = (s32[], $0[$1,3]) tuple(zero, x)
+          w = (s32[], $0[$1,3]) while(s), condition=cond, body=body
+          ROOT r = $0[$1,3] get-tuple-element(w), index=1
+        })",
+                                         type, rows));
+    }
+  }
+}
+
 // Products whose right factor has several free dimensions, which become one.
 TEST(RowBlocksTest, ProductsOfShortRows) {
   ExpectSameResults(R"(
