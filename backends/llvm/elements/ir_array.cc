@@ -73,10 +73,12 @@ class Access {
   }
 
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
-    if (const int64_t first = FirstLanes(mask); first > 0) return StoreFirst(at, value, first);
     llvm::Value* pointer = Pointer(at.Base(context_));
     if (mask == nullptr || WritesOnlyPadding(at, value, mask)) {
       Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
+    } else if (const std::optional<std::vector<int>> active = ActiveLanes(mask, LanesOf(value));
+               active && !active->empty() && active->back() + 1 == static_cast<int>(active->size())) {
+      StoreFirst(at, value, static_cast<int64_t>(active->size()));
     } else {
       Tag(b_.CreateMaskedStore(value, pointer, Alignment(at), mask));
     }
@@ -89,6 +91,24 @@ class Access {
   llvm::Value* Pointer(llvm::Value* position) {
     return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                           : b_.CreateGEP(type_, array_.pointer, position);
+  }
+
+  static int LanesOf(llvm::Value* value) {
+    return static_cast<int>(llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements());
+  }
+
+  // Returns the lanes that are active, in ascending order, if that is known at compile time. `mask` may be null.
+  static std::optional<std::vector<int>> ActiveLanes(llvm::Value* mask, int lanes) {
+    auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+    if (mask != nullptr && constant == nullptr) return std::nullopt;
+    std::vector<int> active;
+    for (int lane = 0; lane < lanes; ++lane) {
+      llvm::Constant* is_active = constant == nullptr ? nullptr : constant->getAggregateElement(lane);
+      if (constant != nullptr && (is_active == nullptr || !llvm::isa<llvm::ConstantInt>(is_active)))
+        return std::nullopt;
+      if (constant == nullptr || is_active->isOneValue()) active.push_back(lane);
+    }
+    return active;
   }
 
   // Components of the array.
@@ -106,15 +126,12 @@ class Access {
   }
   // Returns true if a vector may be stored without its mask: what that excludes is in the padding.
   bool WritesOnlyPadding(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
-    const auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
-    auto* lanes = llvm::dyn_cast<llvm::Constant>(mask);
-    if (lanes == nullptr || !IsPadded(at, type->getNumElements())) return false;
+    const int lanes = LanesOf(value);
+    const std::optional<std::vector<int>> active = ActiveLanes(mask, lanes);
+    if (!active || !IsPadded(at, lanes)) return false;
     const int64_t first = llvm::cast<llvm::ConstantInt>(at.Base(context_))->getSExtValue();
-    for (unsigned lane = 0; first + lane < Components() && lane < type->getNumElements(); ++lane) {
-      llvm::Constant* is_active = lanes->getAggregateElement(lane);
-      if (is_active == nullptr || !is_active->isOneValue()) return false;
-    }
-    return true;
+    const int64_t inside = std::clamp<int64_t>(Components() - first, 0, lanes);
+    return inside == 0 || (static_cast<int64_t>(active->size()) >= inside && (*active)[inside - 1] == inside - 1);
   }
 
   // One pointer per lane. 32-bit indices gather twice as many lanes at once.
@@ -165,19 +182,6 @@ class Access {
     Tag(b_.CreateAlignedStore(value, Pointer(position), Alignment(at)));
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
-  }
-
-  // Returns n if `mask` is constant and true for the first n lanes alone; else 0.
-  static int64_t FirstLanes(llvm::Value* mask) {
-    const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
-    if (constant == nullptr || !mask->getType()->isVectorTy()) return 0;
-    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
-    unsigned first = 0;
-    while (first < lanes && constant->getAggregateElement(first)->isOneValue()) ++first;
-    for (unsigned lane = first; lane < lanes; ++lane) {
-      if (!constant->getAggregateElement(lane)->isNullValue()) return 0;
-    }
-    return first;
   }
 
   // Stores the first `count` lanes by stores of their exact sizes. A processor takes a masked store for one of the
@@ -305,23 +309,10 @@ class Access {
     return result;
   }
 
-  // Returns the lanes that are active, if that is known at compile time.
-  std::optional<std::vector<int>> ActiveLanes() const {
-    std::vector<int> active;
-    auto* mask = llvm::dyn_cast_or_null<llvm::Constant>(context_.lanes.mask);
-    if (context_.lanes.mask != nullptr && mask == nullptr) return std::nullopt;
-    for (int lane = 0; lane < width(); ++lane) {
-      llvm::Constant* is_active = mask == nullptr ? b_.getTrue() : mask->getAggregateElement(lane);
-      if (is_active == nullptr || !llvm::isa<llvm::ConstantInt>(is_active)) return std::nullopt;
-      if (is_active->isOneValue()) active.push_back(lane);
-    }
-    return active;
-  }
-
   // Loads the runs from the first to the last element that the active lanes of a pattern need, and permutes them. Null
   // if the elements are far apart, or the mask is not a constant.
   llvm::Value* LoadPattern(const LaneIndex& at) {
-    const std::optional<std::vector<int>> active = ActiveLanes();
+    const std::optional<std::vector<int>> active = ActiveLanes(context_.lanes.mask, width());
     if (!active) return nullptr;
     if (active->empty()) return llvm::Constant::getNullValue(llvm::FixedVectorType::get(type_, width()));
     const absl::Span<const int64_t> steps = at.steps();
