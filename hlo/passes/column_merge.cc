@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/dot_rewrite.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -44,34 +45,13 @@ absl::StatusOr<HloInstruction*> WithMergedColumns(HloInstruction* dot) {
   return MakeReshape(product, dot->shape());
 }
 
-class ColumnMerge : public HloPass {
- public:
-  explicit ColumnMerge(std::function<bool(const HloInstruction&)> accepts) : accepts_(std::move(accepts)) {}
-  absl::string_view name() const override { return "merge-columns"; }
-
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : module->computations()) {
-      if (computation->IsFusion()) continue;
-      for (HloInstruction* dot : computation->MakePostOrder()) {
-        if (dot->opcode() != HloOpcode::kDot || !HasAdjacentColumns(*dot) || !accepts_(*dot)) continue;
-        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(HloInstruction* const replacement, WithMergedColumns(dot));
-        HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(dot, replacement));
-        changed = true;
-      }
-    }
-    return changed;
-  }
-
- private:
-  const std::function<bool(const HloInstruction&)> accepts_;
-};
-
 }  // namespace
 
 std::unique_ptr<HloPass> MakeColumnMerge(std::function<bool(const HloInstruction& dot)> accepts) {
-  return std::make_unique<ColumnMerge>(std::move(accepts));
+  return MakeDotRewrite(
+      "merge-columns",
+      [accepts = std::move(accepts)](const HloInstruction& dot) { return HasAdjacentColumns(dot) && accepts(dot); },
+      WithMergedColumns);
 }
 
 }  // namespace hilo

@@ -9,6 +9,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/dot_rewrite.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -29,34 +30,10 @@ absl::StatusOr<HloInstruction*> WithTransposedRhs(HloInstruction* dot) {
   return dot->parent()->AddOp(HloOpcode::kDot, {dot->operand(0), transposed}, std::move(attributes), {}, &dot->shape());
 }
 
-class FactorTransposition : public HloPass {
- public:
-  explicit FactorTransposition(std::function<bool(const HloInstruction&)> accepts) : accepts_(std::move(accepts)) {}
-  absl::string_view name() const override { return "transpose-factors"; }
-
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    bool changed = false;
-    for (HloComputation* computation : module->computations()) {
-      if (computation->IsFusion()) continue;
-      for (HloInstruction* dot : computation->MakePostOrder()) {
-        if (dot->opcode() != HloOpcode::kDot || !accepts_(*dot)) continue;
-        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(HloInstruction* const replacement, WithTransposedRhs(dot));
-        HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(dot, replacement));
-        changed = true;
-      }
-    }
-    return changed;
-  }
-
- private:
-  const std::function<bool(const HloInstruction&)> accepts_;
-};
-
 }  // namespace
 
 std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloInstruction& dot)> accepts) {
-  return std::make_unique<FactorTransposition>(std::move(accepts));
+  return MakeDotRewrite("transpose-factors", std::move(accepts), WithTransposedRhs);
 }
 
 }  // namespace hilo
