@@ -115,6 +115,15 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
 // gradient 1.8, 1.1, 1.2 and 1.2, 1x1 from 256 to 512 features 2.3, 1.7, 2.0 and 2.1.
 constexpr double kLoadShare = 0.2;
 
+// Bytes of kernel elements of a tile from which they come from the second-level cache, since all tiles of a block of
+// lanes read the same ones. Such a cache gives 64 bytes in a cycle, the time of two vector operations.
+constexpr double kNearBytes = 48 << 10;
+constexpr double kFarBytesPerOperation = 32;
+
+// Vector operations that start before a sum is there for the next product: two in each of four cycles. The parts of a
+// complex number are sums of two products each.
+constexpr double kLatency = 8;
+
 // Costs of an access in vector operations.
 double LoadCost(int64_t stride, int width) {
   if (stride == 0) return 0.5;
@@ -269,8 +278,9 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
   const double work = IsComplexType(type) ? 4 : IsFloatingPointType(type) ? 1 : 2;
   const int bits = 8 * PrimitiveTypeByteSize(ComplexComponentType(type));
   const int axes = static_cast<int>(phase.axes.size());
-  double all = 1;
+  double all = 1, taps = 1;
   for (const ConvolutionAxis& axis : phase.axes) all *= static_cast<double>(axis.count);
+  for (const ConvolutionTap& tap : phase.taps) taps *= static_cast<double>(tap.count);
   const ConvolutionAxis none;
   ConvolutionPlan best;
   best.cost = -1;
@@ -290,10 +300,14 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
           const auto step = [&](int64_t r) {
             const double lhs = LoadCost(lanes.lhs, width) *
                                static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
-            const double rhs = LoadCost(lanes.rhs, width) *
-                               static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
+            const double rhs_vectors = static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
+            const double vector_bytes = static_cast<double>(width) * parts * bits / 8;
+            const bool is_far = lanes.rhs != 0 && taps * rhs_vectors * vector_bytes > kNearBytes;
+            const double rhs = LoadCost(lanes.rhs, width) * rhs_vectors *
+                               (is_far ? std::max(1.0, vector_bytes / kFarBytesPerOperation) : 1);
             // Several independent chains of sums hide each other's latency.
-            return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, 4 * work}) + kLoadShare * (lhs + rhs);
+            return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, kLatency * parts}) +
+                   kLoadShare * (lhs + rhs);
           };
           const int64_t rest = tiled % rows;
           double cost = all / static_cast<double>(lanes.count * tile.count) *
