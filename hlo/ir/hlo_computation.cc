@@ -1,5 +1,7 @@
 #include "hlo/ir/hlo_computation.h"
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -134,21 +136,43 @@ void HloComputation::ReplaceOperand(HloInstruction* user, int64_t operand, HloIn
 }
 
 absl::Status HloComputation::ReplaceAllUsesWith(HloInstruction* old_instruction, HloInstruction* replacement) {
-  if (old_instruction == replacement) return absl::OkStatus();
-  if (!ShapeUtil::Compatible(old_instruction->shape(), replacement->shape())) {
-    return Internal("cannot replace ", old_instruction->ToString(), " by ", replacement->ToString(),
-                    ": the shapes differ");
-  }
-  const std::vector<HloInstruction*> users(old_instruction->users().begin(), old_instruction->users().end());
-  for (HloInstruction* user : users) {
-    if (user == replacement) continue;  // the replacement may depend on the replaced value
-    for (int64_t i = 0; i < user->operand_count(); ++i) {
-      if (user->operand(i) == old_instruction) user->operands_[i] = replacement;
+  return ReplaceAllUses({{old_instruction, replacement}});
+}
+
+absl::Status HloComputation::ReplaceAllUses(
+    absl::Span<const std::pair<HloInstruction*, HloInstruction*>> replacements) {
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> replacement_of;
+  absl::flat_hash_set<const HloInstruction*> seen;
+  std::vector<HloInstruction*> users;
+  for (const auto& [old_instruction, replacement] : replacements) {
+    if (old_instruction == replacement) continue;
+    if (!ShapeUtil::Compatible(old_instruction->shape(), replacement->shape())) {
+      return Internal("cannot replace ", old_instruction->ToString(), " by ", replacement->ToString(),
+                      ": the shapes differ");
     }
-    old_instruction->RemoveUser(user);
-    replacement->AddUser(user);
+    replacement_of[old_instruction] = replacement;
+    for (HloInstruction* user : old_instruction->users()) {
+      if (seen.insert(user).second) users.push_back(user);
+    }
   }
-  if (root_ == old_instruction) root_ = replacement;
+  // Follows replacements that are replaced themselves, up to one that is the user: it may depend on what it replaces.
+  const auto replaced = [&](HloInstruction* instruction, const HloInstruction* user) {
+    for (auto it = replacement_of.find(instruction); it != replacement_of.end() && it->second != user;
+         it = replacement_of.find(instruction)) {
+      instruction = it->second;
+    }
+    return instruction;
+  };
+  for (HloInstruction* user : users) {
+    for (HloInstruction*& operand : user->operands_) {
+      HloInstruction* replacement = replaced(operand, user);
+      if (replacement == operand) continue;
+      operand->RemoveUser(user);
+      operand = replacement;
+      replacement->AddUser(user);
+    }
+  }
+  root_ = replaced(root_, nullptr);
   return absl::OkStatus();
 }
 

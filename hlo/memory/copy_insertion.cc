@@ -321,15 +321,14 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
       removed.insert(candidate.instruction);
     }
   }
-  absl::flat_hash_set<HloComputation*> touched;
+  absl::flat_hash_map<HloComputation*, std::vector<std::pair<HloInstruction*, HloInstruction*>>> replacements;
   for (const HloInstruction* copy : values.order()) {
     if (!removed.contains(copy)) continue;
-    HloComputation* computation = copy->parent();
-    touched.insert(computation);
     HloInstruction* victim = const_cast<HloInstruction*>(copy);
-    HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(victim, victim->operand(0)));
+    replacements[victim->parent()].emplace_back(victim, victim->operand(0));
   }
-  for (HloComputation* computation : touched) {
+  for (const auto& [computation, pairs] : replacements) {
+    HILO_RETURN_IF_ERROR(computation->ReplaceAllUses(pairs));
     std::vector<HloInstruction*>& order = module->schedule()[computation];
     order.erase(std::remove_if(order.begin(), order.end(),
                                [&](const HloInstruction* instruction) { return removed.contains(instruction); }),

@@ -71,6 +71,19 @@ TEST(BigPrograms, ManyLoopsInARow) {
   Assign(text + main + "  ROOT r = f32[4] get-tuple-element(w1000), index=1\n}\n");
 }
 
+// Every result is copied at first, and no copy stays: as many walks over the operands of the root would take minutes.
+TEST(BigPrograms, ManyResults) {
+  constexpr int kCount = 300'000;
+  std::string body, type, results;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&body, "  n", k, " = f32[4] negate(x)\n");
+    absl::StrAppend(&type, k == 0 ? "" : ", ", "f32[4]");
+    absl::StrAppend(&results, k == 0 ? "" : ", ", "n", k);
+  }
+  Assign(absl::StrCat("HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n", body, "  ROOT r = (", type, ") tuple(",
+                      results, ")\n}\n"));
+}
+
 // More branches than a set may grow to by choice.
 TEST(BigPrograms, AConditionalWithManyBranches) {
   std::string text = "HloModule m\n", names, operands;
