@@ -1,5 +1,7 @@
 #include "backends/llvm/math/math_builder.h"
 
+#include <algorithm>
+#include <bit>
 #include <limits>
 #include <string>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "backends/llvm/llvm_compat.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -59,6 +62,30 @@ Value* MathBuilder::Poly(Value* x, absl::Span<const double> c) {
   Value* square = Mul(x, x);
   Value* even = horner(square, 0, 2);
   return Fma(horner(square, 1, 2), x, even);
+}
+
+Value* MathBuilder::RsqrtEstimate(Value* a) {
+  if (!f64_ || !target_.has_avx512) return nullptr;
+  constexpr unsigned kMostLanes = 8;
+  const unsigned width = std::clamp(std::bit_ceil(lanes_), 2u, kMostLanes);  // of a register
+  llvm::Type* vector = llvm::FixedVectorType::get(b_.getDoubleTy(), width);
+  if (lanes_ == 1) a = b_.CreateInsertElement(llvm::PoisonValue::get(vector), a, uint64_t{0});
+  const llvm::Intrinsic::ID id = width == 8   ? llvm::Intrinsic::x86_avx512_rsqrt14_pd_512
+                                 : width == 4 ? llvm::Intrinsic::x86_avx512_rsqrt14_pd_256
+                                              : llvm::Intrinsic::x86_avx512_rsqrt14_pd_128;
+  const auto estimate = [&](Value* part) {
+    return b_.CreateIntrinsic(id, {}, {part, llvm::PoisonValue::get(vector), b_.getInt8(0xff)});
+  };
+  if (lanes_ == width) return estimate(a);
+  if (lanes_ == 1) return b_.CreateExtractElement(estimate(a), uint64_t{0});
+  llvm::SmallVector<Value*, 4> parts;
+  for (unsigned first = 0; first < lanes_; first += width) {
+    llvm::SmallVector<int, kMostLanes> lanes(width, llvm::PoisonMaskElem);
+    for (unsigned i = 0; i < width && first + i < lanes_; ++i) lanes[i] = static_cast<int>(first + i);
+    parts.push_back(estimate(b_.CreateShuffleVector(a, lanes)));
+  }
+  Value* all = llvm::concatenateVectors(b_, parts);
+  return b_.CreateShuffleVector(all, llvm::createSequentialMask(0, lanes_, 0));
 }
 
 Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {

@@ -54,6 +54,9 @@ class MathBuilder {
   Value* Fma(Value* a, Value* b, Value* c);
   Value* Abs(Value* a);
   Value* Sqrt(Value* a);
+  // 1 / sqrt(a) of f64 with a relative error below 2^-14, and exact for zeros and infinities; null if the target has no
+  // such instruction. The same bits for every number of lanes.
+  Value* RsqrtEstimate(Value* a);
   Value* Trunc(Value* a);
   Value* CopySign(Value* magnitude, Value* sign);
 
