@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--types", default=",".join(TYPES), help="element types, all four unless told")
     parser.add_argument("--sizes", default="10000,1000000", help="numbers of elements")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.1, help="length of a turn")
+    parser.add_argument("--seconds", type=float, default=0.1, help="seconds of each repetition on a side")
     parser.add_argument("--out", help="also write the table to this file")
     options = parser.parse_args()
     sizes, wanted = [int(s) for s in options.sizes.split(",")], options.ops and options.ops.split(",")
