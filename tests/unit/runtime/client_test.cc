@@ -371,8 +371,13 @@ TEST(RuntimeTest, Callback_MayReleaseTheClient) {
   auto later = big->Execute({x.get()});
   ASSERT_TRUE(result.ok() && later.ok());
   client.reset();
-  (*result)[0]->OnReady([&big](const absl::Status&) { big.reset(); });
+  Event released;
+  (*result)[0]->OnReady([&](const absl::Status&) {
+    big.reset();
+    released.Set(absl::OkStatus());
+  });
   EXPECT_TRUE((*later)[0]->Await().ok());
+  EXPECT_TRUE(released.Await().ok());  // the runs are independent: `later` may end first
 }
 
 TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
