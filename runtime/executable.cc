@@ -112,7 +112,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
   auto later = std::make_shared<ProgramRun>(std::move(run));
   later->context.cancellation = limits->token().get();
   std::function<void(absl::Status)> ended = [program = program_, limits = std::move(limits),
-                                             done = std::move(done)](absl::Status status) mutable {
+                                             done](absl::Status status) mutable {
     limits.reset();
     done->Set(std::move(status));
   };
@@ -121,6 +121,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
         StartRun(std::move(later), std::move(values), std::move(ended));
       },
       order);
+  if (OnlyTheCallReports(*program_, options)) HILO_RETURN_IF_ERROR(done->Await());
   WaitHabit::Returned(program_->wait_habit);
   return results;
 }

@@ -89,6 +89,10 @@ bool IsIndependent(const ProgramRun& run) {
   return HaveThreadEach(core) || program.compiled->estimated_nanoseconds() < kIndependentNanoseconds;
 }
 
+bool OnlyTheCallReports(const LoadedProgram& program, const ExecuteOptions& options) {
+  return program.outputs.empty() && options.ends == nullptr && !program.effects.transfers;
+}
+
 int64_t NextRunId() {
   static std::atomic<int64_t> last{0};
   return ++last;

@@ -43,6 +43,10 @@ bool RunsInlineByHabit(const LoadedProgram& program, const ClientCore& core);
 // another such run, on one thread each.
 bool IsIndependent(const ProgramRun& run);
 
+// Whether the call alone can report the run's error: there are no results to await, the caller takes no events, and no
+// transfers, which would fail with it. Such a call returns when the run has ended.
+bool OnlyTheCallReports(const LoadedProgram& program, const ExecuteOptions& options);
+
 // A unique number for every call.
 int64_t NextRunId();
 

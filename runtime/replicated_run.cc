@@ -90,15 +90,17 @@ class Launch {
   absl::Status first_error_;
 };
 
+// Whether the calling thread is that of a device: a custom call that makes the call.
+bool IsOnAQueue(const ClientCore& core) {
+  return std::any_of(core.queues.begin(), core.queues.end(), [](const auto& queue) { return queue->IsCurrent(); });
+}
+
 // Whether the calling thread may run the part of one device while the queues, all idle, run those of the others: it
 // waits for nothing else then, and one thread fewer need be woken. Devices of other processes might come much later: it
 // waits for those that have begun only.
-bool RunsHere(const LoadedProgram& program, const ClientCore& core, const ExecuteOptions& options) {
-  if (program.effects.transfers) return false;
-  for (const auto& queue : core.queues) {
-    if (queue->IsCurrent()) return false;
-  }
-  return options.synchronous || RunsInline(program, core, kInlineNanosecondsOfSeveral);
+bool RunsHere(const LoadedProgram& program, const ClientCore& core, bool synchronous) {
+  if (program.effects.transfers || IsOnAQueue(core)) return false;
+  return synchronous || RunsInline(program, core, kInlineNanosecondsOfSeveral);
 }
 
 }  // namespace
@@ -116,6 +118,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
           core_->processes == nullptr ? "" : absl::StrCat(indices.size(), " of them in this process, "),
           "but got arguments for ", arguments.size());
     }
+    const bool synchronous = options.synchronous || (OnlyTheCallReports(*program_, options) && !IsOnAQueue(*core_));
     auto launch = std::make_shared<Launch>(core_.get(), options);
     ReplicatedResults results;
     struct Prepared {
@@ -145,9 +148,8 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
       if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
     }
-    bool here = RunsHere(*program_, *core_, options);
-    for (const Prepared& one : prepared)
-      here = here && one.run != nullptr && (options.synchronous || one.run->IsReady());
+    bool here = RunsHere(*program_, *core_, synchronous);
+    for (const Prepared& one : prepared) here = here && one.run != nullptr && (synchronous || one.run->IsReady());
     std::function<void()> own;
     const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
@@ -157,17 +159,19 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       if (!started.ok()) {
         // As if it had failed in its first collective.
         for (const Prepared& one : prepared) one.done->Set(started);
-        if (!taken.ok() || options.synchronous) return taken.ok() ? started : taken;
+        if (!taken.ok() || synchronous) return taken.ok() ? started : taken;
         return results;
       }
       if (!taken.ok()) {
         launch->communicator(0)->Finish(taken);  // other processes need not wait for it
+        for (const Prepared& one : prepared) one.done->Set(taken);
         return taken;
       }
       // The last to go is device 0: this thread may take its part.
       size_t waiting = prepared.size();
       const auto end_those_that_wait = absl::MakeCleanup([&] {
         if (waiting > 0) launch->EndedBefore(static_cast<int64_t>(waiting), no_memory);
+        for (size_t i = 0; i < waiting; ++i) prepared[i].done->Set(no_memory);
       });
       for (size_t i = prepared.size(); i-- > 0;) {
         Prepared& one = prepared[i];
@@ -198,7 +202,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
       });
     }
     launch.reset();
-    if (!options.synchronous) return results;
+    if (!synchronous) return results;
     absl::Status status;
     for (const Prepared& one : prepared) {
       const absl::Status ended = one.done->Await();

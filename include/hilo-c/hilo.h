@@ -262,7 +262,8 @@ typedef struct HiloExecuteOptions {
 
 /* Runs a program. `arguments` are the parameters of its first device, then those of the second ..., and `results` takes
  * the results in the same order; the counts are checked. `options` may be null. Short programs run on the calling
- * thread; the results of others become ready later. `event`, if not null, takes the end of the run. */
+ * thread; the results of others become ready later. `event`, if not null, takes the end of the run; without it a run
+ * that has no results is waited for. */
 HILO_EXPORT HiloError* HiloExecute(const HiloExecutable* executable, HiloBuffer* const* arguments, size_t num_arguments,
                                    const HiloExecuteOptions* options, HiloBuffer** results, size_t num_results,
                                    HiloEvent** event);

@@ -252,7 +252,9 @@ class HILO_EXPORT Executable {
   // these may run at once, one thread each. Arguments in other layouts than the program's are converted. Errors:
   // InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child;
   // Cancelled, DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else
-  // from the results' Await.
+  // from the results' Await, and from options.ends. A program without results that makes no transfers has ended at
+  // return unless options.ends is given, or a custom call on a device's thread makes the call: nothing else would
+  // report its error.
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
                                                                const ExecuteOptions& options = {}) const;
 
