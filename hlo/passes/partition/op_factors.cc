@@ -165,10 +165,11 @@ bool DotFactors(const HloInstruction& dot, FactorBuilder* factors) {
 bool ConvolutionFactors(const HloInstruction& convolution, FactorBuilder* factors) {
   const ConvolutionAttrs& attrs = convolution.attrs<ConvolutionAttrs>();
   const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
-  if (attrs.batch_group_count != 1) return true;
-  factors->Pair(0, labels.input_batch_dimension(), labels.output_batch_dimension());
+  // Groups are divided as windows are (visit_windows.cc).
+  const bool has_batch_groups = attrs.batch_group_count != 1;
+  if (!has_batch_groups) factors->Pair(0, labels.input_batch_dimension(), labels.output_batch_dimension());
   if (attrs.feature_group_count != 1) return true;
-  factors->Pair(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
+  if (!has_batch_groups) factors->Pair(1, labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
   const int contracted = factors->New();
   factors->Operand(0, labels.input_feature_dimension(), contracted);
   factors->Operand(1, labels.kernel_input_feature_dimension(), contracted);

@@ -127,9 +127,11 @@ class RuleBuilder {
   void AddConvolution() {
     const ConvolutionAttrs& attrs = op_.attrs<ConvolutionAttrs>();
     const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
-    if (attrs.feature_group_count > 1) {
-      const int groups = New(attrs.feature_group_count, true);
-      Add(0, labels.input_feature_dimension(), groups);
+    for (const auto& [count, divided] : {std::pair(attrs.feature_group_count, labels.input_feature_dimension()),
+                                         std::pair(attrs.batch_group_count, labels.input_batch_dimension())}) {
+      if (count == 1) continue;
+      const int groups = New(count, true);
+      Add(0, divided, groups);
       Add(1, labels.kernel_output_feature_dimension(), groups);
       Add(2, labels.output_feature_dimension(), groups);
     }

@@ -94,7 +94,7 @@ bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t
 
 // How the op is divided.
 struct TileWalk::WindowDivision {
-  OpFactors factors;  // with those of the dimensions of windows, and of the groups of a convolution's features
+  OpFactors factors;  // with those of the dimensions of windows, and of a convolution's groups
   Cuts cuts;
   std::vector<Slide> slides;
   int64_t groups = 1;  // the parts that those groups are cut into
@@ -142,13 +142,16 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
     division.factors.combined.push_back(factor);
     division.factors.combiner = HloOpcode::kAdd;
   }
-  if (is_convolution && op.attrs<ConvolutionAttrs>().feature_group_count > 1) {
-    const ConvolutionDimensionNumbers& labels = op.attrs<ConvolutionAttrs>().dim_labels;
+  if (is_convolution) {
+    const ConvolutionAttrs& attrs = op.attrs<ConvolutionAttrs>();
+    const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
     TileCut cut = CutOfDimension(wanted, labels.output_feature_dimension());
-    if (cut.count > 1 && op.attrs<ConvolutionAttrs>().feature_group_count % cut.count == 0) {
+    if (cut.count > 1 && std::max(attrs.feature_group_count, attrs.batch_group_count) % cut.count == 0) {
       division.groups = cut.count;
-      division.NewFactor(std::move(cut), labels.input_feature_dimension(), labels.kernel_output_feature_dimension(),
-                         labels.output_feature_dimension());
+      division.NewFactor(
+          std::move(cut),
+          attrs.batch_group_count > 1 ? labels.input_batch_dimension() : labels.input_feature_dimension(),
+          labels.kernel_output_feature_dimension(), labels.output_feature_dimension());
     }
   }
   if (division.factors.count == factors.count || !AreIndependent(division.cuts, partitions_)) return std::nullopt;
@@ -201,8 +204,9 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   if (op->opcode() == HloOpcode::kConvolution) {
-    tile->mutable_attrs<ConvolutionAttrs>().window = local;
-    tile->mutable_attrs<ConvolutionAttrs>().feature_group_count /= groups;
+    ConvolutionAttrs& attrs = tile->mutable_attrs<ConvolutionAttrs>();
+    attrs.window = local;
+    (attrs.batch_group_count > 1 ? attrs.batch_group_count : attrs.feature_group_count) /= groups;
   } else if (op->opcode() == HloOpcode::kReduceWindow) {
     tile->mutable_attrs<ReduceWindowAttrs>().window = local;
   }

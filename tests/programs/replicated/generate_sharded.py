@@ -144,6 +144,14 @@ def main():
 
     write("sharded_rolls", "Elements that move in several steps, over sizes that do not divide.", rolls, [P("a", "b"), P("b")], [P("a", "b")] * 9, [normal(8, 8), normal(4, 8)])
 
+    def groups(x, kernel, pairs):
+        conv = lambda x, kernel, count: lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=count)
+        gradients = lambda kernel, count: jax.grad(lambda x, kernel: (conv(x, kernel, count) ** 2).sum(), (0, 1))(x, kernel)
+        return (*gradients(kernel, 4), *gradients(pairs, 2))
+
+    write("sharded_groups", "Gradients of convolutions with groups of features, whose kernels have groups of the batch.", groups, [P("a", None, None, "b"), P(None, None, None, "b"), P()],
+          [P("a", None, None, "b"), P(None, None, None, "b"), P("a", None, None, "b"), P(None, None, None, "b")], [normal(4, 5, 4, 4), normal(3, 3, 1, 8), normal(3, 3, 2, 8)])
+
 
 if __name__ == "__main__":
     main()
