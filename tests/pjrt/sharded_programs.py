@@ -171,6 +171,8 @@ simple("convgrad_tp", "24", lambda a, k: jax.grad(lambda k: (conv(a, k) ** 2).su
 simple("conv_grouped", "8", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8), ((8, 8, 8, 8), P(x)), ((3, 3, 1, 8), P()))
 simple("conv_depthwise_features", "8", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8), ((8, 8, 8, 8), P(n, n, n, x)), ((3, 3, 1, 8), P(n, n, n, x)))
 simple("conv_depthwise_grad", "24", lambda a, k: jax.grad(lambda a, k: (lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8) ** 2).sum(), (0, 1))(a, k), ((8, 8, 8, 8), P(x, n, n, y)), ((3, 3, 1, 8), P(n, n, n, y)))
+for count in 2, 4:
+    simple(f"conv_groups{count}_grad", "24", lambda a, k, count=count: jax.grad(lambda a, k: (lax.conv_general_dilated(a, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=count) ** 2).sum(), (0, 1))(a, k), ((8, 8, 8, 16), P(x, n, n, y)), ((3, 3, 16 // count, 16), P()))
 simple("conv_stride", "8", lambda a, k: lax.conv_general_dilated(a, k, (2, 2), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")), ((8, 9, 9, 8), P(x)), ((3, 3, 8, 16), n))
 simple("maxpool", "8", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), ((8, 8, 8, 8), P(x)))
 simple("maxpool_space", "24", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), ((8, 8, 8, 8), P(x, y)))

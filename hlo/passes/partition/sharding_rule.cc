@@ -127,13 +127,15 @@ class RuleBuilder {
   void AddConvolution() {
     const ConvolutionAttrs& attrs = op_.attrs<ConvolutionAttrs>();
     const ConvolutionDimensionNumbers& labels = attrs.dim_labels;
-    for (const auto& [count, divided] : {std::pair(attrs.feature_group_count, labels.input_feature_dimension()),
-                                         std::pair(attrs.batch_group_count, labels.input_batch_dimension())}) {
-      if (count == 1) continue;
-      const int groups = New(count, true);
-      Add(0, divided, groups);
-      Add(1, labels.kernel_output_feature_dimension(), groups);
-      Add(2, labels.output_feature_dimension(), groups);
+    if (attrs.feature_group_count > 1) {
+      AddGroups(attrs.feature_group_count, {0, labels.input_feature_dimension()}, labels);
+      AddWithinGroups(attrs.feature_group_count, {0, labels.input_feature_dimension()},
+                      {1, labels.kernel_input_feature_dimension()}, false);
+    }
+    if (attrs.batch_group_count > 1) {
+      AddGroups(attrs.batch_group_count, {0, labels.input_batch_dimension()}, labels);
+      AddWithinGroups(attrs.batch_group_count, {0, labels.input_batch_dimension()},
+                      {2, labels.output_batch_dimension()}, true);
     }
     for (int64_t i = 0; i < static_cast<int64_t>(attrs.window.dimensions.size()); ++i) {
       const int64_t input = labels.input_spatial_dimensions(i), output = labels.output_spatial_dimensions(i);
@@ -148,6 +150,27 @@ class RuleBuilder {
   ShardingRule Take() { return std::move(rule_); }
 
  private:
+  struct Place {
+    size_t tensor;
+    int64_t dimension;
+  };
+
+  // The groups of a convolution: the major factor of the dimension that they divide, and of the output features.
+  void AddGroups(int64_t count, Place divided, const ConvolutionDimensionNumbers& labels) {
+    const Place kernel{1, labels.kernel_output_feature_dimension()}, result{2, labels.output_feature_dimension()};
+    const int groups = New(count, true);
+    for (const Place& place : {divided, kernel, result}) Add(place.tensor, place.dimension, groups);
+    AddWithinGroups(count, kernel, result, true);
+  }
+  // The minor factor of `divided`, which `other` has too.
+  void AddWithinGroups(int64_t count, Place divided, Place other, bool passes_through) {
+    const int64_t size =
+        op_.operand(static_cast<int64_t>(divided.tensor))->shape().dimensions(divided.dimension) / count;
+    if (size == 1) return;
+    const int within = New(size, passes_through);
+    for (const Place& place : {divided, other}) Add(place.tensor, place.dimension, within);
+  }
+
   void AddTensor(const Shape& shape) { rule_.tensors.emplace_back(shape.IsArray() ? shape.rank() : 0); }
 
   // The order along the only dimension of a sort is not that of the shards.

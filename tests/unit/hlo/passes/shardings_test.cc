@@ -142,6 +142,37 @@ TEST(ShardingsTest, OfNamedAxes) {
             kBothOnRowsAndColumns);
 }
 
+// Groups are the major part of what they divide, and of the output features; the other part of the features is the
+// kernel's, that of the batch the result's.
+TEST(ShardingsTest, OfConvolutionsWithGroups) {
+  const struct {
+    const char *x, *kernel;
+    int batch_groups, feature_groups;
+    const char* result;
+  } cases[] = {
+      {R"([{}, {"b"}])", "[{}, {}]", 1, 4, kBOnColumns},
+      {R"([{}, {"b"}])", "[{}, {}]", 1, 2, "{replicated}"},  // half of "b"
+      {R"([{"a"}, {}])", R"([{}, {"b"}])", 1, 2, kBothOnRowsAndColumns},
+      {R"([{"b"}, {}])", "[{}, {}]", 4, 1, kBOnColumns},
+      {R"([{"b"}, {}])", "[{}, {}]", 2, 1, "{replicated}"},  // one half on rows, one on columns
+      {R"([{"a"}, {}])", R"([{}, {}])", 2, 1, kAOnColumns},
+      {"[{}, {}]", R"([{}, {"b"}])", 2, 1, kBOnColumns},
+  };
+  for (const auto& c : cases) {
+    const std::string x = absl::StrCat("tensor<", 8 * c.batch_groups, "x16xf32>"),
+                      kernel = absl::StrCat("tensor<", 16 / c.feature_groups, "x16xf32>");
+    EXPECT_EQ(
+        OfStablehlo(absl::StrCat("%x: ", x, " {sdy.sharding = #sdy.sharding<@m, ", c.x, ">}, %k: ", kernel,
+                                 " {sdy.sharding = #sdy.sharding<@m, ", c.kernel, ">}"),
+                    absl::StrCat("  %z = stablehlo.convolution(%x, %k) dim_numbers = [b, f]x[i, o]->[b, f], "
+                                 "window = {} {batch_group_count = ",
+                                 c.batch_groups, " : i64, feature_group_count = ", c.feature_groups, " : i64} : (", x,
+                                 ", ", kernel, ") -> tensor<8x16xf32>\n", "  return %z : tensor<8x16xf32>")),
+        c.result)
+        << c.x << " and " << c.kernel << ", " << c.batch_groups << " and " << c.feature_groups << " groups";
+  }
+}
+
 // Two marks of one group.
 TEST(ShardingsTest, OfShardGroups) {
   for (const char* kind : {"shard_as", "shard_like"}) {
