@@ -94,6 +94,8 @@ add("constrained_twice", "24", lambda m: lambda a: con(m, con(m, a * 2, x, y) + 
 add("constrained_gather", "24", lambda m: lambda a: con(m, a * 2, n, n), (A, P(x, y)))
 add("constrained_move", "8", lambda m: lambda a: con(m, a * 2, n, x), (A, P(x)))
 add("constrained_less", "24", lambda m: lambda a: con(m, a * 2, x, n), (A, P(x, y)))
+add("constrained_rows", "24", lambda m: lambda a: con(m, a * 2, x, y), (A, P(y)))
+add("constrained_three", "222", lambda m: lambda a: con(m, a * 2, (z, x), y), (A, P(x, (y, z))))
 add("constrained_more", "24", lambda m: lambda a: con(m, a * 2, x, y), (A, P(x, n)))
 # ---- dots
 dot = lambda a, b: a @ b

@@ -1,7 +1,10 @@
 #include "hlo/passes/partition/reshard.h"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "hlo/passes/partition/tile_cut.h"
 
@@ -131,11 +134,94 @@ class Planner {
   std::vector<ReshardStep> steps_;
 };
 
+// A part of the cuts `of` that cuts each tile of `cuts` into `count`: by what devices with the same tile differ in.
+std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector<TileCut>& cuts, int64_t count,
+                               int64_t devices) {
+  for (const TileCut& cut : of) {
+    if (cut.count % count != 0) continue;
+    for (TileCut& part : std::array{PrefixOf(cut, count), RestOf(cut, cut.count / count)}) {
+      std::vector<TileCut> all = cuts;
+      all.push_back(part);
+      if (AreIndependent(all, devices)) return std::move(part);
+    }
+  }
+  return std::nullopt;
+}
+
+// Of two dimensions one becomes coarser and the other one finer: an all-to-all of their sizes, whatever parts it moves,
+// and a permute of the small tiles. Copies of a tile are cut first. From y1 y2 on rows to x on rows and y1 y2 on
+// columns:
+//   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
+// Empty if the cuts are not of this kind.
+std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
+                                      int64_t devices) {
+  std::vector<TileCut> now, wanted;
+  std::optional<size_t> coarser, finer;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    now.push_back(CutOfDimension(from, d));
+    wanted.push_back(CutOfDimension(to, d));
+    const int64_t before = now.back().count, after = wanted.back().count;
+    if (before == after) continue;
+    std::optional<size_t>& changed = before < after ? finer : coarser;
+    if (changed.has_value() || std::max(before, after) % std::min(before, after) != 0) return {};
+    changed = static_cast<size_t>(d);
+  }
+  if (!coarser.has_value() || !finer.has_value()) return {};
+  const int64_t kept = wanted[*coarser].count, parts = now[*coarser].count / kept;
+  const int64_t cuts = wanted[*finer].count / now[*finer].count;
+  if (cuts % parts != 0) return {};
+  std::vector<ReshardStep> steps;
+  const auto add = [&](Kind kind, int64_t split, int64_t join, int64_t count) {
+    steps.push_back({kind, TilesOfCuts(now, devices), split, join, count});
+  };
+  if (cuts != parts) {
+    const std::optional<TileCut> free = FreeCut(wanted, now, cuts / parts, devices);
+    if (!free.has_value()) return {};
+    now[*finer] = Nested(now[*finer], *free);
+    add(Kind::kSlice, 0, 0, 1);
+  }
+  now[*finer] = Nested(now[*finer], RestOf(now[*coarser], kept));
+  now[*coarser] = PrefixOf(now[*coarser], kept);
+  add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
+  if (now != wanted) {
+    now = wanted;
+    add(Kind::kPermute, 0, 0, 1);
+  }
+  return steps;
+}
+
+// The bytes that a device receives, on average.
+double BytesOf(const std::vector<ReshardStep>& steps, const Shape& shape, const TileAssignment& from) {
+  double bytes = 0;
+  const TileAssignment* now = &from;
+  for (const ReshardStep& step : steps) {
+    const double before = TileBytes(shape, *now), after = TileBytes(shape, step.to);
+    switch (step.kind) {
+      case Kind::kSlice: break;
+      case Kind::kPermute: {
+        int64_t moved = 0;
+        for (size_t p = 0; p < step.to.tile_of.size(); ++p) moved += step.to.tile_of[p] != now->tile_of[p] ? 1 : 0;
+        bytes += after * static_cast<double>(moved) / static_cast<double>(step.to.tile_of.size());
+        break;
+      }
+      case Kind::kAllToAll:
+        bytes += after * static_cast<double>(step.parts - 1) / static_cast<double>(step.parts);
+        break;
+      case Kind::kGather: bytes += after - before; break;
+    }
+    now = &step.to;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
                                      int64_t devices) {
-  return Planner(shape, from, to, devices).Plan();
+  std::vector<ReshardStep> steps = Planner(shape, from, to, devices).Plan();
+  if (steps.size() < 2) return steps;
+  std::vector<ReshardStep> exchange = PlanExchange(shape, from, to, devices);
+  return !exchange.empty() && BytesOf(exchange, shape, from) < BytesOf(steps, shape, from) ? exchange : steps;
 }
 
 double TileBytes(const Shape& shape, const TileAssignment& tiles) {
@@ -146,20 +232,7 @@ double TileBytes(const Shape& shape, const TileAssignment& tiles) {
 
 double ReshardBytes(const Shape& shape, const TileAssignment& from, const TileAssignment& to, int64_t devices) {
   if (from.IsWhole() || SameTiles(from, to)) return 0;
-  double bytes = 0, before = TileBytes(shape, from);
-  for (const ReshardStep& step : PlanReshard(shape, from, to, devices)) {
-    const double after = TileBytes(shape, step.to);
-    switch (step.kind) {
-      case Kind::kSlice: break;
-      case Kind::kPermute: bytes += after; break;
-      case Kind::kAllToAll:
-        bytes += after * static_cast<double>(step.parts - 1) / static_cast<double>(step.parts);
-        break;
-      case Kind::kGather: bytes += after - before; break;
-    }
-    before = after;
-  }
-  return bytes;
+  return BytesOf(PlanReshard(shape, from, to, devices), shape, from);
 }
 
 }  // namespace hilo
