@@ -60,6 +60,7 @@ add("bfloat16", lambda x: jnp.tanh(x.astype(jnp.bfloat16) * 2).astype(jnp.float3
 add("float16", lambda x: x.astype(jnp.float16) + 1, f32(50))
 add("int4", lambda x: (x.astype(jnp.int4) + 1).astype(jnp.int32), ints(5, 6))
 add("float8", lambda x: x.astype(jnp.float8_e4m3fn).astype(jnp.float32), f32(30))
+add("erf of narrow floats", lambda x: [lax.erf(x.astype(t)) for t in (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float8_e3m4, jnp.float4_e2m1fn)], f32(30))
 add("bitcast", lambda x: (lax.bitcast_convert_type(x, jnp.int32), lax.bitcast_convert_type(x, jnp.int8), x.view(jnp.uint16)), f32(4, 2))
 add("select and clamp", lambda x, y: (jnp.where(x > 0, x, y), lax.clamp(-0.5, x, 0.5), lax.select_n(x > y, x, y)), f32(9), f32(9))
 

@@ -23,7 +23,7 @@ def install(api):
     from . import _callbacks, _dlpack, _ffi, _inspect
 
     plugin = _ffi.Plugin(api)
-    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _find_by_platform_name, _keep_compiled_programs,
+    for rule in (_lower_as_on_cpu, _lower_approx_top_k, _lower_narrow_erf, _lower_custom_partitioning, _allow_donation, _place_callback_arguments, _find_by_platform_name, _keep_compiled_programs,
                  _take_buffers, _choose_branches_for_cpu, _count_costs, _dlpack.share, _dlpack.take):
         _try(rule)
     _try(functools.partial(_callbacks.install, plugin))
@@ -67,6 +67,22 @@ def _lower_approx_top_k():
         return mlir.lower_fun(exact, multiple_results=True)(ctx, operand)
 
     mlir.register_lowering(ann.approx_top_k_p, rule, platform=_NAME)
+
+
+def _lower_narrow_erf():
+    """jax.lax.erf of floats below 16 bits is computed in f32: jaxlib's client, which lowers chlo.erf before a plugin gets the program, refuses their types."""
+    from jax import dtypes, lax
+    from jax._src.interpreters import mlir
+
+    general = mlir._lowerings[lax.erf_p].rule
+
+    def rule(ctx, operand, **params):
+        dtype = ctx.avals_in[0].dtype
+        if dtypes.finfo(dtype).bits >= 16:
+            return general(ctx, operand, **params)
+        return mlir.lower_fun(lambda x: lax.erf(x.astype(np.float32)).astype(dtype), multiple_results=False)(ctx, operand)
+
+    mlir.register_lowering(lax.erf_p, rule, platform=_NAME)
 
 
 def _lower_custom_partitioning():
