@@ -150,25 +150,26 @@ class RuleBuilder {
   ShardingRule Take() { return std::move(rule_); }
 
  private:
-  struct Place {
+  struct TensorDimension {
     size_t tensor;
     int64_t dimension;
   };
 
   // The groups of a convolution: the major factor of the dimension that they divide, and of the output features.
-  void AddGroups(int64_t count, Place divided, const ConvolutionDimensionNumbers& labels) {
-    const Place kernel{1, labels.kernel_output_feature_dimension()}, result{2, labels.output_feature_dimension()};
+  void AddGroups(int64_t count, TensorDimension divided, const ConvolutionDimensionNumbers& labels) {
+    const TensorDimension kernel{1, labels.kernel_output_feature_dimension()},
+        result{2, labels.output_feature_dimension()};
     const int groups = New(count, true);
-    for (const Place& place : {divided, kernel, result}) Add(place.tensor, place.dimension, groups);
+    for (const TensorDimension& one : {divided, kernel, result}) Add(one.tensor, one.dimension, groups);
     AddWithinGroups(count, kernel, result, true);
   }
   // The minor factor of `divided`, which `other` has too.
-  void AddWithinGroups(int64_t count, Place divided, Place other, bool passes_through) {
+  void AddWithinGroups(int64_t count, TensorDimension divided, TensorDimension other, bool passes_through) {
     const int64_t size =
         op_.operand(static_cast<int64_t>(divided.tensor))->shape().dimensions(divided.dimension) / count;
     if (size == 1) return;
     const int within = New(size, passes_through);
-    for (const Place& place : {divided, other}) Add(place.tensor, place.dimension, within);
+    for (const TensorDimension& one : {divided, other}) Add(one.tensor, one.dimension, within);
   }
 
   void AddTensor(const Shape& shape) { rule_.tensors.emplace_back(shape.IsArray() ? shape.rank() : 0); }
