@@ -240,6 +240,29 @@ ENTRY main { x = f32[2] parameter(0)  ROOT s = f32[2] all-reduce(x), to_apply=ad
   Destroy(loaded);
 }
 
+// The events of the run's end are all that can tell of it.
+TEST_F(ExecutablesTest, ReplicasWithoutResults_FailTheirEvents) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule checks
+ENTRY main { x = f32[2] parameter(0)  y = f32[2] add(x, x)
+  call = () custom-call(x, y), custom_call_target="check.expect_eq", custom_call_has_side_effect=true
+  ROOT r = () tuple() })",
+                                                Options(2));
+  PJRT_Buffer* const given[] = {Floats({0, 0}), Floats({1, 2}, 1)};
+  PJRT_Buffer* const* lists[] = {&given[0], &given[1]};
+  PJRT_Buffer** outputs[] = {nullptr, nullptr};
+  PJRT_Event* ends[2] = {};
+  PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+  PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+            .num_devices = 2, .num_args = 1, .output_lists = outputs, .device_complete_events = ends);
+  const std::string error = PJRT_ERROR(Event_Await, .event = ends[1]);
+  EXPECT_EQ(error.substr(0, 2), "3:") << error;
+  for (int d = 0; d < 2; ++d) {
+    PJRT_CALL(Event_Destroy, .event = ends[d]);
+    Destroy(given[d]);
+  }
+  Destroy(loaded);
+}
+
 TEST_F(ExecutablesTest, RefusesByName) {
   EXPECT_EQ(CompileError(kAdd, "c++"), "3: there are no programs of format 'c++'; there are mlir, hlo and hlo_text");
   EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")), "3: No such compile option: 'xla_magic'");
