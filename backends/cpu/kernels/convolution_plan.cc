@@ -301,10 +301,10 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
             const double lhs = LoadCost(lanes.lhs, width) *
                                static_cast<double>((tile.lhs != 0 ? r : 1) * (lanes.lhs != 0 ? vectors : 1));
             const double rhs_vectors = static_cast<double>((tile.rhs != 0 ? r : 1) * (lanes.rhs != 0 ? vectors : 1));
-            const double vector_bytes = static_cast<double>(width) * parts * bits / 8;
-            const bool is_far = lanes.rhs != 0 && taps * rhs_vectors * vector_bytes > kNearBytes;
+            const double register_bytes = static_cast<double>(width) * bits / 8;
+            const bool is_far = lanes.rhs != 0 && taps * rhs_vectors * register_bytes * parts > kNearBytes;
             const double rhs = LoadCost(lanes.rhs, width) * rhs_vectors *
-                               (is_far ? std::max(1.0, vector_bytes / kFarBytesPerOperation) : 1);
+                               (is_far ? std::max(1.0, register_bytes / kFarBytesPerOperation) : 1);
             // Several independent chains of sums hide each other's latency.
             return std::max({static_cast<double>(r * vectors) * work, lhs + rhs, kLatency * parts}) +
                    kLoadShare * (lhs + rhs);
