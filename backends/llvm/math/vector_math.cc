@@ -39,14 +39,11 @@ Value* EmitRsqrt(MathBuilder& m, Value* x) {
   if (!is_estimate) y = m.Div(m.F(1), m.Sqrt(x));
   if (!m.f64() || !m.target().has_fma) return y;
   Value* const first = y;
-  const auto refine = [&](Value* error, bool to_second_order) {
-    Value* half = m.F(0.5);
-    return m.Fma(m.Mul(y, error), to_second_order ? m.Fma(error, m.F(0.375), half) : half, y);
-  };
-  if (is_estimate) y = refine(m.Fma(m.Neg(m.Mul(x, y)), y, m.F(1)), true);
+  const auto refine = [&](Value* error) { return m.Fma(m.Mul(y, error), m.Fma(error, m.F(0.375), m.F(0.5)), y); };
+  if (is_estimate) y = refine(m.Fma(m.Neg(m.Mul(x, y)), y, m.F(1)));
   Value *root = m.Mul(x, y), *root_rest = m.Fma(x, y, m.Neg(root));
   Value* error = m.Fma(m.Neg(root_rest), y, m.Fma(m.Neg(root), y, m.F(1)));
-  return m.Select(m.IsNan(error), first, refine(error, is_estimate));  // NaN: of zeros and infinities
+  return m.Select(m.IsNan(error), first, refine(error));  // NaN: of zeros and infinities
 }
 Value* EmitSqrt(MathBuilder& m, Value* x) { return m.Sqrt(x); }
 

@@ -275,7 +275,7 @@ class VectorMathTest : public ::testing::TestWithParam<Limit> {
     const Limit limit = GetParam();
     std::string worst32, worst64;
     const double f32 = MeasureUlps<float, double>(**jit, limit.function, {1, 8, 16}, count, &worst32);
-    const double f64 = MeasureUlps<double, long double>(**jit, limit.function, {1, 4, 8}, count, &worst64);
+    const double f64 = MeasureUlps<double, long double>(**jit, limit.function, {1, 2, 4, 8, 16}, count, &worst64);
     if (getenv("HILO_PRINT_ULPS") != nullptr)
       printf("| %s | %.2f | %.2f |\n", HloOpcodeString(limit.function).data(), f32, f64);
     EXPECT_LE(f32, limit.f32) << worst32;
@@ -287,6 +287,47 @@ TEST_P(VectorMathTest, HostCpu) { Check("", 200000); }
 // Without fused multiply-add, and without AVX-512.
 TEST_P(VectorMathTest, BaselineCpu) { Check("x86-64", 50000); }
 TEST_P(VectorMathTest, Avx2Cpu) { Check("x86-64-v3", 50000); }
+
+// All instruction sets with fused multiply-add give the same bits.
+template <typename T>
+void ExpectSameBits(HostJit& a, HostJit& b, HloOpcode function) {
+  const std::vector<T> x = Arguments<T>(50000, 1), y = SecondArguments<T>(x, 2);
+  const std::vector<T> of_a = RunKernel<T>(a, function, 8, x, y), of_b = RunKernel<T>(b, function, 8, x, y);
+  ASSERT_EQ(of_a.size(), x.size());
+  ASSERT_EQ(of_b.size(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool same = std::memcmp(&of_a[i], &of_b[i], sizeof(T)) == 0 || (std::isnan(of_a[i]) && std::isnan(of_b[i]));
+    ASSERT_TRUE(same) << x[i] << ", " << y[i] << ": " << of_a[i] << " and " << of_b[i];
+  }
+}
+
+TEST_P(VectorMathTest, SameBitsOnHostAndAvx2) {
+  const auto host = HostJit::Create({}), avx2 = HostJit::Create({.cpu = "x86-64-v3"});
+  ASSERT_TRUE(host.ok() && avx2.ok());
+  if (!CheckRunsOnHost((*avx2)->cpu()).ok()) GTEST_SKIP() << "this machine has no AVX2";
+  ExpectSameBits<float>(**host, **avx2, GetParam().function);
+  ExpectSameBits<double>(**host, **avx2, GetParam().function);
+}
+
+// Of (1 - 2^-52) 4^k the result lies 2^-105 of its size from the middle of two numbers: bits differed there.
+TEST(VectorMath, RsqrtOfF64RoundsCorrectly) {
+  const auto jit = HostJit::Create({});
+  ASSERT_TRUE(jit.ok()) << jit.status();
+  const auto avx2 = HostJit::Create({.cpu = "x86-64-v3"});
+  if (!avx2.ok() || !CheckRunsOnHost((*avx2)->cpu()).ok()) GTEST_SKIP() << "this machine has no fused multiply-add";
+  std::vector<double> close, nearest;
+  for (int k = -508; k < 508; ++k) {  // a multiple of the width
+    close.push_back(std::ldexp(1 - 0x1p-52, 2 * k));
+    nearest.push_back(std::ldexp(1 + 0x1p-52, -k));
+  }
+  for (HostJit* one : {jit->get(), avx2->get()}) {
+    EXPECT_EQ(RunKernel<double>(*one, HloOpcode::kRsqrt, 8, close, close), nearest);
+  }
+  std::string worst;
+  // The reference is in long double and has an error of up to 2^-11 of these units itself.
+  const double ulps = MeasureUlps<double, long double>(**jit, HloOpcode::kRsqrt, {8}, 200000, &worst);
+  EXPECT_LE(ulps, 0.5 + 0x1p-10) << worst;
+}
 
 std::string TestName(const ::testing::TestParamInfo<Limit>& info) {
   std::string name(HloOpcodeString(info.param.function).data());
