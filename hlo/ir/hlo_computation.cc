@@ -155,24 +155,21 @@ absl::Status HloComputation::ReplaceAllUses(
       if (seen.insert(user).second) users.push_back(user);
     }
   }
-  // Follows replacements that are replaced themselves, up to one that is the user: it may depend on what it replaces.
-  const auto replaced = [&](HloInstruction* instruction, const HloInstruction* user) {
-    for (auto it = replacement_of.find(instruction); it != replacement_of.end() && it->second != user;
-         it = replacement_of.find(instruction)) {
-      instruction = it->second;
-    }
-    return instruction;
-  };
-  for (HloInstruction* user : users) {
-    for (HloInstruction*& operand : user->operands_) {
-      HloInstruction* replacement = replaced(operand, user);
-      if (replacement == operand) continue;
-      operand->RemoveUser(user);
-      operand = replacement;
-      replacement->AddUser(user);
+  for (const auto& [old_instruction, replacement] : replacements) {
+    if (old_instruction != replacement && replacement_of.contains(replacement)) {
+      return Internal("cannot replace ", old_instruction->name(), " by ", replacement->name(), ", which is replaced");
     }
   }
-  root_ = replaced(root_, nullptr);
+  for (HloInstruction* user : users) {
+    for (HloInstruction*& operand : user->operands_) {
+      const auto it = replacement_of.find(operand);
+      if (it == replacement_of.end() || it->second == user) continue;  // it may depend on what it replaces
+      operand->RemoveUser(user);
+      operand = it->second;
+      operand->AddUser(user);
+    }
+  }
+  if (const auto it = replacement_of.find(root_); it != replacement_of.end()) root_ = it->second;
   return absl::OkStatus();
 }
 

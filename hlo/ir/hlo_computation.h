@@ -53,9 +53,8 @@ class HloComputation {
   void ReplaceOperand(HloInstruction* user, int64_t operand, HloInstruction* replacement);
   // Replaces every use of `old_instruction`, root included, by `replacement`, of a compatible shape.
   absl::Status ReplaceAllUsesWith(HloInstruction* old_instruction, HloInstruction* replacement);
-  // ReplaceAllUsesWith for pairs of an instruction and its replacement, which may be replaced by another pair itself,
-  // but not in a cycle. Takes time linear in the operands of all users, where a call per pair walks over those of a
-  // tuple again and again.
+  // ReplaceAllUsesWith for several pairs of an instruction and its replacement, in time linear in the operands of all
+  // users: a call per pair walks over those of a tuple again and again. Errors: Internal if a replacement is replaced.
   absl::Status ReplaceAllUses(absl::Span<const std::pair<HloInstruction*, HloInstruction*>> replacements);
   // ReplaceAllUsesWith, then removes the old instruction and all that become dead. Metadata passes to a replacement
   // without metadata.

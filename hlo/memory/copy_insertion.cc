@@ -325,7 +325,9 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
   for (const HloInstruction* copy : values.order()) {
     if (!removed.contains(copy)) continue;
     HloInstruction* victim = const_cast<HloInstruction*>(copy);
-    replacements[victim->parent()].emplace_back(victim, victim->operand(0));
+    HloInstruction* copied = victim->operand(0);
+    while (removed.contains(copied)) copied = copied->operand(0);
+    replacements[victim->parent()].emplace_back(victim, copied);
   }
   for (const auto& [computation, pairs] : replacements) {
     HILO_RETURN_IF_ERROR(computation->ReplaceAllUses(pairs));
