@@ -115,13 +115,13 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
 // gradient 1.8, 1.1, 1.2 and 1.2, 1x1 from 256 to 512 features 2.3, 1.7, 2.0 and 2.1.
 constexpr double kLoadShare = 0.2;
 
-// Bytes of kernel elements of a tile from which they come from the second-level cache, since all tiles of a block of
-// lanes read the same ones. Such a cache gives 64 bytes in a cycle, the time of two vector operations.
+// A tile that reads more bytes of the kernel gets them from the second-level cache, since the tiles of a block of lanes
+// all read the same ones. Such a cache gives 64 bytes in a cycle, the time of two vector operations.
 constexpr double kNearBytes = 48 << 10;
 constexpr double kFarBytesPerOperation = 32;
 
-// Vector operations that start before a sum is there for the next product: two in each of four cycles. The parts of a
-// complex number are sums of two products each.
+// Independent sums that keep the multiply-add units busy: two products start in each of the four cycles that one takes.
+// The parts of a complex number are sums of two products each.
 constexpr double kLatency = 8;
 
 // Costs of an access in vector operations.

@@ -134,7 +134,8 @@ class Planner {
   std::vector<ReshardStep> steps_;
 };
 
-// A part of the cuts `of` that cuts each tile of `cuts` into `count`: by what devices with the same tile differ in.
+// Returns a part of one of the cuts `of` that cuts each tile of `cuts` into `count`, by the axes in which devices with
+// the same tile differ.
 std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector<TileCut>& cuts, int64_t count,
                                int64_t devices) {
   for (const TileCut& cut : of) {
@@ -148,11 +149,10 @@ std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector
   return std::nullopt;
 }
 
-// Of two dimensions one becomes coarser and the other one finer: an all-to-all of their sizes, whatever parts it moves,
-// and a permute of the small tiles. Copies of a tile are cut first. From y1 y2 on rows to x on rows and y1 y2 on
-// columns:
+// If one dimension becomes coarser and another one finer, returns an all-to-all of their sizes, whatever parts it
+// moves, and a permute of the small tiles; copies of a tile are cut first. Returns no steps in other cases. From y1 y2
+// on rows to x on rows and y1 y2 on columns:
 //   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
-// Empty if the cuts are not of this kind.
 std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
                                       int64_t devices) {
   std::vector<TileCut> now, wanted;
@@ -190,7 +190,7 @@ std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& 
   return steps;
 }
 
-// The bytes that a device receives, on average.
+// Returns the bytes that a device receives, on average.
 double BytesOf(const std::vector<ReshardStep>& steps, const Shape& shape, const TileAssignment& from) {
   double bytes = 0;
   const TileAssignment* now = &from;
