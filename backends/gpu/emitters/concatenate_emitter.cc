@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "base/math.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -21,17 +21,14 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
   const HloInstruction* concatenate = HeroOf(instruction);
   const Shape& shape = concatenate->shape();
   const int64_t dimension = concatenate->attrs<ConcatenateAttrs>().dimensions[0];
-  const int64_t group = instruction->kernel()->width, groups = ShapeUtil::ElementsIn(shape) / group;
-  const int64_t block = instruction->kernel()->tile[0];
+  const int64_t group = instruction->kernel()->width;
   KernelEmitter k(&program, instruction);
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", b.CreateICmpULT(i, integer(groups)), [&]() -> absl::Status {
-    llvm::Value* first = b.CreateMul(i, integer(group), "", true, true);
-    const Index start =
-        Index::FromLinear(LaneIndex::Uniform(first, group, ShapeUtil::ElementsIn(shape)), shape.dimensions());
-    const std::vector<LaneIndex> dims = start.Dims(k.context());
+  const codegen::NestDim nest =
+      PerThread({shape.dimensions().begin(), shape.dimensions().end()}, instruction->kernel()->tile[0], group);
+  return EmitNestKernel(k, instruction, nest, [&](absl::Span<const Index> indices) -> absl::Status {
+    const std::vector<LaneIndex> dims = indices[0].Dims(k.context());
     llvm::Value* const along = dims[dimension].Base(k.context());
     int64_t begin = 0;
     for (const HloInstruction* operand : concatenate->operands()) {
@@ -56,8 +53,7 @@ absl::Status EmitConcatenate(ProgramEmitter& program, const HloInstruction* inst
       }));
     }
     return absl::OkStatus();
-  }));
-  return k.FinishAndLaunch(instruction, CeilDiv(groups, block), static_cast<int>(block));
+  });
 }
 
 }  // namespace hilo::gpu

@@ -1,5 +1,6 @@
 // Custom calls that the device performs itself.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/match/library_match.h"
 #include "backends/gpu/thunks/library_thunks.h"
 #include "hilo/status_macros.h"
@@ -46,10 +47,11 @@ absl::Status EmitPivotsToPermutation(ProgramEmitter& program, const HloInstructi
   const int64_t size = result.dimensions().back(), count = instruction->operand(0)->shape().dimensions().back(),
                 lists = ShapeUtil::ElementsIn(result) / size;
   HILO_ASSIGN_OR_RETURN(const BufferSlice from, program.SliceOf(instruction->operand(0)));
-  const std::vector<KernelArgument> arguments = {KernelArgument::Slice(from, false),
-                                                 KernelArgument::Slice(program.assignment().slice(instruction), true)};
-  return EmitThreads(program, instruction, lists, arguments, [&](KernelEmitter& k, llvm::Value* list) -> absl::Status {
-    llvm::IRBuilder<>& b = k.b();
+  KernelEmitter k(
+      &program, nullptr,
+      {KernelArgument::Slice(from, false), KernelArgument::Slice(program.assignment().slice(instruction), true)});
+  llvm::IRBuilder<>& b = k.b();
+  return EmitThreads(k, instruction, lists, BlockFor(lists), [&](llvm::Value* list) -> absl::Status {
     auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
     llvm::Type* const type = b.getInt32Ty();
     llvm::Value* first = b.CreateMul(list, integer(size), "", true, true);

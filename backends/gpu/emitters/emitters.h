@@ -24,11 +24,6 @@ absl::Status EmitKernel(ProgramEmitter& program, const HloInstruction* instructi
 absl::Status EmitCopyOfOperand(ProgramEmitter& program, const HloInstruction* instruction, int64_t leaf,
                                const HloInstruction* operand, int64_t width, int64_t block);
 
-// Adds a kernel with one thread for each of `count` indices, over `arguments`.
-absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
-                         std::vector<KernelArgument> arguments,
-                         absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body);
-
 // Emit element `i` (i64, row-major) of the results of a loop, or all `count` elements, of which there are few, in a
 // kernel that includes the instruction.
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i);

@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
@@ -104,12 +105,8 @@ class Transform {
     std::vector<KernelArgument> arguments{now_, to};
     arguments[0].written = false;
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const int block = BlockFor(count);
-    KernelEmitter k(&program_, nullptr, arguments);
-    llvm::Value* i = k.GlobalThread(block);
-    HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, Int(k, count)), [&] { return body(k, i); }));
-    HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(block));
-    return program_.Launch(instruction_, number, CeilDiv(count, block), block, arguments);
+    KernelEmitter k(&program_, nullptr, std::move(arguments));
+    return EmitThreads(k, instruction_, count, BlockFor(count), [&](llvm::Value* i) { return body(k, i); });
   }
 
   const KernelArgument& Next() { return scratch_[next_++ % 2]; }

@@ -1,5 +1,6 @@
 // Instructions that are assigned to libraries.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/library_match.h"
@@ -38,7 +39,8 @@ codegen::Index Linear(llvm::Value* i, int64_t count) {
 absl::Status EmitScale(ProgramEmitter& program, const HloInstruction* instruction, PrimitiveType part, int64_t points) {
   const KernelArgument result = KernelArgument::Slice(program.assignment().slice(instruction), true);
   const int64_t count = ShapeUtil::ByteSizeOf(instruction->shape()) / PrimitiveTypeByteSize(part);
-  return EmitThreads(program, instruction, count, {result}, [&](KernelEmitter& k, llvm::Value* i) {
+  KernelEmitter k(&program, nullptr, {result});
+  return EmitThreads(k, instruction, count, BlockFor(count), [&](llvm::Value* i) {
     const codegen::IrArray array = ArrayAt(k, 0, part, count);
     llvm::Value* x = array.Load(k.context(), Linear(i, count)).re;
     array.Store(k.context(), Linear(i, count),
@@ -114,25 +116,28 @@ absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* 
   // Not every implementation reports a NaN, or propagates it: each number of the diagonal is tested.
   KernelArgument read = result;
   read.written = false;
-  HILO_RETURN_IF_ERROR(
-      EmitThreads(program, instruction, count / n, {read, info}, [&](KernelEmitter& k, llvm::Value* i) {
-        llvm::IRBuilder<>& b = k.b();
-        auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
-        llvm::Value* x =
-            ArrayAt(k, 0, type, count)
-                .Load(k.context(), Linear(b.CreateAdd(b.CreateMul(i, integer(n)), b.CreateURem(i, integer(n))), count))
-                .re;
-        return k.If("nan", b.CreateFCmpUNO(x, x), [&] {
-          llvm::Value* flag = b.CreateGEP(b.getInt32Ty(), k.extra(1), b.CreateUDiv(i, integer(n)));
-          b.CreateAtomicRMW(llvm::AtomicRMWInst::Or, flag, b.getInt32(1), llvm::MaybeAlign(4),
-                            llvm::AtomicOrdering::Monotonic);
-          return absl::OkStatus();
-        });
-      }));
-  info.written = false;
-  HILO_RETURN_IF_ERROR(EmitThreads(program, instruction, count, {result, info}, [&](KernelEmitter& k, llvm::Value* i) {
+  {
+    KernelEmitter k(&program, nullptr, {read, info});
     llvm::IRBuilder<>& b = k.b();
     auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+    HILO_RETURN_IF_ERROR(EmitThreads(k, instruction, count / n, BlockFor(count / n), [&](llvm::Value* i) {
+      llvm::Value* x =
+          ArrayAt(k, 0, type, count)
+              .Load(k.context(), Linear(b.CreateAdd(b.CreateMul(i, integer(n)), b.CreateURem(i, integer(n))), count))
+              .re;
+      return k.If("nan", b.CreateFCmpUNO(x, x), [&] {
+        llvm::Value* flag = b.CreateGEP(b.getInt32Ty(), k.extra(1), b.CreateUDiv(i, integer(n)));
+        b.CreateAtomicRMW(llvm::AtomicRMWInst::Or, flag, b.getInt32(1), llvm::MaybeAlign(4),
+                          llvm::AtomicOrdering::Monotonic);
+        return absl::OkStatus();
+      });
+    }));
+  }
+  info.written = false;
+  KernelEmitter k(&program, nullptr, {result, info});
+  llvm::IRBuilder<>& b = k.b();
+  auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  return EmitThreads(k, instruction, count, BlockFor(count), [&](llvm::Value* i) {
     const codegen::IrArray factors = ArrayAt(k, 0, type, count);
     llvm::Value *row = b.CreateURem(b.CreateUDiv(i, integer(n)), integer(n)), *column = b.CreateURem(i, integer(n));
     llvm::Value* other = lower ? b.CreateICmpUGT(column, row) : b.CreateICmpULT(column, row);
@@ -144,8 +149,7 @@ absl::Status EmitLibraryCholesky(ProgramEmitter& program, const HloInstruction* 
     factors.Store(k.context(), Linear(i, count),
                   codegen::EmitSelect(k.context(), is_failed(k, b.CreateUDiv(i, integer(n * n))), nan, factor));
     return absl::OkStatus();
-  }));
-  return absl::OkStatus();
+  });
 }
 
 absl::Status EmitLibraryTriangularSolve(ProgramEmitter& program, const HloInstruction* instruction) {

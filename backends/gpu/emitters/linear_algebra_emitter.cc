@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
-#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/linalg_attributes.h"
 
@@ -189,12 +189,9 @@ absl::Status EmitTriangularSolve(ProgramEmitter& program, const HloInstruction* 
   const int64_t n = a.dimensions(a.rank() - 1);
   const int64_t count = shape.dimensions(shape.rank() - (instruction->attrs<TriangularSolveAttrs>().left_side ? 1 : 2));
   const int64_t threads = ShapeUtil::ElementsIn(shape) / n;
-  const int block = static_cast<int>(instruction->kernel()->tile[0]);
   KernelEmitter k(&program, instruction);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(threads))),
-                            [&] { return EmitSolve(k, instruction, i, n, count); }));
-  return k.FinishAndLaunch(instruction, CeilDiv(threads, block), block);
+  return EmitThreads(k, instruction, threads, instruction->kernel()->tile[0],
+                     [&](llvm::Value* i) { return EmitSolve(k, instruction, i, n, count); });
 }
 
 }  // namespace hilo::gpu

@@ -5,11 +5,11 @@
 // all stores, from which LLVM makes one 16-byte access per array. This requires a minor-most dimension of whole groups,
 // or arrays that are all read at the index that is written.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/errors.h"
-#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/loop_results.h"
 
@@ -19,48 +19,21 @@ namespace {
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The indices of group number `i`.
-std::vector<Index> GroupIndices(KernelEmitter& k, const LoopResults& loop, llvm::Value* i, int64_t group) {
-  const auto dimensions = loop.shape().dimensions();
-  const int64_t count = ShapeUtil::ElementsIn(loop.shape());
-  if (dimensions.empty()) return {Index()};
-  llvm::Value* first =
-      group == 1 ? i : k.b().CreateMul(i, k.b().getInt64(static_cast<uint64_t>(group)), "", true, true);
-  std::vector<Index> indices;
-  if (group > 1 && dimensions.back() % group == 0) {
-    for (std::vector<LaneIndex>& at : k.Adjacent(first, dimensions, group)) indices.emplace_back(std::move(at));
-    return indices;
-  }
-  const LaneIndex base = LaneIndex::Uniform(first, group, count);
-  for (int64_t j = 0; j < group; ++j)
-    indices.push_back(Index::FromLinear(base.AddConstant(j).WithRange({0, count - 1}), dimensions));
-  return indices;
+// Returns the index of element `linear` of a loop's results.
+Index IndexOf(const LoopResults& loop, const LaneIndex& linear) {
+  return loop.shape().rank() == 0 ? Index() : Index::FromLinear(linear, loop.shape().dimensions());
 }
 
 absl::Status EmitOneLoop(ProgramEmitter& program, const LoopResults& loop, int64_t group, int64_t block) {
-  const int64_t count = ShapeUtil::ElementsIn(loop.shape());
-  if (count == 0) return absl::OkStatus();
-  const int64_t groups = count / group;
+  if (ShapeUtil::IsZeroElementArray(loop.shape())) return absl::OkStatus();
+  const auto dimensions = loop.shape().dimensions();
+  const codegen::NestDim nest = PerThread({dimensions.begin(), dimensions.end()}, block, group);
   KernelEmitter k(&program, loop.instruction);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(groups))),
-                            [&] { return EmitElements(k, loop, GroupIndices(k, loop, i, group)); }));
-  return k.FinishAndLaunch(loop.instruction, CeilDiv(groups, block), static_cast<int>(block));
+  return EmitNestKernel(k, loop.instruction, nest,
+                        [&](absl::Span<const Index> indices) { return EmitElements(k, loop, indices); });
 }
 
 }  // namespace
-
-absl::Status EmitThreads(ProgramEmitter& program, const HloInstruction* instruction, int64_t count,
-                         std::vector<KernelArgument> arguments,
-                         absl::FunctionRef<absl::Status(KernelEmitter&, llvm::Value*)> body) {
-  const int block = BlockFor(count);
-  KernelEmitter k(&program, nullptr, arguments);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
-                            [&] { return body(k, i); }));
-  HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(block));
-  return program.Launch(instruction, number, CeilDiv(count, block), block, std::move(arguments));
-}
 
 absl::Status EmitLoop(ProgramEmitter& program, const HloInstruction* instruction) {
   const KernelConfig& config = *instruction->kernel();
@@ -79,16 +52,14 @@ absl::Status EmitLoopPerResult(ProgramEmitter& program, const HloInstruction* in
 absl::Status EmitLoopElements(KernelEmitter& k, const HloInstruction* instruction, int64_t count) {
   const LoopResults loop = LoopResultsOf(*instruction);
   std::vector<Index> indices;
-  for (int64_t i = 0; i < count; ++i) {
-    indices.push_back(loop.shape().rank() == 0 ? Index()
-                                               : Index::FromLinear(LaneIndex::Constant(i), loop.shape().dimensions()));
-  }
+  for (int64_t i = 0; i < count; ++i) indices.push_back(IndexOf(loop, LaneIndex::Constant(i)));
   return EmitElements(k, loop, indices);
 }
 
 absl::Status EmitLoopElement(KernelEmitter& k, const HloInstruction* instruction, llvm::Value* i) {
   const LoopResults loop = LoopResultsOf(*instruction);
-  return EmitElements(k, loop, GroupIndices(k, loop, i, 1));
+  const Index index = IndexOf(loop, LaneIndex::Uniform(i, 1, ShapeUtil::ElementsIn(loop.shape())));
+  return EmitElements(k, loop, {&index, 1});
 }
 
 absl::Status EmitCopy(ProgramEmitter& program, const HloInstruction* instruction) {

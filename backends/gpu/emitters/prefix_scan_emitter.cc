@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/terms.h"
 #include "base/math.h"
@@ -34,17 +35,16 @@ class ScanKernel {
   // Columns: parts of `part` steps, of which this kernel computes the first `parts`. `totals` (from the first launch;
   // may be null) are the totals of earlier parts; `only_totals`: this is that launch.
   absl::Status Columns(int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
-    const int64_t groups = s_.inner / group_, all_parts = CeilDiv(s_.size, part);
-    llvm::Value* i = k_.GlobalThread(kBlockSize);
-    return k_.If("in_range", b_.CreateICmpULT(i, Int(s_.outer * parts * groups)), [&]() -> absl::Status {
-      const std::vector<LaneIndex> at = k_.Delinearize(i, {s_.outer, parts, groups});
+    const int64_t all_parts = CeilDiv(s_.size, part);
+    const codegen::NestDim nest = PerThread({s_.outer, parts, s_.inner}, kBlockSize, group_);
+    return EmitNest(k_, nest, [&](absl::Span<const Index> indices) -> absl::Status {
+      const std::vector<LaneIndex> at = indices[0].Dims(k_.context());
       llvm::Value* number = at[1].Base(k_.context());
       llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
       llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
-      llvm::Value* first = b_.CreateMul(at[2].Base(k_.context()), Int(group_), "", true, true);
+      llvm::Value* first = at[2].Base(k_.context());
       auto index = [&](llvm::Value* step, int64_t j) {
-        const LaneIndex column =
-            LaneIndex::Uniform(first, group_, s_.inner).AddConstant(j).WithRange({0, s_.inner - 1});
+        const LaneIndex column = at[2].AddConstant(j).WithRange({0, s_.inner - 1});
         return Index({at[0], Position(LaneIndex::Uniform(step, 1, s_.size)), column})
             .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
       };
@@ -190,9 +190,9 @@ class ScanKernel {
 
   // From the front, with one thread per line of [size] elements.
   absl::Status InOrder() {
-    llvm::Value* i = k_.GlobalThread(kBlockSize);
-    return k_.If("in_range", b_.CreateICmpULT(i, Int(s_.outer * s_.inner)), [&]() -> absl::Status {
-      const std::vector<LaneIndex> at = k_.Delinearize(i, {s_.outer, s_.inner});
+    const codegen::NestDim nest = PerThread({s_.outer, s_.inner}, kBlockSize);
+    return EmitNest(k_, nest, [&](absl::Span<const Index> indices) -> absl::Status {
+      const std::vector<LaneIndex> at = indices[0].Dims(k_.context());
       HILO_ASSIGN_OR_RETURN(const Elements inits, Inits());
       auto body = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
         const Index index = Index({at[0], LaneIndex::Uniform(step, 1, s_.size), at[1]})

@@ -3,6 +3,7 @@
 // a group, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
@@ -177,10 +178,7 @@ absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instru
   const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
   RaggedDot emitter(k, instruction);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
-                            [&] { return emitter.EmitElement(i); }));
-  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
+  return EmitThreads(k, instruction, count, block, [&](llvm::Value* i) { return emitter.EmitElement(i); });
 }
 
 }  // namespace hilo::gpu

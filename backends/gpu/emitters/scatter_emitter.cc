@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -151,33 +152,24 @@ BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
 // One thread per update element, or per group of them.
 absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::optional<llvm::AtomicRMWInst::BinOp> atomic) {
   const std::vector<int64_t> batch_sizes = s.BatchSizes(), window_sizes = s.WindowSizes();
-  const int64_t group = s.instruction->kernel()->width, block = s.instruction->kernel()->tile[0];
-  const int64_t window = Product(window_sizes), count = window * Product(batch_sizes) / group;
+  const int64_t group = s.instruction->kernel()->width;
+  std::vector<int64_t> sizes = batch_sizes;
+  sizes.insert(sizes.end(), window_sizes.begin(), window_sizes.end());
+  const codegen::NestDim nest = PerThread(std::move(sizes), s.instruction->kernel()->tile[0], group);
   KernelEmitter k(&program, s.instruction);
-  llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(
-      k.If("in_range", b.CreateICmpULT(i, b.getInt64(static_cast<uint64_t>(count))), [&]() -> absl::Status {
-        llvm::Value* const size = b.getInt64(static_cast<uint64_t>(window / group));
-        const std::vector<LaneIndex> batch = k.Delinearize(b.CreateUDiv(i, size), batch_sizes);
-        std::vector<int64_t> group_sizes = window_sizes;
-        if (group > 1) group_sizes.back() /= group;
-        std::vector<LaneIndex> offset = k.Delinearize(b.CreateURem(i, size), group_sizes);
-        if (group > 1) {
-          llvm::Value* first =
-              b.CreateMul(offset.back().Base(k.context()), b.getInt64(static_cast<uint64_t>(group)), "", true, true);
-          offset.back() = LaneIndex::Uniform(first, group, window_sizes.back());
-        }
-        HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
-        return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
-          if (group > 1) return kernel.ApplyToGroup(origin, batch, offset, group);
-          HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, offset));
-          const Index position(kernel.PositionOf(origin, offset));
-          return atomic ? kernel.ApplyAtomically(*atomic, position, updates[0]) : kernel.Apply(position, updates);
-        });
-      }));
-  return k.FinishAndLaunch(s.instruction, CeilDiv(count, block), static_cast<int>(block));
+  return EmitNestKernel(k, s.instruction, nest, [&](absl::Span<const Index> indices) -> absl::Status {
+    const std::vector<LaneIndex> at = indices[0].Dims(k.context());
+    const auto window_begin = at.begin() + static_cast<int64_t>(batch_sizes.size());
+    const std::vector<LaneIndex> batch(at.begin(), window_begin), offset(window_begin, at.end());
+    HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
+    return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
+      if (group > 1) return kernel.ApplyToGroup(origin, batch, offset, group);
+      HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, offset));
+      const Index position(kernel.PositionOf(origin, offset));
+      return atomic ? kernel.ApplyAtomically(*atomic, position, updates[0]) : kernel.Apply(position, updates);
+    });
+  });
 }
 
 // One thread per owner.
@@ -186,46 +178,43 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
   llvm::IRBuilder<>& b = k.b();
   ScatterKernel kernel(k, s);
   const ScatterDivision division = DivisionOf(s);
-  const int64_t block = s.instruction->kernel()->tile[0], owners = s.instruction->kernel()->tile[1];
+  const int64_t owners = s.instruction->kernel()->tile[1];
   std::vector<int64_t> thread_sizes = division.thread_sizes;
   thread_sizes[division.owner_position] = owners;
-  const int64_t threads = Product(thread_sizes), iterations = Product(division.iteration_sizes);
-
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(
-      k.If("in_range", b.CreateICmpULT(i, b.getInt64(static_cast<uint64_t>(threads))), [&]() -> absl::Status {
-        const std::vector<LaneIndex> thread = k.Delinearize(i, thread_sizes);
-        return k.ForEach(
-            "updates", b.getInt64(0), b.getInt64(static_cast<uint64_t>(iterations)), 1,
-            [&](llvm::Value* t) -> absl::Status {
-              const std::vector<LaneIndex> iteration = k.Delinearize(t, division.iteration_sizes);
-              std::vector<LaneIndex> batch, window;
-              size_t next_thread = 0, next_iteration = 0;
-              for (bool batching : division.is_batching)
-                batch.push_back(batching ? thread[next_thread++] : iteration[next_iteration++]);
-              ++next_thread;
-              for (bool filled : division.fills)
-                window.push_back(filled ? thread[next_thread++] : iteration[next_iteration++]);
-              HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
-              return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
-                const std::vector<LaneIndex> position = kernel.PositionOf(origin, window);
-                auto apply = [&]() -> absl::Status {
-                  HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, window));
-                  return kernel.Apply(Index(position), updates);
-                };
-                if (owners == 1) return apply();
-                std::vector<LaneIndex> coordinates;
-                for (int64_t d = 0; d < s.operand.rank(); ++d) {
-                  if (division.shared[d]) coordinates.push_back(position[d]);
-                }
-                llvm::Value* linear =
-                    Index(std::move(coordinates)).Linear(k.context(), division.shared_sizes).Base(k.context());
-                llvm::Value* owner = b.CreateURem(linear, b.getInt64(static_cast<uint64_t>(owners)));
-                return k.If("own", b.CreateICmpEQ(owner, thread[division.owner_position].Base(k.context())), apply);
-              });
-            });
-      }));
-  return k.FinishAndLaunch(s.instruction, CeilDiv(threads, block), static_cast<int>(block));
+  const int64_t iterations = Product(division.iteration_sizes);
+  const codegen::NestDim nest = PerThread(std::move(thread_sizes), s.instruction->kernel()->tile[0]);
+  return EmitNestKernel(k, s.instruction, nest, [&](absl::Span<const Index> indices) -> absl::Status {
+    const std::vector<LaneIndex> thread = indices[0].Dims(k.context());
+    return k.ForEach("updates", b.getInt64(0), b.getInt64(static_cast<uint64_t>(iterations)), 1,
+                     [&](llvm::Value* t) -> absl::Status {
+                       const std::vector<LaneIndex> iteration = k.Delinearize(t, division.iteration_sizes);
+                       std::vector<LaneIndex> batch, window;
+                       size_t next_thread = 0, next_iteration = 0;
+                       for (bool batching : division.is_batching)
+                         batch.push_back(batching ? thread[next_thread++] : iteration[next_iteration++]);
+                       ++next_thread;
+                       for (bool filled : division.fills)
+                         window.push_back(filled ? thread[next_thread++] : iteration[next_iteration++]);
+                       HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel.OriginOf(batch));
+                       return k.If("inside", kernel.IsInside(origin), [&]() -> absl::Status {
+                         const std::vector<LaneIndex> position = kernel.PositionOf(origin, window);
+                         auto apply = [&]() -> absl::Status {
+                           HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, window));
+                           return kernel.Apply(Index(position), updates);
+                         };
+                         if (owners == 1) return apply();
+                         std::vector<LaneIndex> coordinates;
+                         for (int64_t d = 0; d < s.operand.rank(); ++d) {
+                           if (division.shared[d]) coordinates.push_back(position[d]);
+                         }
+                         llvm::Value* linear =
+                             Index(std::move(coordinates)).Linear(k.context(), division.shared_sizes).Base(k.context());
+                         llvm::Value* owner = b.CreateURem(linear, b.getInt64(static_cast<uint64_t>(owners)));
+                         return k.If("own", b.CreateICmpEQ(owner, thread[division.owner_position].Base(k.context())),
+                                     apply);
+                       });
+                     });
+  });
 }
 
 // Copies the operands to the results; returns false if there is nothing else to do.

@@ -2,6 +2,7 @@
 // in order, and takes the source of those that select it. Nothing is written twice, and sums have the order of the
 // windows.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -134,10 +135,7 @@ absl::Status EmitSelectAndScatter(ProgramEmitter& program, const HloInstruction*
   const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
   SelectAndScatter emitter(k, instruction);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
-                            [&] { return emitter.EmitElement(i); }));
-  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
+  return EmitThreads(k, instruction, count, block, [&](llvm::Value* i) { return emitter.EmitElement(i); });
 }
 
 }  // namespace hilo::gpu

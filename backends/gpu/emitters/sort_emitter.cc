@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/thunks/kernel_thunks.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -231,14 +232,10 @@ absl::Status EmitMergeSort(ProgramEmitter& program, const HloInstruction* instru
       continue;
     }
     arguments.push_back(KernelArgument::Integer(width));
-    const int merge_block = static_cast<int>(sizes[2]);
     KernelEmitter k(&program, nullptr, arguments);
     SortKernel kernel(k, s);
-    llvm::Value* i = k.GlobalThread(merge_block);
-    HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(s.elements))),
-                              [&] { return kernel.MergeElement(i); }));
-    HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(merge_block));
-    HILO_RETURN_IF_ERROR(program.Launch(instruction, number, CeilDiv(s.elements, merge_block), merge_block, arguments));
+    HILO_RETURN_IF_ERROR(
+        EmitThreads(k, instruction, s.elements, sizes[2], [&](llvm::Value* i) { return kernel.MergeElement(i); }));
     width *= 2;
   }
   return absl::OkStatus();

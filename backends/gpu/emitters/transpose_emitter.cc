@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/predication.h"
@@ -55,19 +56,18 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
   const KernelConfig& config = *instruction->kernel();
   const int64_t group = config.width, block_size = config.tile[0], side = config.tile[1], pitch = config.tile[2];
   const int64_t lanes = side / group;  // threads of a line
-  const int64_t tile_rows = CeilDiv(rows, side), tile_columns = CeilDiv(columns, side);
+  const codegen::LoopNest nest = {
+      {.sizes = other_sizes}, {.sizes = {rows}, .part = side}, {.sizes = {columns}, .part = side}};
 
   KernelEmitter k(&program, instruction);
   llvm::IRBuilder<>& b = k.b();
   auto integer = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
-  llvm::Value *thread = k.Thread(), *block = k.Block();
+  llvm::Value* thread = k.Thread();
   llvm::Value *x = b.CreateMul(b.CreateURem(thread, integer(lanes)), integer(group), "", true, true),
               *y = b.CreateUDiv(thread, integer(lanes));
-  llvm::Value* tile = b.CreateURem(block, integer(tile_rows * tile_columns));
-  const std::vector<LaneIndex> other =
-      k.Delinearize(b.CreateUDiv(block, integer(tile_rows * tile_columns)), other_sizes);
-  llvm::Value* first_row = b.CreateMul(b.CreateUDiv(tile, integer(tile_columns)), integer(side), "", true, true);
-  llvm::Value* first_column = b.CreateMul(b.CreateURem(tile, integer(tile_columns)), integer(side), "", true, true);
+  const std::vector<llvm::Value*> begins = PartBegins(k, nest);
+  const std::vector<LaneIndex> other = k.Delinearize(begins[0], other_sizes);
+  llvm::Value *first_row = begins[1], *first_column = begins[2];
   const PrimitiveType type = shape.element_type(), moved = MovedType(type);
   llvm::Type* part = codegen::MemoryType(b.getContext(), moved);
   std::vector<llvm::Value*> cells;
@@ -138,7 +138,7 @@ absl::Status EmitTranspose(ProgramEmitter& program, const HloInstruction* instru
             .Store(k.context(), Index(result_index(row, column)), codegen::Unpack(parts, {&moved, 1})[0]);
         return absl::OkStatus();
       }));
-  return k.FinishAndLaunch(instruction, Product(other_sizes) * tile_rows * tile_columns, static_cast<int>(block_size));
+  return k.FinishAndLaunch(instruction, PartsOf(nest), static_cast<int>(block_size));
 }
 
 }  // namespace hilo::gpu

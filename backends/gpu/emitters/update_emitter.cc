@@ -1,7 +1,7 @@
 // dynamic-update-slice in place: only the window is written, with one thread per element.
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
-#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/hero.h"
 
@@ -35,10 +35,8 @@ absl::Status EmitUpdateSlice(ProgramEmitter& program, const HloInstruction* inst
   const int64_t count = ShapeUtil::ElementsIn(HeroOf(instruction)->operand(1)->shape());
   const int64_t block = instruction->kernel()->tile[0];
   KernelEmitter k(&program, instruction);
-  llvm::Value* i = k.GlobalThread(block);
-  HILO_RETURN_IF_ERROR(k.If("in_range", k.b().CreateICmpULT(i, k.b().getInt64(static_cast<uint64_t>(count))),
-                            [&] { return EmitUpdateOfWindow(k, instruction, i); }));
-  return k.FinishAndLaunch(instruction, CeilDiv(count, block), static_cast<int>(block));
+  return EmitThreads(k, instruction, count, block,
+                     [&](llvm::Value* i) { return EmitUpdateOfWindow(k, instruction, i); });
 }
 
 }  // namespace hilo::gpu

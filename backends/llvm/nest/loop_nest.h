@@ -1,7 +1,8 @@
 // Loop nests: the iteration space of a kernel, and how each of its dimensions is walked.
 //
 // A nest is made from an instruction and its KernelConfig. What happens at a position of the space is the kernel's
-// body: elements (loop_elements.h) or sums (elements/terms.h). Backends lower nests; on CPUs, nest_emitter.h.
+// body: elements (loop_elements.h) or sums (elements/terms.h). Each backend lowers nests in its nest_emitter.h: on CPUs
+// to loops of vectors, on GPUs to a grid of threads.
 #ifndef HILO_BACKENDS_LLVM_NEST_LOOP_NEST_H_
 #define HILO_BACKENDS_LLVM_NEST_LOOP_NEST_H_
 
