@@ -76,23 +76,6 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
-// Returns the bits of a key in the order of unsigned numbers, in an integer of `word` bits.
-llvm::Value* OrderedBits(llvm::IRBuilder<>& b, const SortKey& plan, llvm::Value* value, llvm::Type* word) {
-  const unsigned bits = value->getType()->getPrimitiveSizeInBits();
-  llvm::Type* integer = b.getIntNTy(bits);
-  llvm::Value* key = plan.is_float ? b.CreateBitCast(value, integer) : value;
-  llvm::Value* sign = llvm::ConstantInt::get(integer, uint64_t{1} << (bits - 1));
-  if (plan.is_float) {
-    // Inverts all bits of negative numbers, and sets the sign bit of others.
-    llvm::Value* negative = b.CreateAShr(key, bits - 1);
-    key = b.CreateXor(key, b.CreateOr(negative, sign));
-  } else if (plan.is_signed) {
-    key = b.CreateXor(key, sign);
-  }
-  if (plan.descending) key = b.CreateNot(key);
-  return b.CreateZExt(key, word);
-}
-
 // Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h for a word of the keys.
 absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort,
                                          absl::Span<const SortKey> keys) {
@@ -126,7 +109,7 @@ absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstructio
   llvm::Value* word = b.getInt64(0);
   for (const SortKey& key : keys) {
     HILO_ASSIGN_OR_RETURN(const ElementValue value, elements.Generate(key.expression, Index()));
-    llvm::Value* bits = OrderedBits(b, key, value.re, i64);
+    llvm::Value* bits = b.CreateZExt(codegen::EmitOrderKey(context, key.type, value.re, key.descending), i64);
     word = key.bits() == 64 ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
   }
   b.CreateStore(word, b.CreateInBoundsGEP(i64, function->getArg(3), e));

@@ -40,10 +40,9 @@ std::optional<SortKey> KeyOf(const HloInstruction* compare) {
               .array = 0,
               .type = compare->operand(0)->shape().element_type(),
               .descending = !less};
-  key.is_float = IsFloatingPointType(key.type);
-  key.is_signed = IsSignedIntegralType(key.type);
-  if (key.is_float && attrs.type != ComparisonType::kTotalOrder) return std::nullopt;
-  if (!key.is_float && !IsIntegralType(key.type) && key.type != PRED) return std::nullopt;
+  const bool is_float = IsFloatingPointType(key.type);
+  if (is_float && attrs.type != ComparisonType::kTotalOrder) return std::nullopt;
+  if (!is_float && !IsIntegralType(key.type) && key.type != PRED) return std::nullopt;
   if (IsSubByteType(key.type)) return std::nullopt;
   std::optional<int64_t> array;
   if (!SameExpression(compare->operand(0), compare->operand(1), &array)) {
@@ -72,7 +71,7 @@ bool IsEqualityOf(const HloInstruction* equal, const HloInstruction* compare) {
 
 int64_t SortKey::bits() const {
   const int64_t width = PrimitiveTypeBitWidth(type);
-  return is_float ? std::max<int64_t>(width, 32) : width;
+  return IsFloatingPointType(type) ? std::max<int64_t>(width, 32) : width;
 }
 
 std::vector<SortKey> SortKeysOf(const HloComputation& comparison) {

@@ -14,7 +14,7 @@ struct SortKey {
   const HloInstruction* expression;  // of parameter 2 * array, an element of this array
   int64_t array;
   PrimitiveType type;  // that is compared
-  bool is_float, is_signed, descending;
+  bool descending;
 
   // The bits of the unsigned number: floats narrower than F32 are compared as such.
   int64_t bits() const;

@@ -14,6 +14,7 @@
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/total_order.h"
 
 namespace hilo::cpu {
 namespace {
@@ -27,7 +28,7 @@ constexpr int64_t kFewSelected = 16;
 template <typename T>
 using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-// Signed numbers in the order of the elements; floats in total order, from -NaN to NaN.
+// Signed numbers in the order of the elements; floats in total order (total_order.h).
 template <typename T>
 inline KeyOf<T> MakeKey(const T& element) {
   constexpr PrimitiveType type = NativeToPrimitiveType<T>();
@@ -39,6 +40,7 @@ inline KeyOf<T> MakeKey(const T& element) {
   } else if constexpr (is_small_float<T>) {
     constexpr int32_t sign = 1 << (T::format.exponent_bits + T::format.mantissa_bits);
     const int32_t bits = element.bits;
+    if (NanIsFirst(type) && bits == sign) return -sign - 1;
     return type == F8E8M0FNU || (bits & sign) == 0 ? bits : -(bits & (sign - 1)) - 1;
   } else if constexpr (is_small_int<T>) {
     return element.value;

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/emitters/order_key.h"
 #include "backends/gpu/match/sort_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -174,7 +173,8 @@ class RadixKernel {
       }
       if (instruction == r_.key) break;
     }
-    llvm::Value* key = OrderKey(b_, r_.key->shape().element_type(), values.at(r_.key).re, r_.descending);
+    llvm::Value* key =
+        codegen::EmitOrderKey(k_.context(), r_.key->shape().element_type(), values.at(r_.key).re, r_.descending);
     llvm::Value* wide = b_.CreateZExtOrTrunc(key, b_.getInt64Ty());
     return b_.CreateAnd(b_.CreateLShr(wide, shift_), Int(kDigits - 1));
   }

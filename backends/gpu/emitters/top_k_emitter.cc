@@ -10,8 +10,8 @@
 #include <bit>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/emitters/order_key.h"
 #include "backends/gpu/match/sort_match.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -60,7 +60,8 @@ class TopKKernel {
         if (first) {
           HILO_ASSIGN_OR_RETURN(const ElementValue value,
                                 k_.elements().Generate(t_.operand, At(row, LaneIndex::Uniform(at, 1, count))));
-          llvm::Value* key = OrderKey(b_, t_.operand->shape().element_type(), value.re, t_.largest);
+          llvm::Value* key =
+              codegen::EmitOrderKey(k_.context(), t_.operand->shape().element_type(), value.re, t_.largest);
           cell = b_.CreateOr(b_.CreateShl(b_.CreateZExt(key, type_), 32), b_.CreateZExt(at, type_));
         } else {
           cell = k_.LoadCell(k_.extra(0), b_.CreateAdd(b_.CreateMul(row, Int(count)), at), type_);

@@ -8,8 +8,8 @@
 #include "backends/llvm/elements/op_dispatch.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/elementwise/total_order.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/ops/table/total_order.h"
 
 namespace hilo::codegen {
 namespace {
@@ -96,6 +96,16 @@ absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opc
   }
   if (result.re == nullptr) return NoEmission(opcode, type);
   return RoundToType(context, type, result);
+}
+
+llvm::Value* EmitOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x, bool descending) {
+  llvm::IRBuilder<>& b = context.b();
+  if (IsFloatingPointType(type)) x = TotalOrderKey(context, type, x);
+  if (IsFloatingPointType(type) || IsSignedIntegralType(type))
+    x = b.CreateXor(
+        x, llvm::ConstantInt::get(x->getType(), llvm::APInt::getSignMask(x->getType()->getScalarSizeInBits())));
+  if (descending) x = b.CreateNot(x);
+  return type == PRED ? b.CreateZExt(x, b.getInt8Ty()) : x;
 }
 
 ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,

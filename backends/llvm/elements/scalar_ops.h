@@ -21,6 +21,9 @@ absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opc
                                           ElementValue y);
 ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,
                          PrimitiveType type, ElementValue x, ElementValue y);
+// Returns an unsigned integer as wide as the register (PRED: 8 bits) that orders as the elements do, floats in total
+// order; `descending` reverses the order. Types: PRED, integers and floats.
+llvm::Value* EmitOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x, bool descending);
 ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false);
 ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
                        ElementValue high);

@@ -4,10 +4,10 @@
 
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/ops/elementwise/total_order.h"
 #include "hlo/ops/linalg/wide_elements.h"
 #include "hlo/ops/table/checks.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/total_order.h"
 
 namespace hilo {
 namespace {

@@ -5,11 +5,12 @@
 
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_checks.h"
+#include "hlo/ops/table/total_order.h"
 
 namespace hilo {
 namespace {
 
-// A number that orders as the element does: floats in total order, from -NaN over -0 and +0 to NaN.
+// A number that orders as the element does: floats in total order (total_order.h).
 template <typename T>
 uint64_t OrderOf(const T& element) {
   constexpr PrimitiveType type = NativeToPrimitiveType<T>();
@@ -19,7 +20,10 @@ uint64_t OrderOf(const T& element) {
     uint64_t bits = 0;
     std::memcpy(&bits, &element, sizeof(T));
     const uint64_t sign = uint64_t{1} << (PrimitiveTypeBitWidth(type) - 1);
-    return type == F8E8M0FNU ? bits : (bits & sign) != 0 ? ~bits & (sign - 1) : bits | sign;
+    if (type == F8E8M0FNU) return bits;
+    if ((bits & sign) == 0) return bits | sign;
+    if (!NanIsFirst(type)) return ~bits & (sign - 1);
+    return bits == sign ? 0 : (~bits & (sign - 1)) + 1;
   } else if constexpr (is_complex<T>) {
     return 0;  // refused by inference
   } else if constexpr (type == U64) {

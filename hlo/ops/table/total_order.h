@@ -1,6 +1,6 @@
 // The total order of floats: -NaN < -Inf < ... < -0 < +0 < ... < +Inf < +NaN.
-#ifndef HILO_HLO_OPS_ELEMENTWISE_TOTAL_ORDER_H_
-#define HILO_HLO_OPS_ELEMENTWISE_TOTAL_ORDER_H_
+#ifndef HILO_HLO_OPS_TABLE_TOTAL_ORDER_H_
+#define HILO_HLO_OPS_TABLE_TOTAL_ORDER_H_
 
 #include "hilo/primitive_type.h"
 
@@ -14,4 +14,4 @@ constexpr bool NanIsFirst(PrimitiveType type) {
 
 }  // namespace hilo
 
-#endif  // HILO_HLO_OPS_ELEMENTWISE_TOTAL_ORDER_H_
+#endif  // HILO_HLO_OPS_TABLE_TOTAL_ORDER_H_
