@@ -1,14 +1,15 @@
 // Integers and predicates. Nothing traps and nothing is undefined: divisors and shift amounts that LLVM leaves
 // undefined are replaced before the operation and the result is selected afterwards (docs/numerics.md has the table).
 // Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits give the exact
-// truncated quotient, because a / b misses an integer by at least 1 / b. A divisor that all lanes share costs one
-// division for all of them.
+// truncated quotient, because a / b misses an integer by at least 1 / b. Lanes of 64 bits are divided by doubles in
+// steps, where they convert in one instruction. A divisor that all lanes share costs one division for all of them.
 #include <algorithm>
 
 #include "backends/llvm/elements/op_dispatch.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace hilo::codegen {
 namespace {
@@ -48,6 +49,7 @@ class IntegerOps {
 
   llvm::Value* Divide(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    if (DividesInSteps(x, y)) return b_.CreateSelect(by_zero, IntLike(x, -1), DivideInSteps(x, y).quotient);
     llvm::Value* uniform = UniformDivisor(x, y);
     llvm::Value* quotient =
         uniform != nullptr ? QuotientByUniform(x, uniform) : Quotient(x, SafeDivisor(x, y, by_zero));
@@ -56,6 +58,7 @@ class IntegerOps {
 
   llvm::Value* Remainder(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    if (DividesInSteps(x, y)) return b_.CreateSelect(by_zero, x, DivideInSteps(x, y).rest);
     if (llvm::Value* uniform = UniformDivisor(x, y)) {
       llvm::Value* rest = b_.CreateSub(x, b_.CreateMul(QuotientByUniform(x, uniform), y));
       return b_.CreateSelect(by_zero, x, rest);
@@ -127,6 +130,52 @@ class IntegerOps {
       unsafe = b_.CreateOr(by_zero, overflow);
     }
     return b_.CreateSelect(unsafe, IntLike(y, 1), y);
+  }
+
+  // Powers of two are shifts.
+  bool DividesInSteps(llvm::Value* x, llvm::Value* divisor) {
+    return x->getType()->isVectorTy() && bits_ == 64 && context_.target().has_avx512 &&
+           !llvm::PatternMatch::match(divisor, llvm::PatternMatch::m_Power2());
+  }
+
+  struct Division {
+    llvm::Value *quotient, *rest;
+  };
+
+  // x / y in 64 bits, with any results where y is 0. The first step estimates the quotient by a reciprocal that is
+  // rounded down by more than all roundings together raise the estimate, 5 units of 2^-53: what remains is not
+  // negative. It is less than 2^15 * y, as the estimate misses less than 14 units of 2^-53 of 2^64, and its fraction.
+  // So the estimate of the second step, of what remains, misses one at most.
+  Division DivideInSteps(llvm::Value* x, llvm::Value* y) {
+    const auto magnitude = [&](llvm::Value* v) {
+      return is_signed_ ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v, b_.getFalse()) : v;
+    };
+    const auto lanes = llvm::cast<llvm::VectorType>(x->getType())->getElementCount();
+    llvm::Type* real = llvm::VectorType::get(b_.getDoubleTy(), lanes);
+    llvm::Value* uniform = llvm::getSplatValue(y);
+    llvm::Value* divisor = magnitude(uniform != nullptr ? uniform : y);
+    divisor = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, IntLike(divisor, 1));
+    llvm::Type* one_or_all = uniform != nullptr ? b_.getDoubleTy() : real;
+    llvm::Value* reciprocal = b_.CreateFDiv(llvm::ConstantFP::get(one_or_all, 1), b_.CreateUIToFP(divisor, one_or_all));
+    reciprocal = b_.CreateFMul(reciprocal, llvm::ConstantFP::get(one_or_all, 1 - 0x1p-50));
+    if (uniform != nullptr) {
+      divisor = b_.CreateVectorSplat(lanes, divisor);
+      reciprocal = b_.CreateVectorSplat(lanes, reciprocal);
+    }
+    llvm::Value *quotient = IntLike(x, 0), *rest = magnitude(x);
+    for (int step = 0; step < 2; ++step) {
+      llvm::Value* part = b_.CreateFPToUI(b_.CreateFMul(b_.CreateUIToFP(rest, real), reciprocal), x->getType());
+      quotient = b_.CreateAdd(quotient, part);
+      rest = b_.CreateSub(rest, b_.CreateMul(part, divisor));
+    }
+    llvm::Value* misses_one = b_.CreateICmpUGE(rest, divisor);
+    quotient = b_.CreateSelect(misses_one, b_.CreateAdd(quotient, IntLike(x, 1)), quotient);
+    rest = b_.CreateSelect(misses_one, b_.CreateSub(rest, divisor), rest);
+    if (!is_signed_) return {quotient, rest};
+    const auto negate_if = [&](llvm::Value* sign, llvm::Value* v) {
+      return b_.CreateSelect(b_.CreateICmpSLT(sign, IntLike(sign, 0)), b_.CreateNeg(v), v);
+    };
+    return {negate_if(b_.CreateXor(x, y), quotient), negate_if(x, rest)};
   }
 
   bool DividesAsFloat(llvm::Value* x, llvm::Value* divisor) {
