@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
@@ -25,8 +26,10 @@ namespace {
 // of f32, in us: the maximum of 16384 rows of 10 34.4 -> 4.9, the product of as many rows of 5 11.7 -> 1.9, sums of
 // 16384 rows of 2 6.9 -> 0.9, of 100000 rows of 30 75 -> 60.
 constexpr int64_t kShortRowBytes = 128, kFoldedRowBytes = 512;
-// Folded rows at least.
-constexpr int64_t kLeastRows = 8;
+// Folded rows at least. So few that the reduction of them becomes a part of the next one pay only if rows are vectors.
+constexpr int64_t kLeastRows = 8, kLeastUnalignedRows = 16;
+// Rows of multiples of these bytes are vectors.
+constexpr int64_t kVectorBytes = 32;
 // Element-wise operations that are applied to other rows.
 constexpr size_t kMostOperations = 16;
 
@@ -56,8 +59,9 @@ std::optional<Fold> FoldOf(const HloInstruction& reduce) {
     return fold;
   }
   if (fold.columns < 1 || fold.columns * size > kShortRowBytes) return std::nullopt;
+  const int64_t least = fold.columns * size % kVectorBytes == 0 ? kLeastRows : kLeastUnalignedRows;
   for (fold.group = kFoldedRowBytes / size / fold.columns; fold.group > 1; --fold.group) {
-    if (fold.rows % fold.group == 0 && fold.rows / fold.group >= kLeastRows) return fold;
+    if (fold.rows % fold.group == 0 && fold.rows / fold.group >= least) return fold;
   }
   return std::nullopt;
 }
@@ -69,33 +73,35 @@ class Folder {
 
   // Returns null if too much or something else than element-wise operations would have to be computed.
   absl::StatusOr<HloInstruction*> Folded(HloInstruction* x) {
-    std::vector<HloInstruction*> order, work = {x};
-    while (!work.empty()) {
-      HloInstruction* const next = work.back();
-      work.pop_back();
-      if (absl::c_linear_search(order, next)) continue;
-      if (order.size() == kMostOperations) return nullptr;
-      order.push_back(next);
-      if (!IsFolded(*next, x)) continue;
-      for (HloInstruction* operand : next->operands()) work.push_back(operand);
+    std::vector<HloInstruction*> folded, read;  // users come before their operands
+    absl::flat_hash_map<const HloInstruction*, size_t> folded_users;
+    (IsFoldable(*x, x) && x->users().size() == 1 ? folded : read).push_back(x);
+    for (size_t i = 0; i < folded.size(); ++i) {
+      absl::flat_hash_set<const HloInstruction*> seen;
+      for (HloInstruction* operand : folded[i]->operands()) {
+        if (!seen.insert(operand).second) continue;
+        const size_t users = ++folded_users[operand];
+        if (users == 1) read.push_back(operand);
+        if (users == operand->users().size() && IsFoldable(*operand, x)) {
+          folded.push_back(operand);
+          std::erase(read, operand);
+        }
+      }
+      if (folded.size() + read.size() > kMostOperations) return nullptr;
     }
-    for (HloInstruction* leaf : order) {
-      if (IsFolded(*leaf, x)) continue;
-      HILO_ASSIGN_OR_RETURN(HloInstruction* const made, Leaf(leaf));
-      if (made == nullptr) return nullptr;
-      made_[leaf] = made;
+    for (HloInstruction* leaf : read) {
+      HILO_ASSIGN_OR_RETURN(made_[leaf], Leaf(leaf));
+      if (made_[leaf] == nullptr) return nullptr;
     }
-    // Each of the others has one user, which comes before it.
-    for (auto at = order.rbegin(); at != order.rend(); ++at) {
-      if (!IsFolded(**at, x)) continue;
+    for (auto at = folded.rbegin(); at != folded.rend(); ++at) {
       HILO_ASSIGN_OR_RETURN(made_[*at], WithRows(**at));
     }
     return made_[x];
   }
 
  private:
-  static bool IsFolded(const HloInstruction& i, const HloInstruction* x) {
-    return IsElementwise(i.opcode()) && i.operand_count() > 0 && i.shape().IsArray() && i.users().size() == 1 &&
+  static bool IsFoldable(const HloInstruction& i, const HloInstruction* x) {
+    return IsElementwise(i.opcode()) && i.operand_count() > 0 && i.shape().IsArray() &&
            ShapeUtil::SameDimensions(i.shape(), x->shape());
   }
 

@@ -47,18 +47,19 @@ constexpr int64_t kLargeTileElements = 1 << 16;
 
 constexpr int kAnyWidth = 1 << 20;
 
-// Returns true for a tiny loop of sums long enough to be loops themselves: lanes compute them all at once.
+// Returns true for a tiny loop of sums, or of sums of sums, of enough terms to be loops themselves: lanes compute them
+// all at once.
 bool HasLongSums(const LoopResults& loop) {
-  std::vector<const HloInstruction*> work(loop.roots.begin(), loop.roots.end());
+  std::vector<std::pair<const HloInstruction*, int64_t>> work;  // and the terms of the sums that it is in
+  for (const HloInstruction* root : loop.roots) work.emplace_back(root, 1);
   absl::flat_hash_set<const HloInstruction*> seen;
   while (!work.empty()) {
-    const HloInstruction* instruction = work.back();
+    auto [instruction, terms] = work.back();
     work.pop_back();
     if (!seen.insert(instruction).second || !instruction->shape().IsArray()) continue;
     if (instruction->opcode() == HloOpcode::kFusion)
-      work.push_back(instruction->called_computation()->root_instruction());
-    int64_t terms = 1;
-    const auto multiply = [&](int64_t size) {
+      work.emplace_back(instruction->called_computation()->root_instruction(), terms);
+    const auto multiply = [&terms](int64_t size) {
       terms = std::min(terms, codegen::kUnrolledTerms + 1) * std::min(size, codegen::kUnrolledTerms + 1);
     };
     if (instruction->opcode() == HloOpcode::kDot) {
@@ -69,8 +70,8 @@ bool HasLongSums(const LoopResults& loop) {
         multiply(instruction->operand(0)->shape().dimensions(d));
     }
     if (terms > codegen::kUnrolledTerms) return true;
-    if (instruction->parent()->IsFusion())
-      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+    if (!instruction->parent()->IsFusion()) continue;
+    for (const HloInstruction* operand : instruction->operands()) work.emplace_back(operand, terms);
   }
   return false;
 }

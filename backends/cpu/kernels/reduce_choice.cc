@@ -72,15 +72,30 @@ std::vector<int64_t> PartialSums(const Reduction& r, const NumericOptions& numer
   return lengths;
 }
 
+// Returns the fused broadcasts that have one value for all elements of a result: loops over these compute them once.
+std::vector<const HloInstruction*> InvariantBroadcasts(const Reduction& r) {
+  std::vector<const HloInstruction*> invariant;
+  if (!r.reduce->parent()->IsFusion()) return invariant;
+  for (const HloInstruction* instruction : r.reduce->parent()->instructions()) {
+    if (instruction->opcode() != HloOpcode::kBroadcast || !ShapeUtil::SameDimensions(instruction->shape(), r.input))
+      continue;
+    const auto& dimensions = instruction->attrs<BroadcastAttrs>().dimensions;
+    if (absl::c_all_of(dimensions, [&](int64_t d) { return absl::c_linear_search(r.kept, d); }))
+      invariant.push_back(instruction);
+  }
+  return invariant;
+}
+
 // The widest vector in which all operands and fused producers of the reduction are full.
 int WidthFor(const Reduction& r, const TargetTraits& target) {
   int width = 1 << 20;
+  const std::vector<const HloInstruction*> invariant = InvariantBroadcasts(r);
   for (int64_t i = 0; i < r.count; ++i) {
     const HloInstruction* operand = r.reduce->operand(i);
     if (operand->IsParameter() || operand->parent() != r.reduce->parent() || operand->parent()->IsFusion() == false) {
       width = std::min(width, FullWidth(target, std::vector<PrimitiveType>{operand->shape().element_type()}));
     } else {
-      width = std::min(width, codegen::PreferredWidth(operand, target));
+      width = std::min(width, codegen::PreferredWidth(operand, target, /*flat=*/false, /*behind=*/0, invariant));
     }
   }
   return width;
@@ -220,12 +235,14 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const TargetTraits& target,
                                           const NumericOptions& numerics) {
   const Reduction r = ReductionOf(instruction);
-  if (ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
+  const bool is_short = IsShortReduction(*r.reduce);
+  if (!is_short && ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
     return KernelConfig{.kind = KernelKind::kReduceUnrolled,
                         .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
   }
   const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
-  if ((!minor_is_kept || r.kept_sizes.back() < kFewResults) && IsShortReduction(*r.reduce))
+  if (is_short &&
+      (!minor_is_kept || r.kept_sizes.back() < kFewResults || ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs))
     return ChooseLoop(instruction, target);
   int width = WidthFor(r, target);
   if (minor_is_kept) {
