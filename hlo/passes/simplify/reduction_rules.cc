@@ -1,12 +1,14 @@
 // Dots rewritten as sums, which loops over rows compute well, or as products. Argmax and argmin with indices of 64 bits
-// rewritten with 32, as many as the values have.
+// rewritten with 32, as many as the values have. Reductions of stacked arrays rewritten as operations on these.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/arg_reduction.h"
 #include "hlo/passes/simplify/rules.h"
 
@@ -211,7 +213,102 @@ Result NarrowArgReduction(HloInstruction* reduce) {
   return parent->AddOp(HloOpcode::kTuple, {*value, *index});
 }
 
+// Element-wise operations of the sum of a stack at most, and arrays of a stack.
+constexpr int64_t kMostStackOperations = 64, kMostStacked = 8;
+
+// Returns element `k` along `dimension`, the others of which are `shape`'s, if it is at hand; else null.
+Result ElementOfStack(HloInstruction* stack, int64_t dimension, int64_t k, Shape shape) {
+  shape.set_element_type(stack->shape().element_type());
+  if (stack->opcode() == HloOpcode::kIota && stack->attrs<IotaAttrs>().iota_dimension == dimension) {
+    HloInstruction* number =
+        stack->parent()->AddConstant(LiteralUtil::FromDouble(shape.element_type(), static_cast<double>(k)));
+    return MakeBroadcast(number, shape, {});
+  }
+  return MakeReshape(stack->operand(k), shape);
+}
+
+// True if ElementOfStack has each of the elements.
+bool IsStack(const HloInstruction& x, int64_t dimension) {
+  if (x.opcode() == HloOpcode::kIota) return x.attrs<IotaAttrs>().iota_dimension == dimension;
+  return x.opcode() == HloOpcode::kConcatenate && x.attrs<ConcatenateAttrs>().dimensions[0] == dimension &&
+         absl::c_all_of(x.operands(), [&](auto* piece) { return piece->shape().dimensions(dimension) == 1; });
+}
+
+// Applies a computation of element-wise operations on scalars to arrays of `shape`.
+absl::StatusOr<std::vector<HloInstruction*>> ApplyToArrays(const HloComputation& scalars, HloComputation* parent,
+                                                           Shape shape, absl::Span<HloInstruction* const> arguments) {
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> arrays;
+  for (const HloInstruction* i : scalars.MakePostOrder()) {
+    if (i->opcode() == HloOpcode::kTuple) continue;  // the root
+    shape.set_element_type(i->shape().element_type());
+    if (i->IsParameter()) {
+      arrays[i] = arguments[i->parameter_number()];
+    } else if (i->IsConstant()) {
+      HILO_ASSIGN_OR_RETURN(arrays[i], MakeBroadcast(parent->AddConstant(i->literal().Clone()), shape, {}));
+    } else {
+      std::vector<HloInstruction*> operands;
+      for (const HloInstruction* operand : i->operands()) operands.push_back(arrays.at(operand));
+      arrays[i] = parent->AddInstruction(i->CloneWithNewOperands(shape, operands));
+    }
+  }
+  const HloInstruction* root = scalars.root_instruction();
+  if (root->opcode() != HloOpcode::kTuple) return std::vector<HloInstruction*>{arrays.at(root)};
+  std::vector<HloInstruction*> results;
+  for (const HloInstruction* element : root->operands()) results.push_back(arrays.at(element));
+  return results;
+}
+
+// Returns the count of element-wise operations if `computation` has no others, on scalars; else nullopt.
+std::optional<int64_t> ElementwiseOperations(const HloComputation& computation) {
+  int64_t count = 0;
+  for (const HloInstruction* i : computation.instructions()) {
+    if (i->IsParameter() || i->IsConstant()) continue;
+    if (i->opcode() == HloOpcode::kTuple && i == computation.root_instruction()) continue;
+    if (!IsElementwise(i->opcode()) || i->opcode() == HloOpcode::kMap || !i->shape().IsScalar()) return std::nullopt;
+    ++count;
+  }
+  return count;
+}
+
+// Of arrays that are stacked, as jnp.select and jnp.stack(...).max(0) do. The element-wise operations fuse.
+Result UnstackedReduction(HloInstruction* reduce) {
+  const std::vector<int64_t>& dimensions = reduce->attrs<ReduceAttrs>().dimensions;
+  const int64_t count = reduce->operand_count() / 2;
+  if (dimensions.size() != 1) return nullptr;
+  const Shape& input = reduce->operand(0)->shape();
+  const int64_t dimension = dimensions[0], size = input.dimensions(dimension);
+  bool has_stack = false;
+  for (int64_t i = 0; i < count; ++i) {
+    const HloInstruction& x = *reduce->operand(i);
+    const PrimitiveType type = x.shape().element_type();
+    // Sums of narrow floats are wider.
+    if (!IsStack(x, dimension) || (IsFloatingPointType(type) && PrimitiveTypeBitWidth(type) < 32)) return nullptr;
+    has_stack = has_stack || x.opcode() == HloOpcode::kConcatenate;
+  }
+  const std::optional<int64_t> operations = ElementwiseOperations(*reduce->called_computation());
+  if (!has_stack || size < 2 || size > kMostStacked || !operations.has_value() ||
+      size * *operations > kMostStackOperations)
+    return nullptr;
+  HloComputation* parent = reduce->parent();
+  const Shape& shape = reduce->shape().IsTuple() ? reduce->shape().tuple_shapes(0) : reduce->shape();
+  std::vector<HloInstruction*> running;
+  for (int64_t i = 0; i < count; ++i) {
+    Shape own = shape;
+    own.set_element_type(reduce->operand(i)->shape().element_type());
+    HILO_ASSIGN_OR_RETURN(running.emplace_back(), MakeBroadcast(reduce->operand(count + i), own, {}));
+  }
+  for (int64_t k = 0; k < size; ++k) {
+    std::vector<HloInstruction*> arguments = running;
+    for (int64_t i = 0; i < count; ++i) {
+      HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), ElementOfStack(reduce->operand(i), dimension, k, shape));
+    }
+    HILO_ASSIGN_OR_RETURN(running, ApplyToArrays(*reduce->called_computation(), parent, shape, arguments));
+  }
+  return reduce->shape().IsTuple() ? parent->AddOp(HloOpcode::kTuple, running) : running[0];
+}
+
 const Rule kRules[] = {
+    {HloOpcode::kReduce, "reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...", UnstackedReduction},
     {HloOpcode::kReduce, "argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)", NarrowArgReduction},
     {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},
     {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},

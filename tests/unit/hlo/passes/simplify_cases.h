@@ -25,6 +25,7 @@ second { a4 = f32[2] parameter(0)  ROOT n4 = f32[2] add(a4, a4) }
 never { s5 = (s32[], f32[2]) parameter(0)  ROOT p5 = pred[] constant(false) }
 more { s6 = (s32[], f32[2]) parameter(0)  i6 = s32[] get-tuple-element(s6), index=0  z6 = s32[] constant(0)  ROOT p6 = pred[] compare(i6, z6), direction=GT }
 keep { s7 = (s32[], f32[2]) parameter(0)  i7 = s32[] get-tuple-element(s7), index=0  o7 = s32[] constant(1)  j7 = s32[] shift-right-logical(i7, o7)  v7 = f32[2] get-tuple-element(s7), index=1  ROOT r7 = (s32[], f32[2]) tuple(j7, v7) }
+narrow_add { x7 = bf16[] parameter(0)  y7 = bf16[] parameter(1)  ROOT r7 = bf16[] add(x7, y7) }
 largest { x8 = f32[] parameter(0)  i8 = s64[] parameter(1)  y8 = f32[] parameter(2)  j8 = s64[] parameter(3)  g8 = pred[] compare(x8, y8), direction=GT  n8 = pred[] compare(x8, x8), direction=NE  o8 = pred[] or(g8, n8)  e8 = pred[] compare(x8, y8), direction=EQ  l8 = pred[] compare(i8, j8), direction=LT  t8 = pred[] and(e8, l8)  p8 = pred[] or(o8, t8)  v8 = f32[] select(o8, x8, y8)  k8 = s64[] select(p8, i8, j8)  ROOT r8 = (f32[], s64[]) tuple(v8, k8) }
 )";
 
@@ -503,6 +504,21 @@ inline std::vector<SimplifierCase> StructureCases() {
 
 inline std::vector<SimplifierCase> ReductionCases() {
   return {
+      {"reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...",
+       "x = f32[5] parameter(0)  y = f32[5] parameter(1)  a = f32[1,5] reshape(x)  b = f32[1,5] reshape(y)  s = "
+       "f32[2,5] "
+       "concatenate(a, b), dimensions={0}  zero = f32[] constant(0)  ROOT r = f32[5] reduce(s, zero), dimensions={0}, "
+       "to_apply=add",
+       "add(x, y)"},
+      {"",
+       "x = f32[5] parameter(0)  y = f32[2,5] parameter(1)  a = f32[1,5] reshape(x)  s = f32[3,5] concatenate(a, y), "
+       "dimensions={0}  zero = f32[] constant(0)  ROOT r = f32[5] reduce(s, zero), dimensions={0}, to_apply=add",
+       "reduce(concatenate(reshape(x), y), 0)"},
+      {"",
+       "x = bf16[5] parameter(0)  y = bf16[5] parameter(1)  a = bf16[1,5] reshape(x)  b = bf16[1,5] reshape(y)  s = "
+       "bf16[2,5] concatenate(a, b), dimensions={0}  zero = bf16[] constant(0)  ROOT r = bf16[5] reduce(s, zero), "
+       "dimensions={0}, to_apply=narrow_add",
+       "reduce(concatenate(reshape(x), reshape(y)), 0)"},
       {"argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)",
        "x = f32[5,7] parameter(0)  i = s64[5,7] iota(), iota_dimension=1  low = f32[] constant(-inf)  zero = s64[] "
        "constant(0)  m = (f32[5], s64[5]) reduce(x, i, low, zero), dimensions={1}, to_apply=largest  ROOT r = s64[5] "
