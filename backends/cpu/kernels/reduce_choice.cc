@@ -18,6 +18,7 @@
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/math.h"
 #include "hlo/analysis/arg_reduction.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -46,6 +47,8 @@ constexpr int64_t kSum = 32;
 constexpr int64_t kBlockVectors = 256, kLeastBlockRows = 4, kMostBlockRows = 16, kLeastBlocks = 8;
 // Short rows: vectors at most, and elements of those of a maximum or minimum.
 constexpr int64_t kStridedVectors = 4, kStridedSelection = 16;
+// Operations per element from which rows shorter than a vector leave too many lanes idle.
+constexpr double kStridedWork = 8;
 // Elements of one result, if they are in a row and lanes read them by shuffles, and if the lanes are in the row.
 constexpr int64_t kShortRow = 4, kShortColumn = 8;
 // Adjacent results; fewer would leave lanes empty.
@@ -159,7 +162,8 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& 
 // Rows of up to kStridedVectors vectors may be reduced in lanes that are adjacent results, each in order; the lanes
 // read rows in strides. Returns nullopt unless that is faster than what takes a row at a time: one element after the
 // other, or lanes along a row that are combined by more than an addition. Measured: argmax of f32[16384,10] on two
-// threads 247 -> 16 us, of f32[16384,48] 150 -> 68; maximum of f32[16384,10] 28 -> 14, of f32[16384,32] 39 -> 40.
+// threads 247 -> 16 us, of f32[16384,48] 150 -> 68; maximum of f32[16384,10] 28 -> 14, of f32[16384,32] 39 -> 40; sum
+// of the exponentials of f32[10000,6] 18 -> 10.5.
 std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, const TargetTraits& target,
                                               const NumericOptions& numerics) {
   const PrimitiveType type = r.input.element_type();
@@ -171,7 +175,9 @@ std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, con
   if (MayReorder(*r.reduce, numerics.strict)) {
     const HloOpcode opcode = *ReductionOp(r.computation());
     const bool selects = opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum;
-    most = selects && !IsIntegralType(type) ? kStridedSelection : 0;
+    const Work work = WorkOf(*r.instruction);
+    const bool has_functions = work.operations >= kStridedWork * static_cast<double>(ShapeUtil::ElementsIn(r.input));
+    most = selects && !IsIntegralType(type) ? kStridedSelection : has_functions ? most / kStridedVectors - 1 : 0;
   }
   if (row > most) return std::nullopt;
   KernelConfig config = ChooseColumns(r, width, numerics);
