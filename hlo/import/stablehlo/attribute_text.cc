@@ -17,16 +17,6 @@ namespace {
 // Nested dictionaries; a damaged program may contain a cycle.
 constexpr int kMaxDepth = 32;
 
-// MLIR's names of element types: i32 for XLA's s32.
-std::string ElementText(const Type& type) {
-  if (type.is_index) return "index";
-  const PrimitiveType element = type.element;
-  if (element == PRED) return "i1";
-  if (IsSignedIntegralType(element)) return absl::StrCat("i", std::string(PrimitiveTypeName(element)).substr(1));
-  if (IsUnsignedIntegralType(element)) return absl::StrCat("ui", std::string(PrimitiveTypeName(element)).substr(1));
-  return std::string(PrimitiveTypeName(element));
-}
-
 std::string FloatText(double value) {
   std::string text;
   AppendNumber(F64, reinterpret_cast<const uint8_t*>(&value), &text);

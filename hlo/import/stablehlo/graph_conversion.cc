@@ -138,6 +138,8 @@ class GraphConversion {
           if (name == nullptr || name->text.empty()) return InvalidArgument("a function without sym_name");
           if (!functions_.emplace(name->text, op).second)
             return InvalidArgument("there are two functions @", name->text);
+          absl::Status status = CheckFunctionType(*op);
+          if (!status.ok()) return AddContext(status, absl::StrCat("; in @", name->text));
         }
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -23,6 +24,17 @@ std::string ListText(const std::vector<const Type*>& types) {
 
 }  // namespace
 
+std::string ElementText(const Type& type) {
+  if (type.is_index) return "index";
+  const std::string name(PrimitiveTypeName(type.element));
+  if (type.quantization != nullptr) return absl::StrCat("!quant.uniform<", name, ">");
+  if (type.element == PRED) return "i1";
+  if (type.element == C64 || type.element == C128) return type.element == C64 ? "complex<f32>" : "complex<f64>";
+  if (IsSignedIntegralType(type.element)) return absl::StrCat("i", name.substr(1));
+  if (IsUnsignedIntegralType(type.element)) return absl::StrCat("ui", name.substr(1));
+  return name;
+}
+
 const Attribute* Operation::Find(absl::string_view attribute) const {
   for (const NamedAttribute& candidate : attributes) {
     if (candidate.name == attribute) return candidate.value;
@@ -33,7 +45,7 @@ const Attribute* Operation::Find(absl::string_view attribute) const {
 std::string TypeText(const Type& type) {
   switch (type.kind) {
     case Type::Kind::kForeign: return type.name;
-    case Type::Kind::kElement: return type.is_index ? "index" : std::string(PrimitiveTypeName(type.element));
+    case Type::Kind::kElement: return ElementText(type);
     case Type::Kind::kTensor: {
       std::string text = type.is_buffer ? "memref<" : "tensor<";
       const int64_t rank = type.IsStatic() ? type.shape.rank() : static_cast<int64_t>(type.open_dimensions.size());
@@ -41,7 +53,7 @@ std::string TypeText(const Type& type) {
         const int64_t size = type.IsStatic() ? type.shape.dimensions(d) : type.open_dimensions[d];
         absl::StrAppend(&text, size == kDynamicSize ? "?" : absl::StrCat(size), "x");
       }
-      return absl::StrCat(text, PrimitiveTypeName(type.element), ">");
+      return absl::StrCat(text, ElementText(type), ">");
     }
     case Type::Kind::kToken: return "!stablehlo.token";
     case Type::Kind::kTuple: return absl::StrCat("tuple", type.shape.ToString());
@@ -50,6 +62,38 @@ std::string TypeText(const Type& type) {
     case Type::Kind::kNone: return "none";
   }
   return "";
+}
+
+bool SameType(const Type& a, const Type& b) {
+  const auto same_quantization = [&] {
+    if (a.quantization == nullptr || b.quantization == nullptr) return a.quantization == b.quantization;
+    return *a.quantization == *b.quantization;
+  };
+  return a.kind == b.kind && a.element == b.element && a.shape == b.shape && a.open_dimensions == b.open_dimensions &&
+         a.is_index == b.is_index && a.is_buffer == b.is_buffer && a.name == b.name &&
+         a.inputs.size() == b.inputs.size() && a.results.size() == b.results.size() && same_quantization();
+}
+
+absl::Status CheckFunctionType(const Operation& function) {
+  const Attribute* attribute = function.Find("function_type");
+  if (attribute == nullptr || attribute->type == nullptr || attribute->type->kind != Type::Kind::kFunction ||
+      function.regions.size() != 1 || function.regions[0]->blocks.size() != 1)
+    return absl::OkStatus();
+  const auto check = [](absl::string_view what, const std::vector<const Type*>& stated,
+                        const std::vector<Value*>& values) -> absl::Status {
+    if (stated.size() != values.size())
+      return InvalidArgument("the function's type has ", stated.size(), " ", what, "s, but there are ", values.size());
+    for (size_t i = 0; i < stated.size(); ++i) {
+      if (!SameType(*stated[i], *values[i]->type))
+        return InvalidArgument(what, " ", i, " is ", TypeText(*values[i]->type), ", but the function's type states ",
+                               TypeText(*stated[i]));
+    }
+    return absl::OkStatus();
+  };
+  const Block& block = function.regions[0]->blocks[0];
+  HILO_RETURN_IF_ERROR(check("argument", attribute->type->inputs, block.arguments));
+  if (block.operations.empty() || !absl::EndsWith(block.operations.back()->name, ".return")) return absl::OkStatus();
+  return check("result", attribute->type->results, block.operations.back()->operands);
 }
 
 absl::Status SetTensor(PrimitiveType element, std::vector<int64_t> dimensions, const std::vector<int64_t>& bounds,

@@ -169,6 +169,17 @@ class MlirModule {
   std::deque<std::string> strings_;
 };
 
+// Whether the types are the same one. Types within a function's or a future's are compared as far as their kinds.
+bool SameType(const Type& a, const Type& b);
+
+// Errors: InvalidArgument, unless the arguments of the function's region, and what it returns, have the types that the
+// function's type states.
+absl::Status CheckFunctionType(const Operation& function);
+
+// MLIR's name of an element type or of a tensor's elements: "i32" for XLA's s32, "complex<f32>" for c64. Names of
+// floats are XLA's.
+std::string ElementText(const Type& type);
+
 // "tensor<4x?xf32>", "!stablehlo.token", "(tensor<f32>) -> ()": for messages.
 std::string TypeText(const Type& type);
 

@@ -78,15 +78,22 @@ absl::Status MlirTextReader::ReadFunction(Operation* operation) {
   argument_attributes->kind = result_attributes->kind = Attribute::Kind::kArray;
   HILO_RETURN_IF_ERROR(cursor_.Expect("("));
   HILO_ASSIGN_OR_RETURN(const std::vector<Argument> arguments, ReadArguments(&argument_attributes->elements));
+  Type* type = module_.AddType();
+  type->kind = Type::Kind::kFunction;
+  for (const Argument& argument : arguments) type->inputs.push_back(argument.type);
   if (cursor_.Take("->")) {
     const bool is_list = cursor_.Take("(");
     while (!is_list || !cursor_.Take(")")) {
-      HILO_RETURN_IF_ERROR(values_.ReadType().status());
+      HILO_ASSIGN_OR_RETURN(type->results.emplace_back(), values_.ReadType());
       if (!is_list) break;
       HILO_RETURN_IF_ERROR(ReadDictionary(&result_attributes->elements));
       if (!cursor_.Take(",") && !cursor_.At(")")) return cursor_.Expected("',' or ')'");
     }
   }
+  Attribute* function_type = module_.AddAttribute();
+  function_type->kind = Attribute::Kind::kType;
+  function_type->type = type;
+  Add(operation, "function_type", function_type);
   Add(operation, "arg_attrs", argument_attributes);
   Add(operation, "res_attrs", result_attributes);
   if (cursor_.TakeWord("attributes")) HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
@@ -120,6 +127,9 @@ absl::Status MlirTextReader::ReadWhile(Operation* operation, std::vector<ResultN
     for (Argument& argument : arguments) {
       HILO_ASSIGN_OR_RETURN(argument.type, values_.ReadType());
       AddResult(operation, argument.type);
+      if (!SameType(*argument.type, *operation->operands[operation->results.size() - 1]->type))
+        return cursor_.Error(absl::StrCat("%", argument.name, " is ", TypeText(*argument.type), ", but starts as ",
+                                          TypeText(*operation->operands[operation->results.size() - 1]->type)));
       if (&argument != &arguments.back()) HILO_RETURN_IF_ERROR(cursor_.Expect(","));
     }
   }
@@ -154,6 +164,7 @@ absl::Status MlirTextReader::ReadReduce(Operation* operation, std::vector<Result
   HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
   if (!cursor_.Take(":")) return cursor_.Expected("':'");
   HILO_ASSIGN_OR_RETURN(const MlirValueReader::Signature signature, values_.ReadSignature());
+  HILO_RETURN_IF_ERROR(CheckOperandTypes(*operation, signature.operands));
   for (const Type* type : signature.results) AddResult(operation, type);
   if (!applied.empty()) {
     AddAppliedBody(operation, applied, starts[0]->type);

@@ -1,6 +1,7 @@
 // Regions, results and names of operations, and the generic form.
 #include "hlo/import/stablehlo/mlir_text_reader.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -247,6 +248,8 @@ absl::Status MlirTextReader::FinishTyped(Operation* operation, const std::vector
   std::vector<const Type*> types;
   if (cursor_.Take(":")) {
     HILO_ASSIGN_OR_RETURN(MlirValueReader::Signature signature, values_.ReadSignature());
+    if (signature.has_arrow || absl::EndsWith(operation->name, ".return"))
+      HILO_RETURN_IF_ERROR(CheckOperandTypes(*operation, signature.operands));
     types = signature.has_arrow ? std::move(signature.results) : std::move(signature.operands);
     // Without an arrow the types of operands may precede the result's.
     if (!signature.has_arrow && count == 1 && !types.empty()) types = {types.back()};
@@ -259,6 +262,20 @@ absl::Status MlirTextReader::FinishTyped(Operation* operation, const std::vector
   }
   for (const Type* type : types) AddResult(operation, type);
   return FinishUntyped(operation, results);
+}
+
+absl::Status MlirTextReader::CheckOperandTypes(const Operation& operation,
+                                               const std::vector<const Type*>& types) const {
+  if (types.size() != operation.operands.size())
+    return cursor_.Error(
+        absl::StrCat(operation.name, " has ", operation.operands.size(), " operands, but ", types.size(), " types"));
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Type& type = *operation.operands[i]->type;
+    if (!SameType(type, *types[i]))
+      return cursor_.Error(
+          absl::StrCat("operand ", i, " of ", operation.name, " is ", TypeText(type), ", not ", TypeText(*types[i])));
+  }
+  return absl::OkStatus();
 }
 
 void MlirTextReader::AddResult(Operation* operation, const Type* type) {

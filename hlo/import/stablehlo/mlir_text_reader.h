@@ -85,6 +85,8 @@ class MlirTextReader {
   absl::Status ReadOperands(Operation* operation);
   // ": types", and the results of these types.
   absl::Status FinishTyped(Operation* operation, const std::vector<ResultNames>& results);
+  // Errors: InvalidArgument, unless the operands have these types.
+  absl::Status CheckOperandTypes(const Operation& operation, const std::vector<const Type*>& types) const;
   void AddResult(Operation* operation, const Type* type);
   // Names the results; a location may follow.
   absl::Status FinishUntyped(Operation* operation, const std::vector<ResultNames>& results);

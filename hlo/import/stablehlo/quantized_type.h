@@ -21,6 +21,8 @@ struct Quantization {
   std::vector<int64_t> dimensions, block_sizes, grid;
   std::vector<double> scales;        // of the blocks, the last dimension varying fastest
   std::vector<int64_t> zero_points;  // as many
+
+  bool operator==(const Quantization&) const = default;
 };
 
 // Sets `min` and `max` to all values of the storage type, if that is an integer type.

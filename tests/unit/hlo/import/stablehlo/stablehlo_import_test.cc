@@ -279,7 +279,7 @@ TEST(StablehloTextTest, ConstantsFromResources) {
   const std::string user = text("dense_resource<a> : tensor<2xi16>", "");
   ExpectError(user, absl::StatusCode::kInvalidArgument, "there is no resource a");
   for (const auto& [bytes, error] : {std::pair("0x0200", "expected an alignment"),
-                                     std::pair("0x020000000201", "resource a has 2 bytes of tensor<2xs16>"),
+                                     std::pair("0x020000000201", "resource a has 2 bytes of tensor<2xi16>"),
                                      std::pair("02", "expected 0x and hexadecimal digits")}) {
     ExpectError(absl::StrCat(user, "{-# dialect_resources: { builtin: { a: \"", bytes, "\" } } #-}"),
                 absl::StatusCode::kInvalidArgument, error);
@@ -451,7 +451,8 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
   ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
               "line 3, column 30: %z is not defined");
-  ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>"),
+  ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>", "tensor<4xf32>",
+                     "tensor<5xf32>"),
               absl::StatusCode::kInvalidArgument, "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
   ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
               "'dims' is no word of stablehlo.iota");
@@ -465,7 +466,7 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               absl::StatusCode::kInvalidArgument, "'aa' does not name the dimensions of f32[4]");
   const auto quantized = [](absl::string_view element) {
     const std::string type = absl::StrCat("tensor<4x!quant.", element, ">");
-    return Module(absl::StrCat("    %y = stablehlo.abs %x : ", type, "\n    return %y : ", type), type);
+    return Module(absl::StrCat("    %y = stablehlo.abs %x : ", type, "\n    return %y : ", type), type, type);
   };
   ExpectError(quantized("any<i8>"), absl::StatusCode::kUnimplemented, "tensor of !quant.any");
   ExpectError(quantized("uniform<i8:f32:{0:3}, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
@@ -493,8 +494,8 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(quantized("uniform<i8:f32, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument, "expected 1 scales, got 2");
   ExpectError(quantized("uniform<i8:f32:0, {0.1, 0.2}>"), absl::StatusCode::kInvalidArgument,
               "2 scales for blocks of 1 along dimension 0 of");
-  ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>"), absl::StatusCode::kUnimplemented,
-              "tensor<?xf32>");
+  ExpectError(Module("    return %x : tensor<?xf32>", "tensor<?xf32>", "tensor<?xf32>"),
+              absl::StatusCode::kUnimplemented, "tensor<?xf32>");
   ExpectError("module { func.func @main() { func.call @main() : () -> ()\n return } }",
               absl::StatusCode::kInvalidArgument, "@main calls itself");
   // Through another function, and from a region.
@@ -517,8 +518,8 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
   }
 })",
               absl::StatusCode::kInvalidArgument, "@f calls itself");
-  ExpectError(Module("    return %x : tensor<4xf32>\n    return"), absl::StatusCode::kInvalidArgument,
-              "operations behind a return");
+  ExpectError(Module("    return %x : tensor<4xf32>\n    return %x : tensor<4xf32>"),
+              absl::StatusCode::kInvalidArgument, "operations behind a return");
   ExpectError("module {", absl::StatusCode::kInvalidArgument, "expected an operation, got the end");
 }
 
