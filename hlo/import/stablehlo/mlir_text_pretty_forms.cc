@@ -24,6 +24,7 @@ absl::Status MlirTextReader::ReadPretty(Operation* operation, std::vector<Result
   if (name == "stablehlo.constant") return ReadConstant(operation, results);
   if (name == "stablehlo.composite") return ReadComposite(operation, std::move(results));
   if (absl::StartsWith(name, "check.")) return ReadCheck(operation);
+  if (name == "builtin.unrealized_conversion_cast") return ReadCast(operation, results);
   if (name == "stablehlo.compare") {
     Add(operation, "comparison_direction", values_.Enum(cursor_.Word()));
     HILO_RETURN_IF_ERROR(cursor_.Expect(","));
@@ -304,6 +305,25 @@ absl::Status MlirTextReader::ReadCheck(Operation* operation) {
   }
   if (at_types) HILO_RETURN_IF_ERROR(values_.ReadSignature().status());
   return FinishUntyped(operation, {});
+}
+
+absl::Status MlirTextReader::ReadCast(Operation* operation, const std::vector<ResultNames>& results) {
+  std::vector<const Type*> types;
+  if (cursor_.Peek() == '%') {
+    HILO_RETURN_IF_ERROR(ReadOperands(operation));
+    HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
+    do {
+      HILO_ASSIGN_OR_RETURN(types.emplace_back(), values_.ReadType());
+    } while (cursor_.Take(","));
+  }
+  HILO_RETURN_IF_ERROR(CheckOperandTypes(*operation, types));
+  HILO_RETURN_IF_ERROR(cursor_.Expect("to"));
+  do {
+    HILO_ASSIGN_OR_RETURN(const Type* type, values_.ReadType());
+    AddResult(operation, type);
+  } while (cursor_.Take(","));
+  HILO_RETURN_IF_ERROR(values_.ReadOptionalDictionary(&operation->attributes));
+  return FinishUntyped(operation, results);
 }
 
 absl::Status MlirTextReader::ReadMesh(Operation* operation) {

@@ -114,6 +114,8 @@ class MlirTextReader {
   absl::Status ReadConstant(Operation* operation, const std::vector<ResultNames>& results);
   absl::Status ReadComposite(Operation* operation, std::vector<ResultNames> results);
   absl::Status ReadCheck(Operation* operation);
+  // "%a, %b : T, T to T, T" of a builtin.unrealized_conversion_cast.
+  absl::Status ReadCast(Operation* operation, const std::vector<ResultNames>& results);
   absl::Status ReadMesh(Operation* operation);
   // "(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%b: type) { body } : types".
   absl::Status ReadShardedRegion(Operation* operation, std::vector<ResultNames> results);

@@ -403,8 +403,7 @@ TEST(StablehloTextTest, CastsOfConstantsFromOutsideOfRegions) {
   return %r : tensor<4xf32>
 })");
   };
-  constexpr absl::string_view kCast =
-      "  %b = \"builtin.unrealized_conversion_cast\"(%a) : (tensor<f32>) -> tensor<f32>";
+  constexpr absl::string_view kCast = "  %b = builtin.unrealized_conversion_cast %a : tensor<f32> to tensor<f32>";
   const auto constant =
       ImportStablehlo(text(absl::StrCat("  %a = stablehlo.constant dense<0.0> : tensor<f32>\n", kCast)));
   EXPECT_TRUE(constant.ok()) << constant.status();

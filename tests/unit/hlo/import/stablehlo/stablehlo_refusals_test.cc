@@ -37,6 +37,8 @@ constexpr Refusal
             {kInvalidArgument, R"(%a is tensor<4xi32>, but starts as tensor<4xf32>)",
              R"(%y = stablehlo.while(%a = %x) : tensor<4xi32> cond { %p = stablehlo.constant dense<false> : tensor<i1>
  stablehlo.return %p : tensor<i1> } do { stablehlo.return %a : tensor<4xi32> })"},
+            {kInvalidArgument, R"(builtin.unrealized_conversion_cast has 1 operands, but 2 types)",
+             R"(%y = builtin.unrealized_conversion_cast %x : tensor<4xf32>, tensor<4xf32> to tensor<4xf32>)"},
             {kInvalidArgument, R"(expected a matrix as replica_groups; in stablehlo.all_gather, line 3)",
              R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[0, 1]> : tensor<2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
             {kInvalidArgument, R"(the mesh has no axis "b"; in stablehlo.all_gather, line 3)",
