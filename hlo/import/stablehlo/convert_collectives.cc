@@ -19,8 +19,9 @@ absl::StatusOr<ReplicaGroups> GroupsOf(const OpConversion& c, const Attribute* a
   if (attribute->kind == Attribute::Kind::kMeshGroups) return c.state.shardings->Groups(*attribute);
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, IntegersOf(*attribute));
   if (ids.empty()) return groups;
-  const bool is_matrix = attribute->kind == Attribute::Kind::kDense && attribute->type->shape.rank() == 2;
-  if (!is_matrix) return InvalidArgument("expected a matrix as replica_groups");
+  const bool is_matrix = attribute->kind == Attribute::Kind::kDense && attribute->type->shape.rank() == 2 &&
+                         attribute->type->shape.element_type() == S64;
+  if (!is_matrix) return InvalidArgument("expected a matrix of i64 as replica_groups");
   const int64_t size = attribute->type->shape.dimensions(1);
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i % size == 0) groups.groups.emplace_back();

@@ -2,8 +2,10 @@
 // constants. Sizes that the operation's type leaves open are then inferred. Where the type states them, some of the
 // other operands need not be known.
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
@@ -12,21 +14,50 @@
 #include "hlo/ops/movement/dimension_size_attributes.h"
 
 namespace hilo::stablehlo {
-namespace {
 
-// The result's shape: as stated, or of the sizes in `operand`.
 absl::StatusOr<Shape> SizedShape(const OpConversion& c, HloInstruction* operand) {
   HILO_RETURN_IF_ERROR(c.ExpectResults(1));
   const Type& type = c.ResultType();
-  if (type.kind != Type::Kind::kTensor || type.IsStatic()) return c.ResultShape();
+  if (type.kind != Type::Kind::kTensor) return c.ResultShape();
+  const bool is_static = type.IsStatic();
+  const int64_t rank = is_static ? type.shape.rank() : static_cast<int64_t>(type.open_dimensions.size());
+  const Shape& list = operand->shape();
+  if (!list.IsArray() || !IsIntegralType(list.element_type()) || list.dimensions() != absl::Span<const int64_t>({rank}))
+    return InvalidArgument("expected ", rank, " integers as sizes, got ", list.ToString());
+  if (is_static && operand->opcode() != HloOpcode::kConstant) return type.shape;
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantIntegers(operand, "sizes"));
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t stated = is_static ? type.shape.dimensions(d) : type.open_dimensions[d];
+    const bool is_bound = is_static && type.shape.is_dynamic_dimension(d);
+    if (sizes[d] < 0 || (stated != kDynamicSize && (is_bound ? sizes[d] > stated : sizes[d] != stated)))
+      return InvalidArgument("expected the sizes of ", TypeText(type), ", got ", absl::StrJoin(sizes, ", "));
+  }
+  if (is_static) return type.shape;
   Shape shape(type.element, sizes);
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(shape));
   return shape;
 }
 
+namespace {
+
+// Errors: InvalidArgument, unless the dimensions of the operand that are known to grow, or not to, are such, each given
+// once.
+absl::Status CheckKnownDimensions(const OpConversion& c) {
+  std::set<int64_t> seen;
+  for (absl::string_view name : {"known_expanding_dimensions", "known_nonexpanding_dimensions"}) {
+    HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> dimensions, c.Integers(name));
+    for (int64_t d : dimensions) {
+      if (d < 0 || d >= c.operands[0]->shape().rank())
+        return InvalidArgument(name, " holds ", d, ", which is no dimension of ", c.operands[0]->shape().ToString());
+      if (!seen.insert(d).second) return InvalidArgument(name, " holds ", d, ", which is given twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Results> DynamicBroadcastInDim(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
+  HILO_RETURN_IF_ERROR(CheckKnownDimensions(c));
   HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[1]));
   HILO_ASSIGN_OR_RETURN(std::vector<int64_t> dimensions, c.Integers("broadcast_dimensions"));
   return c.Split(BroadcastInDim(c, c.operands[0], shape, std::move(dimensions)));

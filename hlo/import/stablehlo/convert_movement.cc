@@ -195,7 +195,7 @@ absl::StatusOr<Results> ConvertSort(OpConversion& c) {
 
 absl::StatusOr<Results> ConvertRng(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[2]));
   auto attributes = std::make_unique<RngAttrs>();
   const bool is_normal = c.Text("rng_distribution") == "NORMAL";
   attributes->distribution = is_normal ? RandomDistribution::kNormal : RandomDistribution::kUniform;

@@ -27,12 +27,15 @@ absl::StatusOr<Window> WindowOf(const OpConversion& c) {
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Integers("window_strides", rank, 1));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> base, c.Integers("base_dilations", rank, 1));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations, c.Integers("window_dilations", rank, 1));
-  HILO_ASSIGN_OR_RETURN(std::vector<int64_t> padding, c.Integers("padding", 2 * rank, 0));
+  HILO_ASSIGN_OR_RETURN(auto padding, c.Pairs("padding"));
+  if (padding.empty()) padding.resize(rank);
+  if (static_cast<int64_t>(padding.size()) != rank)
+    return InvalidArgument("expected ", rank, " pairs as padding, got ", padding.size());
   for (int64_t d = 0; d < rank; ++d) {
     window.dimensions.push_back({.size = sizes[d],
                                  .stride = strides[d],
-                                 .padding_low = padding[2 * d],
-                                 .padding_high = padding[2 * d + 1],
+                                 .padding_low = padding[d].first,
+                                 .padding_high = padding[d].second,
                                  .base_dilation = base[d],
                                  .window_dilation = dilations[d]});
   }

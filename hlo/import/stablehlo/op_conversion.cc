@@ -48,6 +48,12 @@ absl::StatusOr<std::vector<int64_t>> OpConversion::Integers(absl::string_view na
 
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> OpConversion::Pairs(absl::string_view name) const {
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> integers, Integers(name));
+  const Attribute* attribute = op.Find(name);
+  if (attribute != nullptr && attribute->kind == Kind::kDense && !integers.empty()) {
+    const Shape& shape = attribute->type->shape;
+    if (shape.element_type() != S64 || shape.rank() != 2 || shape.dimensions(1) != 2)
+      return InvalidArgument("expected pairs as ", name, ", got ", TypeText(*attribute->type));
+  }
   if (integers.size() % 2 != 0)
     return InvalidArgument("expected pairs as ", name, ", got ", integers.size(), " integers");
   std::vector<std::pair<int64_t, int64_t>> pairs;

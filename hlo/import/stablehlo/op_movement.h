@@ -22,6 +22,9 @@ absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, HloInstruction* input,
                                          bool dilate_input = true);
 absl::StatusOr<HloInstruction*> Slice(OpConversion& c, HloInstruction* operand, const std::vector<int64_t>& starts,
                                       const std::vector<int64_t>& limits, const std::vector<int64_t>& strides);
+// The result's shape where `operand` is its sizes: as stated, or of these if they are known. Errors: InvalidArgument
+// for other sizes than are stated.
+absl::StatusOr<Shape> SizedShape(const OpConversion& c, HloInstruction* operand);
 absl::StatusOr<HloInstruction*> Iota(OpConversion& c, const Shape& shape);
 
 }  // namespace hilo::stablehlo
