@@ -15,6 +15,8 @@ absl::StatusOr<std::vector<Precision>> Precisions(const OpConversion& c) {
   const Attribute* config = c.op.Find("precision_config");
   if (config == nullptr) return precisions;
   for (const Attribute* element : config->elements) {
+    if (element->text != "DEFAULT" && element->text != "HIGH" && element->text != "HIGHEST")
+      return InvalidArgument("expected DEFAULT, HIGH or HIGHEST as precision, got \"", element->text, "\"");
     precisions.push_back(element->text == "HIGHEST" ? Precision::kHighest
                          : element->text == "HIGH"  ? Precision::kHigh
                                                     : Precision::kDefault);

@@ -28,7 +28,11 @@ absl::StatusOr<Results> Compare(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(2));
   auto attributes = std::make_unique<CompareAttrs>();
   HILO_RETURN_IF_ERROR(FieldFromText(c.Text("comparison_direction"), &attributes->direction));
-  attributes->type = Comparison(c.Text("compare_type"), c.operands[0]->shape().element_type());
+  absl::string_view type;
+  if (c.Has("compare_type")) {
+    HILO_ASSIGN_OR_RETURN(type, c.OneOf("compare_type", {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"}));
+  }
+  attributes->type = Comparison(type, c.operands[0]->shape().element_type());
   return c.Split(c.Add(HloOpcode::kCompare, c.operands, std::move(attributes)));
 }
 

@@ -197,8 +197,8 @@ absl::StatusOr<Results> ConvertRng(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
   HILO_ASSIGN_OR_RETURN(const Shape shape, SizedShape(c, c.operands[2]));
   auto attributes = std::make_unique<RngAttrs>();
-  const bool is_normal = c.Text("rng_distribution") == "NORMAL";
-  attributes->distribution = is_normal ? RandomDistribution::kNormal : RandomDistribution::kUniform;
+  HILO_ASSIGN_OR_RETURN(const absl::string_view distribution, c.OneOf("rng_distribution", {"UNIFORM", "NORMAL"}));
+  attributes->distribution = distribution == "NORMAL" ? RandomDistribution::kNormal : RandomDistribution::kUniform;
   return c.Split(c.Add(HloOpcode::kRng, {c.operands[0], c.operands[1]}, std::move(attributes), {}, &shape));
 }
 
@@ -207,7 +207,8 @@ absl::StatusOr<Results> ConvertRngBitGenerator(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectResults(2));
   HILO_ASSIGN_OR_RETURN(const Shape shape, c.ResultShapes());
   auto attributes = std::make_unique<RngBitGeneratorAttrs>();
-  const absl::string_view algorithm = c.Text("rng_algorithm");
+  HILO_ASSIGN_OR_RETURN(const absl::string_view algorithm,
+                        c.OneOf("rng_algorithm", {"DEFAULT", "THREE_FRY", "PHILOX"}));
   attributes->algorithm = algorithm == "THREE_FRY" ? RandomAlgorithm::kThreeFry
                           : algorithm == "PHILOX"  ? RandomAlgorithm::kPhilox
                                                    : RandomAlgorithm::kDefault;

@@ -1,6 +1,7 @@
 // Attributes of MLIR text.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -56,6 +57,7 @@ absl::Status MlirValueReader::ReadEntries(absl::string_view close, std::vector<N
 }
 
 absl::Status MlirValueReader::ReadEntries(absl::string_view close, int depth, std::vector<NamedAttribute>* entries) {
+  std::set<std::string> seen;
   while (!cursor_.Take(close)) {
     std::string name;
     if (cursor_.Peek() == '"') {
@@ -64,6 +66,7 @@ absl::Status MlirValueReader::ReadEntries(absl::string_view close, int depth, st
       name = std::string(cursor_.Word());
     }
     if (name.empty()) return cursor_.Expected("the name of an attribute");
+    if (!seen.insert(name).second) return cursor_.Error(absl::StrCat("attribute ", name, " is given twice"));
     const Attribute* value;
     if (cursor_.Take("=")) {
       HILO_ASSIGN_OR_RETURN(value, ReadAttribute(depth + 1));

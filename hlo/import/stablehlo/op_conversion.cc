@@ -1,6 +1,8 @@
 #include "hlo/import/stablehlo/op_conversion.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/dense_literal.h"
@@ -72,6 +74,13 @@ absl::string_view OpConversion::Text(absl::string_view name) const {
   const bool is_text =
       attribute->kind == Kind::kString || attribute->kind == Kind::kSymbol || attribute->kind == Kind::kEnum;
   return is_text ? attribute->text : "";
+}
+
+absl::StatusOr<absl::string_view> OpConversion::OneOf(absl::string_view name,
+                                                      absl::Span<const absl::string_view> words) const {
+  const absl::string_view text = Text(name);
+  if (absl::c_linear_search(words, text)) return text;
+  return InvalidArgument("expected ", absl::StrJoin(words, ", "), " as ", name, ", got \"", text, "\"");
 }
 
 absl::Status OpConversion::ExpectOperands(size_t count) const {

@@ -60,6 +60,8 @@ class OpConversion {
   bool Flag(absl::string_view name) const;
   // A string, symbol or enumeration value; empty if it is missing.
   absl::string_view Text(absl::string_view name) const;
+  // As Text. Errors: InvalidArgument for other texts than `words`.
+  absl::StatusOr<absl::string_view> OneOf(absl::string_view name, absl::Span<const absl::string_view> words) const;
 
   // Errors: InvalidArgument unless there are `count` operands, or results, or regions.
   absl::Status ExpectOperands(size_t count) const;

@@ -65,6 +65,19 @@ constexpr Refusal kOfOperations[] = {
  %y = "stablehlo.dynamic_broadcast_in_dim"(%x, %s) <{broadcast_dimensions = array<i64: 0>, known_expanding_dimensions = array<i64: 1>}> : (tensor<4xf32>, tensor<2xi64>) -> tensor<4x6xf32>)"},
     {kInvalidArgument, R"(expected pairs as source_target_pairs, got tensor<1x2xi32>)",
      R"(%y = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi32>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(attribute permutation is given twice)",
+     R"(%y = "stablehlo.transpose"(%x) <{permutation = array<i64: 0>, permutation = array<i64: 0>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected DEFAULT, THREE_FRY, PHILOX as rng_algorithm, got "PHILOXES"; in stablehlo.rng_bit_generator, line 4)",
+     R"(%s = stablehlo.constant dense<1> : tensor<2xui64>
+ %y:2 = stablehlo.rng_bit_generator %s, algorithm = PHILOXES : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>))"},
+    {kInvalidArgument, R"(expected UNIFORM, NORMAL as rng_distribution, got ""; in stablehlo.rng, line 5)",
+     R"(%s = stablehlo.constant dense<4> : tensor<1xi64>
+ %a = stablehlo.constant dense<1.0> : tensor<f32>
+ %y = "stablehlo.rng"(%a, %a, %s) : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected NOTYPE, FLOAT, TOTALORDER, SIGNED, UNSIGNED as compare_type, got "FLOATS"; in stablehlo.compare, line 3)",
+     R"(%y = stablehlo.compare LT, %x, %x, FLOATS : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>)"},
+    {kInvalidArgument, R"(expected DEFAULT, HIGH or HIGHEST as precision, got "BEST"; in stablehlo.dot, line 3)",
+     R"(%y = stablehlo.dot %x, %x, precision = [BEST, BEST] : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>)"},
     {kInvalidArgument, R"(expected a matrix of i64 as replica_groups; in stablehlo.all_gather, line 3)",
      R"(%y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[0, 1]> : tensor<2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>)"},
     {kInvalidArgument, R"(the mesh has no axis "b"; in stablehlo.all_gather, line 3)",
