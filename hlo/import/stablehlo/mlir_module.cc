@@ -22,17 +22,29 @@ std::string ListText(const std::vector<const Type*>& types) {
                       ")");
 }
 
+std::string ElementText(PrimitiveType element) {
+  const std::string name(PrimitiveTypeName(element));
+  if (element == PRED) return "i1";
+  if (element == C64 || element == C128) return element == C64 ? "complex<f32>" : "complex<f64>";
+  if (IsSignedIntegralType(element)) return absl::StrCat("i", name.substr(1));
+  if (IsUnsignedIntegralType(element)) return absl::StrCat("ui", name.substr(1));
+  return name;
+}
+
+// Of many scales the number.
+std::string QuantizedText(const Quantization& q) {
+  const std::string scales = q.scales.size() == 1 ? absl::StrCat(q.scales[0], ":", q.zero_points[0])
+                                                  : absl::StrCat("{", q.scales.size(), " scales}");
+  return absl::StrCat("!quant.uniform<", ElementText(q.storage), "<", q.min, ":", q.max, ">:", ElementText(q.expressed),
+                      ", ", scales, ">");
+}
+
 }  // namespace
 
 std::string ElementText(const Type& type) {
   if (type.is_index) return "index";
-  const std::string name(PrimitiveTypeName(type.element));
-  if (type.quantization != nullptr) return absl::StrCat("!quant.uniform<", name, ">");
-  if (type.element == PRED) return "i1";
-  if (type.element == C64 || type.element == C128) return type.element == C64 ? "complex<f32>" : "complex<f64>";
-  if (IsSignedIntegralType(type.element)) return absl::StrCat("i", name.substr(1));
-  if (IsUnsignedIntegralType(type.element)) return absl::StrCat("ui", name.substr(1));
-  return name;
+  if (type.quantization != nullptr) return QuantizedText(*type.quantization);
+  return ElementText(type.element);
 }
 
 const Attribute* Operation::Find(absl::string_view attribute) const {
