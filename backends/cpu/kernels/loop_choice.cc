@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_blocks.h"
 #include "backends/cpu/kernels/row_segments.h"
@@ -33,8 +34,11 @@ using codegen::TargetTraits;
 constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kBlock = 2048;
-// Rows of one part of a table of few columns, and columns of one of its transpose.
+// Rows of one part of a table of few columns.
 constexpr int64_t kTableRows = 1024;
+// Columns of one part of the transpose of a table of few columns, whose rows are then still in the first-level cache
+// when the next strip of tiles reads them.
+constexpr int64_t kTileColumns = 128;
 // Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kFewRows = 16;
 // Bytes of one part of a copy.
@@ -44,6 +48,10 @@ constexpr int64_t kCopyBytes = 1 << 16;
 // slower where a rest remains: f32[1024,1024] 374 -> 247 us, f32[200,200] 4.1 -> 6.0.
 constexpr int kSmallestTile = 4, kUsualTile = 8, kLargeTile = 16;
 constexpr int64_t kLargeTileElements = 1 << 16;
+
+// Code of the largest loop of which all rows of a tile are unrolled, as each is emitted up to four times: rows in
+// registers cost half the time of rows on the stack, which matters where little is computed.
+constexpr int64_t kUnrolledRowsCode = 64;
 
 constexpr int kAnyWidth = 1 << 20;
 
@@ -116,10 +124,11 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
   const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width);
-  const int64_t block = strips < kFewRows && columns >= 2 * kTableRows ? kTableRows : columns;
+  const int64_t block = strips < kFewRows && columns >= 2 * kTileColumns ? kTileColumns : columns;
+  const bool unrolls_rows = CodeSize(*loop.instruction, /*by_elements=*/false) <= kUnrolledRowsCode;
   return KernelConfig{.kind = KernelKind::kTiledTranspose,
                       .width = width,
-                      .tile = {block},
+                      .tile = {block, unrolls_rows ? 1 : 0},
                       .parts = strips * CeilDiv(columns, block),
                       .why = "operands are contiguous along another dimension"};
 }

@@ -4,6 +4,9 @@
 //
 //   for tile:    row[0, W) = transpose(operand[column 0], ... operand[column W - 1])
 //                for r in rows of the tile:  result[r, lanes] = f(row[r], other operands[r, lanes])
+//
+// If the loop over the rows is unrolled, LLVM keeps the rows in registers. A strip of tiles with fewer rows than the
+// others is then code of its own, so that the number of rows and the mask of the operands' lanes are constants.
 #include <numeric>
 
 #include "absl/algorithm/container.h"
@@ -52,6 +55,7 @@ class TransposeEmitter {
         reads_(*TransposedReadsOf(loop_)),
         width_(kernel.config.width),
         block_(kernel.config.tile[0]),
+        unrolls_rows_(kernel.config.tile[1] == 1),
         rank_(loop_.shape().rank()),
         columns_(loop_.shape().dimensions(rank_ - 1)) {
     for (int64_t dim : reads_.dims) row_sizes_.push_back(loop_.shape().dimensions(dim));
@@ -63,35 +67,30 @@ class TransposeEmitter {
     for (int64_t d = 0; d + 1 < rank_; ++d) {
       if (!absl::c_linear_search(reads_.dims, d)) sizes.push_back(loop_.shape().dimensions(d));
     }
-    sizes.push_back(CeilDiv(rows_, width_));
     sizes.push_back(CeilDiv(columns_, block_));
+    sizes.push_back(CeilDiv(rows_, width_));
     return ForEach(f_, "tiles", begin, end, [&](llvm::Value* unit) -> absl::Status {
       const std::vector<LaneIndex> position = f_.Delinearize(unit, sizes);
       dims_.assign(position.begin(), position.end() - 2);
       const auto first = [&](const LaneIndex& number, int64_t size) {
         return b_.CreateNSWMul(number.Base(f_.context()), b_.getInt64(static_cast<uint64_t>(size)));
       };
-      first_row_ = first(position.end()[-2], width_);
-      llvm::Value* begin_column = first(position.back(), block_);
-      const int64_t whole = columns_ / width_ * width_;
-      llvm::Value *end_column = b_.getInt64(static_cast<uint64_t>(whole)), *is_last = b_.getTrue();
-      if (block_ < columns_) {
-        llvm::Value* next = b_.CreateNSWAdd(begin_column, b_.getInt64(static_cast<uint64_t>(block_)));
-        is_last = b_.CreateICmpSGE(next, b_.getInt64(static_cast<uint64_t>(columns_)));
-        end_column = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end_column, next);
-      }
-      HILO_RETURN_IF_ERROR(ForEach(
-          f_, "columns", begin_column, end_column, [&](llvm::Value* column) { return EmitTile(column, width_); },
-          width_, std::min(block_, columns_) / width_));
-      if (whole == columns_) return absl::OkStatus();
-      const auto rest = [&]() -> absl::StatusOr<codegen::Carried> {
-        HILO_RETURN_IF_ERROR(EmitTile(b_.getInt64(static_cast<uint64_t>(whole)), columns_ - whole));
+      llvm::Value* begin_column = first(position.end()[-2], block_);
+      first_row_ = first(position.back(), width_);
+      const int64_t whole = rows_ / width_ * width_, rest = rows_ - whole;
+      strip_rows_ = whole == 0 ? rest : width_;
+      if (!unrolls_rows_ || whole == 0 || rest == 0) return EmitStrip(begin_column);
+      llvm::Value* last = b_.getInt64(static_cast<uint64_t>(whole));
+      const auto emit = [&]() -> absl::StatusOr<codegen::Carried> {
+        HILO_RETURN_IF_ERROR(EmitStrip(begin_column));
         return codegen::Carried();
       };
-      if (block_ == columns_) return rest().status();
-      return codegen::EmitBranches(f_.context(), "rest", is_last, rest,
-                                   []() -> absl::StatusOr<codegen::Carried> { return codegen::Carried(); })
-          .status();
+      const auto emit_last = [&]() -> absl::StatusOr<codegen::Carried> {
+        first_row_ = last;
+        strip_rows_ = rest;
+        return emit();
+      };
+      return codegen::EmitBranches(f_.context(), "strip", b_.CreateICmpSLT(first_row_, last), emit, emit_last).status();
     });
   }
 
@@ -126,6 +125,29 @@ class TransposeEmitter {
                              sizes);
   }
 
+  // Emits the tiles of the part's columns, from `begin_column` on, and of the rows from `first_row_` on.
+  absl::Status EmitStrip(llvm::Value* begin_column) {
+    const int64_t whole = columns_ / width_ * width_;
+    llvm::Value *end_column = b_.getInt64(static_cast<uint64_t>(whole)), *is_last = b_.getTrue();
+    if (block_ < columns_) {
+      llvm::Value* next = b_.CreateNSWAdd(begin_column, b_.getInt64(static_cast<uint64_t>(block_)));
+      is_last = b_.CreateICmpSGE(next, b_.getInt64(static_cast<uint64_t>(columns_)));
+      end_column = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end_column, next);
+    }
+    HILO_RETURN_IF_ERROR(ForEach(
+        f_, "columns", begin_column, end_column, [&](llvm::Value* column) { return EmitTile(column, width_); }, width_,
+        std::min(block_, columns_) / width_));
+    if (whole == columns_) return absl::OkStatus();
+    const auto rest = [&]() -> absl::StatusOr<codegen::Carried> {
+      HILO_RETURN_IF_ERROR(EmitTile(b_.getInt64(static_cast<uint64_t>(whole)), columns_ - whole));
+      return codegen::Carried();
+    };
+    if (block_ == columns_) return rest().status();
+    return codegen::EmitBranches(f_.context(), "rest", is_last, rest,
+                                 []() -> absl::StatusOr<codegen::Carried> { return codegen::Carried(); })
+        .status();
+  }
+
   // Emits the tile at `column`, of which `columns` exist.
   absl::Status EmitTile(llvm::Value* column, int64_t columns) {
     codegen::RegionScope region(f_.context());
@@ -135,34 +157,33 @@ class TransposeEmitter {
       tiles.insert(tiles.end(), parts.begin(), parts.end());
     }
     f_.context().lanes = {.width = width_};
-    if (columns < width_) {
-      std::vector<llvm::Constant*> active;
-      for (int64_t lane = 0; lane < width_; ++lane) active.push_back(b_.getInt1(lane < columns));
-      f_.context().lanes.mask = llvm::ConstantVector::get(active);
+    if (columns < width_) f_.context().lanes.mask = FirstLanes(columns);
+    const auto emit_row = [&](llvm::Value* row) {
+      auto tile = tiles.begin();
+      const auto load = [&]() -> llvm::Value* {
+        llvm::Type* type = (*tile)->getAllocatedType();
+        return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
+      };
+      const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
+                             LaneIndex::Strided(column, 1, width_, columns_));
+      for (const HloInstruction* transpose : reads_.transposes) {
+        ElementValue value{.re = load()};
+        if (IsComplexType(transpose->shape().element_type())) value.im = load();
+        f_.elements().SetElement(transpose, index, value);
+      }
+      return codegen::EmitElements(f_, loop_, {index});
+    };
+    if (unrolls_rows_) {
+      for (int64_t row = 0; row < strip_rows_; ++row)
+        HILO_RETURN_IF_ERROR(emit_row(b_.getInt64(static_cast<uint64_t>(row))));
+      return absl::OkStatus();
     }
     llvm::Value* count = b_.getInt64(static_cast<uint64_t>(width_));
     if (rows_ % width_ != 0) {
       count = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, count,
                                            b_.CreateNSWSub(b_.getInt64(static_cast<uint64_t>(rows_)), first_row_));
     }
-    return ForEach(
-        f_, "rows", b_.getInt64(0), count,
-        [&](llvm::Value* row) {
-          auto tile = tiles.begin();
-          const auto load = [&]() -> llvm::Value* {
-            llvm::Type* type = (*tile)->getAllocatedType();
-            return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
-          };
-          const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
-                                 LaneIndex::Strided(column, 1, width_, columns_));
-          for (const HloInstruction* transpose : reads_.transposes) {
-            ElementValue value{.re = load()};
-            if (IsComplexType(transpose->shape().element_type())) value.im = load();
-            f_.elements().SetElement(transpose, index, value);
-          }
-          return codegen::EmitElements(f_, loop_, {index});
-        },
-        1, width_);
+    return ForEach(f_, "rows", b_.getInt64(0), count, emit_row, 1, width_);
   }
 
   // Stores the rows of a tile of `transpose` in local variables.
@@ -170,8 +191,11 @@ class TransposeEmitter {
                                                                  int64_t columns) {
     codegen::RegionScope region(f_.context());
     f_.context().lanes = {.width = width_};
-    if (rows_ % width_ != 0)
+    if (unrolls_rows_ && strip_rows_ < width_) {
+      f_.context().lanes.mask = FirstLanes(strip_rows_);
+    } else if (!unrolls_rows_ && rows_ % width_ != 0) {
       f_.context().lanes.mask = LaneIndex::Strided(first_row_, 1).InRange(f_.context(), 0, rows_);
+    }
     std::vector<llvm::Value*> re, im;
     for (int64_t c = 0; c < columns; ++c) {
       const LaneIndex here =
@@ -197,6 +221,13 @@ class TransposeEmitter {
     return tiles;
   }
 
+  // Returns the mask of the first `count` lanes.
+  llvm::Value* FirstLanes(int64_t count) {
+    std::vector<llvm::Constant*> active;
+    for (int64_t lane = 0; lane < width_; ++lane) active.push_back(b_.getInt1(lane < count));
+    return llvm::ConstantVector::get(active);
+  }
+
   // Returns the alignment of a row of a tile, which is a vector of `type`: rows are adjacent.
   llvm::Align RowAlignment(llvm::Type* type) const {
     const auto bytes = static_cast<int64_t>(f_.function()->getParent()->getDataLayout().getTypeAllocSize(type));
@@ -210,7 +241,8 @@ class TransposeEmitter {
   const LoopResults loop_;
   const TransposedReads reads_;
   const int width_;
-  const int64_t block_;  // columns of a part
+  const int64_t block_;      // columns of a part
+  const bool unrolls_rows_;  // rows of a tile
   const int64_t rank_, columns_;
   std::vector<int64_t> row_sizes_;  // of the dimensions of a tile's rows
   int64_t rows_ = 1;
@@ -218,6 +250,7 @@ class TransposeEmitter {
   // State of the row of tiles that is being emitted.
   std::vector<LaneIndex> dims_;  // the indices in all dimensions but those of a tile
   llvm::Value* first_row_ = nullptr;
+  int64_t strip_rows_ = 0;  // rows of a tile, if they are unrolled
 };
 
 }  // namespace
