@@ -51,7 +51,7 @@ constexpr int64_t kLargeTileElements = 1 << 16;
 
 // Code of the largest loop of which all rows of a tile are unrolled, as each is emitted up to four times: rows in
 // registers cost half the time of rows on the stack, which matters where little is computed.
-constexpr int64_t kUnrolledRowsCode = 64;
+constexpr int64_t kUnrolledRowsCode = 100;
 
 constexpr int kAnyWidth = 1 << 20;
 
