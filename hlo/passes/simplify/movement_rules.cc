@@ -433,6 +433,30 @@ Result ScatterToDynamicUpdateSlice(HloInstruction* i) {
   return computation->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
+// An update that is made or not, as in dynamic programs: the old elements are written back rather than all others read
+// and written.
+Result SelectOfUpdate(HloInstruction* i) {
+  HloInstruction* pred = i->operand(0);
+  if (pred->opcode() == HloOpcode::kBroadcast) pred = pred->operand(0);
+  if (pred->shape().rank() != 0) return nullptr;
+  const bool updates_if_true = i->operand(1)->opcode() == HloOpcode::kDynamicUpdateSlice;
+  HloInstruction *update = i->operand(updates_if_true ? 1 : 2), *array = i->operand(updates_if_true ? 2 : 1);
+  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || update->operand(0) != array || update->users().size() != 1)
+    return nullptr;
+  HloInstruction* made = update->operand(1);
+  const std::vector<HloInstruction*> starts(update->operands().begin() + 2, update->operands().end());
+  const absl::Span<const int64_t> sizes = made->shape().dimensions();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeDynamicSlice(array, starts, {sizes.begin(), sizes.end()}));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * is_true,
+                        MakeBroadcast(pred, ShapeUtil::MakeShape(PRED, made->shape().dimensions()), {}));
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * elements,
+      i->parent()->AddOp(HloOpcode::kSelect, {is_true, updates_if_true ? made : old, updates_if_true ? old : made}));
+  std::vector<HloInstruction*> operands = {array, elements};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return i->parent()->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
+}
+
 // A reduction of dimensions of size 1, or of none: one step from the initial value.
 Result ReduceOneElement(HloInstruction* i) {
   if (i->operand_count() != 2 || i->called_computation()->num_parameters() != 2) return nullptr;
@@ -500,6 +524,9 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result {
        return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0));
      }},
+    {HloOpcode::kSelect,
+     "select(p, dynamic-update-slice(x, y, i), x) => dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
+     SelectOfUpdate},
     {HloOpcode::kScatter, "scatter(x, no updates) => x",
      [](HloInstruction* i) -> Result {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));

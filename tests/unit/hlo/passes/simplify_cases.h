@@ -376,6 +376,20 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3] parameter(0)  y = f32[0] parameter(1)  i = s32[] parameter(2)  ROOT r = f32[3] "
        "dynamic-update-slice(x, y, i)",
        "x"},
+      {"select(p, dynamic-update-slice(x, y, i), x) => "
+       "dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  p = pred[] parameter(3)  b = pred[9] "
+       "broadcast(p), dimensions={}  a = f32[9] dynamic-update-slice(x, y, i)  ROOT r = f32[9] select(b, a, x)",
+       "dynamic-update-slice(x, select(broadcast(p), y, dynamic-slice(x, i)), i)"},
+      {"select(p, dynamic-update-slice(x, y, i), x) => "
+       "dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  p = pred[] parameter(3)  b = pred[9] "
+       "broadcast(p), dimensions={}  a = f32[9] dynamic-update-slice(x, y, i)  ROOT r = f32[9] select(b, x, a)",
+       "dynamic-update-slice(x, select(broadcast(p), dynamic-slice(x, i), y), i)"},
+      {"",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  p = pred[] parameter(3)  b = pred[9] "
+       "parameter(4)  a = f32[9] dynamic-update-slice(x, y, i)  ROOT r = f32[9] select(b, a, x)",
+       "select(b, dynamic-update-slice(x, y, i), x)"},
       {"scatter(x, no updates) => x",
        "x = f32[3] parameter(0)  at = s32[0,1] parameter(1)  u = f32[0] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
