@@ -159,18 +159,19 @@ bool FunctionEmitter::IsLocal(const HloInstruction* instruction) const {
 }
 
 bool FunctionEmitter::HoldsVectors(const HloInstruction* instruction) const {
-  return vectors_.contains(program_.assignment().slice(instruction, 0).buffer);
+  const auto it = holds_vectors_.find(program_.assignment().slice(instruction, 0).buffer);
+  return it != holds_vectors_.end() && it->second;
+}
+
+bool FunctionEmitter::HoldsElements(const HloInstruction* instruction) const {
+  if (instruction->IsConstant()) return false;
+  const auto it = holds_vectors_.find(program_.assignment().slice(instruction, 0).buffer);
+  return it != holds_vectors_.end() && !it->second;
 }
 
 void FunctionEmitter::SetHoldsVectors(const HloInstruction* instruction, bool holds_vectors) {
-  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf) {
-    const int64_t buffer = program_.assignment().slice(instruction, leaf).buffer;
-    if (holds_vectors) {
-      vectors_.insert(buffer);
-    } else {
-      vectors_.erase(buffer);
-    }
-  }
+  for (int64_t leaf = 0, leaves = LeafCount(instruction->shape()); leaf < leaves; ++leaf)
+    holds_vectors_[program_.assignment().slice(instruction, leaf).buffer] = holds_vectors;
 }
 
 absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const HloInstruction* instruction,

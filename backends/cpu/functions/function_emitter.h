@@ -50,6 +50,8 @@ class FunctionEmitter : public codegen::KernelFunction {
   // Returns true if the memory of the first leaf was last written as vectors: reading locals as they were written keeps
   // them in registers.
   bool HoldsVectors(const HloInstruction* instruction) const;
+  // Returns true if this function last wrote the memory of the first leaf element by element.
+  bool HoldsElements(const HloInstruction* instruction) const;
   void SetHoldsVectors(const HloInstruction* instruction, bool holds_vectors);
 
   // Sets where later reads, until the current instruction ends, find its value or that of an instruction fused into it.
@@ -95,8 +97,8 @@ class FunctionEmitter : public codegen::KernelFunction {
     llvm::MDNode* alias_scope;
     llvm::MDNode* noalias;
   };
-  absl::flat_hash_map<int64_t, Scopes> scopes_;                               // by buffer, of the current instruction
-  absl::flat_hash_set<int64_t> vectors_;                                      // buffers
+  absl::flat_hash_map<int64_t, Scopes> scopes_;       // by buffer, of the current instruction
+  absl::flat_hash_map<int64_t, bool> holds_vectors_;  // by buffer: how this function last wrote it
   absl::flat_hash_map<const HloInstruction*, codegen::Materialized> values_;  // of members of the current instruction
 };
 

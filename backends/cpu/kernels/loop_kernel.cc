@@ -22,12 +22,14 @@ std::vector<int64_t> Outer(const Shape& shape, int64_t inner) {
 }
 
 // Returns true if the arrays of a tiny loop are in memory anyway or are locals that were written as vectors: then it is
-// one vector. Other results in locals are vectors if they are one row that fills the vector: elements of small matrices
-// are mostly read one by one.
+// one vector. Elements that were just stored one by one would delay the load of a vector of them. Other results in
+// locals are vectors if they are one row that fills the vector: elements of small matrices are mostly read one by one.
 bool UsesVector(FunctionEmitter& f, const HloInstruction* instruction, const Shape& shape, int64_t width) {
   bool has_vectors = false;
   for (const HloInstruction* operand : instruction->operands()) {
-    if (operand->shape().IsScalar() || !f.IsLocal(operand)) continue;
+    if (operand->shape().IsScalar()) continue;
+    if (f.HoldsElements(operand)) return false;
+    if (!f.IsLocal(operand)) continue;
     if (!f.HoldsVectors(operand)) return false;
     has_vectors = true;
   }
