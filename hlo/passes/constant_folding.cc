@@ -1,5 +1,6 @@
-// Instructions whose operands are all constants are evaluated. The result may not be large: a broadcast of a constant,
-// or an iota, is cheaper to compute than to read, so these are kept, and so is anything that would grow by folding.
+// Instructions whose operands are all constants, or repeat some, are evaluated. The result may not be large: a
+// broadcast of a constant, or an iota, is cheaper to compute than to read, so these are kept, and so is anything that
+// would grow by folding.
 //
 // Nor may the work be large, and few elements can take any amount of it: by a window, by a contracted dimension, by the
 // computations that are called. So the evaluator works on a budget of element operations, one for each instruction and
@@ -27,12 +28,10 @@ class ConstantFolding : public HloPass {
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->MakePostOrder()) {
         if (left <= 0 || !MayFold(*instruction)) continue;
-        std::vector<const Literal*> operands;
-        for (const HloInstruction* operand : instruction->operands()) operands.push_back(&operand->literal());
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const int64_t most = std::min(left, kOperationsPerElement * limit_);
         WorkBudget budget(context.cancellation, "compilation", most);
-        auto result = HloEvaluator(&budget).EvaluateInstruction(*instruction, operands);
+        auto result = Evaluate(*instruction, HloEvaluator(&budget));
         left -= most - budget.left();
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         if (!result.ok()) continue;  // too much work, or the run will report the error
@@ -49,6 +48,28 @@ class ConstantFolding : public HloPass {
   // one run of the pass: 0.1 and 1 s.
   static constexpr int64_t kOperationsPerElement = 256;
   static constexpr int64_t kPassOperations = 1 << 28;
+
+  // A constant that is repeated: part of the work on other constants.
+  static bool IsRepeatedConstant(const HloInstruction& instruction) {
+    return instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant();
+  }
+
+  // Returns the value of an instruction that may be folded.
+  static absl::StatusOr<Literal> Evaluate(const HloInstruction& instruction, HloEvaluator evaluator) {
+    std::vector<Literal> repeated;
+    repeated.reserve(instruction.operand_count());
+    std::vector<const Literal*> operands;
+    for (const HloInstruction* operand : instruction.operands()) {
+      if (operand->IsConstant()) {
+        operands.push_back(&operand->literal());
+        continue;
+      }
+      HILO_ASSIGN_OR_RETURN(repeated.emplace_back(),
+                            evaluator.EvaluateInstruction(*operand, {&operand->operand(0)->literal()}));
+      operands.push_back(&repeated.back());
+    }
+    return evaluator.EvaluateInstruction(instruction, operands);
+  }
 
   // True if what the instruction calls, at any depth, is the same on all devices, has no effect, and is no loop.
   static bool CallsAreFoldable(const HloInstruction& instruction) {
@@ -80,10 +101,14 @@ class ConstantFolding : public HloPass {
     }
     int64_t work = 0, largest = 1;
     for (const HloInstruction* operand : instruction.operands()) {
-      if (!operand->IsConstant() || !operand->shape().IsArray()) return false;
+      if (!operand->shape().IsArray()) return false;
       const int64_t elements = ShapeUtil::ElementsIn(operand->shape());
       work += elements;
-      largest = std::max(largest, elements);
+      if (operand->IsConstant()) {
+        largest = std::max(largest, elements);
+      } else if (!IsRepeatedConstant(*operand)) {
+        return false;
+      }
     }
     const int64_t result = ShapeUtil::ElementsIn(instruction.shape());
     if (result > limit_ || work > limit_ || !CallsAreFoldable(instruction)) return false;

@@ -479,6 +479,38 @@ Result ReduceOneElement(HloInstruction* i) {
   return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
 }
 
+// Few columns at most, which are strided loads of a loop over rows.
+constexpr int64_t kMostGatheredColumns = 8;
+
+// Of columns that are known: x[:, [3, 1, 7]].
+Result GatherOfColumns(HloInstruction* i) {
+  const GatherAttrs& attrs = i->attrs<GatherAttrs>();
+  HloInstruction* x = i->operand(0);
+  const HloInstruction* indices = i->operand(1);
+  const int64_t last = x->shape().rank() - 1;
+  if (!indices->IsConstant() || last < 1 || attrs.start_index_map != std::vector<int64_t>{last} ||
+      attrs.collapsed_slice_dims != std::vector<int64_t>{last} || !attrs.operand_batching_dims.empty() ||
+      static_cast<int64_t>(attrs.offset_dims.size()) != last || i->shape().rank() != last + 1)
+    return nullptr;
+  const int64_t count = ShapeUtil::ElementsIn(indices->shape()), size = x->shape().dimensions(last);
+  if (count < 2 || count > kMostGatheredColumns || i->shape().dimensions(last) != count || size == 0) return nullptr;
+  std::vector<SliceRange> ranges;
+  for (int64_t d = 0; d < last; ++d) {
+    if (attrs.offset_dims[d] != d || attrs.slice_sizes[d] != x->shape().dimensions(d)) return nullptr;
+    ranges.push_back({0, x->shape().dimensions(d), 1});
+  }
+  std::vector<HloInstruction*> columns;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t column = std::clamp<int64_t>(indices->literal().GetAsInt64(k), 0, size - 1);
+    ranges.resize(last);
+    ranges.push_back({column, column + 1, 1});
+    HILO_ASSIGN_OR_RETURN(columns.emplace_back(), MakeSlice(x, ranges));
+  }
+  auto dimension = std::make_unique<ConcatenateAttrs>();
+  dimension->dimensions = {last};
+  return i->parent()->AddOp(HloOpcode::kConcatenate, columns, std::move(dimension));
+}
+
 const Rule kRules[] = {
     {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
     {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
@@ -514,6 +546,7 @@ const Rule kRules[] = {
     {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},
     {HloOpcode::kReverse, "reverse(reverse(x)) => x", ReverseTwice},
     {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
+    {HloOpcode::kGather, "gather(x, constant columns) => concatenate(slice(x), slice(x) ...)", GatherOfColumns},
     {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},
     {HloOpcode::kReduce, "reduce(x, init) => op(init, x), of dimensions of size 1", ReduceOneElement},
     {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},

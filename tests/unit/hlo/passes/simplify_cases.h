@@ -376,6 +376,14 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3] parameter(0)  y = f32[0] parameter(1)  i = s32[] parameter(2)  ROOT r = f32[3] "
        "dynamic-update-slice(x, y, i)",
        "x"},
+      {"gather(x, constant columns) => concatenate(slice(x), slice(x) ...)",
+       "x = f32[40,5] parameter(0)  i = s32[3] constant({4, 1, 9})  ROOT r = f32[40,3] gather(x, i), offset_dims={0}, "
+       "collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={40,1}",
+       "concatenate(slice(x), slice(x), slice(x))"},
+      {"",
+       "x = f32[40,5] parameter(0)  i = s32[3] constant({4, 1, 9})  ROOT r = f32[3,40] gather(x, i), offset_dims={1}, "
+       "collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={40,1}",
+       "gather(x, {4, 1, 9})"},
       {"select(p, dynamic-update-slice(x, y, i), x) => "
        "dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
        "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  p = pred[] parameter(3)  b = pred[9] "
