@@ -36,8 +36,8 @@ constexpr int64_t kFewElements = 5;
 constexpr int64_t kBlock = 2048;
 // Rows of one part of a table of few columns.
 constexpr int64_t kTableRows = 1024;
-// Columns of one part of the transpose of a table of few columns, whose rows are then still in the first-level cache
-// when the next strip of tiles reads them.
+// Columns of one part of the transpose of a table of few columns that has several strips of tiles: the rows are then
+// still in the first-level cache when the next strip reads them.
 constexpr int64_t kTileColumns = 128;
 // Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kFewRows = 16;
@@ -124,7 +124,8 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
   const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width);
-  const int64_t block = strips < kFewRows && columns >= 2 * kTileColumns ? kTileColumns : columns;
+  const int64_t most = strips > 1 ? kTileColumns : kTableRows;
+  const int64_t block = strips < kFewRows && columns >= 2 * most ? most : columns;
   const bool unrolls_rows = CodeSize(*loop.instruction, /*by_elements=*/false) <= kUnrolledRowsCode;
   return KernelConfig{.kind = KernelKind::kTiledTranspose,
                       .width = width,
