@@ -101,7 +101,8 @@ class Folder {
 
  private:
   static bool IsFoldable(const HloInstruction& i, const HloInstruction* x) {
-    return IsElementwise(i.opcode()) && i.operand_count() > 0 && i.shape().IsArray() &&
+    // The dimensions of a map are attributes of it.
+    return IsElementwise(i.opcode()) && i.opcode() != HloOpcode::kMap && i.operand_count() > 0 && i.shape().IsArray() &&
            ShapeUtil::SameDimensions(i.shape(), x->shape());
   }
 
