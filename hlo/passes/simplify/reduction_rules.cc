@@ -216,7 +216,14 @@ Result NarrowArgReduction(HloInstruction* reduce) {
 // Element-wise operations of the sum of a stack at most, and arrays of a stack.
 constexpr int64_t kMostStackOperations = 64, kMostStacked = 8;
 
-// Returns element `k` along `dimension`, the others of which are `shape`'s, if it is at hand; else null.
+// Returns true if the elements along `dimension` are arrays that need not be cut out of `x`.
+bool IsStack(const HloInstruction& x, int64_t dimension) {
+  if (x.opcode() == HloOpcode::kIota) return x.attrs<IotaAttrs>().iota_dimension == dimension;
+  return x.opcode() == HloOpcode::kConcatenate && x.attrs<ConcatenateAttrs>().dimensions[0] == dimension &&
+         absl::c_all_of(x.operands(), [&](auto* piece) { return piece->shape().dimensions(dimension) == 1; });
+}
+
+// Returns element `k` along `dimension` of an array for which IsStack holds, in the dimensions of `shape`.
 Result ElementOfStack(HloInstruction* stack, int64_t dimension, int64_t k, Shape shape) {
   shape.set_element_type(stack->shape().element_type());
   if (stack->opcode() == HloOpcode::kIota && stack->attrs<IotaAttrs>().iota_dimension == dimension) {
@@ -225,13 +232,6 @@ Result ElementOfStack(HloInstruction* stack, int64_t dimension, int64_t k, Shape
     return MakeBroadcast(number, shape, {});
   }
   return MakeReshape(stack->operand(k), shape);
-}
-
-// True if ElementOfStack has each of the elements.
-bool IsStack(const HloInstruction& x, int64_t dimension) {
-  if (x.opcode() == HloOpcode::kIota) return x.attrs<IotaAttrs>().iota_dimension == dimension;
-  return x.opcode() == HloOpcode::kConcatenate && x.attrs<ConcatenateAttrs>().dimensions[0] == dimension &&
-         absl::c_all_of(x.operands(), [&](auto* piece) { return piece->shape().dimensions(dimension) == 1; });
 }
 
 // Applies a computation of element-wise operations on scalars to arrays of `shape`.

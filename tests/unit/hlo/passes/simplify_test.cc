@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "hlo/passes/simplify/rules.h"
 #include "tests/unit/hlo/passes/pass_testing.h"
+#include "tests/unit/hlo/passes/simplify_arithmetic_cases.h"
 #include "tests/unit/hlo/passes/simplify_cases.h"
 
 namespace hilo {

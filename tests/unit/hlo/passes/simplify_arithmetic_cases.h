@@ -1,0 +1,240 @@
+// The simplifier's arithmetic rules: programs, and what they become.
+#ifndef HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_ARITHMETIC_CASES_H_
+#define HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_ARITHMETIC_CASES_H_
+
+#include <vector>
+
+#include "tests/unit/hlo/passes/simplify_cases.h"
+
+namespace hilo::testing {
+
+inline std::vector<SimplifierCase> ArithmeticCases() {
+  return {
+      {"add(x, 0) => x, integers",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] add(x, "
+       "b)",
+       "x"},
+      {"add(0, x) => x, integers",
+       "x = u8[8] parameter(0)  z = u8[] constant(0)  b = u8[8] broadcast(z), dimensions={}  ROOT r = u8[8] add(b, x)",
+       "x"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] add(x, "
+       "b)",
+       "add(x, broadcast(1))"},
+      {"add(x, -0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(-0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "add(x, b)",
+       "x"},
+      {"add(x, 0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] add(x, "
+       "b)",
+       "x"},
+      {"add(0, x) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] add(b, "
+       "x)",
+       "x"},
+      {"",
+       "x = c64[8] parameter(0)  z = c64[] constant((0, 0))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
+       "add(x, b)",
+       "add(x, broadcast((0, 0)))"},
+      {"subtract(x, 0) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "subtract(x, b)",
+       "x"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(-0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "subtract(x, b)",
+       "subtract(x, broadcast(-0))"},
+      {"subtract(x, x) => 0, integers", "x = s32[8] parameter(0)  ROOT r = s32[8] subtract(x, x)", "broadcast(0)"},
+      {"", "x = f32[8] parameter(0)  ROOT r = f32[8] subtract(x, x)", "subtract(x, x)"},
+      {"multiply(x, 1) => x",
+       "x = bf16[8] parameter(0)  z = bf16[] constant(1)  b = bf16[8] broadcast(z), dimensions={}  ROOT r = bf16[8] "
+       "multiply(x, b)",
+       "x"},
+      {"multiply(1, x) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "multiply(b, x)",
+       "x"},
+      {"multiply(x, -1) => negate(x)",
+       "x = f32[12] parameter(0)  z = f32[] constant(-1)  b = f32[12] broadcast(z), dimensions={}  ROOT r = f32[12] "
+       "multiply(x, b)",
+       "negate(x)"},
+      {"multiply(x, -1) => negate(x)",
+       "x = s32[12] parameter(0)  z = s32[] constant(-1)  b = s32[12] broadcast(z), dimensions={}  ROOT r = s32[12] "
+       "multiply(b, x)",
+       "negate(x)"},
+      {"multiply(x, 0) => 0, integers",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "multiply(x, b)",
+       "broadcast(0)"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "multiply(x, b)",
+       "multiply(x, broadcast(0))"},
+      {"divide(x, 1) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "divide(x, b)",
+       "x"},
+      {"divide(x, 2^n) => multiply(x, 2^-n)",
+       "x = f32[12] parameter(0)  z = f32[] constant(8)  b = f32[12] broadcast(z), dimensions={}  ROOT r = f32[12] "
+       "divide(x, b)",
+       "multiply(x, broadcast(0.125))"},
+      {"divide(x, 2^n) => multiply(x, 2^-n)",
+       "x = f16[12] parameter(0)  z = f16[] constant(-2048)  b = f16[12] broadcast(z), dimensions={}  ROOT r = f16[12] "
+       "divide(x, b)",
+       "multiply(x, broadcast(-0.0004883))"},
+      {"divide(x, c) => multiply(x, 1 / c)",
+       "x = f32[8] parameter(0)  z = f32[] constant(3)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "divide(x, b)",
+       "multiply(x, broadcast(0.33333334))"},
+      {"",
+       "x = f16[8] parameter(0)  z = f16[] constant(3)  b = f16[8] broadcast(z), dimensions={}  ROOT r = f16[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(3))"},
+      {"divide(x, power(y, c)) => multiply(x, power(y, -c))",
+       "x = f32[2,3] parameter(0)  y = f32[2] parameter(1)  z = f32[] constant(0.5)  b = f32[2] broadcast(z), "
+       "dimensions={}  p = f32[2] power(y, b)  q = f32[2,3] broadcast(p), dimensions={0}  ROOT r = f32[2,3] divide(x, "
+       "q)",
+       "multiply(x, broadcast(power(y, broadcast(-0.5))))"},
+      {"power(sqrt(x), c) => power(x, c / 2), of squares and their like",
+       "x = f32[8] parameter(0)  s = f32[8] abs(x)  q = f32[8] sqrt(s)  z = f32[] constant(1.5)  b = f32[8] "
+       "broadcast(z), dimensions={}  ROOT r = f32[8] power(q, b)",
+       "power(abs(x), broadcast(0.75))"},
+      {"",
+       "x = f32[8] parameter(0)  q = f32[8] sqrt(x)  z = f32[] constant(1.5)  b = f32[8] broadcast(z), dimensions={}  "
+       "ROOT r = f32[8] power(q, b)",
+       "power(sqrt(x), broadcast(1.5))"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(4)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(4))"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "divide(x, b)",
+       "divide(x, broadcast(0))"},
+      {"power(x, 1) => x",
+       "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "x"},
+      {"power(x, 2) => multiply(x, x)",
+       "x = f32[8] parameter(0)  z = f32[] constant(2)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "multiply(x, x)"},
+      {"",
+       "x = f32[8] parameter(0)  z = f32[] constant(3)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
+       "power(x, b)",
+       "power(x, broadcast(3))"},
+      {"negate(negate(x)) => x", "x = s32[12] parameter(0)  n = s32[12] negate(x)  ROOT r = s32[12] negate(n)", "x"},
+      {"", "x = f32[8] parameter(0)  n = f32[8] abs(x)  ROOT r = f32[8] negate(n)", "negate(abs(x))"},
+      {"not(not(x)) => x", "x = s32[8] parameter(0)  n = s32[8] not(x)  ROOT r = s32[8] not(n)", "x"},
+      {"not(compare(x, y)) => the opposite compare(x, y), integers",
+       "x = s32[8] parameter(0)  y = s32[8] parameter(1)  c = pred[8] compare(x, y), direction=LE  ROOT r = pred[8] "
+       "not(c)",
+       "compare(x, y)"},
+      {"",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = pred[8] compare(x, y), direction=LE  ROOT r = pred[8] "
+       "not(c)",
+       "not(compare(x, y))"},
+      {"compare(x, x) => constant, integers", "x = s32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=GE",
+       "broadcast(true)"},
+      {"compare(x, x) => constant, integers", "x = s32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=LT",
+       "broadcast(false)"},
+      {"", "x = f32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=EQ", "compare(x, x)"},
+      {"and(x, true) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
+       "and(x, b)",
+       "x"},
+      {"and(true, x) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
+       "and(b, x)",
+       "x"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] and(x, "
+       "b)",
+       "and(x, broadcast(1))"},
+      {"and(x, x) => x", "x = s32[8] parameter(0)  ROOT r = s32[8] and(x, x)", "x"},
+      {"or(x, x) => x", "x = s32[8] parameter(0)  ROOT r = s32[8] or(x, x)", "x"},
+      {"or(x, false) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] or(x, "
+       "b)",
+       "x"},
+      {"or(false, x) => x",
+       "x = pred[8] parameter(0)  z = pred[] constant(false)  b = pred[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] or(b, x)",
+       "x"},
+      {"xor(x, 0) => x",
+       "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] xor(x, "
+       "b)",
+       "x"},
+      {"", "x = s32[8] parameter(0)  ROOT r = s32[8] xor(x, x)", "xor(x, x)"},
+      {"maximum(x, x) => x", "x = f32[12] parameter(0)  ROOT r = f32[12] maximum(x, x)", "x"},
+      {"minimum(x, x) => x", "x = f32[12] parameter(0)  ROOT r = f32[12] minimum(x, x)", "x"},
+      {"", "x = f32[12] parameter(0)  y = f32[12] parameter(1)  ROOT r = f32[12] minimum(x, y)", "minimum(x, y)"},
+      {"select(true, x, y) => x",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[] constant(true)  ROOT r = f32[8] select(p, x, y)",
+       "x"},
+      {"select(false, x, y) => y",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[] constant(false)  b = pred[8] broadcast(p), "
+       "dimensions={}  ROOT r = f32[8] select(b, x, y)",
+       "y"},
+      {"select(p, x, x) => x", "x = f32[8] parameter(0)  p = pred[8] parameter(1)  ROOT r = f32[8] select(p, x, x)",
+       "x"},
+      {"select(not(p), x, y) => select(p, y, x)",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[8] parameter(2)  n = pred[8] not(p)  ROOT r = "
+       "f32[8] select(n, x, y)",
+       "select(p, y, x)"},
+      {"",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  p = pred[8] parameter(2)  ROOT r = f32[8] select(p, x, y)",
+       "select(p, x, y)"},
+      {"convert(x) => x, of the same type", "x = f32[8] parameter(0)  ROOT r = f32[8] convert(x)", "x"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = bf16[12] parameter(0)  w = f32[12] convert(x)  ROOT r = bf16[12] convert(w)", "x"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = s8[12] parameter(0)  w = s32[12] convert(x)  ROOT r = f16[12] convert(w)", "convert(x)"},
+      {"convert(convert(x)) => convert(x), by way of a type that holds every x",
+       "x = pred[12] parameter(0)  w = f32[12] convert(x)  ROOT r = bf16[12] convert(w)", "convert(x)"},
+      {"", "x = s8[12] parameter(0)  w = f32[12] convert(x)  ROOT r = u8[12] convert(w)",
+       "convert(convert(x))"},  // saturates, where s8 to u8 wraps
+      {"", "x = f32[12] parameter(0)  w = bf16[12] convert(x)  ROOT r = f32[12] convert(w)", "convert(convert(x))"},
+      {"", "x = s32[12] parameter(0)  w = f32[12] convert(x)  ROOT r = s32[12] convert(w)", "convert(convert(x))"},
+      {"", "x = s8[12] parameter(0)  w = u32[12] convert(x)  ROOT r = s64[12] convert(w)", "convert(convert(x))"},
+      {"", "x = f16[12] parameter(0)  w = bf16[12] convert(x)  ROOT r = f32[12] convert(w)", "convert(convert(x))"},
+      {"bitcast-convert(x) => x, of the same type", "x = f32[8] parameter(0)  ROOT r = f32[8] bitcast-convert(x)", "x"},
+      {"", "x = f32[8] parameter(0)  ROOT r = s32[8] bitcast-convert(x)", "bitcast-convert(x)"},
+      {"real(complex(x, y)) => x",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = c64[8] complex(x, y)  ROOT r = f32[8] real(c)", "x"},
+      {"imag(complex(x, y)) => y",
+       "x = f32[8] parameter(0)  y = f32[8] parameter(1)  c = c64[8] complex(x, y)  ROOT r = f32[8] imag(c)", "y"},
+      {"complex(real(z), imag(z)) => z",
+       "z = c64[8] parameter(0)  x = f32[8] real(z)  y = f32[8] imag(z)  ROOT c = c64[8] complex(x, y)", "z"},
+      {"", "z = c64[8] parameter(0)  x = f32[8] real(z)  y = f32[8] imag(z)  ROOT c = c64[8] complex(y, x)",
+       "complex(imag(z), real(z))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  y = f32[3] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  b = f32[4,3] "
+       "broadcast(y), dimensions={1}  ROOT r = f32[4,3] maximum(a, b)",
+       "broadcast(maximum(x, y))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  y = f32[] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  b = f32[4,3] "
+       "broadcast(y), dimensions={}  ROOT r = pred[4,3] compare(b, a), direction=LT",
+       "broadcast(compare(broadcast(y), x))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[3] parameter(0)  p = pred[] parameter(1)  y = f32[3] parameter(2)  a = f32[4,3] broadcast(x), "
+       "dimensions={1}  b = f32[4,3] broadcast(y), dimensions={1}  ROOT r = f32[4,3] select(p, a, b)",
+       "broadcast(select(p, x, y))"},
+      {"op(broadcast(x), broadcast(y)) => broadcast(op(x, y))",
+       "x = f32[] parameter(0)  a = f32[4] broadcast(x), dimensions={}  ROOT r = f32[4] negate(a)",
+       "broadcast(negate(x))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[3] parameter(1)  a = f32[3,3] broadcast(x), dimensions={1}  b = f32[3,3] "
+       "broadcast(y), dimensions={0}  ROOT r = f32[3,3] add(a, b)",
+       "add(broadcast(x), broadcast(y))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[4,3] parameter(1)  a = f32[4,3] broadcast(x), dimensions={1}  ROOT r = "
+       "f32[4,3] add(a, y)",
+       "add(broadcast(x), y)"},
+  };
+}
+
+}  // namespace hilo::testing
+
+#endif  // HILO_TESTS_UNIT_HLO_PASSES_SIMPLIFY_ARITHMETIC_CASES_H_
