@@ -1,10 +1,10 @@
 #include "runtime/compile_driver.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -91,14 +91,9 @@ std::optional<std::string> LoweredModule::Text(absl::string_view kind) const {
 }
 
 absl::Status CheckEmitKind(absl::string_view platform, absl::string_view kind,
-                           absl::Span<const absl::string_view> own) {
-  std::vector<absl::string_view> kinds = {kHlo, kBuffers};
-  kinds.insert(kinds.end(), own.begin(), own.end());
-  if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return absl::OkStatus();
-  const absl::string_view last = kinds.back();
-  kinds.pop_back();
-  return InvalidArgument("the ", platform, " platform emits ", absl::StrJoin(kinds, ", "), " and ", last, ", not '",
-                         kind, "'");
+                           absl::Span<const absl::string_view> kinds) {
+  if (absl::c_linear_search(kinds, kind)) return absl::OkStatus();
+  return InvalidArgument("the ", platform, " platform emits ", absl::StrJoin(kinds, ", "), "; got '", kind, "'");
 }
 
 }  // namespace hilo

@@ -65,9 +65,9 @@ class CompileDriver {
   const CompileOptions* options_;
 };
 
-// Errors: InvalidArgument, listing the kinds, unless `kind` is one of LoweredModule::Text or of the backend's `own`.
+// Errors: InvalidArgument, listing `kinds`, those that the platform emits, unless `kind` is one of them.
 absl::Status CheckEmitKind(absl::string_view platform, absl::string_view kind,
-                           absl::Span<const absl::string_view> own = {});
+                           absl::Span<const absl::string_view> kinds);
 
 }  // namespace hilo
 

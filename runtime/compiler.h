@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "hilo/executable.h"
 #include "hilo/host.h"
@@ -116,8 +117,10 @@ class Compiler {
   // for custom calls; ResourceExhausted; Unimplemented.
   virtual absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
                                                                 const CompileOptions& options);
+  // The kinds of Emit.
+  virtual absl::Span<const absl::string_view> EmitKinds() const = 0;
   // Text of the compilation's output, for `hilo compile --emit=`: "hlo", "llvm", "asm", "buffers" ...
-  // Errors: InvalidArgument listing the kinds that this backend has.
+  // Errors: InvalidArgument listing EmitKinds().
   virtual absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                            absl::string_view kind) = 0;
 };

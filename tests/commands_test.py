@@ -283,7 +283,8 @@ class Commands(unittest.TestCase):
             (("minimise", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
             (("bisect", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
             (("launch", "-n", "0", "true"), "hilo: INVALID_ARGUMENT: -n: expected a whole number from 1 on, got '0'"),
-            (("compile", module, "--emit=hlo,ptx"), "not 'ptx'"),
+            (("compile", module, "--emit=hlo,ptx"), "the cpu platform emits hlo, buffers, llvm, asm, object, header, so, wasm; got 'ptx'"),
+            (("compile", module, "--platform=interpreter", "--emit=so"), "the interpreter platform emits hlo, buffers; got 'so'"),
             (("rnu", module), "there is no command 'rnu'; did you mean run?"),
             (("run", module, "--platfrom=cpu"), "unknown flag --platfrom; did you mean --platform?"),
         ):

@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/file.h"
 #include "hilo/status_macros.h"
+#include "runtime/compile_driver.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/runtime_access.h"
 #include "runtime/watchdog.h"
@@ -33,6 +34,14 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
 }
 
 bool IsLinked(absl::string_view kind) { return kind == "so" || kind == "wasm"; }
+
+// The kinds of --emit: those of the compiler, and what a linker makes of its objects.
+std::vector<absl::string_view> EmitKinds(const Compiler& compiler) {
+  const absl::Span<const absl::string_view> own = compiler.EmitKinds();
+  std::vector<absl::string_view> kinds(own.begin(), own.end());
+  if (absl::c_linear_search(own, "object")) kinds.insert(kinds.end(), {"so", "wasm"});
+  return kinds;
+}
 
 absl::StatusOr<std::string> Emit(Compiler* compiler, const HloModule& module, const CompileOptions& options,
                                  const std::string& kind) {
@@ -72,6 +81,7 @@ absl::Status Compile(const Flags& flags) {
   if (kinds.size() > 1 && !path.empty())
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
   for (const std::string& kind : kinds) {
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform, kind, EmitKinds(*compiler)));
     if (path.empty() && (IsLinked(kind) || kind == "object") && isatty(STDOUT_FILENO))
       return InvalidArgument("--emit=", kind, " is no text for a terminal; give a file with -o");
     if (kind == "wasm" && !flags.Has("cpu")) options.cpu = "wasm32";

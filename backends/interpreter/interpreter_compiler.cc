@@ -173,9 +173,14 @@ class InterpreterCompiler : public Compiler {
     return Compile(std::move(module), options, nullptr);
   }
 
+  absl::Span<const absl::string_view> EmitKinds() const override {
+    static constexpr absl::string_view kKinds[] = {"hlo", "buffers"};
+    return kKinds;
+  }
+
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind));
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, EmitKinds()));
     if (!options_.assigned_buffers && kind == "hlo") return PrintHloModule(*module);
     HILO_ASSIGN_OR_RETURN(const LoweredModule lowered, Lower(std::move(module), options));
     return *lowered.Text(kind);

@@ -226,6 +226,7 @@ class QueuedCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, cpu_->Compile(std::move(module), options, pool));
     return std::make_unique<QueuedProgram>(std::move(program));
   }
+  absl::Span<const absl::string_view> EmitKinds() const override { return {}; }
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule>, const CompileOptions&, absl::string_view) override {
     return absl::UnimplementedError("the test emits nothing");
   }

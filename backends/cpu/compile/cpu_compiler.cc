@@ -108,9 +108,14 @@ class CpuCompiler : public Compiler {
     return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(runtime_calls));
   }
 
+  absl::Span<const absl::string_view> EmitKinds() const override {
+    static constexpr absl::string_view kKinds[] = {"hlo", "buffers", "llvm", "asm", "object", "header"};
+    return kKinds;
+  }
+
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"llvm", "asm", "object", "header"}));
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, EmitKinds()));
     HILO_ASSIGN_OR_RETURN(const CompileDriver driver, CompileDriver::Create(options));
     if (kind == "object" || kind == "header") return EmitFunction(std::move(module), options, driver, kind);
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, driver));

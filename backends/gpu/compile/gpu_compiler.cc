@@ -116,9 +116,15 @@ class GpuCompiler : public Compiler {
     return std::make_unique<GpuProgram>(std::move(image), UseOfGraphs(), devices_);
   }
 
+  absl::Span<const absl::string_view> EmitKinds() const override {
+    static constexpr absl::string_view kKinds[] = {"hlo",  "buffers", "thunks", "roofline",
+                                                   "llvm", "ptx",     "sass",   "resources"};
+    return kKinds;
+  }
+
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule> module, const CompileOptions& options,
                                    absl::string_view kind) override {
-    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, {"thunks", "roofline", "llvm", "ptx", "sass", "resources"}));
+    HILO_RETURN_IF_ERROR(CheckEmitKind(platform(), kind, EmitKinds()));
     HILO_ASSIGN_OR_RETURN(const CompileDriver stages, CompileDriver::Create(options));
     const KernelSettings settings = Settings();
     HILO_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(module), options, settings, nullptr, stages));

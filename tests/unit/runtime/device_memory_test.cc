@@ -132,6 +132,7 @@ class FarCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, near_->Compile(std::move(module), options, pool));
     return std::make_unique<FarProgram>(std::move(program));
   }
+  absl::Span<const absl::string_view> EmitKinds() const override { return {}; }
   absl::StatusOr<std::string> Emit(std::unique_ptr<HloModule>, const CompileOptions&, absl::string_view) override {
     return InvalidArgument("nothing to emit");
   }

@@ -365,7 +365,7 @@ TEST(GpuCompiler, NamesInstructionsInCode) {
 TEST(GpuCompiler, UnknownEmitKind_ListsTheKinds) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
   EXPECT_EQ(text.status().message(),
-            "the cuda platform emits hlo, buffers, thunks, roofline, llvm, ptx, sass and resources, not 'asm'");
+            "the cuda platform emits hlo, buffers, thunks, roofline, llvm, ptx, sass, resources; got 'asm'");
   const auto thunks = Emit(kGoldens[0], "sm_90", "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");
