@@ -67,7 +67,8 @@ hilo_jax_environment() {
   local wanted=tests/pjrt/requirements.txt venv="$PWD/build/venv-jax" python
   if ! cmp -s "$wanted" "$venv/installed.txt"; then
     rm -rf "$venv"
-    for python in python3.13 python3; do
+    # A python3.13 on the PATH may be pyenv's, which runs only where that version is selected.
+    for python in python3.13 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python3 python3; do
       "$python" -m venv "$venv" >/dev/null 2>&1 && break
     done
     if ! "$venv/bin/python3" -m pip install -q --retries 1 --timeout 20 --disable-pip-version-check -r "$wanted"; then
