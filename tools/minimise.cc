@@ -8,6 +8,11 @@
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/kernels/cpu_target.h"
+#include "backends/gpu/choice/kernel_facts.h"
+#include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/gpu_target.h"
+#include "backends/gpu/driver/platform_names.h"
+#include "backends/gpu/lib/libraries.h"
 #include "base/errors.h"
 #include "base/file.h"
 #include "hilo/status_macros.h"
@@ -53,10 +58,8 @@ absl::Status RunMinimise(const Flags& flags) {
   return absl::OkStatus();
 }
 
-// The passes that can be left out, each once, in the order of the pipeline.
-std::vector<std::string> OptionalPasses() {
-  const std::unique_ptr<Target> target = cpu::CreateCpuTarget({});
-  const PassPipeline pipeline = cpu::CpuPipeline(target.get(), {});
+// The passes of a pipeline that can be left out, each once, in its order.
+std::vector<std::string> OptionalPassesIn(const PassPipeline& pipeline) {
   std::vector<std::string> names;
   for (const PassPipeline::Stage& stage : pipeline.stages()) {
     for (const auto& pass : stage.passes) {
@@ -67,12 +70,22 @@ std::vector<std::string> OptionalPasses() {
   return names;
 }
 
+std::vector<std::string> OptionalPasses(const std::string& platform) {
+  if (platform != gpu::kCudaPlatform && platform != gpu::kEmulatedPlatform) {
+    const std::unique_ptr<Target> target = cpu::CreateCpuTarget({});
+    return OptionalPassesIn(cpu::CpuPipeline(target.get(), {}));
+  }
+  const std::unique_ptr<Target> target = gpu::CreateGpuTarget();
+  gpu::Libraries libraries(gpu::LibraryDevice{platform == gpu::kEmulatedPlatform}, {});
+  return OptionalPassesIn(gpu::GpuPipeline(target.get(), {}, {.libraries = &libraries}));
+}
+
 absl::Status RunBisect(const Flags& flags) {
   using Outcome = FailureCheck::Outcome;
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(const FailureCheck check, FailureCheck::Create(flags, *module));
   std::fprintf(stderr, "the failure: %s\n", check.failure().c_str());
-  const std::vector<std::string> passes = OptionalPasses();
+  const std::vector<std::string> passes = OptionalPasses(flags.Get("fails-on", "cpu"));
   std::vector<std::string> known, needed, rest;
   for (size_t i = 0; i < passes.size(); ++i) {
     ShowLine(absl::StrCat("without ", passes[i], " (", i + 1, " of ", passes.size(), ")"));
@@ -100,38 +113,35 @@ absl::Status RunBisect(const Flags& flags) {
 }  // namespace
 
 Command MinimiseCommand() {
-  return {
-      .name = "minimise",
-      .arguments = "MODULE",
-      .summary = "find a small part of a module that still shows a failure",
-      .details =
-          "It tries other roots, bodies instead of loops, and parameters instead of instructions, each in a process "
-          "of its own, and\n"
-          "keeps what fails as MODULE does. Inputs are random. Shapes are not changed.\n"
-          "\n"
-          "Examples:\n"
-          "  hilo minimise step.hlo --fails-on=cuda-emulated -o small.hlo\n"
-          "  hilo minimise step.hlo --check='hilo compile {} 2>&1 | grep -q INTERNAL'\n",
-      .flags = Join(FailureFlags(), {{"tries", "N", "at most so many candidates (default 1000)"},
-                                     {"o", "FILE", "where to; default: standard output"}}),
-      .run = &RunMinimise};
+  return {.name = "minimise",
+          .arguments = "MODULE",
+          .summary = "find a small part of a module that still shows a failure",
+          .details =
+              "It tries other roots, bodies instead of loops, parameters instead of instructions, and smaller sizes of "
+              "dimensions, each in\n"
+              "a process of its own, and keeps what fails as MODULE does. Inputs are random.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo minimise step.hlo --fails-on=cuda-emulated -o small.hlo\n"
+              "  hilo minimise step.hlo --check='hilo compile {} 2>&1 | grep -q INTERNAL'\n",
+          .flags = Join(FailureFlags(), {{"tries", "N", "at most so many candidates (default 1000)"},
+                                         {"o", "FILE", "where to; default: standard output"}}),
+          .run = &RunMinimise};
 }
 
 Command BisectCommand() {
-  return {
-      .name = "bisect",
-      .arguments = "MODULE",
-      .summary = "find the passes that a failure needs",
-      .details =
-          "Leaves out the optional passes, one after the other, and prints those without which the failure goes away. "
-          "They are the\n"
-          "passes of the cpu platform (hilo opt --list-passes).\n"
-          "\n"
-          "Examples:\n"
-          "  hilo bisect step.hlo\n"
-          "  hilo bisect step.hlo --fails-on=cuda-emulated\n",
-      .flags = {FailureFlags()[0], FailureFlags()[2]},
-      .run = &RunBisect};
+  return {.name = "bisect",
+          .arguments = "MODULE",
+          .summary = "find the passes that a failure needs",
+          .details =
+              "Leaves out the optional passes of the platform, one after the other, and prints those without which the "
+              "failure goes away.\n"
+              "\n"
+              "Examples:\n"
+              "  hilo bisect step.hlo\n"
+              "  hilo bisect step.hlo --fails-on=cuda-emulated\n",
+          .flags = {FailureFlags()[0], FailureFlags()[2]},
+          .run = &RunBisect};
 }
 
 }  // namespace hilo::tools

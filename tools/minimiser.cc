@@ -11,6 +11,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/inline_computation.h"
 #include "hlo/passes/standard_passes.h"
+#include "tools/smaller_shapes.h"
 
 namespace hilo::tools {
 namespace {
@@ -40,6 +41,12 @@ absl::Status Clean(HloModule* module) {
   return VerifyHloModule(*module, HloStage::kInput);
 }
 
+// Fewer instructions, or as many and fewer elements.
+bool IsSmaller(const HloModule& a, const HloModule& b) {
+  const int64_t size_a = SizeOf(a), size_b = SizeOf(b);
+  return size_a != size_b ? size_a < size_b : ElementsIn(a) < ElementsIn(b);
+}
+
 class Search {
  public:
   Search(std::unique_ptr<HloModule> module, const MinimiserOptions& options)
@@ -49,7 +56,7 @@ class Search {
     bool changed = true;
     while (changed && tries_ < options_.max_tries) {
       changed = false;
-      for (const auto step : {&Search::OtherRoots, &Search::EnterComputations, &Search::Cut}) {
+      for (const auto step : {&Search::OtherRoots, &Search::EnterComputations, &Search::Cut, &Search::Shrink}) {
         HILO_ASSIGN_OR_RETURN(const bool smaller, (this->*step)());
         changed |= smaller;
       }
@@ -63,8 +70,7 @@ class Search {
   absl::StatusOr<bool> Try(const Edit& edit) {
     if (tries_ >= options_.max_tries) return false;
     std::unique_ptr<HloModule> candidate = smallest_->Clone();
-    if (!edit(candidate.get()) || !Clean(candidate.get()).ok() || SizeOf(*candidate) >= SizeOf(*smallest_))
-      return false;
+    if (!edit(candidate.get()) || !Clean(candidate.get()).ok() || !IsSmaller(*candidate, *smallest_)) return false;
     ++tries_;
     HILO_ASSIGN_OR_RETURN(const bool fails, options_.fails(*candidate));
     if (fails) smallest_ = std::move(candidate);
@@ -163,6 +169,28 @@ class Search {
       changed = true;
     }
     return changed;
+  }
+
+  // Makes dimensions smaller, each size wherever the module has it.
+  absl::StatusOr<bool> Shrink() {
+    bool changed = false;
+    for (const int64_t from : SizesIn(*smallest_)) {
+      HILO_ASSIGN_OR_RETURN(const bool smaller, ShrinkSize(from));
+      changed |= smaller;
+    }
+    return changed;
+  }
+
+  absl::StatusOr<bool> ShrinkSize(int64_t from) {
+    for (const int64_t to : {int64_t{1}, int64_t{2}, from / 4, from / 2, from - 1}) {
+      if (to <= 0 || to >= from) continue;
+      for (const bool multiples : {true, false}) {
+        HILO_ASSIGN_OR_RETURN(const bool smaller,
+                              Try([&](HloModule* module) { return ChangeSizes({from, to, multiples}, module).ok(); }));
+        if (smaller) return true;
+      }
+    }
+    return false;
   }
 
   std::unique_ptr<HloModule> smallest_;

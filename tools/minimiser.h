@@ -24,8 +24,8 @@ struct MinimiserOptions {
 int64_t SizeOf(const HloModule& module);
 
 // The smallest module found, by these steps while one of them succeeds: another root, the body of a loop or a branch
-// instead of a loop or conditional, and parameters instead of groups of instructions, large ones first. What is dead is
-// removed. Shapes stay as they are. Errors: those of `fails`; InvalidArgument if `module` itself does not fail.
+// instead of a loop or conditional, parameters instead of groups of instructions, large ones first, and smaller sizes
+// of dimensions. What is dead is removed. Errors: those of `fails`; InvalidArgument if `module` itself does not fail.
 absl::StatusOr<std::unique_ptr<HloModule>> Minimise(const HloModule& module, const MinimiserOptions& options);
 
 }  // namespace hilo::tools
