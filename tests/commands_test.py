@@ -87,6 +87,24 @@ ENTRY main {
   ROOT p = f32[66,2] pad(v, z), padding=0_2x0_0
 }
 """
+# Every form of a location; names are defined behind their uses, and one stands for itself.
+LOCATIONS = """module @f {
+  func.func public @main(%x: tensor<4096xf32> loc("x")) -> tensor<4096xf32> {
+    %0 = stablehlo.sine %x : tensor<4096xf32> loc(#sin)
+    %1 = "stablehlo.sort"(%0) <{dimension = 0 : i64}> ({ ^bb0(%a: tensor<f32> loc(unknown), %b: tensor<f32> loc(#self)):
+      %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1> loc(#self)
+      stablehlo.return %less : tensor<i1> loc(#sort) }) : (tensor<4096xf32>) -> tensor<4096xf32> loc(#sort)
+    %2 = stablehlo.abs %1 : tensor<4096xf32> loc("alone")
+    %3 = stablehlo.cosine %2 : tensor<4096xf32> loc(fused<"pass">["g.py":3:1, unknown])
+    return %3 : tensor<4096xf32> loc(#unnamed)
+  } loc(#caller)
+} loc(#caller)
+#caller = loc("f.py":40:2 to 41:9)
+#line = loc("f.py":7:4 to :22)
+#sin = loc("jit(f)/sin"(callsite("f"(#line) at #caller)))
+#sort = loc(callsite("f.py":12:3 at callsite(#line at #caller)))
+#self = loc("self"(#self))
+"""
 MAXIMUM = """HloModule maximum
 larger { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }
 ENTRY main {
@@ -226,6 +244,17 @@ class Commands(unittest.TestCase):
         self.check(hilo("profile", self.file(CHAIN), "--iterations=3"), 0, r"3 runs of .* 100\.0 % (.|\n)*\d+%  a and 4 more \(sine\)\n")
         self.check(hilo("profile", self.file(CHAIN), "--platform=interpreter"), 2, "recorded on the platform cpu, not on interpreter", "stderr")
         self.check(hilo("profile", self.file(CHAIN), "--iterations=0"), 2, "--iterations", "stderr")
+
+    def test_source_lines_of_stablehlo(self):
+        module = self.file(LOCATIONS, "locations.mlir")
+        self.check(hilo("profile", module, "--iterations=3", "--no-roofs"), 0, r"\(sort\)  f\.py:12\n")
+        text = hilo("opt", module, "--passes=dce").stdout
+        for pattern in (r'sine\(.*op_name="jit\(f\)/sin".*source_file="f\.py" source_line=7',
+                        r'cosine\(.*source_file="g\.py" source_line=3', r'abs\(.*op_name="alone"(?!.*source_file)'):
+            self.assertRegex(text, pattern)
+        for old, new, error in (('at #caller', 'to #caller', "expected 'at'"), ('loc("alone")', 'loc(nowhere)', "expected a location"),
+                                ('loc("alone")', 'loc("f":x)', 'line 7, column ')):
+            self.check(hilo("opt", self.file(LOCATIONS.replace(old, new), "bad.mlir"), "--passes=dce"), 2, error, "stderr")
 
     def test_profile_of_loops(self):
         """The instructions of a long loop's body are listed, with their sources."""

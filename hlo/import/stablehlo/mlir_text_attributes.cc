@@ -90,10 +90,6 @@ absl::Status MlirValueReader::ReadStructure(std::vector<NamedAttribute>* entries
   return ReadEntries(">", entries);
 }
 
-absl::Status MlirValueReader::SkipLocation() {
-  return cursor_.TakeWord("loc") ? cursor_.SkipBrackets() : absl::OkStatus();
-}
-
 absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute() { return ReadAttribute(0); }
 
 absl::StatusOr<const Attribute*> MlirValueReader::ReadList() {
@@ -114,6 +110,7 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute(int depth) {
     return String(std::move(name), Kind::kSymbol);
   }
   if (next == '#') return ReadDialectAttribute(depth);
+  if (cursor_.At("loc(")) return ReadOptionalLocation();
   Attribute* attribute = module_.AddAttribute();
   if (cursor_.Take("[")) {
     attribute->kind = Kind::kArray;
@@ -140,11 +137,6 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadAttribute(int depth) {
   if (cursor_.Take("dense<")) return ReadDense();
   if (cursor_.Take("dense_resource<")) return ReadDenseResource();
   if (cursor_.Take("array<")) return ReadArray();
-  if (cursor_.At("loc(")) {
-    attribute->kind = Kind::kLocation;
-    HILO_RETURN_IF_ERROR(SkipLocation());
-    return attribute;
-  }
   if (next == '-' || next == '+' || absl::ascii_isdigit(next)) return ReadNumber();
   // A type, or a word such as a value of an enumeration.
   if (absl::ascii_isupper(next)) return Enum(cursor_.Word());

@@ -49,6 +49,7 @@ absl::Status MlirTextReader::ReadAliases() {
     HILO_ASSIGN_OR_RETURN(std::string name, cursor_.Sigil('#'));
     HILO_RETURN_IF_ERROR(cursor_.Expect("="));
     HILO_ASSIGN_OR_RETURN(const Attribute* value, values_.ReadAttribute());
+    if (value->kind == Attribute::Kind::kLocation) values_.AddLocationAlias(name, *value);
     values_.AddAlias(std::move(name), value);
   }
   return absl::OkStatus();
@@ -107,7 +108,7 @@ absl::StatusOr<std::vector<MlirTextReader::Argument>> MlirTextReader::ReadArgume
     HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
     HILO_ASSIGN_OR_RETURN(argument.type, values_.ReadType());
     if (dictionaries != nullptr) HILO_RETURN_IF_ERROR(ReadDictionary(dictionaries));
-    HILO_RETURN_IF_ERROR(values_.SkipLocation());
+    HILO_RETURN_IF_ERROR(values_.ReadOptionalLocation().status());
     if (!cursor_.Take(",") && !cursor_.At(")")) return cursor_.Expected("',' or ')'");
   }
   return arguments;
@@ -288,7 +289,7 @@ void MlirTextReader::AddResult(Operation* operation, const Type* type) {
 }
 
 absl::Status MlirTextReader::FinishUntyped(Operation* operation, const std::vector<ResultNames>& results) {
-  HILO_RETURN_IF_ERROR(values_.SkipLocation());
+  HILO_ASSIGN_OR_RETURN(operation->location, values_.ReadOptionalLocation());
   size_t next = 0;
   for (const ResultNames& names : results) {
     if (next + names.count > operation->results.size())

@@ -26,7 +26,7 @@ class MlirTextReader {
   MlirTextReader(absl::string_view text, MlirModule* module)
       : cursor_(text), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
 
-  // Reads the text, of which the module keeps views. Locations are skipped; operations store their lines instead.
+  // Reads the text, of which the module keeps views.
   // Errors: InvalidArgument with line and column.
   absl::Status Read();
 

@@ -32,8 +32,8 @@ class MlirValueReader {
   absl::Status ReadEntries(absl::string_view close, std::vector<NamedAttribute>* entries);
   // An entry "{...}" if there is one.
   absl::Status ReadOptionalDictionary(std::vector<NamedAttribute>* entries);
-  // "loc(...)", if present; its contents are not kept.
-  absl::Status SkipLocation();
+  // "loc(...)"; null if there is none.
+  absl::StatusOr<const Attribute*> ReadOptionalLocation();
 
   // "[1, 2]" as an attribute; "[b, f, 0]x[...]->[...]" of a convolution as the entries it represents.
   absl::StatusOr<const Attribute*> ReadList();
@@ -50,6 +50,7 @@ class MlirValueReader {
   // Adds an attribute under its name, split into entries if it is structured.
   void AddEntry(absl::string_view name, const Attribute* value, std::vector<NamedAttribute>* entries);
   void AddAlias(std::string name, const Attribute* value) { aliases_[std::move(name)] = value; }
+  void AddLocationAlias(const std::string& name, const Attribute& location);
   void AddTypeAlias(absl::string_view name, const Type* type) { type_aliases_[name] = type; }
 
   // The bytes of dense_resource<name>, which are at the end of the text if there are any:
@@ -87,12 +88,16 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadAlias(int depth);
   absl::Status ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed);
   absl::Status AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes);
+  absl::StatusOr<const Attribute*> ReadLocation(int depth);
+  absl::Status ReadNamedLocation(int depth, Attribute* location);
+  Attribute* LocationNamed(const std::string& name);
   absl::Status CheckDepth(int depth) const;
 
   MlirCursor& cursor_;
   MlirModule& module_;
   absl::flat_hash_map<std::string, const Attribute*> aliases_;
   absl::flat_hash_map<std::string, const Type*> type_aliases_;
+  absl::flat_hash_map<std::string, Attribute*> location_aliases_;
   // Those whose bytes have not been read, by their names.
   absl::flat_hash_map<std::string, std::vector<Attribute*>> resources_;
 };
