@@ -173,7 +173,7 @@ std::string Module(absl::string_view body, absl::string_view argument = "tensor<
 
 TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
   const std::string pretty = Module(R"(
-    %c = stablehlo.constant dense<[1.0, 2.5, -0.0, 0x7FC00000]> : tensor<4xf32>
+    %c = stablehlo.constant dense<[1.0, 2.5, -0.0, 0x7FC00000]> : tensor<4xf32> loc("a name"("file.py":3:4))
     %s = stablehlo.slice %c [1:4:2] : (tensor<4xf32>) -> tensor<2xf32>
     %p = stablehlo.compare GT, %x, %c, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
     %r = stablehlo.select %p, %x, %c : tensor<4xi1>, tensor<4xf32>
@@ -194,7 +194,9 @@ TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
   const auto b = ImportStablehlo(absl::StrReplaceAll(generic, {{"80 00", "8000"}}));
   ASSERT_TRUE(a.ok()) << a.status();
   ASSERT_TRUE(b.ok()) << b.status();
-  EXPECT_EQ(PrintHloModule(*a->module), PrintHloModule(*b->module));
+  const std::string text = PrintHloModule(*a->module);
+  EXPECT_EQ(text, PrintHloModule(*b->module));
+  EXPECT_TRUE(absl::StrContains(text, R"(metadata={op_name="a name" source_file="file.py" source_line=3})")) << text;
 }
 
 TEST(StablehloTextTest, FunctionsMayStandWithoutAModule) {
