@@ -173,9 +173,9 @@ std::string Module(absl::string_view body, absl::string_view argument = "tensor<
 
 TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
   const std::string pretty = Module(R"(
-    %c = stablehlo.constant dense<[1.0, 2.5, -0.0, 0x7FC00000]> : tensor<4xf32> loc("a name"("file.py":3:4))
+    %c = stablehlo.constant dense<[1.0, 2.5, -0.0, 0x7FC00000]> : tensor<4xf32>
     %s = stablehlo.slice %c [1:4:2] : (tensor<4xf32>) -> tensor<2xf32>
-    %p = stablehlo.compare GT, %x, %c, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %p = stablehlo.compare GT, %x, %c, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1> loc("a name"("file.py":3:4))
     %r = stablehlo.select %p, %x, %c : tensor<4xi1>, tensor<4xf32>
     return %r : tensor<4xf32>)");
   const std::string generic = R"("builtin.module"() ({
@@ -183,7 +183,7 @@ TEST(StablehloTextTest, BothFormsOfTextGiveTheSameModule) {
   ^bb0(%x: tensor<4xf32> loc("here")):
     %c = "stablehlo.constant"() <{value = dense<"0x0000803F0000204000000080 0000C07F"> : tensor<4xf32>}> : () -> tensor<4xf32> loc(#loc1)
     %s = "stablehlo.slice"(%c) <{limit_indices = array<i64: 4>, start_indices = array<i64: 1>, strides = array<i64: 2>}> : (tensor<4xf32>) -> tensor<2xf32>
-    %p = "stablehlo.compare"(%x, %c) <{compare_type = #stablehlo<comparison_type TOTALORDER>, comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %p = "stablehlo.compare"(%x, %c) <{compare_type = #stablehlo<comparison_type TOTALORDER>, comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1> loc(#loc1)
     %r = "stablehlo.select"(%p, %x, %c) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     "func.return"(%r) : (tensor<4xf32>) -> ()
   }) : () -> ()
