@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "backends/cpu/kernels/kept_results.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -9,6 +10,7 @@
 namespace hilo::cpu {
 namespace {
 
+using codegen::Index;
 using codegen::LaneIndex;
 
 using Emitter = absl::Status (*)(FunctionEmitter& f, const KernelParts& kernel);
@@ -32,7 +34,19 @@ absl::Status EmitKernel(FunctionEmitter& f, const HloInstruction* instruction, l
   const KernelConfig& config = *instruction->kernel();
   HILO_RET_CHECK(EmitterOf(config.kind) != nullptr)
       << "no emitter for kernels of kind " << KernelKindString(config.kind);
-  return EmitterOf(config.kind)(f, {instruction, config, begin, end});
+  const KernelParts kernel = {instruction, config, begin, end};
+  const std::optional<KeptUnless> kept = KeptResults(f, *instruction);
+  if (!kept) return EmitterOf(config.kind)(f, kernel);
+  const std::vector<LaneIndex> first(kept->condition->shape().rank(), LaneIndex::Constant(0));
+  HILO_ASSIGN_OR_RETURN(const codegen::ElementValue condition, f.elements().Generate(kept->condition, Index(first)));
+  const auto run = [&]() -> absl::StatusOr<codegen::Carried> {
+    HILO_RETURN_IF_ERROR(EmitterOf(config.kind)(f, kernel));
+    return codegen::Carried();
+  };
+  const auto keep = [] { return absl::StatusOr<codegen::Carried>(codegen::Carried()); };
+  return (kept->value ? codegen::EmitBranches(f.context(), "changed", condition.re, run, keep)
+                      : codegen::EmitBranches(f.context(), "kept", condition.re, keep, run))
+      .status();
 }
 
 absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* begin, llvm::Value* end,
