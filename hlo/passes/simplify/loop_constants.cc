@@ -1,4 +1,4 @@
-// A loop-invariant scalar of a loop's state that starts as a constant:
+// A loop-invariant scalar or short array of a loop's state that starts as a constant:
 //
 //   n = s32[] constant(10)   init = tuple(zero, n)   w = while(init)     body { ... limit = get-tuple-element(s),
 //   index=1 ... }
@@ -12,6 +12,9 @@
 
 namespace hilo::simplify {
 namespace {
+
+// Elements of the longest array: indices that a gather reads, coefficients.
+constexpr int64_t kMostElements = 64;
 
 bool IsElement(const HloInstruction* x, const HloInstruction* tuple, int64_t index) {
   return x->opcode() == HloOpcode::kGetTupleElement && x->operand(0) == tuple && x->tuple_index() == index;
@@ -54,7 +57,8 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop) {
   bool changed = false;
   for (int64_t i = 0; i < init->operand_count(); ++i) {
     const HloInstruction* constant = init->operand(i);
-    if (!constant->IsConstant() || !constant->shape().IsScalar() ||
+    if (!constant->IsConstant() || !constant->shape().IsArray() ||
+        ShapeUtil::ElementsIn(constant->shape()) > kMostElements ||
         !IsElement(root->operand(i), body->parameter_instruction(0), i))
       continue;
     HILO_ASSIGN_OR_RETURN(bool in_condition, ReplaceReads(condition, i, *constant, /*keep_in_root=*/false));
