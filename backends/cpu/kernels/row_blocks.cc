@@ -33,17 +33,32 @@ int64_t Span(const Shape& shape, const Box& box) {
   return IsComplexType(shape.element_type()) ? 2 * span : span;
 }
 
-// The box in a reshape's operand; nullopt if dimensions other than those of one element change.
+// The box in a reshape's operand. It has all indices of dimensions that become others, unless all lanes have the same.
 std::optional<Box> Reshaped(const Shape& to, const Box& box, const Shape& from) {
+  if (ShapeUtil::IsZeroElementArray(to)) return std::nullopt;
   Box result(from.rank(), 1);
-  int64_t d = 0;
-  for (int64_t i = 0; i < from.rank(); ++i) {
-    if (from.dimensions(i) == 1) continue;
+  int64_t i = 0, d = 0;
+  while (true) {
+    while (i < from.rank() && from.dimensions(i) == 1) ++i;
     while (d < to.rank() && to.dimensions(d) == 1) ++d;
-    if (d == to.rank() || to.dimensions(d) != from.dimensions(i)) return std::nullopt;
-    result[i] = box[d++];
+    if (i == from.rank() || d == to.rank()) return result;
+    if (from.dimensions(i) == to.dimensions(d)) {
+      result[i++] = box[d++];
+      continue;
+    }
+    const int64_t first = i;
+    int64_t from_size = from.dimensions(i++), to_size = to.dimensions(d);
+    bool is_one = box[d++] == 1;
+    while (from_size != to_size) {
+      if (from_size < to_size) {
+        from_size *= from.dimensions(i++);
+      } else {
+        is_one = is_one && box[d] == 1;
+        to_size *= to.dimensions(d++);
+      }
+    }
+    for (int64_t j = first; j < i; ++j) result[j] = is_one ? 1 : from.dimensions(j);
   }
-  return result;
 }
 
 // The box in operand `i` of an instruction; nullopt if it is none.
@@ -142,7 +157,8 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     const RowBlocks blocks = BestBlock(rank, row, rows, width);
     const double vectors_per_element =
         static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
-    if (blocks.block_rows == 1 || vectors_per_element > least) continue;
+    // A row alone is a block if its elements were computed one by one otherwise.
+    if ((blocks.block_rows == 1 && row_width > 1) || vectors_per_element > least) continue;
     Box box(shape.rank(), 1);
     for (int64_t d = shape.rank() - rank; d < shape.rank(); ++d) box[d] = shape.dimensions(d);
     box[shape.rank() - rank - 1] = RowsOfVector(blocks);
