@@ -1,7 +1,9 @@
 #include "backends/cpu/functions/function_emitter.h"
 
+#include "absl/numeric/bits.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/runtime/cpu_abi.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -20,7 +22,13 @@ int64_t AlignmentOf(const BufferSlice& slice) {
 // elements: masks would keep the array in memory.
 int64_t LocalBytes(const BufferSlice& slice) {
   constexpr int64_t kScalar = 8;
-  return slice.size <= kScalar ? slice.size : 2 * slice.size;
+  return slice.size <= kScalar ? absl::bit_ceil(static_cast<uint64_t>(slice.size)) : 2 * slice.size;
+}
+
+// The bytes that are the slice's alone: slices of the frame begin at multiples of the alignment.
+int64_t BytesOf(const BufferSlice& slice) {
+  if (slice.kind == StorageKind::kStack) return LocalBytes(slice);
+  return slice.kind == StorageKind::kFrame ? CeilDiv(slice.size, kAlignment) * kAlignment : slice.size;
 }
 
 }  // namespace
@@ -145,8 +153,7 @@ codegen::IrArray FunctionEmitter::ArrayOf(const HloInstruction* instruction, int
   array.alignment = AlignmentOf(slice);
   array.invariant = slice.kind == StorageKind::kConstant || slice.kind == StorageKind::kParameter;
   // Kernels that are functions of their own may be shared by other buffers.
-  if (slice.kind == StorageKind::kStack && table_ == nullptr)
-    array.padding = LocalBytes(slice) - ShapeUtil::ByteSizeOf(array.shape);
+  if (table_ == nullptr) array.padding = BytesOf(slice) - ShapeUtil::ByteSizeOf(array.shape);
   if (auto it = scopes_.find(slice.buffer); it != scopes_.end()) {
     array.alias_scope = it->second.alias_scope;
     array.noalias = it->second.noalias;

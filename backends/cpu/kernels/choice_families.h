@@ -12,6 +12,8 @@
 #include "absl/types/span.h"
 #include "backends/llvm/lanes/emitter_context.h"
 #include "base/math.h"
+#include "hlo/analysis/loop_results.h"
+#include "hlo/analysis/reduction.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ir/kernel_config.h"
 
@@ -26,6 +28,16 @@ absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const codege
 // rows are too few, or this does not pay for the values of `roots`.
 int NarrowArrayWidth(absl::Span<const HloInstruction* const> roots, const Shape& shape,
                      const codegen::TargetTraits& target);
+
+// whole_vectors.cc
+// For results of few vectors whose operands are read at indices that are known when all is unrolled, and for sums of
+// few terms of such arrays; nullopt for others.
+std::optional<KernelConfig> ChooseWholeVectors(const HloInstruction& instruction, const codegen::TargetTraits& target);
+// Returns true if each of `elements` takes so much work that vectors are worth it, however the elements are read.
+bool HasFunctions(const HloInstruction& instruction, int64_t elements);
+// Returns the width of such vectors for a loop of any size; 0 if they do not suit.
+int64_t KnownIndexWidth(const LoopResults& loop, const codegen::TargetTraits& target);
+std::optional<KernelConfig> ChooseWholeVectorSums(const Reduction& reduction, const codegen::TargetTraits& target);
 
 // reduce_choice.cc
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const codegen::TargetTraits& target,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "base/math.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/hlo_computation.h"
@@ -49,6 +50,8 @@ int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
     }
     return (body + 2) * elements;
   }
+  if (kernel != nullptr && kernel->kind == KernelKind::kWholeVectors)
+    return 4 + CeilDiv(elements, kernel->width) * (body + 2);
   if (kernel != nullptr && kernel->kind == KernelKind::kReduceUnrolled) return (body + 2) * elements;
   // A loop: its frame, a vector body and a tail.
   return 40 + 3 * body;

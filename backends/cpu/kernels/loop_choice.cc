@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/code_size.h"
@@ -197,11 +198,16 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
     // elements, at ten times the compile time.
     const bool is_vector =
         count >= kFewElements && (flat || IsLine(loop)) && (lanes == count || (lanes > count && target.has_avx512));
+    int64_t vector = is_vector ? lanes : 1;
+    if (!is_vector && count >= kFewElements)
+      vector = std::clamp<int64_t>(KnownIndexWidth(loop, target), 1,
+                                   static_cast<int64_t>(absl::bit_ceil(static_cast<uint64_t>(count))));
     return KernelConfig{.kind = KernelKind::kUnrolled,
-                        .width = is_vector ? lanes : 1,
+                        .width = vector,
                         .why = absl::StrCat(kUnrolledElements, " elements at most",
-                                            is_vector ? ": one vector or unrolled" : ": unrolled")};
+                                            vector > 1 ? ": vectors or unrolled" : ": unrolled")};
   }
+  if (std::optional<KernelConfig> whole = ChooseWholeVectors(instruction, target)) return *std::move(whole);
   if (flat) {
     const int64_t block = std::min(count, kBlock);
     return KernelConfig{.kind = KernelKind::kLoop,
@@ -228,6 +234,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
 
 absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const TargetTraits& target) {
   if (ShapeUtil::ElementsIn(copy.shape()) <= kUnrolledElements) return ChooseLoop(copy, target);
+  if (std::optional<KernelConfig> whole = ChooseWholeVectors(copy, target)) return *std::move(whole);
   return KernelConfig{.kind = KernelKind::kCopy,
                       .tile = {kCopyBytes},
                       .parts = CeilDiv(ShapeUtil::ByteSizeOf(copy.shape()), kCopyBytes),

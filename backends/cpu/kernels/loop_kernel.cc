@@ -1,6 +1,7 @@
 // Loops over the elements of a result: element-wise operations, data movement, and fusions of them, one result or
 // several. Which of them: loop_choice.cc.
 #include "absl/algorithm/container.h"
+#include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -21,10 +22,17 @@ std::vector<int64_t> Outer(const Shape& shape, int64_t inner) {
   return {sizes.begin(), sizes.end()};
 }
 
+// Elements of small square matrices are mostly read one by one.
+bool IsSmallMatrix(const Shape& shape) {
+  const int64_t rank = shape.rank();
+  return rank >= 2 && shape.dimensions(rank - 1) > 1 && shape.dimensions(rank - 1) == shape.dimensions(rank - 2);
+}
+
 // Returns true if the arrays of a tiny loop are in memory anyway or are locals that were written as vectors: then it is
-// one vector. Elements that were just stored one by one would delay the load of a vector of them. Other results in
-// locals are vectors if they are one row that fills the vector: elements of small matrices are mostly read one by one.
-bool UsesVector(FunctionEmitter& f, const HloInstruction* instruction, const Shape& shape, int64_t width) {
+// vectors. Elements that were just stored one by one would delay the load of a vector of them. Other results in locals
+// are vectors unless they are small matrices. Functions are worth vectors in any case.
+bool UsesVectors(FunctionEmitter& f, const HloInstruction* instruction, const Shape& shape) {
+  if (HasFunctions(*instruction, ShapeUtil::ElementsIn(shape))) return true;
   bool has_vectors = false;
   for (const HloInstruction* operand : instruction->operands()) {
     if (operand->shape().IsScalar()) continue;
@@ -33,7 +41,7 @@ bool UsesVector(FunctionEmitter& f, const HloInstruction* instruction, const Sha
     if (!f.HoldsVectors(operand)) return false;
     has_vectors = true;
   }
-  return has_vectors || !f.IsLocal(instruction) || shape.dimensions().back() == width;
+  return has_vectors || !f.IsLocal(instruction) || !IsSmallMatrix(shape);
 }
 
 // Emits the elements of a nest that covers the dimensions of the results.
@@ -53,13 +61,9 @@ absl::Status EmitLoopNest(FunctionEmitter& f, const KernelParts& kernel, const L
 
 absl::Status EmitUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
+  if (kernel.config.width > 1 && UsesVectors(f, kernel.instruction, loop.shape())) return EmitWholeVectors(f, kernel);
   NestDim all{.sizes = Outer(loop.shape(), 0)};
-  all.part = std::max<int64_t>(1, all.size());
-  if (kernel.config.width > 1 && UsesVector(f, kernel.instruction, loop.shape(), kernel.config.width)) {
-    all.lanes = kernel.config.width;
-  } else {
-    all.unroll = all.part;
-  }
+  all.part = all.unroll = std::max<int64_t>(1, all.size());
   return EmitLoopNest(f, kernel, {all});
 }
 

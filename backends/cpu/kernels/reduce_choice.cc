@@ -241,6 +241,7 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const TargetTraits& target,
                                           const NumericOptions& numerics) {
   const Reduction r = ReductionOf(instruction);
+  if (std::optional<KernelConfig> whole = ChooseWholeVectorSums(r, target)) return *std::move(whole);
   const bool is_short = IsShortReduction(*r.reduce);
   if (!is_short && ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
     return KernelConfig{.kind = KernelKind::kReduceUnrolled,

@@ -1,0 +1,166 @@
+// Arrays of a few vectors, all of whose elements are at indices that are known at compile time: element-wise work,
+// movement and reductions of few terms. All vectors of a result begin at multiples of the width, also where they are
+// read (IrArray), so that LLVM keeps arrays on the stack in registers: a loop over states of some 50 elements has no
+// memory accesses, no copies, and no loads that wait for stores of other sizes.
+#include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/code_size.h"
+#include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/llvm/elements/element_convert.h"
+#include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/nest/loop_elements.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/hero.h"
+#include "hlo/analysis/loop_results.h"
+#include "hlo/analysis/reduction.h"
+#include "hlo/ops/table/opcode_map.h"
+
+namespace hilo::cpu {
+namespace {
+
+using codegen::Index;
+using codegen::LaneIndex;
+using codegen::TargetTraits;
+
+// Elements and vectors of the largest arrays: half of the registers.
+constexpr int64_t kMostElements = 64, kMostVectors = 8;
+// Code of the largest loop, as all of it is emitted once for each vector.
+constexpr int64_t kMostCode = 340;
+// Work for an element that makes vectors worth it, however the elements are read.
+constexpr double kFunctionWork = 8;
+
+// Ops that read their operands at indices that depend on the index of their result alone. Gathers from few vectors
+// permute these.
+constexpr OpcodeSet kMovements = {HloOpcode::kBitcast, HloOpcode::kBroadcast, HloOpcode::kConcatenate,
+                                  HloOpcode::kIota,    HloOpcode::kPad,       HloOpcode::kReshape,
+                                  HloOpcode::kReverse, HloOpcode::kSlice,     HloOpcode::kTranspose};
+
+// Returns true if all that `root` is computed of in its fusion is at known indices, and real.
+bool HasKnownIndices(const HloInstruction* root) {
+  const bool is_fused = root->parent()->IsFusion();
+  absl::flat_hash_set<const HloInstruction*> seen;
+  std::vector<const HloInstruction*> work = {root};
+  while (!work.empty()) {
+    const HloInstruction* instruction = work.back();
+    work.pop_back();
+    if (!seen.insert(instruction).second) continue;
+    const Shape& shape = instruction->shape();
+    if (!shape.IsArray() || IsComplexType(shape.element_type())) return false;
+    if (instruction->IsParameter() || instruction->IsConstant() || (!is_fused && instruction != root)) {
+      if (ShapeUtil::ElementsIn(shape) > 2 * kMostElements) return false;
+      continue;
+    }
+    const bool is_register_gather = instruction->opcode() == HloOpcode::kGather &&
+                                    ShapeUtil::ElementsIn(instruction->operand(0)->shape()) <= kMostElements;
+    const bool is_known = is_register_gather || kMovements.contains(instruction->opcode()) ||
+                          IsElementwise(instruction->opcode()) ||
+                          (instruction == root && instruction->opcode() == HloOpcode::kReduce);
+    if (!is_known) return false;
+    work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+  }
+  return true;
+}
+
+// Returns the width of the vectors of all roots; 0 if they do not suit.
+int64_t WidthOf(const LoopResults& loop, const TargetTraits& target) {
+  int64_t width = kMostElements;
+  for (const HloInstruction* root : loop.roots) {
+    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape()) || !HasKnownIndices(root))
+      return 0;
+    width = std::min<int64_t>(width, codegen::FullVectorWidth(root, target));
+  }
+  return width;
+}
+
+KernelConfig Kernel(int64_t width, absl::string_view why) {
+  return {.kind = KernelKind::kWholeVectors, .width = width, .why = std::string(why)};
+}
+
+// Calls `body` for each vector of an array of `dimensions`, with its index, under its lanes.
+absl::Status ForEachWholeVector(FunctionEmitter& f, absl::Span<const int64_t> dimensions, int64_t width,
+                                absl::FunctionRef<absl::Status(const Index&)> body) {
+  llvm::IRBuilder<>& b = f.b();
+  const int64_t count = Product(dimensions);
+  if (count == 1) return body(Index(std::vector<LaneIndex>(dimensions.size())));
+  for (int64_t first = 0; first < count; first += width) {
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = static_cast<int>(width)};
+    if (count - first < width) {
+      std::vector<llvm::Constant*> active;
+      for (int64_t lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < count - first));
+      f.context().lanes.mask = llvm::ConstantVector::get(active);
+    }
+    const LaneIndex linear = LaneIndex::Strided(b.getInt64(static_cast<uint64_t>(first)), 1, width, count);
+    HILO_RETURN_IF_ERROR(body(Index::FromLinear(linear, dimensions)));
+  }
+  return absl::OkStatus();
+}
+
+// Computes a fused operand of a reduction, in full vectors, which later reads find on the stack.
+absl::Status EmitOperand(FunctionEmitter& f, const HloInstruction* operand, int64_t width) {
+  constexpr int64_t kAlignment = 64;
+  const int64_t count = ShapeUtil::ElementsIn(operand->shape());
+  const PrimitiveType type = operand->shape().element_type();
+  codegen::IrArray array;
+  array.pointer = f.context().EntryAlloca(codegen::MemoryType(f.b().getContext(), type), count + width, kAlignment,
+                                          operand->name());
+  array.shape = operand->shape();
+  array.alignment = kAlignment;
+  array.padding = width * PrimitiveTypeByteSize(type);
+  HILO_RETURN_IF_ERROR(
+      ForEachWholeVector(f, operand->shape().dimensions(), width, [&](const Index& index) -> absl::Status {
+        HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, f.elements().Generate(operand, index));
+        array.Store(f.context(), index, value);
+        return absl::OkStatus();
+      }));
+  f.SetValue(operand, {.array = array});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::optional<KernelConfig> ChooseWholeVectors(const HloInstruction& instruction, const TargetTraits& target) {
+  if (!target.has_avx512 || CodeSize(instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
+  const LoopResults loop = LoopResultsOf(instruction);
+  const int64_t count = ShapeUtil::ElementsIn(loop.shape());
+  if (count <= kUnrolledElements || count > kMostElements) return std::nullopt;
+  const int64_t width = WidthOf(loop, target);
+  if (width == 0 || CeilDiv(count, width) > kMostVectors) return std::nullopt;
+  return Kernel(width, "few vectors, with elements at known indices");
+}
+
+std::optional<KernelConfig> ChooseWholeVectorSums(const Reduction& r, const TargetTraits& target) {
+  if (!target.has_avx512 || CodeSize(*r.instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
+  const int64_t results = Product(r.kept_sizes), terms = Product(r.reduced_sizes), count = results * terms;
+  if (r.count != 1 || terms < 2 || terms > codegen::kUnrolledTerms || count > kMostElements ||
+      !codegen::CanEmitComputation(r.computation()))
+    return std::nullopt;
+  if ((results == 1 || count <= kUnrolledElements) && !HasFunctions(*r.instruction, count)) return std::nullopt;
+  const int64_t width = WidthOf(LoopResultsOf(*r.instruction), target);
+  if (width == 0 || CeilDiv(count, width) > kMostVectors) return std::nullopt;
+  return Kernel(width, "few vectors: lanes are results");
+}
+
+bool HasFunctions(const HloInstruction& instruction, int64_t elements) {
+  return WorkOf(instruction).operations >= kFunctionWork * static_cast<double>(elements);
+}
+
+int64_t KnownIndexWidth(const LoopResults& loop, const TargetTraits& target) {
+  return target.has_avx512 ? WidthOf(loop, target) : 0;
+}
+
+absl::Status EmitWholeVectors(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction& instruction = *kernel.instruction;
+  const LoopResults loop = LoopResultsOf(instruction);
+  HILO_RETURN_IF_ERROR(f.LoadScalarOperands(&instruction));
+  if (const HloInstruction* hero = HeroOf(&instruction); hero->opcode() == HloOpcode::kReduce) {
+    const HloInstruction* operand = hero->operand(0);
+    if (hero->parent()->IsFusion() && !operand->IsParameter() && !operand->IsConstant())
+      HILO_RETURN_IF_ERROR(EmitOperand(f, operand, kernel.config.width));
+  }
+  f.SetHoldsVectors(&instruction, true);
+  return ForEachWholeVector(f, loop.shape().dimensions(), kernel.config.width,
+                            [&](const Index& index) { return codegen::EmitElements(f, loop, {index}); });
+}
+
+}  // namespace hilo::cpu
