@@ -28,7 +28,7 @@ std::optional<std::string> KindOf(const HloInstruction& op) {
   if (op.opcode() != HloOpcode::kAllReduce || op.operand_count() != 1 || !op.shape().IsArray() ||
       !op.shape().is_static())
     return std::nullopt;
-  if (op.HasControlDependencies() || ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes) return std::nullopt;
+  if (op.IsDead() || op.HasControlDependencies() || ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes) return std::nullopt;
   const HloComputation& combiner = *op.called_computation();
   const HloInstruction& root = *combiner.root_instruction();
   if (combiner.instruction_count() != 3 || root.operand_count() != 2 || root.operand(0) == root.operand(1))
