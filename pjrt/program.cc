@@ -129,12 +129,14 @@ bool QueriesShardings(const HloModule& module) {
   return false;
 }
 
-// Which of the values that have no sharding stated are open.
+// Which of the values that have no sharding stated, or one that may be cut more, are open.
 template <typename Info>
 std::vector<bool> OpenAmong(const std::vector<Info>& values, const std::vector<bool>& open) {
   std::vector<bool> among;
-  for (size_t i = 0; i < values.size(); ++i)
-    among.push_back(values[i].sharding.empty() && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_open = values[i].sharding.empty() || values[i].is_open;
+    among.push_back(is_open && (open.size() == 1 ? open[0] : i < open.size() && open[i]));
+  }
   return among;
 }
 

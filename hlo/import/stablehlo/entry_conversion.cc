@@ -51,6 +51,12 @@ const Attribute* ShardingOfValue(const Value* value) {
   return out->elements[number];
 }
 
+bool HasOpenDimension(const Attribute& sharding) {
+  return absl::c_any_of(sharding.elements, [](const Attribute* element) {
+    return element->kind == Kind::kDimSharding && element->integer == 0;
+  });
+}
+
 absl::Status SetSharding(const Attribute& sharding, const Shardings& shardings, StablehloValueInfo* info) {
   HILO_ASSIGN_OR_RETURN(info->sharding, shardings.HloText(sharding));
   HILO_ASSIGN_OR_RETURN(info->axes, shardings.Text(sharding));
@@ -210,6 +216,7 @@ absl::Status DescribeEntry(const Operation& module, const Operation& main, const
     const Attribute* of_value = info.sharding.empty() ? ShardingOfValue(returned[i]) : nullptr;
     if (of_value != nullptr) {
       HILO_RETURN_IF_ERROR(SetSharding(*of_value, shardings, &info));
+      info.is_open = HasOpenDimension(*of_value);
       if (!Divides(info.sharding, returned[i]->type->shape)) info.sharding.clear();  // a wish, not a demand
     }
   }

@@ -24,6 +24,7 @@ struct StablehloValueInfo {
   std::string layout_mode;  // mhlo.layout_mode: "default", "auto", "{0,1}"; empty: unspecified
   std::string sharding;     // as text of HLO's attribute `sharding`; empty: unspecified, the compiler's choice
   std::string axes;         // the same in Shardy's notation, "<@mesh, [{"a"}]>"; empty if the program has it in HLO's
+  bool is_open = false;     // `sharding` may be cut more: that of a value with open dimensions
   bool is_token = false;    // a token, or the empty array that represents one (jax.token)
 };
 struct StablehloArgumentInfo : StablehloValueInfo {
