@@ -118,6 +118,20 @@ def unconstrained_dimensions():
     for given, wanted, result in [(P("a", "b"), P(free, "b"), P("a", "b")), (P(None, "b"), P("a", free), P("a", "b")), (P("a", "b"), P(free, None), P("a")),
                                   (P("a", "b"), P("b", free), P("b")), (P("a"), P(free, free), P("a"))]:
         same(lambda v: lax.with_sharding_constraint(v * 2, NamedSharding(m, wanted)) + 1, [x], [given], [result])
+        same(lambda v: lax.with_sharding_constraint(v * 2, NamedSharding(m, wanted)), [x], [given], [result])
+
+
+@feature
+def axes_that_shard_map_leaves():
+    """The axes that shard_map does not make manual divide what is computed within."""
+    m, x, w = mesh(2, 2), normal(8, 16), normal(16, 8)
+    part = lambda function, specs, results: jax.shard_map(function, mesh=m, in_specs=specs, out_specs=results, axis_names={"a"}, check_vma=False)
+    product = part(lambda v, w: lax.psum(jnp.tanh(v @ w), "a"), (P("a"), P()), P())
+    same(product, [x, w], [P("a"), P(None, "b")], [P(None, "b")], m)
+    looped = part(lambda v: lax.fori_loop(0, 3, lambda i, c: jnp.sin(lax.ppermute(c, "a", [(0, 1), (1, 0)])) + i, v), P("a"), P("a"))
+    same(looped, [x], [P("a", "b")], [P("a", "b")], m)
+    text = jax.jit(looped).lower(jax.device_put(x, NamedSharding(m, P("a", "b")))).compile().as_text()
+    assert "all-gather" not in text and "f32[4,8]" in text, text
 
 
 @feature

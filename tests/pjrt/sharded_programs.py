@@ -342,3 +342,43 @@ simple("uneven_attn", "24", lambda q, k: jax.nn.softmax(q[:52] @ k.T) @ k, ((64,
 simple("uneven_concat", "24", lambda a, b: jnp.sin(jnp.concatenate([a, b[:4]])) @ jnp.ones((32, 32)), ((64, 32), P(xy)), ((16, 32), P()))
 simple("uneven_tail", "24", lambda a: jnp.exp(a[4:]).sum(1), ((64, 256), P(xy)))
 simple("uneven_norm", "24", lambda a: (a[:36] - a[:36].mean(0)) / a[:36].std(0), ((40, 256), P(xy)))
+
+add("shard_map_gradient", "8", lambda m: lambda a, w: jax.grad(lambda w: jax.shard_map(lambda a, w: lax.psum((jnp.tanh(a @ w) ** 2).sum(), x), mesh=m, in_specs=(P(x), P()), out_specs=P(), check_vma=False)(a, w))(w), ((64, 16), P(x)), ((16, 16), P()))
+# ---- manual along some axes
+part = lambda m, f, i, o, *axes: jax.shard_map(f, mesh=m, in_specs=i, out_specs=o, axis_names=set(axes), check_vma=False)
+add("part_elementwise", "24", lambda m: part(m, lambda a: jnp.sin(a) * 2 + lax.axis_index(y), P(n, y), P(n, y), y), ((16, 32), P(x, y)))
+add("part_psum", "24", lambda m: part(m, lambda a: lax.psum(jnp.sin(a), y), P(n, y), P(), y), ((16, 32), P(x, y)))
+add("part_tp_inside", "24", lambda m: part(m, lambda a, w, v: lax.pmean(jnp.tanh(a @ w) @ v, x), (P(x), P(), P()), P(), x), ((16, 32), P(x)), ((32, 64), P(n, y)), ((64, 32), P(y)))
+add("part_constraint", "24", lambda m: part(m, lambda a: lax.with_sharding_constraint(jnp.cos(a), P(n, y)) + 1, P(x), P(x), x), ((16, 32), P(x)))
+
+
+def pipeline_tp(m):
+    def stage(w, a):
+        i, w = lax.axis_index(x), w[0]
+        def tick(c, t):
+            state, out = c
+            o = jnp.tanh(jnp.where(i == 0, a[jnp.minimum(t, 3)], state) @ w)
+            out = out.at[jnp.maximum(t - 1, 0)].set(jnp.where((i == 1) & (t >= 1), o, out[jnp.maximum(t - 1, 0)]))
+            return (lax.ppermute(o, x, [(0, 1), (1, 0)]), out), None
+        (_, out), _ = lax.scan(tick, (jnp.zeros_like(a[0]), jnp.zeros_like(a)), jnp.arange(4))
+        return lax.psum(jnp.where(i == 1, out, 0), x)
+    return part(m, stage, (P(x), P()), P(), x)
+
+add("part_pipeline_tp", "24", pipeline_tp, ((2, 32, 32), P(x, n, y)), ((4, 8, 32), P()))
+add("part_pipeline_dp", "24", pipeline_tp, ((2, 32, 32), P(x)), ((4, 8, 32), P(n, y)))
+add("part_pipeline_grad", "24", lambda m: lambda w, a: jax.grad(lambda w: (pipeline_tp(m)(w, a) ** 2).sum())(w), ((2, 32, 32), P(x, n, y)), ((4, 8, 32), P()))
+add("part_moe", "24", lambda m: part(m, lambda t, w: lax.all_to_all(jnp.tanh(jnp.einsum("ecd,edf->ecf", lax.all_to_all(t, y, 0, 1, tiled=True), w)), y, 1, 0, tiled=True), (P(n, y), P(y)), P(n, y), y), ((8, 32, 16), P(n, y)), ((8, 16, 16), P(y, n, x)))
+add("part_dp_grad", "222", lambda m: lambda w, v, a: part(m, lambda w, v, a: lax.pmean(jax.grad(lambda w: (jnp.tanh(a @ w) @ v).sum())(w), x), (P(), P(), P(x)), P(), x)(w, v, a), ((32, 64), P(n, y)), ((64, 32), P(y)), ((16, 32), P(x, n)))
+add("part_two_of_three", "222", lambda m: part(m, lambda a, b: lax.psum(a @ b, (x, y)), (P(n, (x, y)), P((x, y))), P(), x, y), ((16, 32), P(z, (x, y))), ((32, 16), P((x, y))))
+add("part_gather_inside", "24", lambda m: part(m, lambda a, w: lax.all_gather(a, x, tiled=True) @ w, (P(x), P()), P(), x), ((16, 32), P(x)), ((32, 64), P(n, y)))
+add("part_reduce_scatter", "24", lambda m: part(m, lambda a: lax.psum_scatter(a * 2, x, scatter_dimension=0, tiled=True), P(n, x), P(x, n), x), ((16, 32), P(y, x)))
+add("part_nested", "24", lambda m: part(m, lambda a: jax.shard_map(lambda b: lax.psum(b, y), mesh=jax.sharding.get_abstract_mesh(), in_specs=P(n, y), out_specs=P(n, n), axis_names={y}, check_vma=False)(a) * 2, P(x), P(x), x), ((16, 32), P(x, y)))
+add("part_nested_loop", "222", lambda m: part(m, lambda a: lax.fori_loop(0, 4, lambda i, a: a + jax.shard_map(lambda b: lax.ppermute(b, y, [(0, 1), (1, 0)]), mesh=jax.sharding.get_abstract_mesh(), in_specs=P(n, y), out_specs=P(n, y), axis_names={y}, check_vma=False)(a), a), P(x), P(x), x), ((16, 32), P(x, (y, z))))
+add("part_cond", "24", lambda m: part(m, lambda p, a: lax.cond(p > 0, lambda a: lax.psum(jnp.sin(a), x), lambda a: a - 1, a), (P(), P(x)), P(x), x), ((), P()), ((16, 32), P(x, y)))
+add("part_in_loop", "24", lambda m: lambda a: lax.fori_loop(0, 4, lambda i, a: jnp.tanh(part(m, lambda b: b - lax.pmean(b, x), P(x), P(x), x)(a)) + i, a), ((16, 32), P(x, y)))
+add("part_scan_ys", "24", lambda m: part(m, lambda a, w: lax.scan(lambda a, w: (jnp.tanh(a @ w), lax.psum(a.sum(), x)), a, w), (P(x), P()), (P(x), P()), x), ((16, 32), P(x)), ((4, 32, 32), P(n, n, y)))
+add("part_mask", "24", lambda m: part(m, lambda a: jnp.where(jnp.arange(32) > 7, a, 0) @ jnp.eye(32) + jnp.arange(8)[:, None], P(x), P(x), x), ((16, 32), P(x, y)))
+add("part_softmax", "24", lambda m: part(m, lambda a: jax.nn.softmax(a, -1), P(x), P(x), x), ((16, 32), P(x, y)))
+add("part_sort", "24", lambda m: part(m, lambda a: jnp.sort(a, 0) + lax.psum(a, x), P(x), P(x), x), ((16, 32), P(x, y)))
+add("part_unmapped_out", "24", lambda m: lambda a, b: part(m, lambda a, b: a @ b, (P(x), P()), P(x), x)(a, b) @ b.T, ((16, 32), P(x)), ((32, 64), P(y)))
+add("part_seq_parallel", "24", lambda m: lambda h, w1, w2: part(m, lambda h, w1, w2: h + lax.psum_scatter(jax.nn.gelu(lax.all_gather(h, y, axis=1, tiled=True) @ w1) @ w2, y, scatter_dimension=1, tiled=True), (P(n, y), P(n, y), P(y)), P(n, y), y)(h, w1, w2), ((4, 16, 32), P(x, y)), ((32, 64), P(n, y)), ((64, 32), P(y)))

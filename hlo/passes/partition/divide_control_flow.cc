@@ -78,10 +78,11 @@ bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
 }
 
 absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
-                                              const std::vector<TileAssignment>& tiles, int depth) {
+                                              const std::vector<TileAssignment>& tiles, const ManualRegion* region,
+                                              int depth) {
   HloComputation* copy = computation.parent()->CloneComputation(computation, "divided");
   tried_ += copy->instruction_count();
-  Body body{.walk = std::make_unique<TileWalk>(copy, partitions_, next_channel_, wanted_, computation)};
+  Body body{.walk = std::make_unique<TileWalk>(copy, region, next_channel_, wanted_, computation)};
   HILO_RETURN_IF_ERROR(CutParameter(body.walk.get(), copy->parameter_instruction(0), tiles));
   HILO_ASSIGN_OR_RETURN(body.parameter, body.walk->LeavesOf(copy->parameter_instruction(0)));
   // What passes through the body of a loop is the same in all iterations.
@@ -129,8 +130,8 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
   StateCuts state(std::move(wanted));
   for (int tries = 1;; ++tries) {
     if (tried_ > kMostTried) return false;
-    HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), depth + 1));
-    HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), depth + 1));
+    HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), walk->region(), depth + 1));
+    HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), walk->region(), depth + 1));
     if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
     if (tries < kMostTries && state.Change(divided.parameter, divided.result, test.parameter)) continue;
     HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
@@ -157,7 +158,8 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
     for (const auto& leaf : leaves) tiles.push_back(CutOf(*leaf));
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
                           walk->Pack(leaves, tiles, conditional->operand(i)->shape().IsTuple()));
-    HILO_ASSIGN_OR_RETURN(branches.emplace_back(), Divide(*conditional->called_computation(i - 1), tiles, depth + 1));
+    HILO_ASSIGN_OR_RETURN(branches.emplace_back(),
+                          Divide(*conditional->called_computation(i - 1), tiles, walk->region(), depth + 1));
     if (absl::c_any_of(branches.back().result, IsLocal)) return false;
   }
   std::vector<TileAssignment> tiles;

@@ -60,6 +60,7 @@ absl::StatusOr<HloComputation*> NonCaller(const HloInstruction& call, const Shap
 
 absl::Status Divider::VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device) {
   const bool is_local =
+      walk->region() != nullptr ||
       absl::c_any_of(call->operands(), [&](const HloInstruction* operand) { return walk->Get(operand).is_local; });
   const bool has_order = call->HasControlDependencies();
   if (is_local || has_order || device < 0 || device >= partitions_) return walk->Visit(call);

@@ -73,11 +73,22 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
 absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int depth) {
   std::vector<HloInstruction*> order = walk->computation()->MakePostOrder();
   for (HloInstruction* instruction : order) {
-    if (walk->Has(instruction)) continue;
-    walk->SetVisited(instruction);
-    if (const absl::Status done = Visit(walk, instruction, depth); !done.ok())
-      return AddContext(done, InstructionContext(*instruction));
+    const HloInstruction* original = walk->OriginalOf(instruction);
+    const ManualRegion* const region = regions_.Of(original);
+    // In a region, what another one begins is nested.
+    const bool is_nested = walk->region() != nullptr ? region != nullptr : regions_.IsNested(original);
+    TileWalk* const here = region != nullptr && walk->region() == nullptr ? &walk->Within(*region) : walk;
+    if (here->Has(instruction)) continue;
+    if (here != walk && regions_.OfEdge(original) == nullptr)
+      HILO_RETURN_IF_ERROR(here->TakeOperands(walk, instruction));
+    here->SetVisited(instruction);
+    const ManualRegion* const edge = walk->region() == nullptr ? regions_.OfEdge(original) : nullptr;
+    const absl::Status done =
+        edge != nullptr ? VisitRegionEdge(walk, instruction, *edge) : Visit(here, instruction, depth);
+    if (!done.ok()) return AddContext(done, InstructionContext(*instruction));
+    if (is_nested && !CutsOrJoins(*instruction)) here->SetLocal(instruction);
   }
+  walk->TakeNotesWithin();
   walk->SetVisited(nullptr);
   return order;
 }
@@ -111,11 +122,11 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   const DividedValue& value = walk->Get(mark->operand(0));
   if (!mark->shape().IsArray()) return absl::OkStatus();
   if (QueriesSharding(*mark))
-    walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, walk->Wanted(*mark->operand(0)));
+    walk->Note(mark->attrs<CustomCallAttrs>().backend_config.text, walk->WantedOfDevices(*mark->operand(0)));
   if (!StatesSharding(*mark) || value.is_local) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
   const bool is_open = absl::c_linear_search(stated[0].is_open, true);
-  HILO_RETURN_IF_ERROR(walk->Check(stated[0].tiles.Reduced()));
+  if (walk->region() == nullptr) HILO_RETURN_IF_ERROR(walk->Check(stated[0].tiles.Reduced()));
   const TileAssignment tiles = walk->Wanted(*mark);
   if (tiles.IsWhole() && !is_open) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));
@@ -123,10 +134,53 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   return absl::OkStatus();
 }
 
-// The edge of a manual computation.
+absl::Status Divider::VisitRegionEdge(TileWalk* walk, HloInstruction* call, const ManualRegion& region) const {
+  HILO_RETURN_IF_ERROR(CheckCount(*call));
+  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> manual, meshes_.TilesOfCall(*call));
+  TileWalk& inner = walk->Within(region);
+  const bool cuts = CutsToLocal(*call);
+  if (!cuts) HILO_RETURN_IF_ERROR(inner.TakeOperands(walk, call));
+  DividedValue value;
+  for (int64_t i = 0; i < call->operand_count(); ++i) {
+    HILO_RETURN_IF_ERROR(walk->Check(manual[i]));
+    const HloInstruction& local = cuts ? *call : *call->operand(i);
+    TileAssignment tiles = walk->WantedOfDevices(local, cuts ? i : 0);  // of the local array, by the other axes
+    if (manual[i].reduction.has_value()) tiles = TileAssignment();
+    const Shape& given = call->operand(i)->shape();
+    std::vector<TileCut> of_whole;
+    for (int64_t d = 0; given.IsArray() && d < given.rank(); ++d)
+      of_whole.push_back(Nested(CutOfDimension(manual[i], d), CutOfDimension(tiles, d)));
+    const TileAssignment all = TilesOfCuts(of_whole, partitions_);
+    DividedValue element;
+    if (cuts) {
+      HILO_ASSIGN_OR_RETURN(const Shape expected, TileShape(given, manual[i].Reduced()));
+      HILO_RETURN_IF_ERROR(CheckResult(*call, i, expected));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Tile(call->operand(i), all));
+      HILO_ASSIGN_OR_RETURN(tile, walk->PartOf(tile, manual[i]));
+      element = DividedOf(tile, region.OfMembers(tiles));
+    } else {
+      Shape whole = given;
+      for (size_t d = 0; d < manual[i].counts.size() && static_cast<int64_t>(d) < whole.rank(); ++d)
+        whole.set_dimensions(d, whole.dimensions(d) * manual[i].counts[d]);
+      HILO_RETURN_IF_ERROR(TileShape(whole, manual[i]).status());
+      HILO_RETURN_IF_ERROR(CheckResult(*call, i, whole));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * tile, inner.Tile(call->operand(i), region.OfMembers(tiles)));
+      HILO_ASSIGN_OR_RETURN(tile, walk->Reduce(tile, manual[i]));
+      element = DividedOf(tile, all);
+    }
+    value.elements.push_back(std::make_shared<DividedValue>(std::move(element)));
+  }
+  (cuts ? inner : *walk).Set(call, call->shape().IsTuple() ? std::move(value) : std::move(*value.elements[0]));
+  return absl::OkStatus();
+}
+
+// The edge of a manual computation whose arrays are not divided.
 absl::Status Divider::VisitEdge(TileWalk* walk, HloInstruction* call) const {
   HILO_RETURN_IF_ERROR(CheckCount(*call));
-  HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
+  HILO_ASSIGN_OR_RETURN(std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
+  for (TileAssignment& one : tiles) {
+    if (walk->region() != nullptr) one = walk->region()->OfMembers(one.Reduced());
+  }
   DividedValue value;
   for (int64_t i = 0; i < call->operand_count(); ++i) {
     DividedValue element;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlo/passes/partition/manual_regions.h"
 #include "hlo/passes/partition/sharding_marks.h"
 #include "hlo/passes/partition/tile_walk.h"
 
@@ -15,8 +16,9 @@ namespace hilo {
 class Divider {
  public:
   // `next_channel` is incremented for every channel used.
-  Divider(const ShardingMeshes& meshes, const PropagatedShardings& wanted, int64_t partitions, int64_t* next_channel)
-      : meshes_(meshes), wanted_(wanted), partitions_(partitions), next_channel_(next_channel) {}
+  Divider(const ShardingMeshes& meshes, const ManualRegions& regions, const PropagatedShardings& wanted,
+          int64_t partitions, int64_t* next_channel)
+      : meshes_(meshes), regions_(regions), wanted_(wanted), partitions_(partitions), next_channel_(next_channel) {}
 
   // Inlines calls, which hide how arrays are related. False if there are none.
   static bool InlineCalls(HloComputation* computation);
@@ -43,6 +45,8 @@ class Divider {
   absl::Status Visit(TileWalk* walk, HloInstruction* instruction, int depth);
   absl::Status VisitMark(TileWalk* walk, HloInstruction* mark) const;
   absl::Status VisitEdge(TileWalk* walk, HloInstruction* call) const;
+  // The edge of a region whose arrays may be divided.
+  absl::Status VisitRegionEdge(TileWalk* walk, HloInstruction* call, const ManualRegion& region) const;
   absl::Status VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device);
   static absl::Status VisitBarrier(TileWalk* walk, HloInstruction* barrier);
 
@@ -52,11 +56,13 @@ class Divider {
   // Whether a loop or branch that stays whole may have different values on different partitions.
   static bool DiffersAmongPartitions(const HloInstruction& control_flow);
   bool MayDivide(const TileWalk& walk, const HloInstruction& control_flow, int depth) const;
-  absl::StatusOr<Body> Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles, int depth);
+  absl::StatusOr<Body> Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles,
+                              const ManualRegion* region, int depth);
   // Finishes the copy, which returns the leaves with the shardings `tiles`.
   static absl::StatusOr<HloComputation*> Finish(const Body& body, const std::vector<TileAssignment>& tiles);
 
   const ShardingMeshes& meshes_;
+  const ManualRegions& regions_;
   const PropagatedShardings& wanted_;
   int64_t partitions_;
   int64_t* next_channel_;

@@ -14,9 +14,10 @@
 //                                                                    ROOT s = f32[4] all-reduce(p)
 //
 // Bodies of manual computations, between the custom calls that split an array into local shapes and those that join it,
-// run as they are (divider.h). Loops and branches are partitioned too (divide_control_flow.cc), or computed on whole
-// arrays. A module that is scheduled, that states the shardings of its results, or has is_spmd_partitioned=true,
-// has been partitioned already; its shardings describe its origin.
+// run as they are, but for axes that are not manual: these divide the local arrays (manual_regions.h). Loops and
+// branches are partitioned too (divide_control_flow.cc), or computed on whole arrays. A module that is scheduled, that
+// states the shardings of its results, or has is_spmd_partitioned=true, has been partitioned already; its shardings
+// describe its origin.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -185,7 +186,7 @@ class Partitioner : public HloPass {
     HloComputation* computation = call->parent();
     HILO_RETURN_IF_ERROR(CheckCount(*call));
     HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
-    TileEmitter emitter(computation, partitions_, &next_channel_);
+    TileEmitter emitter(computation, nullptr, &next_channel_);
     std::vector<HloInstruction*> values;
     for (int64_t i = 0; i < call->operand_count(); ++i) {
       HloInstruction* operand = call->mutable_operand(i);
@@ -210,9 +211,10 @@ class Partitioner : public HloPass {
   absl::StatusOr<bool> DivideEntry(HloModule* module) {
     HloComputation* entry = module->entry_computation();
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
-    HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, open_));
+    HILO_ASSIGN_OR_RETURN(const ManualRegions regions, ManualRegions::Find(*module, meshes_));
+    HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, regions, open_));
     Warn(*module, "shardings do not divide arrays into equal tiles; these are cut less:", NotDivided(*module, wanted));
-    TileWalk walk(entry, partitions_, &next_channel_, wanted, *entry);
+    TileWalk walk(entry, nullptr, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
       HloInstruction* parameter = entry->parameter_instruction(i);
@@ -221,7 +223,7 @@ class Partitioner : public HloPass {
       if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok())
         return AddContext(done, InstructionContext(*parameter));
     }
-    Divider divider(meshes_, wanted, partitions_, &next_channel_);
+    Divider divider(meshes_, regions, wanted, partitions_, &next_channel_);
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> visited, divider.Visit(&walk));
     auto result = Result(&walk, entry->root_instruction(), &shape.result);
     if (!result.ok()) return AddContext(result.status(), InstructionContext(*entry->root_instruction()));

@@ -10,13 +10,11 @@
 #include "absl/strings/match.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/partition/sharding_rule.h"
+#include "hlo/passes/partition/sharding_relations.h"
 
 namespace hilo {
 namespace {
 
-// Loops within loops that are followed.
-constexpr int kDeepest = 64;
 // Different priorities that a program may give its shardings; those behind count as the last.
 constexpr size_t kMostUserPriorities = 64;
 
@@ -27,15 +25,6 @@ Direction Union(Direction a, Direction b) {
   return b == Direction::kNone || a == b ? a : Direction::kBoth;
 }
 
-// An op whose dimensions are related, or an edge along which one value is handed on.
-struct Relation {
-  ShardingRule rule;
-  std::vector<int> arrays;  // operands, then results; -1 for what has no sharding
-  size_t operands = 0;
-  HloOpcode opcode = HloOpcode::kCopy;
-  bool is_elementwise = false;
-};
-
 int64_t SizeOf(const ShardingRule& rule, size_t tensor) {
   int64_t size = 1;
   for (const std::vector<int>& dimension : rule.tensors[tensor]) {
@@ -44,25 +33,12 @@ int64_t SizeOf(const ShardingRule& rule, size_t tensor) {
   return size;
 }
 
-bool IsOpen(const std::vector<bool>& open, int64_t number) {
-  return number < static_cast<int64_t>(open.size()) && open[number];
-}
-
 // An array's cuts by factor.
 struct Projection {
   std::vector<TileCut> cuts;       // [factor]
   std::vector<bool> has, is_open;  // [factor]: whether the array has it, and may be cut more along it
   std::vector<bool> is_minor;      // [factor]: the last one of its dimension
   int array = -1;
-};
-
-// A dimension whose sharding is propagated with a later priority. Until then it is whole and closed.
-struct Withheld {
-  int64_t priority = 0;
-  int array = 0;
-  size_t dimension = 0;
-  TileCut cut;
-  bool is_closed = true;
 };
 
 }  // namespace
@@ -95,23 +71,22 @@ TileAssignment PropagatedShardings::WholeAxes(const TileAssignment& tiles) const
 
 class ShardingPropagation {
  public:
-  ShardingPropagation(const HloModule& module, const ShardingMeshes& meshes, const OpenValues& open)
-      : module_(module), meshes_(meshes), open_(open) {
-    shardings_.devices_ = module.num_partitions();
-    shardings_.axes_ = meshes.Axes(module.num_partitions());
+  ShardingPropagation(ShardingRelations program, int64_t devices, std::vector<TileCut> axes)
+      : shapes_(std::move(program.shapes)),
+        closed_(std::move(program.closed)),
+        reserved_(std::move(program.reserved)),
+        withheld_(std::move(program.withheld)),
+        relations_(std::move(program.relations)) {
+    shardings_.devices_ = devices;
+    shardings_.axes_ = std::move(axes);
+    shardings_.leaves_ = std::move(program.leaves);
+    shardings_.results_ = std::move(program.results);
+    shardings_.arrays_ = std::move(program.cuts);
   }
 
-  absl::StatusOr<PropagatedShardings> Run() {
-    const HloComputation& entry = *module_.entry_computation();
-    for (int64_t i = 0; i < entry.num_parameters(); ++i)
-      HILO_RETURN_IF_ERROR(AddParameter(entry.parameter_instruction(i), i));
-    HILO_RETURN_IF_ERROR(AddComputation(entry, 0));
-    HILO_RETURN_IF_ERROR(AddResults(*entry.root_instruction()));
-    for (const auto& [group, members] : groups_) {
-      for (size_t i = 1; i < members.size(); ++i) AddEdge({members[0]}, members[i]);
-    }
+  PropagatedShardings Run() {
     CountUses();
-    absl::c_stable_sort(withheld_, [](const Withheld& a, const Withheld& b) { return a.priority < b.priority; });
+    absl::c_stable_sort(withheld_, [](const WithheldCut& a, const WithheldCut& b) { return a.priority < b.priority; });
     auto next = withheld_.begin();
     for (size_t level = 0;; ++level) {
       for (int priority = 0; priority < kPriorities; ++priority) Propagate(priority);
@@ -125,236 +100,19 @@ class ShardingPropagation {
  private:
   static constexpr int kPriorities = 5;
 
-  // --- the relations of the program ---
-  int NewArray(const Shape& shape) {
-    if (!shape.IsArray()) return -1;
-    shardings_.arrays_.emplace_back(shape.rank());
-    closed_.emplace_back(shape.rank(), false);
-    reserved_.emplace_back();
-    shapes_.push_back(&shape);
-    return static_cast<int>(closed_.size()) - 1;
-  }
-  std::vector<int> NewArrays(const Shape& shape) {
-    std::vector<int> arrays;
-    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) arrays.push_back(NewArray(*leaf.shape));
-    return arrays;
-  }
-  const std::vector<int>& ArraysOf(const HloInstruction* instruction) { return shardings_.leaves_.at(instruction); }
-
-  // One that does not fit is an error where the array is divided.
-  void State(int array, const StatedSharding& stated) {
-    if (array < 0) return;
-    std::vector<TileCut>& cuts = shardings_.arrays_[array];
-    const TileAssignment& tiles = stated.tiles;
-    const bool fits =
-        tiles.counts.size() == cuts.size() && static_cast<int64_t>(tiles.tile_of.size()) == shardings_.devices_ &&
-        absl::c_all_of(tiles.tile_of, [&](const std::vector<int64_t>& tile) { return tile.size() == cuts.size(); });
-    for (size_t d = 0; d < cuts.size(); ++d) {
-      TileCut cut;
-      if (!tiles.IsWhole() && fits) cut = CutOfDimension(tiles, static_cast<int64_t>(d));
-      const bool is_closed = d >= stated.is_open.size() || !stated.is_open[d];
-      closed_[array][d] = is_closed;
-      if (d >= stated.priorities.size() || stated.priorities[d] == 0) {
-        cuts[d] = std::move(cut);
-        continue;
-      }
-      closed_[array][d] = true;
-      if (cut.count > 1) reserved_[array].push_back(cut);
-      withheld_.push_back({stated.priorities[d], array, d, std::move(cut), is_closed});
-    }
-    if (static_cast<int64_t>(stated.replicated.tile_of.size()) != shardings_.devices_ ||
-        absl::c_any_of(stated.replicated.tile_of, [](const std::vector<int64_t>& tile) { return tile.empty(); }))
-      return;
-    for (size_t i = 0; i < stated.replicated.counts.size(); ++i) {
-      if (stated.replicated.counts[i] > 1)
-        reserved_[array].push_back(CutOfDimension(stated.replicated, static_cast<int64_t>(i)));
-    }
-  }
-
-  void Release(const Withheld& withheld) {
+  // --- propagation ---
+  void Release(const WithheldCut& withheld) {
     std::vector<TileCut>& reserved = reserved_[withheld.array];
     if (const auto it = absl::c_find(reserved, withheld.cut); it != reserved.end()) reserved.erase(it);
     shardings_.arrays_[withheld.array][withheld.dimension] = withheld.cut;
     closed_[withheld.array][withheld.dimension] = withheld.is_closed;
   }
 
-  // What a parameter or result states is closed.
-  absl::StatusOr<std::vector<StatedSharding>> ClosedBy(const HloInstruction& instruction, size_t leaves) const {
-    std::vector<StatedSharding> stated(leaves);
-    if (!DividesArray(ShardingOf(instruction))) return stated;
-    HILO_ASSIGN_OR_RETURN(stated, meshes_.StatedBy(instruction, static_cast<int64_t>(leaves)));
-    for (StatedSharding& one : stated) one.is_open.clear();
-    return stated;
-  }
-
-  absl::Status AddParameter(const HloInstruction* parameter, int64_t number) {
-    std::vector<int>& arrays = shardings_.leaves_[parameter] = NewArrays(parameter->shape());
-    if (const std::string group = ShardGroupOf(*parameter); !group.empty() && arrays.size() == 1)
-      groups_[group].push_back(arrays[0]);
-    if (ShardingOf(*parameter).empty() && IsOpen(open_.parameters, number)) return absl::OkStatus();
-    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(*parameter, arrays.size()));
-    for (size_t i = 0; i < arrays.size(); ++i) State(arrays[i], stated[i]);
-    return absl::OkStatus();
-  }
-
-  absl::Status AddResults(const HloInstruction& root) {
-    const std::vector<int> arrays = ArraysOf(&root);
-    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(root, arrays.size()));
-    shardings_.results_ = NewArrays(root.shape());
-    for (size_t i = 0; i < arrays.size(); ++i) {
-      if (!IsOpen(open_.results, static_cast<int64_t>(i))) State(shardings_.results_[i], stated[i]);
-      AddEdge({arrays[i]}, shardings_.results_[i]);
-    }
-    return absl::OkStatus();
-  }
-
-  // Hands values on, as loops do.
-  void AddEdge(std::vector<int> from, int to) {
-    if (to < 0 || absl::c_linear_search(from, -1)) return;
-    Relation edge{.rule = IdentityRule(*shapes_[to], from.size() + 1), .arrays = std::move(from)};
-    edge.operands = edge.arrays.size();
-    edge.arrays.push_back(to);
-    relations_.push_back(std::move(edge));
-  }
-
-  absl::Status AddComputation(const HloComputation& computation, int depth) {
-    for (const HloInstruction* instruction : computation.MakePostOrder()) {
-      if (!shardings_.leaves_.contains(instruction)) HILO_RETURN_IF_ERROR(Add(instruction, depth));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Add(const HloInstruction* op, int depth) {
-    if (op->opcode() == HloOpcode::kTuple) {
-      std::vector<int> arrays;
-      for (const HloInstruction* operand : op->operands()) {
-        const std::vector<int>& of = ArraysOf(operand);
-        arrays.insert(arrays.end(), of.begin(), of.end());
-      }
-      shardings_.leaves_[op] = std::move(arrays);
-      return absl::OkStatus();
-    }
-    if (op->opcode() == HloOpcode::kGetTupleElement) {
-      const Shape& tuple = op->operand(0)->shape();
-      size_t first = 0;
-      for (int64_t i = 0; i < op->tuple_index(); ++i) first += ShapeUtil::Leaves(tuple.tuple_shapes(i)).size();
-      const std::vector<int>& of = ArraysOf(op->operand(0));
-      const size_t count = ShapeUtil::Leaves(op->shape()).size();
-      std::vector<int> arrays(of.begin() + first, of.begin() + first + count);
-      shardings_.leaves_[op] = std::move(arrays);
-      return absl::OkStatus();
-    }
-    if (op->opcode() == HloOpcode::kWhile && depth < kDeepest) return AddLoop(op, depth);
-    if (op->opcode() == HloOpcode::kConditional && depth < kDeepest) return AddBranches(op, depth);
-    std::vector<int> arrays = NewArrays(op->shape());
-    shardings_.leaves_[op] = arrays;
-    if (op->opcode() == HloOpcode::kOptimizationBarrier) {
-      const std::vector<int> from = ArraysOf(op->operand(0));
-      for (size_t i = 0; i < arrays.size(); ++i) AddEdge({from[i]}, arrays[i]);
-      return absl::OkStatus();
-    }
-    if (IsShardingMark(*op)) return AddMark(op, arrays);
-    if (CutsOrJoins(*op)) return AddManualEdge(op, arrays);
-    std::optional<ShardingRule> rule = ShardingRuleOf(*op);
-    if (!rule.has_value()) return absl::OkStatus();
-    Relation relation{.rule = *std::move(rule), .opcode = op->opcode(), .is_elementwise = IsElementwise(op->opcode())};
-    for (const HloInstruction* operand : op->operands()) relation.arrays.push_back(ArraysOf(operand)[0]);
-    relation.operands = relation.arrays.size();
-    relation.arrays.insert(relation.arrays.end(), arrays.begin(), arrays.end());
-    relations_.push_back(std::move(relation));
-    return absl::OkStatus();
-  }
-
-  absl::Status AddMark(const HloInstruction* mark, const std::vector<int>& arrays) {
-    const int operand = ArraysOf(mark->operand(0))[0];
-    if (!mark->shape().IsArray()) return absl::OkStatus();
-    if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
-    AddEdge({operand}, arrays[0]);
-    const absl::string_view sharding = ShardingOf(*mark);
-    if (!StatesSharding(*mark)) return absl::OkStatus();
-    if (const std::string group = ShardGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
-    if (!DividesArray(sharding) && !absl::StrContains(sharding, "replicated")) return absl::OkStatus();
-    HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
-    stated[0].tiles = stated[0].tiles.Reduced();
-    State(arrays[0], stated[0]);
-    // What is only made to be marked is made that way.
-    const HloInstruction* marked = mark->operand(0);
-    const bool is_final = !absl::c_linear_search(stated[0].is_open, true) &&
-                          absl::c_all_of(stated[0].priorities, [](int64_t priority) { return priority == 0; });
-    if (is_final && !IsShardingMark(*marked) && !CutsOrJoins(*marked) &&
-        marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter() && marked->users().size() == 1)
-      State(operand, {.tiles = stated[0].tiles});
-    return absl::OkStatus();
-  }
-
-  // Of a manual computation, whose inner arrays have no shardings.
-  absl::Status AddManualEdge(const HloInstruction* call, const std::vector<int>& arrays) {
-    HILO_RETURN_IF_ERROR(CheckCount(*call));
-    HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
-    for (size_t i = 0; i < tiles.size() && i < arrays.size(); ++i) {
-      if (!CutsToLocal(*call)) {
-        State(arrays[i], {.tiles = tiles[i].Reduced()});
-        continue;
-      }
-      const HloInstruction* operand = call->operand(static_cast<int64_t>(i));
-      if (!operand->shape().IsArray()) continue;
-      const int as_given = NewArray(operand->shape());
-      State(as_given, {.tiles = tiles[i].Reduced()});
-      AddEdge({ArraysOf(operand)[0]}, as_given);
-    }
-    return absl::OkStatus();
-  }
-
-  // The state of a loop is one array for each leaf: its value before the first iteration and the one that the body
-  // returns are handed on to it.
-  absl::Status AddLoop(const HloInstruction* loop, int depth) {
-    const HloComputation &condition = *loop->called_computation(0), &body = *loop->called_computation(1);
-    const HloInstruction* in_body = body.parameter_instruction(0);
-    const bool is_new = !shardings_.leaves_.contains(in_body);
-    if (is_new) shardings_.leaves_[in_body] = NewArrays(in_body->shape());
-    const std::vector<int> state = ArraysOf(in_body);
-    shardings_.leaves_.try_emplace(condition.parameter_instruction(0), state);
-    shardings_.leaves_[loop] = state;
-    HILO_RETURN_IF_ERROR(AddComputation(condition, depth + 1));
-    HILO_RETURN_IF_ERROR(AddComputation(body, depth + 1));
-    const std::vector<int> before = ArraysOf(loop->operand(0)), after = ArraysOf(body.root_instruction());
-    for (size_t i = 0; i < state.size(); ++i) {
-      if (after[i] == state[i]) {
-        AddEdge({before[i]}, state[i]);
-      } else {
-        AddEdge({before[i], after[i]}, state[i]);
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status AddBranches(const HloInstruction* conditional, int depth) {
-    const std::vector<int> results = NewArrays(conditional->shape());
-    shardings_.leaves_[conditional] = results;
-    std::vector<std::vector<int>> from(results.size());
-    for (int64_t i = 1; i < conditional->operand_count(); ++i) {
-      const HloComputation& branch = *conditional->called_computation(i - 1);
-      const std::vector<int> given = ArraysOf(conditional->operand(i));
-      const auto [it, is_new] = shardings_.leaves_.try_emplace(branch.parameter_instruction(0), given);
-      if (!is_new) {
-        const std::vector<int> taken = it->second;
-        for (size_t leaf = 0; leaf < given.size(); ++leaf) {
-          if (taken[leaf] != given[leaf]) AddEdge({given[leaf]}, taken[leaf]);
-        }
-      }
-      HILO_RETURN_IF_ERROR(AddComputation(branch, depth + 1));
-      const std::vector<int>& returned = ArraysOf(branch.root_instruction());
-      for (size_t leaf = 0; leaf < results.size(); ++leaf) from[leaf].push_back(returned[leaf]);
-    }
-    for (size_t leaf = 0; leaf < results.size(); ++leaf) AddEdge(std::move(from[leaf]), results[leaf]);
-    return absl::OkStatus();
-  }
-
   void CountUses() {
     uses_.assign(shapes_.size(), 0);
     users_.resize(shapes_.size());
     for (size_t i = 0; i < relations_.size(); ++i) {
-      const Relation& relation = relations_[i];
+      const ShardingRelation& relation = relations_[i];
       for (size_t t = 0; t < relation.arrays.size(); ++t) {
         if (relation.arrays[t] < 0) continue;
         users_[relation.arrays[t]].push_back(i);
@@ -363,9 +121,8 @@ class ShardingPropagation {
     }
   }
 
-  // --- propagation ---
   // What a priority adds to those before it.
-  Direction DirectionAt(int priority, const Relation& relation, int factor) const {
+  Direction DirectionAt(int priority, const ShardingRelation& relation, int factor) const {
     const bool is_dynamic_slice =
         relation.opcode == HloOpcode::kDynamicSlice || relation.opcode == HloOpcode::kDynamicUpdateSlice;
     const bool is_broadcast = relation.opcode == HloOpcode::kBroadcast;
@@ -390,7 +147,7 @@ class ShardingPropagation {
       default: return Direction::kBoth;
     }
   }
-  Direction DirectionUpTo(int priority, const Relation& relation, int factor) const {
+  Direction DirectionUpTo(int priority, const ShardingRelation& relation, int factor) const {
     Direction direction = Direction::kNone;
     for (int p = 0; p <= priority; ++p) direction = Union(direction, DirectionAt(p, relation, factor));
     return direction;
@@ -414,7 +171,7 @@ class ShardingPropagation {
     }
   }
 
-  Projection Project(const Relation& relation, size_t tensor) const {
+  Projection Project(const ShardingRelation& relation, size_t tensor) const {
     const ShardingRule& rule = relation.rule;
     Projection projection{.cuts = std::vector<TileCut>(rule.factors.size()),
                           .has = std::vector<bool>(rule.factors.size(), false),
@@ -478,7 +235,7 @@ class ShardingPropagation {
   }
 
   // Returns the arrays that have changed.
-  std::vector<int> Propagate(int priority, const Relation& relation) {
+  std::vector<int> Propagate(int priority, const ShardingRelation& relation) {
     const ShardingRule& rule = relation.rule;
     const auto factors = static_cast<int>(rule.factors.size());
     std::vector<Projection> projections;
@@ -510,7 +267,7 @@ class ShardingPropagation {
   }
 
   // The factors of larger arrays first.
-  static std::vector<int> Order(const Relation& relation, const std::vector<Projection>& projections,
+  static std::vector<int> Order(const ShardingRelation& relation, const std::vector<Projection>& projections,
                                 const std::vector<TileCut>& wanted) {
     std::vector<std::tuple<int64_t, int64_t, size_t, int>> keys;
     for (int f = 0; f < static_cast<int>(wanted.size()); ++f) {
@@ -550,7 +307,7 @@ class ShardingPropagation {
     array->cuts[factor] = own;
   }
 
-  bool Store(const Relation& relation, size_t tensor, const Projection& projection) {
+  bool Store(const ShardingRelation& relation, size_t tensor, const Projection& projection) {
     const int array = relation.arrays[tensor];
     if (array < 0) return false;
     bool changed = false;
@@ -572,23 +329,23 @@ class ShardingPropagation {
     return true;
   }
 
-  const HloModule& module_;
-  const ShardingMeshes& meshes_;
-  const OpenValues& open_;
   PropagatedShardings shardings_;
-  std::vector<const Shape*> shapes_;            // of each array
-  std::vector<std::vector<bool>> closed_;       // by array, by dimension
-  std::vector<std::vector<TileCut>> reserved_;  // by array: axes along which it must not be cut (now)
-  std::vector<Withheld> withheld_;
-  std::vector<Relation> relations_;
-  std::map<std::string, std::vector<int>> groups_;  // of arrays that are sharded alike
+  // As those of ShardingRelations.
+  const std::vector<const Shape*> shapes_;
+  std::vector<std::vector<bool>> closed_;
+  std::vector<std::vector<TileCut>> reserved_;
+  std::vector<WithheldCut> withheld_;
+  const std::vector<ShardingRelation> relations_;
+
   std::vector<int> uses_;
   std::vector<std::vector<size_t>> users_;
 };
 
 absl::StatusOr<PropagatedShardings> PropagateShardings(const HloModule& module, const ShardingMeshes& meshes,
-                                                       const OpenValues& open) {
-  return ShardingPropagation(module, meshes, open).Run();
+                                                       const ManualRegions& regions, const OpenValues& open) {
+  HILO_ASSIGN_OR_RETURN(ShardingRelations program, RelateShardings(module, meshes, regions, open));
+  const int64_t devices = module.num_partitions();
+  return ShardingPropagation(std::move(program), devices, meshes.Axes(devices)).Run();
 }
 
 }  // namespace hilo

@@ -23,6 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/passes/partition/manual_regions.h"
 #include "hlo/passes/partition/sharding_marks.h"
 #include "hlo/passes/partition/tile_cut.h"
 #include "hlo/passes/standard_passes.h"
@@ -52,7 +53,7 @@ class PropagatedShardings {
 // `meshes`: those of the module. Calls must have been inlined.
 // Errors: InvalidArgument if a stated sharding is invalid or does not fit.
 absl::StatusOr<PropagatedShardings> PropagateShardings(const HloModule& module, const ShardingMeshes& meshes,
-                                                       const OpenValues& open);
+                                                       const ManualRegions& regions, const OpenValues& open);
 
 }  // namespace hilo
 

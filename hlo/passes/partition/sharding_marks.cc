@@ -1,5 +1,6 @@
 #include "hlo/passes/partition/sharding_marks.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -20,6 +21,9 @@ absl::string_view TargetOf(const HloInstruction& instruction) {
              ? absl::string_view(instruction.attrs<CustomCallAttrs>().custom_call_target)
              : "";
 }
+
+constexpr absl::string_view kInShardings = "xla.sdy.in_shardings", kOutShardings = "xla.sdy.out_shardings",
+                            kManualAxes = "xla.sdy.manual_axes";
 
 bool IsMarkTarget(absl::string_view target) {
   return target == "Sharding" || target == "xla.sdy.FuncResultSharding" || target == "xla.sdy.PropagationBarrier" ||
@@ -162,7 +166,7 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::FromSdy(const HloIns
                                                                     absl::string_view key) const {
   const absl::string_view attributes = ExtraAttribute(instruction.extra_attributes(), "frontend_attributes");
   std::optional<std::vector<std::string>> manual;
-  if (const std::string axes = FrontendAttribute(attributes, "xla.sdy.manual_axes"); !axes.empty()) {
+  if (const std::string axes = FrontendAttribute(attributes, kManualAxes); !axes.empty()) {
     HILO_ASSIGN_OR_RETURN(manual, ManualAxesFromText(axes));
   }
   return TileAssignmentsFromSdy(FrontendAttribute(attributes, key), meshes_, manual);
@@ -173,7 +177,7 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
   const bool cuts = CutsToLocal(call);
   std::vector<TileAssignment> tiles;
   if (absl::StartsWith(target, "xla.sdy.")) {
-    HILO_ASSIGN_OR_RETURN(tiles, FromSdy(call, cuts ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings"));
+    HILO_ASSIGN_OR_RETURN(tiles, FromSdy(call, cuts ? kInShardings : kOutShardings));
   } else {
     // What cuts an array reads the mark on its operand.
     const absl::string_view sharding = ShardingOf(cuts && call.operand_count() == 1 ? *call.operand(0) : call);
@@ -184,6 +188,45 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
                            tiles.size());
   }
   return tiles;
+}
+
+absl::StatusOr<std::vector<StatedSharding>> ShardingMeshes::StatedByCall(const HloInstruction& call) const {
+  const std::string text = FrontendAttribute(ExtraAttribute(call.extra_attributes(), "frontend_attributes"),
+                                             CutsToLocal(call) ? kInShardings : kOutShardings);
+  return StatedShardingsFromSdy(text, meshes_, std::nullopt);
+}
+
+absl::StatusOr<TileCut> ShardingMeshes::CutOfAxis(absl::string_view mesh, absl::string_view axis) const {
+  HILO_ASSIGN_OR_RETURN(
+      const std::vector<TileAssignment> tiles,
+      TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding<@", mesh, ", [{\"", axis, "\"}]>"), meshes_, std::nullopt));
+  return tiles.size() == 1 ? CutOfDimension(tiles[0], 0) : TileCut();
+}
+
+absl::StatusOr<std::optional<ManualAxes>> ShardingMeshes::ManualAxesOf(const HloInstruction& call,
+                                                                       int64_t devices) const {
+  const absl::string_view attributes = ExtraAttribute(call.extra_attributes(), "frontend_attributes");
+  const std::string names = FrontendAttribute(attributes, kManualAxes);
+  const std::string shardings = FrontendAttribute(attributes, CutsToLocal(call) ? kInShardings : kOutShardings);
+  const size_t begin = shardings.find("<@");
+  if (names.empty() || begin == std::string::npos) return std::optional<ManualAxes>();
+  const std::string mesh_name = shardings.substr(begin + 2, shardings.find_first_of(",>", begin) - begin - 2);
+  const auto mesh = meshes_.find(mesh_name);
+  if (mesh == meshes_.end()) return std::optional<ManualAxes>();
+  HILO_ASSIGN_OR_RETURN(const std::vector<std::string> manual, ManualAxesFromText(names));
+  ManualAxes axes{.name = absl::StrCat(mesh_name, " ", names)};
+  for (const bool is_manual : {true, false}) {
+    TileCut& cut = is_manual ? axes.manual : axes.others;
+    for (const std::string& axis : mesh->second.axes) {
+      if (absl::c_linear_search(manual, axis) != is_manual) continue;
+      HILO_ASSIGN_OR_RETURN(const TileCut one, CutOfAxis(mesh_name, axis));
+      if (one.count > 1 && static_cast<int64_t>(one.tile_of.size()) != devices) return std::optional<ManualAxes>();
+      cut = Nested(cut, one);
+      if (is_manual && one.count > 1) axes.each.push_back(one);
+    }
+  }
+  if (axes.manual.count * axes.others.count != devices) return std::optional<ManualAxes>();
+  return std::optional<ManualAxes>(std::move(axes));
 }
 
 absl::StatusOr<std::vector<StatedSharding>> ShardingMeshes::StatedBy(const HloInstruction& instruction,
@@ -204,10 +247,8 @@ std::vector<TileCut> ShardingMeshes::Axes(int64_t devices) const {
   std::vector<TileCut> axes;
   for (const auto& [name, mesh] : meshes_) {
     for (const std::string& axis : mesh.axes) {
-      const auto tiles =
-          TileAssignmentsFromSdy(absl::StrCat("#sdy.sharding<@", name, ", [{\"", axis, "\"}]>"), meshes_, std::nullopt);
-      if (!tiles.ok() || tiles->size() != 1 || (*tiles)[0].IsWhole()) continue;
-      if (static_cast<int64_t>((*tiles)[0].tile_of.size()) == devices) axes.push_back(CutOfDimension((*tiles)[0], 0));
+      const absl::StatusOr<TileCut> cut = CutOfAxis(name, axis);
+      if (cut.ok() && static_cast<int64_t>(cut->tile_of.size()) == devices) axes.push_back(*cut);
     }
   }
   return axes;

@@ -52,6 +52,13 @@ absl::Status CheckCount(const HloInstruction& call);
 // Errors: InvalidArgument unless result `i` of the split or join is `shape`.
 absl::Status CheckResult(const HloInstruction& call, int64_t i, const Shape& shape);
 
+// How the axes of a mesh that a manual computation makes manual number the devices, and how its other axes do.
+struct ManualAxes {
+  std::string name;  // the mesh and its manual axes
+  TileCut manual, others;
+  std::vector<TileCut> each;  // of the manual axes
+};
+
 // The meshes of a module, by which its marks are read.
 class ShardingMeshes {
  public:
@@ -62,6 +69,11 @@ class ShardingMeshes {
   // it.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
 
+  // The same with what propagation may make of it, along axes that are not manual too.
+  absl::StatusOr<std::vector<StatedSharding>> StatedByCall(const HloInstruction& call) const;
+  // The axes that such a call makes manual; nullopt if it does not name them, or its mesh has other devices.
+  absl::StatusOr<std::optional<ManualAxes>> ManualAxesOf(const HloInstruction& call, int64_t devices) const;
+
   // The shardings that an instruction states for its `leaves`, with what propagation may make of them: those of Shardy
   // beside sharding= if it has such, which tell more. Errors: InvalidArgument if there are fewer or more than leaves,
   // or the text is invalid.
@@ -71,6 +83,7 @@ class ShardingMeshes {
   std::vector<TileCut> Axes(int64_t devices) const;
 
  private:
+  absl::StatusOr<TileCut> CutOfAxis(absl::string_view mesh, absl::string_view axis) const;
   absl::StatusOr<std::vector<TileAssignment>> FromSdy(const HloInstruction& instruction, absl::string_view key) const;
 
   absl::flat_hash_map<std::string, Mesh> meshes_;

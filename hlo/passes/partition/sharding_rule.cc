@@ -190,15 +190,13 @@ class RuleBuilder {
 
 }  // namespace
 
-std::optional<ShardingRule> ShardingRuleOf(const HloInstruction& op) {
-  const std::optional<OpFactors> factors = FactorsOf(op);
-  if (!factors.has_value()) return std::nullopt;
+ShardingRule ShardingRuleOf(const HloInstruction& op, const OpFactors& factors) {
   RuleBuilder rule(op);
   if (op.opcode() == HloOpcode::kReshape) {
     rule.AddReshape();
     return rule.Take();
   }
-  rule.AddFactors(*factors);
+  rule.AddFactors(factors);
   const bool all = kResemblesAll.contains(op.opcode());
   // One from constant indices is a slice.
   if (op.opcode() == HloOpcode::kDynamicSlice &&

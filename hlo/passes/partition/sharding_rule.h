@@ -13,6 +13,7 @@
 
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/partition/op_factors.h"
 
 namespace hilo {
 
@@ -26,8 +27,8 @@ struct ShardingRule {
   std::vector<std::vector<std::vector<int>>> tensors;
 };
 
-// nullopt for an op that relates no dimensions.
-std::optional<ShardingRule> ShardingRuleOf(const HloInstruction& op);
+// Of an op with these factors.
+ShardingRule ShardingRuleOf(const HloInstruction& op, const OpFactors& factors);
 
 // The tiles of a reshape's result if its operand has the tiles `tiles`, and none of them is exchanged. Works both ways,
 // from the result to the operand. nullopt if tiles of one are not tiles of the other.

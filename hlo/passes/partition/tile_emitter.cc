@@ -118,10 +118,10 @@ absl::StatusOr<HloInstruction*> TileEmitter::Gather(HloInstruction* value,
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::Broadcast(HloInstruction* value,
-                                                       std::vector<std::vector<int64_t>> groups) {
+                                                       const std::vector<std::vector<int64_t>>& groups) {
   auto attributes = std::make_unique<CollectiveBroadcastAttrs>();
   attributes->channel_id = (*next_channel_)++;
-  attributes->replica_groups.groups = std::move(groups);
+  attributes->replica_groups.groups = OfProgram(groups);
   return computation_->AddOp(HloOpcode::kCollectiveBroadcast, {value}, std::move(attributes));
 }
 
@@ -152,11 +152,18 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> TileEmitter::GroupsToJoin(cons
 
 absl::StatusOr<HloInstruction*> TileEmitter::ElementOfPartition(Literal table) {
   HILO_ASSIGN_OR_RETURN(HloInstruction * partition, computation_->AddOp(HloOpcode::kPartitionId, {}));
+  if (region_ != nullptr) {
+    HILO_ASSIGN_OR_RETURN(partition, Lookup(LiteralUtil::CreateR1<int64_t>(region_->MemberOfDevice()), partition));
+  }
+  return Lookup(std::move(table), partition);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::Lookup(Literal table, HloInstruction* index) {
   auto one = std::make_unique<DynamicSliceAttrs>();
   one->dynamic_slice_sizes = {1};
   HloInstruction* constant = computation_->AddConstant(std::move(table));
   HILO_ASSIGN_OR_RETURN(HloInstruction * element,
-                        computation_->AddOp(HloOpcode::kDynamicSlice, {constant, partition}, std::move(one)));
+                        computation_->AddOp(HloOpcode::kDynamicSlice, {constant, index}, std::move(one)));
   return Reshape(element, {});
 }
 
@@ -265,10 +272,12 @@ absl::StatusOr<HloInstruction*> TileEmitter::Reshape(HloInstruction* value, cons
 
 std::vector<std::vector<int64_t>> TileEmitter::OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const {
   std::vector<std::vector<int64_t>> all;
-  for (int64_t replica = 0; replica < computation_->parent()->replica_count(); ++replica) {
-    for (const std::vector<int64_t>& group : groups) {
+  const std::vector<std::vector<int64_t>> of_program = OfProgram(groups);
+  const HloModule& module = *computation_->parent();
+  for (int64_t replica = 0; replica < module.replica_count(); ++replica) {
+    for (const std::vector<int64_t>& group : of_program) {
       std::vector<int64_t>& global = all.emplace_back();
-      for (int64_t partition : group) global.push_back(replica * partitions_ + partition);
+      for (int64_t partition : group) global.push_back(replica * module.num_partitions() + partition);
     }
   }
   return all;

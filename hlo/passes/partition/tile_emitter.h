@@ -3,23 +3,28 @@
 #define HILO_HLO_PASSES_PARTITION_TILE_EMITTER_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/tile_assignment.h"
+#include "hlo/passes/partition/manual_regions.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/tile_cut.h"
 #include "hlo/passes/partition/tile_shift.h"
 
 namespace hilo {
 
-// Emits into one computation of a program for `partitions` partitions.
+// Emits into one computation of a program. Partitions are those of the program, or the members of a manual region.
 class TileEmitter {
  public:
-  // `next_channel` is incremented for every channel used.
-  TileEmitter(HloComputation* computation, int64_t partitions, int64_t* next_channel)
-      : computation_(computation), partitions_(partitions), next_channel_(next_channel) {}
+  // `region` is null outside of manual regions; `next_channel` is incremented for every channel used.
+  TileEmitter(HloComputation* computation, const ManualRegion* region, int64_t* next_channel)
+      : computation_(computation),
+        region_(region),
+        partitions_(region != nullptr ? region->members() : computation->parent()->num_partitions()),
+        next_channel_(next_channel) {}
 
   // Errors: InvalidArgument unless every partition has a tile, or the whole.
   absl::Status Check(const TileAssignment& tiles) const;
@@ -45,7 +50,7 @@ class TileEmitter {
                                           const std::vector<std::vector<int64_t>>& groups);
 
   // The value of the first partition of each group.
-  absl::StatusOr<HloInstruction*> Broadcast(HloInstruction* value, std::vector<std::vector<int64_t>> groups);
+  absl::StatusOr<HloInstruction*> Broadcast(HloInstruction* value, const std::vector<std::vector<int64_t>>& groups);
   // The values of the partitions of each group, along a new first dimension.
   absl::StatusOr<HloInstruction*> Gather(HloInstruction* value, const std::vector<std::vector<int64_t>>& groups);
   // `value` on the first partition of each group, the scalar `other` on the rest.
@@ -84,10 +89,17 @@ class TileEmitter {
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToReduce(const TileAssignment& tiles) const;
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to,
                                                                  const std::vector<int64_t>& apart) const;
-  // The groups of partitions, within each replica, as global numbers of devices.
+  // The groups of partitions as those of the program, and within each replica as global numbers of devices.
+  std::vector<std::vector<int64_t>> OfProgram(const std::vector<std::vector<int64_t>>& groups) const {
+    return region_ == nullptr ? groups : region_->OfDevices(groups);
+  }
   std::vector<std::vector<int64_t>> OfAllReplicas(const std::vector<std::vector<int64_t>>& groups) const;
+  absl::StatusOr<HloInstruction*> CollectivePermute(HloInstruction* value,
+                                                    absl::Span<const std::pair<int64_t, int64_t>> pairs);
+  absl::StatusOr<HloInstruction*> Lookup(Literal table, HloInstruction* index);
 
   HloComputation* computation_;
+  const ManualRegion* region_;
   int64_t partitions_;
   int64_t* next_channel_;
 };

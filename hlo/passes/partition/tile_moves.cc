@@ -54,19 +54,28 @@ absl::StatusOr<HloInstruction*> TileEmitter::Permute(HloInstruction* tile, const
     owners[from.tile_of[p]].push_back(p);
     takers[to.tile_of[p]].push_back(p);
   }
-  auto attributes = std::make_unique<CollectivePermuteAttrs>();
-  attributes->channel_id = (*next_channel_)++;
+  std::vector<std::pair<int64_t, int64_t>> pairs;
   for (int64_t p = 0; p < partitions_; ++p) {
-    if (from.tile_of[p] == to.tile_of[p]) attributes->source_target_pairs.pairs.emplace_back(p, p);
+    if (from.tile_of[p] == to.tile_of[p]) pairs.emplace_back(p, p);
   }
   for (const auto& [index, of_tile] : takers) {
     const std::vector<int64_t>& sources = owners[index];
     if (sources.size() != of_tile.size())
       return Join(tile, from, to);  // cannot be: both cuts give each tile to equally many
-    for (size_t i = 0; i < of_tile.size(); ++i)
-      attributes->source_target_pairs.pairs.emplace_back(sources[i], of_tile[i]);
+    for (size_t i = 0; i < of_tile.size(); ++i) pairs.emplace_back(sources[i], of_tile[i]);
   }
-  return computation_->AddOp(HloOpcode::kCollectivePermute, {tile}, std::move(attributes));
+  return CollectivePermute(tile, pairs);
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::CollectivePermute(HloInstruction* value,
+                                                               absl::Span<const std::pair<int64_t, int64_t>> pairs) {
+  std::vector<std::vector<int64_t>> groups;
+  for (const auto& [source, target] : pairs) groups.push_back({source, target});
+  auto attributes = std::make_unique<CollectivePermuteAttrs>();
+  attributes->channel_id = (*next_channel_)++;
+  for (const std::vector<int64_t>& pair : OfProgram(groups))
+    attributes->source_target_pairs.pairs.emplace_back(pair[0], pair[1]);
+  return computation_->AddOp(HloOpcode::kCollectivePermute, {value}, std::move(attributes));
 }
 
 // [.., join, .., split * parts, ..] to [parts, .., join, .., split, ..], which is exchanged, to
@@ -87,12 +96,14 @@ absl::StatusOr<HloInstruction*> TileEmitter::AllToAll(HloInstruction* tile, cons
   auto exchange = std::make_unique<AllToAllAttrs>();
   exchange->channel_id = (*next_channel_)++;
   exchange->dimensions = {0};
+  std::vector<std::vector<int64_t>> groups;
   for (const auto& [others, by_part] : owners) {
     for (size_t copy = 0; copy < by_part.begin()->second.size(); ++copy) {
-      std::vector<int64_t>& group = exchange->replica_groups.groups.emplace_back();
+      std::vector<int64_t>& group = groups.emplace_back();
       for (const auto& [part, of_part] : by_part) group.push_back(of_part[copy]);
     }
   }
+  exchange->replica_groups.groups = OfProgram(groups);
   std::vector<int64_t> apart = sizes;
   apart[split] /= parts;
   apart.insert(apart.begin() + split, parts);
@@ -187,10 +198,7 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
     HILO_ASSIGN_OR_RETURN(HloInstruction * piece, PieceOf(tiles[shift.sources[round.source].operand],
                                                           shift.sources[round.source], dimension, round));
     if (!round.is_local) {
-      auto permute = std::make_unique<CollectivePermuteAttrs>();
-      permute->channel_id = (*next_channel_)++;
-      permute->source_target_pairs.pairs = round.pairs;
-      HILO_ASSIGN_OR_RETURN(piece, computation_->AddOp(HloOpcode::kCollectivePermute, {piece}, std::move(permute)));
+      HILO_ASSIGN_OR_RETURN(piece, CollectivePermute(piece, round.pairs));
     }
     std::vector<int64_t> starts;
     for (const int64_t at : round.at) starts.push_back(size - at);

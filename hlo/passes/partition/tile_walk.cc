@@ -32,16 +32,50 @@ absl::StatusOr<Shape> WholeShape(Shape tile, const TileAssignment& tiles) {
 
 }  // namespace
 
-TileWalk::TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel,
+TileWalk::TileWalk(HloComputation* computation, const ManualRegion* region, int64_t* next_channel,
                    const PropagatedShardings& wanted, const HloComputation& original)
     : computation_(computation),
-      partitions_(partitions),
-      emitter_(computation, partitions, next_channel),
+      region_(region),
+      partitions_(region != nullptr ? region->members() : computation->parent()->num_partitions()),
+      next_channel_(next_channel),
+      emitter_(computation, region, next_channel),
       wanted_(wanted) {
   if (computation == &original) return;
   const auto copies = computation->instructions();
   auto copy = copies.begin();
   for (const HloInstruction* instruction : original.MakePostOrder()) originals_[*copy++] = instruction;  // as copied
+}
+
+TileWalk& TileWalk::Within(const ManualRegion& region) {
+  std::unique_ptr<TileWalk>& walk = within_[&region];
+  if (walk == nullptr) {
+    walk = std::make_unique<TileWalk>(computation_, &region, next_channel_, wanted_, *computation_);
+    walk->originals_ = originals_;
+  }
+  return *walk;
+}
+
+absl::Status TileWalk::TakeOperands(TileWalk* outer, HloInstruction* op) {
+  for (HloInstruction* operand : op->operands()) {
+    if (Has(operand)) continue;
+    if (operand->opcode() == HloOpcode::kBroadcast || operand->opcode() == HloOpcode::kIota) {
+      HILO_RETURN_IF_ERROR(TakeOperands(outer, operand));
+      HILO_RETURN_IF_ERROR(Visit(operand));
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(HloInstruction * whole, outer->Whole(operand));
+    Set(operand, {.whole = whole});
+  }
+  return absl::OkStatus();
+}
+
+const DividedValue& TileWalk::Get(const HloInstruction* instruction) const {
+  const auto it = values_.find(instruction);
+  if (it != values_.end()) return *it->second;
+  for (const auto& [region, walk] : within_) {
+    if (walk->Has(instruction)) return walk->Get(instruction);
+  }
+  return *values_.at(instruction);
 }
 
 DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles) {
@@ -175,7 +209,7 @@ absl::Status TileWalk::Divide(HloInstruction* op) {
   const bool is_cut = !Wanted(*op).IsWhole() || absl::c_any_of(op->operands(), [&](const HloInstruction* operand) {
     return values_.at(operand)->tile != nullptr || values_.at(operand)->waiting != nullptr;
   });
-  const std::optional<OpFactors> factors = is_cut ? FactorsOf(*op) : std::nullopt;
+  const std::optional<OpFactors> factors = is_cut ? FactorsHere(*op) : std::nullopt;
   if (!factors.has_value()) return VisitWhole(op);
   if (op->opcode() == HloOpcode::kReshape) {
     HILO_ASSIGN_OR_RETURN(const bool done, VisitReshape(op));
@@ -203,8 +237,20 @@ absl::Status TileWalk::ComputeNow(DividedValue* value) {
 }
 
 TileAssignment TileWalk::Propagated(const HloInstruction& instruction, size_t leaf) const {
-  const auto it = originals_.find(&instruction);
-  return wanted_.Of(it == originals_.end() ? &instruction : it->second, leaf);
+  const TileAssignment tiles = wanted_.Of(OriginalOf(&instruction), leaf);
+  return region_ == nullptr ? tiles : region_->OfMembers(tiles);
+}
+
+TileAssignment TileWalk::WantedOfDevices(const HloInstruction& instruction, size_t leaf) const {
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(instruction.shape());
+  if (leaf >= leaves.size() || !leaves[leaf].shape->IsArray()) return TileAssignment();
+  return DividingTiles(*leaves[leaf].shape, wanted_.Of(OriginalOf(&instruction), leaf),
+                       computation_->parent()->num_partitions());
+}
+
+std::optional<OpFactors> TileWalk::FactorsHere(const HloInstruction& op) const {
+  std::optional<OpFactors> factors = FactorsOf(op);
+  return factors.has_value() || region_ == nullptr ? factors : region_->FactorsOf(op);
 }
 
 TileAssignment TileWalk::Wanted(const HloInstruction& instruction, size_t leaf) const {
@@ -245,6 +291,7 @@ bool TileWalk::IsSourceOfLocals(const HloInstruction& op) {
 
 absl::Status TileWalk::VisitWhole(HloInstruction* op) {
   DividedValue value{.whole = op, .is_local = IsSourceOfLocals(*op)};
+  if (region_ != nullptr && op->opcode() == HloOpcode::kPartitionId) value.is_local = false;
   const bool has_arrays =
       absl::c_any_of(ShapeUtil::Leaves(op->shape()), [](const ShapeUtil::Leaf& leaf) { return leaf.shape->IsArray(); });
   for (int64_t i = 0; i < op->operand_count(); ++i) {

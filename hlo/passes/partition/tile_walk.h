@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 #define HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,11 +44,25 @@ using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 // ones on whole arrays, which are removed once they have no users.
 class TileWalk {
  public:
+  // `region`: the manual region that the computation is in, whose members are the partitions; null if it is in none.
   // `wanted`: of the instructions of `original`, of which `computation` is a copy, or which it is.
-  TileWalk(HloComputation* computation, int64_t partitions, int64_t* next_channel, const PropagatedShardings& wanted,
-           const HloComputation& original);
+  TileWalk(HloComputation* computation, const ManualRegion* region, int64_t* next_channel,
+           const PropagatedShardings& wanted, const HloComputation& original);
 
   HloComputation* computation() const { return computation_; }
+  const ManualRegion* region() const { return region_; }
+  // The walk over the instructions of a region of the computation. It owns that.
+  TileWalk& Within(const ManualRegion& region);
+  // Makes the operands known to this walk, of a region, as whole arrays unless they are broadcasts, of which each walk
+  // has its own tiles; `outer` is the walk that owns this one.
+  absl::Status TakeOperands(TileWalk* outer, HloInstruction* op);
+  // The instruction that this one of the computation is a copy of, or itself.
+  const HloInstruction* OriginalOf(const HloInstruction* instruction) const {
+    const auto it = originals_.find(instruction);
+    return it == originals_.end() ? instruction : it->second;
+  }
+  // The sharding that the leaf should have, as one of all devices.
+  TileAssignment WantedOfDevices(const HloInstruction& instruction, size_t leaf = 0) const;
   absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
 
   // Sets the instruction's value to `value` from here on.
@@ -64,7 +79,8 @@ class TileWalk {
   absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value,
                           const std::vector<TileAssignment>& tiles);
   void SetLocal(const HloInstruction* instruction) { values_.at(instruction)->is_local = true; }
-  const DividedValue& Get(const HloInstruction* instruction) const { return *values_.at(instruction); }
+  // Of an instruction of the walk, or of a region within it.
+  const DividedValue& Get(const HloInstruction* instruction) const;
 
   bool Has(const HloInstruction* instruction) const { return values_.contains(instruction); }
 
@@ -98,7 +114,8 @@ class TileWalk {
   absl::StatusOr<HloInstruction*> Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple);
   absl::StatusOr<HloInstruction*> ElementOf(HloInstruction* tuple, int64_t index);
 
-  // Whether the op by itself has a different value on each partition.
+  // Whether the op by itself has a different value on each partition. In a manual region the number of the partition
+  // tells its coordinate along the manual axes, which all members share.
   static bool IsSourceOfLocals(const HloInstruction& op);
 
   // Records the sharding of a value that is queried by name.
@@ -112,6 +129,9 @@ class TileWalk {
   const std::vector<std::string>& repeated() const { return repeated_; }
   // Sets the instruction that later gathers are attributed to; null: the result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
+  void TakeNotesWithin() {
+    for (const auto& [region, walk] : within_) TakeNotes(*walk);
+  }
   void TakeNotes(const TileWalk& of_called) {
     notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
     gatherers_.insert(gatherers_.end(), of_called.gatherers_.begin(), of_called.gatherers_.end());
@@ -121,6 +141,7 @@ class TileWalk {
 
  private:
   using Cuts = std::vector<TileCut>;  // how each factor of an op is cut
+  std::optional<OpFactors> FactorsHere(const HloInstruction& op) const;
   // The sharding that propagation gives a leaf, perhaps into more tiles than divide it.
   TileAssignment Propagated(const HloInstruction& instruction, size_t leaf = 0) const;
   // The ways in which each factor can be cut.
@@ -177,11 +198,14 @@ class TileWalk {
   absl::Status CutAgain(const HloInstruction& op);
 
   HloComputation* computation_;
+  const ManualRegion* region_;
   int64_t partitions_;
+  int64_t* next_channel_;
   TileEmitter emitter_;
   const PropagatedShardings& wanted_;
   absl::flat_hash_map<const HloInstruction*, const HloInstruction*> originals_;  // empty if it is no copy
   absl::flat_hash_map<const HloInstruction*, std::shared_ptr<DividedValue>> values_;
+  std::map<const ManualRegion*, std::unique_ptr<TileWalk>> within_;
   const HloInstruction* visited_ = nullptr;
   std::vector<ShardingNote> notes_;
   int64_t gathered_count_ = 0;

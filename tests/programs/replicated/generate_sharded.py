@@ -152,6 +152,18 @@ def main():
     write("sharded_groups", "Gradients of convolutions with groups of features, whose kernels have groups of the batch.", groups, [P("a", None, None, "b"), P(None, None, None, "b"), P()],
           [P("a", None, None, "b"), P(None, None, None, "b"), P("a", None, None, "b"), P(None, None, None, "b")], [normal(4, 5, 4, 4), normal(3, 3, 1, 8), normal(3, 3, 2, 8)])
 
+    def stage(x, w):
+        def tick(carry, _):
+            state = jnp.where(lax.axis_index("a") == 0, jnp.tanh(carry @ w[0]), carry)
+            return lax.ppermute(state, "a", [(0, 1), (1, 0)]), lax.psum(state.sum(1), "a")
+
+        last, sums = lax.scan(tick, x * jnp.arange(4.0), None, length=3)
+        return last + jnp.sort(last, 0), sums
+
+    stages = jax.shard_map(stage, mesh=MESH, in_specs=(P(), P("a")), out_specs=(P("a"), P()), axis_names={"a"}, check_vma=False)
+    write("sharded_regions", "A computation that is manual along one axis of the mesh, while the other one divides its arrays.", stages,
+          [P(), P("a", None, "b")], [P("a", "b"), P(None, "b")], [normal(8, 4), normal(2, 4, 4)])
+
 
 if __name__ == "__main__":
     main()

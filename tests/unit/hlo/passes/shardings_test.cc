@@ -64,6 +64,52 @@ TEST(ShardingsTest, PrioritiesOfUsers) {
   }
 }
 
+// The axes that a manual computation leaves free cut its arrays, and what it returns; the manual ones cut only what it
+// states, and those of a computation within it nothing.
+TEST(ShardingsTest, OfManualRegions) {
+  constexpr char kSine[] = "    %r = stablehlo.sine %l : tensor<8x4xf32>\n";
+  const struct {
+    const char *x, *in, *out, *body, *result;
+  } cases[] = {
+      {R"({"a"}, {})", R"({?}, {"b", ?})", R"({?}, {"b", ?})", kSine, kBothOnRowsAndColumns},
+      {R"({"b"}, {})", R"({?}, {"b", ?})", R"({?}, {"b", ?})", kSine, kBOnColumns},
+      {R"({"a"}, {})", R"({}, {"b"})", R"({}, {"b"})", kSine, kBOnColumns},
+      {R"({}, {"b"})", R"({?}, {"b", ?})", R"({?}, {"b", ?})",
+       "    %s = stablehlo.sine %l : tensor<8x4xf32>\n    %r = sdy.sharding_constraint %s <@m, [{\"a\"}, {}]> : "
+       "tensor<8x4xf32>\n",
+       kBothOnRowsAndColumns},
+      {R"({}, {"b"})", R"({?}, {"b", ?})", R"({?}, {"b", ?})",
+       "    %s = stablehlo.sine %l : tensor<8x4xf32>\n    %r = sdy.sharding_constraint %s <@m, [{\"b\"}, {}]> : "
+       "tensor<8x4xf32>\n",
+       kBOnColumns},
+      {R"({"a"}, {"b"})", R"({?}, {"b", ?})", R"({?}, {"b", ?})",
+       R"(    %r = "stablehlo.collective_permute"(%l) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 0], [4, 5], [5, 4]]> : tensor<4x2xi64>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+)",
+       kBothOnRowsAndColumns},
+      {R"({"a"}, {"b"})", R"({?}, {"b", ?})", R"({?}, {"b", ?})",
+       R"(    %r = "stablehlo.collective_permute"(%l) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 4], [4, 0]]> : tensor<2x2xi64>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+)",
+       kBOnColumns},
+      {R"({}, {"b"})", R"({?}, {"b", ?})", R"({?}, {"b", ?})",
+       R"(    %r = sdy.manual_computation(%l) in_shardings=[<@m, [{"a", ?}, {?}]>] out_shardings=[<@m, [{"a", ?}, {?}]>] manual_axes={"a"} (%k: tensor<4x4xf32>) {
+      %s = stablehlo.sine %k : tensor<4x4xf32>
+      sdy.return %s : tensor<4x4xf32>
+    } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+)",
+       kBothOnRowsAndColumns},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments = absl::StrCat("%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [", c.x, "]>}");
+    EXPECT_EQ(OfStablehlo(arguments, absl::StrCat("  %z = sdy.manual_computation(%x) in_shardings=[<@m, [", c.in,
+                                                  "]>] out_shardings=[<@m, [", c.out,
+                                                  "]>] manual_axes={\"b\"} (%l: tensor<8x4xf32>) {\n", c.body,
+                                                  "    sdy.return %r : tensor<8x4xf32>\n  } : (tensor<8x16xf32>) -> "
+                                                  "tensor<8x16xf32>\n  return %z : tensor<8x16xf32>")),
+              c.result)
+        << c.x << " into " << c.in << c.body;
+  }
+}
+
 // A constraint waits for its turn, and its dimension is not cut otherwise until then; an axis that it wants to be
 // replicated along cuts none of its dimensions.
 TEST(ShardingsTest, PrioritiesAndReplicatedAxesOfConstraints) {

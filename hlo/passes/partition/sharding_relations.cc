@@ -1,0 +1,353 @@
+#include "hlo/passes/partition/sharding_relations.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "hilo/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+// Loops within loops that are followed.
+constexpr int kDeepest = 64;
+
+bool IsOpen(const std::vector<bool>& open, int64_t number) {
+  return number < static_cast<int64_t>(open.size()) && open[number];
+}
+
+class RelationBuilder {
+ public:
+  RelationBuilder(const HloModule& module, const ShardingMeshes& meshes, const ManualRegions& regions,
+                  const OpenValues& open)
+      : module_(module), meshes_(meshes), regions_(regions), open_(open), devices_(module.num_partitions()) {}
+
+  absl::StatusOr<ShardingRelations> Build() {
+    const HloComputation& entry = *module_.entry_computation();
+    for (int64_t i = 0; i < entry.num_parameters(); ++i)
+      HILO_RETURN_IF_ERROR(AddParameter(entry.parameter_instruction(i), i));
+    HILO_RETURN_IF_ERROR(AddComputation(entry, 0));
+    HILO_RETURN_IF_ERROR(AddResults(*entry.root_instruction()));
+    for (const auto& [group, members] : groups_) {
+      for (size_t i = 1; i < members.size(); ++i) AddEdge({members[0]}, members[i]);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  int NewArray(const Shape& shape) {
+    if (!shape.IsArray()) return -1;
+    made_.cuts.emplace_back(shape.rank());
+    made_.closed.emplace_back(shape.rank(), false);
+    made_.reserved.emplace_back();
+    if (is_nested_) {
+      TileCut& all = made_.reserved.back().emplace_back(TileCut{.count = devices_, .tile_of = {}});
+      for (int64_t p = 0; p < devices_; ++p) all.tile_of.push_back(p);
+    } else if (region_ != nullptr && region_->manual.count > 1) {
+      made_.reserved.back().push_back(region_->manual);
+    }
+    made_.shapes.push_back(&shape);
+    return static_cast<int>(made_.closed.size()) - 1;
+  }
+  std::vector<int> NewArrays(const Shape& shape) {
+    std::vector<int> arrays;
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) arrays.push_back(NewArray(*leaf.shape));
+    return arrays;
+  }
+  const std::vector<int>& ArraysOf(const HloInstruction* instruction) { return made_.leaves.at(instruction); }
+
+  // Whether the tiles cut along none of the axes that are reserved, as those of a manual region are.
+  bool KeepsReserved(int array, const TileAssignment& tiles) const {
+    std::vector<TileCut> all = made_.reserved[array];
+    if (all.empty()) return true;
+    for (size_t d = 0; d < tiles.counts.size(); ++d) all.push_back(CutOfDimension(tiles, static_cast<int64_t>(d)));
+    return AreIndependent(all, devices_);
+  }
+
+  // One that does not fit is an error where the array is divided, or, in a manual region, left out.
+  void State(int array, const StatedSharding& stated) {
+    if (array < 0) return;
+    std::vector<TileCut>& cuts = made_.cuts[array];
+    const TileAssignment& tiles = stated.tiles;
+    const bool fits =
+        tiles.counts.size() == cuts.size() && static_cast<int64_t>(tiles.tile_of.size()) == devices_ &&
+        absl::c_all_of(tiles.tile_of, [&](const std::vector<int64_t>& tile) { return tile.size() == cuts.size(); }) &&
+        KeepsReserved(array, tiles);
+    for (size_t d = 0; d < cuts.size(); ++d) {
+      TileCut cut;
+      if (!tiles.IsWhole() && fits) cut = CutOfDimension(tiles, static_cast<int64_t>(d));
+      const bool is_closed = d >= stated.is_open.size() || !stated.is_open[d];
+      made_.closed[array][d] = is_closed;
+      if (d >= stated.priorities.size() || stated.priorities[d] == 0) {
+        cuts[d] = std::move(cut);
+        continue;
+      }
+      made_.closed[array][d] = true;
+      if (cut.count > 1) made_.reserved[array].push_back(cut);
+      made_.withheld.push_back({stated.priorities[d], array, d, std::move(cut), is_closed});
+    }
+    if (static_cast<int64_t>(stated.replicated.tile_of.size()) != devices_ ||
+        absl::c_any_of(stated.replicated.tile_of, [](const std::vector<int64_t>& tile) { return tile.empty(); }))
+      return;
+    for (size_t i = 0; i < stated.replicated.counts.size(); ++i) {
+      if (stated.replicated.counts[i] > 1)
+        made_.reserved[array].push_back(CutOfDimension(stated.replicated, static_cast<int64_t>(i)));
+    }
+  }
+
+  // What a parameter or result states is closed.
+  absl::StatusOr<std::vector<StatedSharding>> ClosedBy(const HloInstruction& instruction, size_t leaves) const {
+    std::vector<StatedSharding> stated(leaves);
+    if (!DividesArray(ShardingOf(instruction))) return stated;
+    HILO_ASSIGN_OR_RETURN(stated, meshes_.StatedBy(instruction, static_cast<int64_t>(leaves)));
+    for (StatedSharding& one : stated) one.is_open.clear();
+    return stated;
+  }
+
+  absl::Status AddParameter(const HloInstruction* parameter, int64_t number) {
+    std::vector<int>& arrays = made_.leaves[parameter] = NewArrays(parameter->shape());
+    if (const std::string group = ShardGroupOf(*parameter); !group.empty() && arrays.size() == 1)
+      groups_[group].push_back(arrays[0]);
+    if (ShardingOf(*parameter).empty() && IsOpen(open_.parameters, number)) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(*parameter, arrays.size()));
+    for (size_t i = 0; i < arrays.size(); ++i) State(arrays[i], stated[i]);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddResults(const HloInstruction& root) {
+    const std::vector<int> arrays = ArraysOf(&root);
+    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, ClosedBy(root, arrays.size()));
+    made_.results = NewArrays(root.shape());
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      if (!IsOpen(open_.results, static_cast<int64_t>(i))) State(made_.results[i], stated[i]);
+      AddEdge({arrays[i]}, made_.results[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  // Hands values on, as loops do.
+  void AddEdge(std::vector<int> from, int to) {
+    if (to < 0 || absl::c_linear_search(from, -1)) return;
+    ShardingRelation edge{.rule = IdentityRule(*made_.shapes[to], from.size() + 1), .arrays = std::move(from)};
+    edge.operands = edge.arrays.size();
+    edge.arrays.push_back(to);
+    made_.relations.push_back(std::move(edge));
+  }
+
+  absl::Status AddComputation(const HloComputation& computation, int depth) {
+    const ManualRegion* const outer = region_;
+    const bool outer_is_nested = is_nested_;
+    for (const HloInstruction* instruction : computation.MakePostOrder()) {
+      if (made_.leaves.contains(instruction)) continue;
+      const ManualRegion* const own = regions_.Of(instruction);
+      region_ = outer != nullptr ? outer : own;
+      is_nested_ = outer_is_nested || (outer != nullptr ? own != nullptr : regions_.IsNested(instruction));
+      HILO_RETURN_IF_ERROR(Add(instruction, depth));
+    }
+    region_ = outer;
+    is_nested_ = outer_is_nested;
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const HloInstruction* op, int depth) {
+    if (op->opcode() == HloOpcode::kTuple) {
+      std::vector<int> arrays;
+      for (const HloInstruction* operand : op->operands()) {
+        const std::vector<int>& of = ArraysOf(operand);
+        arrays.insert(arrays.end(), of.begin(), of.end());
+      }
+      made_.leaves[op] = std::move(arrays);
+      return absl::OkStatus();
+    }
+    if (op->opcode() == HloOpcode::kGetTupleElement) {
+      const Shape& tuple = op->operand(0)->shape();
+      size_t first = 0;
+      for (int64_t i = 0; i < op->tuple_index(); ++i) first += ShapeUtil::Leaves(tuple.tuple_shapes(i)).size();
+      const std::vector<int>& of = ArraysOf(op->operand(0));
+      const size_t count = ShapeUtil::Leaves(op->shape()).size();
+      std::vector<int> arrays(of.begin() + first, of.begin() + first + count);
+      made_.leaves[op] = std::move(arrays);
+      return absl::OkStatus();
+    }
+    if (op->opcode() == HloOpcode::kWhile && depth < kDeepest) return AddLoop(op, depth);
+    if (op->opcode() == HloOpcode::kConditional && depth < kDeepest) return AddBranches(op, depth);
+    std::vector<int> arrays = NewArrays(op->shape());
+    made_.leaves[op] = arrays;
+    if (op->opcode() == HloOpcode::kOptimizationBarrier) {
+      const std::vector<int> from = ArraysOf(op->operand(0));
+      for (size_t i = 0; i < arrays.size(); ++i) AddEdge({from[i]}, arrays[i]);
+      return absl::OkStatus();
+    }
+    if (IsShardingMark(*op)) return AddMark(op, arrays);
+    if (CutsOrJoins(*op)) return AddManualEdge(op, arrays);
+    std::optional<OpFactors> factors = FactorsOf(*op);
+    if (!factors.has_value() && region_ != nullptr) factors = region_->FactorsOf(*op);
+    std::optional<ShardingRule> rule;
+    if (factors.has_value()) rule = ShardingRuleOf(*op, *factors);
+    if (!rule.has_value()) return absl::OkStatus();
+    ShardingRelation relation{
+        .rule = *std::move(rule), .opcode = op->opcode(), .is_elementwise = IsElementwise(op->opcode())};
+    for (const HloInstruction* operand : op->operands()) relation.arrays.push_back(ArraysOf(operand)[0]);
+    relation.operands = relation.arrays.size();
+    relation.arrays.insert(relation.arrays.end(), arrays.begin(), arrays.end());
+    made_.relations.push_back(std::move(relation));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddMark(const HloInstruction* mark, const std::vector<int>& arrays) {
+    const int operand = ArraysOf(mark->operand(0))[0];
+    if (!mark->shape().IsArray()) return absl::OkStatus();
+    if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
+    AddEdge({operand}, arrays[0]);
+    const absl::string_view sharding = ShardingOf(*mark);
+    if (!StatesSharding(*mark)) return absl::OkStatus();
+    if (const std::string group = ShardGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
+    if (!DividesArray(sharding) && !absl::StrContains(sharding, "replicated")) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
+    stated[0].tiles = stated[0].tiles.Reduced();
+    State(arrays[0], stated[0]);
+    // What is only made to be marked is made that way.
+    const HloInstruction* marked = mark->operand(0);
+    const bool is_final = !absl::c_linear_search(stated[0].is_open, true) &&
+                          absl::c_all_of(stated[0].priorities, [](int64_t priority) { return priority == 0; });
+    if (is_final && !IsShardingMark(*marked) && !CutsOrJoins(*marked) &&
+        marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter() && marked->users().size() == 1)
+      State(operand, {.tiles = stated[0].tiles});
+    return absl::OkStatus();
+  }
+
+  // Of a manual region: the whole array is cut along the manual axes first, and then as the local one.
+  absl::Status AddRegionEdge(const HloInstruction* call, const ManualRegion& region, const std::vector<int>& arrays) {
+    HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> manual, meshes_.TilesOfCall(*call));
+    HILO_ASSIGN_OR_RETURN(const std::vector<StatedSharding> stated, meshes_.StatedByCall(*call));
+    for (size_t i = 0; i < manual.size() && i < arrays.size() && i < stated.size(); ++i) {
+      const int operand = ArraysOf(call->operand(static_cast<int64_t>(i)))[0];
+      if (operand < 0 || arrays[i] < 0) continue;
+      int whole = arrays[i], local = operand;
+      if (CutsToLocal(*call)) {
+        const ManualRegion* const inside = std::exchange(region_, nullptr);
+        whole = NewArray(*made_.shapes[operand]);
+        region_ = inside;
+        local = arrays[i];
+        AddEdge({operand}, whole);
+      }
+      State(whole, stated[i]);
+      ShardingRelation edge{.operands = 1};
+      edge.rule.tensors.resize(2);
+      const bool cuts = CutsToLocal(*call);
+      std::vector<std::vector<int>>&of_whole = edge.rule.tensors[cuts ? 0 : 1],
+      &of_local = edge.rule.tensors[cuts ? 1 : 0];
+      std::vector<TileCut> by_manual;
+      for (int64_t d = 0; d < made_.shapes[whole]->rank(); ++d) {
+        const int64_t count = by_manual.emplace_back(CutOfDimension(manual[i], d)).count;
+        std::vector<int>& factors = of_whole.emplace_back();
+        if (count > 1) {
+          factors.push_back(static_cast<int>(edge.rule.factors.size()));
+          edge.rule.factors.push_back({count, true});
+        }
+        factors.push_back(static_cast<int>(edge.rule.factors.size()));
+        of_local.push_back({factors.back()});
+        edge.rule.factors.push_back({made_.shapes[whole]->dimensions(d) / count, true});
+      }
+      // The manual axes cut only what the call says.
+      for (const TileCut& axis : region.axes) {
+        by_manual.push_back(axis);
+        if (AreIndependent(by_manual, devices_)) made_.reserved[whole].push_back(axis);
+        by_manual.pop_back();
+      }
+      edge.arrays = cuts ? std::vector<int>{whole, local} : std::vector<int>{local, whole};
+      made_.relations.push_back(std::move(edge));
+    }
+    return absl::OkStatus();
+  }
+
+  // Of a manual computation, whose inner arrays have no shardings.
+  absl::Status AddManualEdge(const HloInstruction* call, const std::vector<int>& arrays) {
+    HILO_RETURN_IF_ERROR(CheckCount(*call));
+    if (const ManualRegion* region = regions_.OfEdge(call);
+        region != nullptr && (region_ == nullptr || region_ == region))
+      return AddRegionEdge(call, *region, arrays);
+    HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
+    for (size_t i = 0; i < tiles.size() && i < arrays.size(); ++i) {
+      if (!CutsToLocal(*call)) {
+        State(arrays[i], {.tiles = tiles[i].Reduced()});
+        continue;
+      }
+      const HloInstruction* operand = call->operand(static_cast<int64_t>(i));
+      if (!operand->shape().IsArray()) continue;
+      const bool is_nested = std::exchange(is_nested_, false);
+      const int as_given = NewArray(operand->shape());
+      is_nested_ = is_nested;
+      State(as_given, {.tiles = tiles[i].Reduced()});
+      AddEdge({ArraysOf(operand)[0]}, as_given);
+    }
+    return absl::OkStatus();
+  }
+
+  // The state of a loop is one array for each leaf: its value before the first iteration and the one that the body
+  // returns are handed on to it.
+  absl::Status AddLoop(const HloInstruction* loop, int depth) {
+    const HloComputation &condition = *loop->called_computation(0), &body = *loop->called_computation(1);
+    const HloInstruction* in_body = body.parameter_instruction(0);
+    const bool is_new = !made_.leaves.contains(in_body);
+    if (is_new) made_.leaves[in_body] = NewArrays(in_body->shape());
+    const std::vector<int> state = ArraysOf(in_body);
+    made_.leaves.try_emplace(condition.parameter_instruction(0), state);
+    made_.leaves[loop] = state;
+    HILO_RETURN_IF_ERROR(AddComputation(condition, depth + 1));
+    HILO_RETURN_IF_ERROR(AddComputation(body, depth + 1));
+    const std::vector<int> before = ArraysOf(loop->operand(0)), after = ArraysOf(body.root_instruction());
+    for (size_t i = 0; i < state.size(); ++i) {
+      if (after[i] == state[i]) {
+        AddEdge({before[i]}, state[i]);
+      } else {
+        AddEdge({before[i], after[i]}, state[i]);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddBranches(const HloInstruction* conditional, int depth) {
+    const std::vector<int> results = NewArrays(conditional->shape());
+    made_.leaves[conditional] = results;
+    std::vector<std::vector<int>> from(results.size());
+    for (int64_t i = 1; i < conditional->operand_count(); ++i) {
+      const HloComputation& branch = *conditional->called_computation(i - 1);
+      const std::vector<int> given = ArraysOf(conditional->operand(i));
+      const auto [it, is_new] = made_.leaves.try_emplace(branch.parameter_instruction(0), given);
+      if (!is_new) {
+        const std::vector<int> taken = it->second;
+        for (size_t leaf = 0; leaf < given.size(); ++leaf) {
+          if (taken[leaf] != given[leaf]) AddEdge({given[leaf]}, taken[leaf]);
+        }
+      }
+      HILO_RETURN_IF_ERROR(AddComputation(branch, depth + 1));
+      const std::vector<int>& returned = ArraysOf(branch.root_instruction());
+      for (size_t leaf = 0; leaf < results.size(); ++leaf) from[leaf].push_back(returned[leaf]);
+    }
+    for (size_t leaf = 0; leaf < results.size(); ++leaf) AddEdge(std::move(from[leaf]), results[leaf]);
+    return absl::OkStatus();
+  }
+
+  const HloModule& module_;
+  const ShardingMeshes& meshes_;
+  const ManualRegions& regions_;
+  const OpenValues& open_;
+  const int64_t devices_;
+  ShardingRelations made_;
+  const ManualRegion* region_ = nullptr;            // in which arrays are made now, and cut along no manual axis
+  bool is_nested_ = false;                          // ... and along no other axis either
+  std::map<std::string, std::vector<int>> groups_;  // of arrays that are sharded alike
+};
+
+}  // namespace
+
+absl::StatusOr<ShardingRelations> RelateShardings(const HloModule& module, const ShardingMeshes& meshes,
+                                                  const ManualRegions& regions, const OpenValues& open) {
+  return RelationBuilder(module, meshes, regions, open).Build();
+}
+
+}  // namespace hilo
