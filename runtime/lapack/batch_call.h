@@ -171,6 +171,17 @@ class BatchCall {
   int64_t count_ = -1;
 };
 
+// The routines in lanes for numbers T, and a pointer to the components of a number.
+template <typename T>
+const LaneRoutines<RealOf<T>>& Lanes() {
+  const LaneKernels<RealOf<T>>& kernels = HostLaneKernels<RealOf<T>>();
+  return kIsComplex<T> ? kernels.complex : kernels.real;
+}
+template <typename T>
+RealOf<T>* Components(T* numbers) {
+  return reinterpret_cast<RealOf<T>*>(numbers);
+}
+
 // Uninitialised memory for `count` elements, at least one. Errors: ResourceExhausted.
 template <typename E>
 absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {

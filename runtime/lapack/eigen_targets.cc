@@ -25,6 +25,12 @@ absl::Status Syevd(const Call& call) {
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == n,
                                  "square matrices and an eigenvalue for each row"));
+  if (IsRotatedInLanes(call.batch, n, n)) {
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<R>(LaneWorkSize(LaneEigenElements(n))));
+    Lanes<T>().eigen(Components(batch.Result(0, 0)), n, uplo == 'L', mode == 'V', batch.count(),
+                     batch.template Result<R>(1, 0), batch.template Result<Int>(2, 0), work.get());
+    return absl::OkStatus();
+  }
   const auto run = [&](int64_t b, T* work, const Int* lwork, R* rwork, const Int* lrwork, Int* iwork,
                        const Int* liwork) {
     T* a = batch.Result(0, b);
@@ -234,6 +240,14 @@ absl::Status SingularValues(const Call& call) {
                                                  u_columns == (mode == 'A' ? m : k) && v_rows == (mode == 'A' ? n : k)),
                                  "vectors of the matrix's sizes, as many as the mode asks for"));
   if (batch.count() == 0) return absl::OkStatus();
+  if (IsRotatedInLanes(call.batch, m, n)) {
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<R>(LaneWorkSize(LaneSingularElements(m, n))));
+    const LaneVectors wanted = mode == 'N' ? LaneVectors::kNone : mode == 'S' ? LaneVectors::kThin : LaneVectors::kFull;
+    Lanes<T>().singular(Components(batch.Result(0, 0)), m, n, wanted, batch.count(), batch.template Result<R>(1, 0),
+                        Components(batch.Result(2, 0)), Components(batch.Result(3, 0)),
+                        batch.template Result<Int>(4, 0), work.get());
+    return absl::OkStatus();
+  }
   const int64_t small = k, large = std::max(m, n);
   HILO_ASSIGN_OR_RETURN(
       const auto rwork,

@@ -7,17 +7,6 @@
 namespace hilo::lapack {
 namespace {
 
-// The routines in lanes for numbers T, and a pointer to the components of a number.
-template <typename T>
-const LaneRoutines<RealOf<T>>& Lanes() {
-  const LaneKernels<RealOf<T>>& kernels = HostLaneKernels<RealOf<T>>();
-  return kIsComplex<T> ? kernels.complex : kernels.real;
-}
-template <typename T>
-RealOf<T>* Components(T* numbers) {
-  return reinterpret_cast<RealOf<T>*>(numbers);
-}
-
 template <typename T>
 absl::Status Potrf(const Call& call) {
   using B = BatchCall<T>;
@@ -84,6 +73,12 @@ absl::Status Geqrf(const Call& call) {
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(
       B::Expect(batch.ResultSize(1, 1) == std::min(m, n), "as many taus as the smaller size of the matrix"));
+  if (IsReflectedInLanes(call.batch, m, n)) {
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<RealOf<T>>(LaneWorkSize(int64_t{m} * n)));
+    Lanes<T>().factor_orthogonal(Components(batch.Result(0, 0)), m, n, batch.count(), Components(batch.Result(1, 0)),
+                                 work.get());
+    return absl::OkStatus();
+  }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
     CallRoutine(batch.routines().geqrf, &m, &n, batch.Result(0, b), &lda, batch.Result(1, b), work, lwork, &info);
@@ -122,6 +117,12 @@ absl::Status Orgqr(const Call& call) {
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = batch.OperandSize(1, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(m >= n && n >= k, "no more reflectors than columns, and no more columns than rows"));
+  if (IsReflectedInLanes(call.batch, m, n)) {
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<RealOf<T>>(LaneWorkSize(int64_t{m} * n)));
+    Lanes<T>().generate_orthogonal(Components(batch.Result(0, 0)), m, n, k, batch.count(),
+                                   Components(batch.Operand(1, 0)), work.get());
+    return absl::OkStatus();
+  }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
     CallRoutine(batch.routines().orgqr, &m, &n, &k, batch.Result(0, b), &lda, batch.Operand(1, b), work, lwork, &info);
