@@ -92,6 +92,18 @@ class SlabMemoryManager : public jitlink::JITLinkMemoryManager {
   CodeMemory* memory_;
 };
 
+// Returns the order in which threads that take one module after the other end at about the same time.
+std::vector<size_t> LargestFirst(const std::vector<HostModule>& modules) {
+  std::vector<std::pair<unsigned, size_t>> sizes;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    sizes.emplace_back(modules[i].module == nullptr ? 0 : modules[i].module->getInstructionCount(), i);
+  }
+  std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<size_t> order;
+  for (const auto& [size, i] : sizes) order.push_back(i);
+  return order;
+}
+
 // The definitions, references and sizes of the objects, from their symbol and section tables.
 struct ObjectSummary {
   std::vector<std::string> defined;
@@ -318,7 +330,8 @@ absl::StatusOr<std::vector<std::string>> HostJit::CompileToObjects(std::vector<H
     results[i] = CompileOne(std::move(modules[i]), Output::kObject, modules.size() > 1 ? options_.store : nullptr);
   };
   if (parallel && modules.size() > 1) {
-    parallel(modules.size(), body);
+    const std::vector<size_t> order = LargestFirst(modules);
+    parallel(modules.size(), [&](size_t i) { body(order[i]); });
   } else {
     for (size_t i = 0; i < modules.size(); ++i) body(i);
   }
