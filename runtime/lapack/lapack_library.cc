@@ -32,7 +32,10 @@ constexpr const char* kCandidates[] = {HILO_OPENBLAS("pthread"), "libopenblas.so
 
 struct OpenBlas {
   void* handle = nullptr;
+  std::string prefix;       // of all names: "scipy_" in the builds of the Python package scipy-openblas32
   bool concurrent = false;  // whether threads may call it at the same time
+
+  void* Find(const std::string& name) const { return dlsym(handle, (prefix + name).c_str()); }
 };
 
 OpenBlas Open() {
@@ -41,13 +44,14 @@ OpenBlas Open() {
   flags |= RTLD_DEEPBIND;
 #endif
   for (const char* name : kCandidates) {
-    void* library = dlopen(name, flags);
-    if (library == nullptr) continue;
-    auto* parallel = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_parallel"));
-    auto* set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
-    const bool concurrent = parallel != nullptr && set_threads != nullptr && parallel() != 0;
-    if (concurrent) set_threads(1);
-    return {library, concurrent};
+    OpenBlas library{.handle = dlopen(name, flags)};
+    if (library.handle == nullptr) continue;
+    if (dlsym(library.handle, "scipy_openblas_get_parallel") != nullptr) library.prefix = "scipy_";
+    auto* parallel = reinterpret_cast<int (*)()>(library.Find("openblas_get_parallel"));
+    auto* set_threads = reinterpret_cast<void (*)(int)>(library.Find("openblas_set_num_threads"));
+    library.concurrent = parallel != nullptr && set_threads != nullptr && parallel() != 0;
+    if (library.concurrent) set_threads(1);
+    return library;
   }
   return {};
 }
@@ -59,12 +63,12 @@ const OpenBlas& Opened() {
 
 // All routines with a letter in front, or nothing.
 std::optional<Routines> Load(char letter, bool is_complex) {
-  void* const library = Opened().handle;
-  if (library == nullptr) return std::nullopt;
+  const OpenBlas& library = Opened();
+  if (library.handle == nullptr) return std::nullopt;
   Routines routines;
   bool complete = true;
   const auto find = [&](const char* name) {
-    void* routine = dlsym(library, (letter + std::string(name) + "_").c_str());
+    void* routine = library.Find(letter + std::string(name) + "_");
     complete = complete && routine != nullptr;
     return routine;
   };
