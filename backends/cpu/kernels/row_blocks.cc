@@ -84,12 +84,20 @@ std::optional<Box> OperandBox(const HloInstruction& instruction, int64_t i, cons
       result[d] = (box[d] - 1) * instruction.attrs<SliceAttrs>().slice[d].stride + 1;
     return result;
   }
+  if (opcode == HloOpcode::kPad || opcode == HloOpcode::kConcatenate) {
+    if (operand.rank() == 0) return Box();
+    Box result = box;
+    for (size_t d = 0; d < box.size(); ++d)
+      result[d] = std::max<int64_t>(1, std::min(box[d], operand.dimensions(static_cast<int64_t>(d))));
+    return result;
+  }
   if (!IsElementwise(opcode)) return std::nullopt;
   return operand.rank() == 0 ? Box() : box;
 }
 
-// Returns true if all arrays that `root` reads for a vector of `width` elements in `box` are few runs.
-bool ReadsRuns(const HloInstruction* root, const Box& box, int width) {
+// Returns true if all arrays that `root` reads for a vector of elements in `box` are runs that span at most `most`
+// elements.
+bool ReadsRuns(const HloInstruction* root, const Box& box, int64_t most) {
   using Read =
       std::tuple<const HloInstruction*, Box, /*is_run=*/bool>;  // of consecutive elements, or of any in the box
   const bool is_fused = root->parent()->IsFusion();
@@ -102,7 +110,7 @@ bool ReadsRuns(const HloInstruction* root, const Box& box, int width) {
     const auto& [instruction, here, is_run] = read;
     if (!instruction->shape().IsArray()) return false;
     if (instruction->IsParameter() || instruction->IsConstant() || (!is_fused && instruction != root)) {
-      if (!is_run && Span(instruction->shape(), here) > kMostRuns * width) return false;
+      if (!is_run && Span(instruction->shape(), here) > most) return false;
       continue;
     }
     if (instruction->opcode() == HloOpcode::kIota) continue;
@@ -152,7 +160,7 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
   int64_t row = 1;
   for (int64_t rank = 1; rank < shape.rank(); ++rank) {
     row *= shape.dimensions(shape.rank() - rank);
-    if (row >= 2 * width) break;
+    if (row >= (row_width > 1 ? 2 : kMostVectors) * width) break;
     const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
     const RowBlocks blocks = BestBlock(rank, row, rows, width);
     const double vectors_per_element =
@@ -163,7 +171,9 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     for (int64_t d = shape.rank() - rank; d < shape.rank(); ++d) box[d] = shape.dimensions(d);
     box[shape.rank() - rank - 1] = RowsOfVector(blocks);
     bool is_suitable = true;
-    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, width);
+    // Boxes of rows of several vectors are longer than what one of these reads.
+    const int64_t most = (row_width > 1 ? kMostRuns : kMostVectors) * width;
+    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, most);
     if (!is_suitable) continue;
     best = blocks;
     least = vectors_per_element;
