@@ -84,6 +84,9 @@ absl::StatusOr<Results> ConstantLike(OpConversion& c) {
   const PrimitiveType type = c.ResultType().element;
   if (value == nullptr || c.ResultType().kind != Type::Kind::kTensor)
     return InvalidArgument("expected a number as value, and a result of its type");
+  if (value->type != nullptr && value->type->element != type)
+    return InvalidArgument("expected a value of the result's elements, ", ElementText(c.ResultType()), ", got ",
+                           ElementText(*value->type));
   HILO_ASSIGN_OR_RETURN(Literal literal, Literal::Create(ShapeUtil::MakeScalarShape(type)));
   if (value->kind == Attribute::Kind::kFloat) {
     literal = LiteralUtil::FromDouble(type, value->number);

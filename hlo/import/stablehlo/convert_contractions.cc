@@ -64,6 +64,8 @@ absl::StatusOr<Word> Algorithm(const OpConversion& c) {
   const absl::string_view lhs = AlgorithmType(c, "lhs_precision_type");
   const absl::string_view rhs = AlgorithmType(c, "rhs_precision_type"), sum = AlgorithmType(c, "accumulation_type");
   if (lhs.empty()) return Word();
+  HILO_ASSIGN_OR_RETURN(const std::vector<Precision> precisions, Precisions(c));
+  if (!precisions.empty()) return InvalidArgument("expected DEFAULT as precision_config beside an algorithm");
   HILO_ASSIGN_OR_RETURN(const int64_t lhs_components, c.Integer("lhs_component_count"));
   HILO_ASSIGN_OR_RETURN(const int64_t rhs_components, c.Integer("rhs_component_count"));
   HILO_ASSIGN_OR_RETURN(const int64_t products, c.Integer("num_primitive_operations"));

@@ -99,6 +99,9 @@ absl::StatusOr<std::vector<int64_t>> SliceSizes(const OpConversion& c) {
 absl::StatusOr<Results> DynamicGather(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(3));
   HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  const int64_t rank = c.operands[0]->shape().rank();
+  if (const Shape& count = c.operands[2]->shape(); count.rank() != 1 || count.dimensions(0) != rank)
+    return InvalidArgument("expected ", rank, " integers as slice sizes, got ", count.ToString());
   absl::StatusOr<std::vector<int64_t>> sizes = c.ConstantIntegers(c.operands[2], "slice sizes");
   if (!sizes.ok() && c.ResultType().IsStatic()) sizes = SliceSizes(c);
   if (!sizes.ok()) return sizes.status();

@@ -17,6 +17,10 @@ absl::StatusOr<Results> Reduce(OpConversion& c) {
 absl::StatusOr<Results> Map(OpConversion& c) {
   auto attributes = std::make_unique<MapAttrs>();
   HILO_ASSIGN_OR_RETURN(attributes->dimensions, c.Integers("dimensions"));
+  HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
+  if (const Shape& shape = c.operands[0]->shape(); static_cast<int64_t>(attributes->dimensions.size()) != shape.rank())
+    return InvalidArgument("expected all dimensions of ", shape.ToString(), " as dimensions, got ",
+                           attributes->dimensions.size());
   return c.Split(c.Add(HloOpcode::kMap, c.operands, std::move(attributes), c.regions));
 }
 

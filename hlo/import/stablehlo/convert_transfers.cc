@@ -74,7 +74,14 @@ absl::StatusOr<Results> Outfeed(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kOutfeed, {data, c.operands.back()}, std::move(attributes)));
 }
 
-absl::StatusOr<std::unique_ptr<TransferAttrs>> Transfer(const OpConversion& c) {
+// `to_host`: whether the operation sends. Channels between devices have type 1, from a device to the host 2, and from
+// the host to a device 3.
+absl::StatusOr<std::unique_ptr<TransferAttrs>> Transfer(const OpConversion& c, bool to_host) {
+  const int64_t expected = !c.Flag("is_host_transfer") ? 1 : to_host ? 2 : 3;
+  HILO_ASSIGN_OR_RETURN(const int64_t type, c.IntegerOr("channel_type", expected));
+  if (type != expected)
+    return InvalidArgument("expected ", expected, " as the channel's type where is_host_transfer is ",
+                           c.Flag("is_host_transfer") ? "true" : "false", ", got ", type);
   auto attributes = std::make_unique<TransferAttrs>();
   HILO_ASSIGN_OR_RETURN(attributes->channel_id, c.Integer("channel_id"));
   attributes->is_host_transfer = c.Flag("is_host_transfer");
@@ -96,7 +103,7 @@ absl::Status NamePairs(const OpConversion& c, HloInstruction* transfer) {
 absl::StatusOr<Results> Send(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectAtLeast(1));
   HILO_ASSIGN_OR_RETURN(HloInstruction * data, c.Joined(absl::MakeConstSpan(c.operands).first(c.operands.size() - 1)));
-  HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c));
+  HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c, /*to_host=*/true));
   HILO_ASSIGN_OR_RETURN(HloInstruction * started,
                         c.Add(HloOpcode::kSend, {data, c.operands.back()}, attributes->Clone()));
   HILO_RETURN_IF_ERROR(NamePairs(c, started));
@@ -107,7 +114,7 @@ absl::StatusOr<Results> Receive(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_RETURN_IF_ERROR(ExpectTokenResult(c));
   HILO_ASSIGN_OR_RETURN(const Shape data, ReceivedShape(c));
-  HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c));
+  HILO_ASSIGN_OR_RETURN(const auto attributes, Transfer(c, /*to_host=*/false));
   const Shape shape(std::vector<Shape>{data, ShapeUtil::MakeScalarShape(U32), ShapeUtil::MakeTokenShape()});
   HILO_ASSIGN_OR_RETURN(HloInstruction * started, c.Add(HloOpcode::kRecv, c.operands, attributes->Clone(), {}, &shape));
   HILO_RETURN_IF_ERROR(NamePairs(c, started));

@@ -27,6 +27,7 @@
 #include "hlo/import/stablehlo/captures.h"
 #include "hlo/import/stablehlo/entry_conversion.h"
 #include "hlo/import/stablehlo/op_conversion.h"
+#include "hlo/import/stablehlo/operation_form.h"
 #include "hlo/import/stablehlo/quantization.h"
 #include "hlo/import/stablehlo/shardings.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
@@ -371,6 +372,9 @@ class GraphConversion {
     std::vector<Shape> shapes;
     for (size_t i = 0; i < arguments.size(); ++i) {
       HILO_ASSIGN_OR_RETURN(const HloInstruction* first, ValueIn(outside, *op.operands[i]));
+      const Type& type = *arguments[i]->type;
+      if (type.IsStatic() && !ShapeUtil::Compatible(type.shape, first->shape()))
+        return InvalidArgument("a loop over ", first->shape().ToString(), " has a region of ", TypeText(type));
       shapes.push_back(first->shape());
     }
     for (const Value* value : captured) {
@@ -430,6 +434,7 @@ class GraphConversion {
   }
 
   absl::Status ConvertOperation(const Operation& op) {
+    HILO_RETURN_IF_ERROR(CheckForm(op));
     Frame& frame = frames_.back();
     HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> operands, ValuesIn(frame, op.operands));
     OpConversion conversion(op, frame.computation, std::move(operands), frame.regions, &state_);

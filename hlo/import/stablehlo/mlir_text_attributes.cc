@@ -192,8 +192,10 @@ absl::Status MlirValueReader::ReadConvolutionDimensions(std::vector<NamedAttribu
     HILO_RETURN_IF_ERROR(cursor_.Expect("["));
     Attribute* spatial = module_.AddAttribute();
     spatial->kind = Kind::kIntegers;
+    std::set<std::string> seen;
     for (int64_t dimension = 0; !cursor_.Take("]"); ++dimension) {
       const std::string label(cursor_.Word());
+      if (!seen.insert(label).second) return cursor_.Error(absl::StrCat("dimension ", label, " is given twice"));
       int64_t number = 0;
       if (label == part.first || label == part.second) {
         entries->push_back({label == part.first ? part.first_name : part.second_name, Integer(dimension)});

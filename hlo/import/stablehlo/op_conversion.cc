@@ -170,7 +170,11 @@ absl::StatusOr<HloInstruction*> OpConversion::Joined(absl::Span<HloInstruction* 
 }
 
 absl::StatusOr<Results> OpConversion::Split(HloInstruction* instruction) {
+  const Shape& shape = instruction->shape();
   if (op.results.size() == 1) return Results{instruction};
+  const size_t parts = shape.IsTuple() ? shape.tuple_shapes().size() : 1;
+  if (op.results.size() != parts)
+    return InvalidArgument("expected ", parts, " results, of ", shape.ToString(), ", got ", op.results.size());
   Results results;
   for (size_t i = 0; i < op.results.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(results.emplace_back(), Element(instruction, static_cast<int64_t>(i)));

@@ -108,7 +108,7 @@ constexpr Refusal kOfOperations[] = {
     {kInvalidArgument, R"(expected 1 operands, got 0; in stablehlo.case, line 3)",
      R"(%y = "stablehlo.case"() : () -> tensor<4xf32>)"},
     {kInvalidArgument,
-     R"(get-tuple-element: the operand must be a tuple, but is f32[4]; in stablehlo.add, line 3)",
+     R"(expected 1 results, of f32[4], got 2; in stablehlo.add, line 3)",
      R"(%y:2 = "stablehlo.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>))"},
     {kInvalidArgument, R"(expected 2 results, got 3; in chlo.top_k, line 3)",
      R"(%y:3 = "chlo.top_k"(%x) <{k = 2 : i64}> : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>, tensor<2xi32>))"},
@@ -121,7 +121,7 @@ constexpr Refusal kOfOperations[] = {
      R"(sizes that are not known when the program is compiled; in stablehlo.dynamic_iota, line 4)",
      R"(%s = stablehlo.custom_call @f(%x) : (tensor<4xf32>) -> tensor<1xi32>
     %y = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>)"},
-    {kInvalidArgument, R"(expected 1 integers as sizes, got f32[1]; in stablehlo.dynamic_iota, line 4)",
+    {kInvalidArgument, R"(expected an array of integers as operand 0, got tensor<1xf32>; in stablehlo.dynamic_iota, line 4)",
      R"(%s = stablehlo.constant dense<1.0> : tensor<1xf32>
     %y = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xf32>) -> tensor<?xf32>)"},
     {kInvalidArgument, R"(expected manual_axes; in sdy.manual_computation, line 3)",
@@ -221,7 +221,7 @@ constexpr Refusal kOfOperations[] = {
     {kInvalidArgument, R"(there is no function @; in stablehlo.composite, line 3)",
      R"(%y = "stablehlo.composite"(%x) <{name = "a.b"}> : (tensor<4xf32>) -> tensor<4xf32>)"},
     {kInvalidArgument,
-     R"(conditional: operand 0 must be pred[] or s32[], but is f32[4]; in stablehlo.if, line 3)",
+     R"(expected an array of i1 as operand 0, got tensor<4xf32>; in stablehlo.if, line 3)",
      R"(%y = "stablehlo.if"(%x) ({ "stablehlo.return"(%x) : (tensor<4xf32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
     {kInvalidArgument,
      R"(map: expects the called computations (to_apply), got 0 computations; in stablehlo.map, line 3)",
@@ -239,6 +239,61 @@ constexpr Refusal kOfOperations[] = {
     {kInvalidArgument,
      R"(cannot cut f32[4] into 2 pieces along dimension 0 and join them along 1; in stablehlo.all_to_all, line 3)",
      R"(%y = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected no region, got 1; in stablehlo.abs, line 3)",
+     R"(%y = "stablehlo.abs"(%x) ({ "stablehlo.return"() : () -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected 1 results, of f32[4], got 0; in stablehlo.abs, line 3)",
+     R"("stablehlo.abs"(%x) : (tensor<4xf32>) -> ())"},
+    {kInvalidArgument, R"(expected the attribute dimensions; in stablehlo.reverse, line 3)",
+     R"(%y = "stablehlo.reverse"(%x) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected the attribute source_target_pairs; in stablehlo.collective_permute, line 3)",
+     R"(%y = "stablehlo.collective_permute"(%x) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected true or false as has_side_effect; in stablehlo.custom_call, line 3)",
+     R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f", has_side_effect = 3.0 : f32}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected a list as precision_config; in stablehlo.dot, line 3)",
+     R"(%y = "stablehlo.dot"(%x, %x) <{precision_config}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>)"},
+    {kInvalidArgument, R"(expected an attribute with named parts as channel_handle; in stablehlo.collective_permute, line 3)",
+     R"(%y = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = 1 : i64}> : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected an array of i1 as operand 0, got tensor<i32>; in stablehlo.if, line 4)",
+     R"(%p = stablehlo.constant dense<1> : tensor<i32>
+ %y = "stablehlo.if"(%p) ({ "stablehlo.return"(%x) : (tensor<4xf32>) -> () }, { "stablehlo.return"(%x) : (tensor<4xf32>) -> () }) : (tensor<i32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected an array of i32 as operand 0, got tensor<i1>; in stablehlo.case, line 4)",
+     R"(%p = stablehlo.constant dense<true> : tensor<i1>
+ %y = "stablehlo.case"(%p) ({ "stablehlo.return"(%x) : (tensor<4xf32>) -> () }) : (tensor<i1>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected an array of integers as operand 1, got tensor<1xf32>; in stablehlo.dynamic_reshape, line 4)",
+     R"(%s = stablehlo.constant dense<4.0> : tensor<1xf32>
+ %y = stablehlo.dynamic_reshape %x, %s : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(operand 3 is tensor<1xi64>, but operand 1 is tensor<1xi32>; in stablehlo.real_dynamic_slice, line 5)",
+     R"(%s = stablehlo.constant dense<1> : tensor<1xi32>
+ %l = stablehlo.constant dense<1> : tensor<1xi64>
+ %y = stablehlo.real_dynamic_slice %x, %s, %s, %l : (tensor<4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi64>) -> tensor<?xf32>)"},
+    {kInvalidArgument, R"(expected 1 integers as slice sizes, got s32[2]; in stablehlo.dynamic_gather, line 5)",
+     R"(%s = stablehlo.constant dense<1> : tensor<2xi32>
+ %i = stablehlo.constant dense<1> : tensor<1xi32>
+ %y = "stablehlo.dynamic_gather"(%x, %i, %s) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], start_index_map = [0]>}> : (tensor<4xf32>, tensor<1xi32>, tensor<2xi32>) -> tensor<1xf32>)"},
+    {kInvalidArgument, R"(expected all dimensions of f32[4] as dimensions, got 0; in stablehlo.map, line 3)",
+     R"(%y = "stablehlo.map"(%x) <{dimensions = array<i64>}> ({ ^bb0(%a: tensor<f32>): "stablehlo.return"(%a) : (tensor<f32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(operand 1 is tensor<1x1x1xi32>, but operand 0 is tensor<1x4x1xf32>; in stablehlo.convolution, line 5)",
+     R"(%a = stablehlo.reshape %x : (tensor<4xf32>) -> tensor<1x4x1xf32>
+ %b = stablehlo.constant dense<1> : tensor<1x1x1xi32>
+ %y = "stablehlo.convolution"(%a, %b) <{dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64}> : (tensor<1x4x1xf32>, tensor<1x1x1xi32>) -> tensor<1x4x1xf32>)"},
+    {kInvalidArgument, R"(dimension f is given twice)",
+     R"(%y = "stablehlo.convolution"(%x, %x) <{dimension_numbers = #stablehlo.conv<[b, 0, f, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(expected DEFAULT as precision_config beside an algorithm; in stablehlo.dot_general, line 3)",
+     R"(%y = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], precision = [HIGH, HIGH], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>)"},
+    {kInvalidArgument, R"(expected 2 as the channel's type where is_host_transfer is true, got 1; in stablehlo.send, line 4)",
+     R"(%t = stablehlo.create_token : !stablehlo.token
+ %y = "stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>, is_host_transfer = true}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token)"},
+    {kInvalidArgument, R"(expected a value of the result's elements, i32, got f32; in chlo.constant_like, line 3)",
+     R"(%y = "chlo.constant_like"(%x) <{value = 1.0 : f32}> : (tensor<4xf32>) -> tensor<4xi32>)"},
+    {kInvalidArgument, R"(a loop over f32[4] has a region of tensor<4xi32>; in stablehlo.while, line 3)",
+     R"(%y = "stablehlo.while"(%x) ({ ^bb0(%a: tensor<4xi32>): %p = stablehlo.constant dense<false> : tensor<i1>
+ "stablehlo.return"(%p) : (tensor<i1>) -> () }, { ^bb0(%a: tensor<4xf32>): "stablehlo.return"(%a) : (tensor<4xf32>) -> () }) : (tensor<4xf32>) -> tensor<4xf32>)"},
+    {kInvalidArgument, R"(elements of operand 0, which is tensor<4x!quant.uniform<i8<-128:127>:f32, 0.5:0>>, have other scales as tensor<2x2x!quant.uniform<i8<-128:127>:f32, 0.25:0>>; in stablehlo.reshape, line 4)",
+     R"(%q = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>
+ %y = stablehlo.reshape %q : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>)"},
+    {kInvalidArgument, R"(have other scales as tensor<4xi8>; in stablehlo.reverse, line 4)",
+     R"(%q = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>
+ %y = "stablehlo.reverse"(%q) <{dimensions = array<i64: 0>}> : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xi8>)"},
 };
 // clang-format on
 
