@@ -97,13 +97,13 @@ absl::Status CheckDonations(absl::Span<const int64_t> donate, PJRT_Buffer* const
     const auto [first, is_new] = donated.try_emplace(arguments[i], i);
     if (!is_new)
       return InvalidArgument("arguments ", first->second, " and ", i,
-                             " are the same buffer, which cannot be donated twice");
+                             " are the same buffer, which cannot be donated twice, as in f(donate(a), donate(a))");
   }
   for (size_t i = 0; i < count; ++i) {
     const auto found = donated.find(arguments[i]);
     if (found != donated.end() && found->second != static_cast<int64_t>(i)) {
       return InvalidArgument("argument ", i, " is the buffer that is donated as argument ", found->second,
-                             " of the same call");
+                             " of the same call, as in f(donate(a), a)");
     }
   }
   return absl::OkStatus();

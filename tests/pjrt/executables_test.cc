@@ -83,7 +83,7 @@ TEST_F(ExecutablesTest, Donation_ReusesMemoryUnlessReferenced) {
 
   // Given up and used in one call.
   EXPECT_EQ(Run(loaded, {x, x}, &results),
-            "3: argument 1 is the buffer that is donated as argument 0 of the same call");
+            "3: argument 1 is the buffer that is donated as argument 0 of the same call, as in f(donate(a), a)");
   EXPECT_FALSE(IsDeleted(x));
   Destroy(x);
 
