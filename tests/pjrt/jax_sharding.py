@@ -232,6 +232,7 @@ def open_results_are_cut_as_operands():
                      lambda v: jnp.take_along_axis(v, jnp.argsort(v, 0), 0)):
         same(function, [x], [P("a", "b")], [P("a", "b")])
     same(lambda v: v[1:], [x], [P("a", "b")], [P(None, "b")])  # of seven rows
+    same(lambda v: v[1:, ::-1], [x], [P("a", "b")], [P(None, "b")])  # which move along the other dimension then
 
 
 @feature

@@ -92,7 +92,7 @@ class Origin {
   bool Through(const HloInstruction& op, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
     const int64_t d = shift_.dimension;
     const int64_t size = op.operand(0)->shape().dimensions(d);
-    if (!MovesAlong(op, d)) return op.operand_count() == 1 && From(op.operand(0), first, stride, begin, end, depth);
+    if (!MovesAlong(op, d)) return false;  // it waits, and moves along another dimension
     if (op.opcode() == HloOpcode::kReverse) return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
     if (op.opcode() == HloOpcode::kPad) return stride == 1 && ThroughPad(op, first, begin, end, depth);
     if (op.opcode() == HloOpcode::kConcatenate) return stride == 1 && ThroughConcatenate(op, first, begin, end, depth);
