@@ -18,6 +18,8 @@ namespace {
 
 // More vectors in a block cost more code than the lanes that they fill are worth.
 constexpr int64_t kMostVectors = 8;
+// The same for loops that are elements otherwise, which are mostly long.
+constexpr int64_t kFewVectors = 4;
 // Vectors that the elements of an array for one vector may span.
 constexpr int64_t kMostRuns = 3;
 // Blocks pay from this part of the vectors that single rows take.
@@ -133,10 +135,10 @@ int64_t RowsOfVector(const RowBlocks& blocks) {
   return most;
 }
 
-// Chooses the block that takes the fewest vectors a row.
-RowBlocks BestBlock(int64_t row_rank, int64_t row_elements, int64_t table_rows, int width) {
+// Chooses the block that takes the fewest vectors a row, of at most `most` vectors if it has several rows.
+RowBlocks BestBlock(int64_t row_rank, int64_t row_elements, int64_t table_rows, int width, int64_t most) {
   RowBlocks best{row_rank, row_elements, 1, width};
-  for (int64_t rows = 2; rows <= table_rows && rows * row_elements <= kMostVectors * width; ++rows) {
+  for (int64_t rows = 2; rows <= table_rows && rows * row_elements <= most * width; ++rows) {
     const RowBlocks blocks{row_rank, row_elements, rows, width};
     if (blocks.vectors() * best.block_rows < best.vectors() * rows) best = blocks;
   }
@@ -162,7 +164,7 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     row *= shape.dimensions(shape.rank() - rank);
     if (row >= (row_width > 1 ? 2 : kMostVectors) * width) break;
     const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
-    const RowBlocks blocks = BestBlock(rank, row, rows, width);
+    const RowBlocks blocks = BestBlock(rank, row, rows, width, row_width > 1 ? kMostVectors : kFewVectors);
     const double vectors_per_element =
         static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
     // A row alone is a block if its elements were computed one by one otherwise.
