@@ -184,8 +184,7 @@ absl::StatusOr<Results> Check(OpConversion& c) {
   if (absl::ConsumeSuffix(&target, "_const")) {
     const Attribute* value = c.op.Find("value");
     if (value == nullptr || value->kind != Attribute::Kind::kDense) return InvalidArgument("expected dense<...>");
-    HILO_ASSIGN_OR_RETURN(Literal literal, DenseElements(*value));
-    operands.push_back(c.AddConstant(std::make_shared<const Literal>(std::move(literal))));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), c.AddDense(*value));
   }
   auto attributes = std::make_unique<CustomCallAttrs>();
   attributes->custom_call_target = std::string(target);

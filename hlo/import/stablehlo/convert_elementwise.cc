@@ -3,7 +3,6 @@
 #include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
-#include "hlo/import/stablehlo/dense_literal.h"
 #include "hlo/import/stablehlo/op_conversion.h"
 
 namespace hilo::stablehlo {
@@ -51,20 +50,11 @@ absl::StatusOr<Results> ReducePrecision(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kReducePrecision, c.operands, std::move(attributes)));
 }
 
-// Many elements of one value are a broadcast.
 absl::StatusOr<Results> Constant(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(0));
   const Attribute* value = c.op.Find("value");
   if (value == nullptr) return InvalidArgument("expected a value");
-  const auto [entry, is_new] = c.state.literals.try_emplace(value);
-  if (is_new) {
-    HILO_ASSIGN_OR_RETURN(Literal literal, DenseElements(*value));
-    entry->second = std::make_shared<const Literal>(std::move(literal));
-  }
-  HloInstruction* constant = c.AddConstant(entry->second);
-  const Shape& shape = value->type->shape;
-  if (ShapeUtil::Compatible(constant->shape(), shape)) return Results{constant};
-  return c.Split(c.Add(HloOpcode::kBroadcast, {constant}, std::make_unique<BroadcastAttrs>(), {}, &shape));
+  return c.Split(c.AddDense(*value));
 }
 
 absl::StatusOr<Results> Identity(OpConversion& c) {

@@ -146,6 +146,18 @@ HloInstruction* OpConversion::AddConstant(std::shared_ptr<const Literal> literal
   return computation->AddInstruction(std::move(constant));
 }
 
+absl::StatusOr<HloInstruction*> OpConversion::AddDense(const Attribute& value) {
+  const auto [entry, is_new] = state.literals.try_emplace(&value);
+  if (is_new) {
+    HILO_ASSIGN_OR_RETURN(Literal literal, DenseElements(value));
+    entry->second = std::make_shared<const Literal>(std::move(literal));
+  }
+  HloInstruction* constant = AddConstant(entry->second);
+  const Shape& shape = value.type->shape;
+  if (ShapeUtil::Compatible(constant->shape(), shape)) return constant;
+  return Add(HloOpcode::kBroadcast, {constant}, std::make_unique<BroadcastAttrs>(), {}, &shape);
+}
+
 absl::StatusOr<HloInstruction*> OpConversion::Reshape(HloInstruction* operand, std::vector<int64_t> dimensions) {
   const Shape shape(operand->shape().element_type(), dimensions);
   HILO_RETURN_IF_ERROR(ShapeUtil::Validate(shape));

@@ -80,6 +80,8 @@ class OpConversion {
                                       std::unique_ptr<OpAttributes> attributes = nullptr,
                                       absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
   HloInstruction* AddConstant(std::shared_ptr<const Literal> literal);
+  // The array of an attribute dense<...>. Many elements of one value are a broadcast.
+  absl::StatusOr<HloInstruction*> AddDense(const Attribute& value);
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* operand, std::vector<int64_t> dimensions);
   absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation);
   absl::StatusOr<HloInstruction*> Element(HloInstruction* tuple, int64_t index);
