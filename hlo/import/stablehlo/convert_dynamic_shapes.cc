@@ -321,7 +321,18 @@ absl::StatusOr<Results> SetDimensionSize(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kSetDimensionSize, c.operands, std::move(attributes)));
 }
 
+// The sizes of an array, as index numbers.
+absl::StatusOr<Results> ShapeOf(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
+  const Shape& shape = c.operands[0]->shape();
+  if (!shape.IsArray() || !shape.is_static())
+    return Unimplemented("sizes that are not known when the program is compiled");
+  return Results{ConstantList(c, shape.dimensions())};
+}
+
 constexpr ConversionRule kRules[] = {
+    {"shape.shape_of", ShapeOf},
     {"stablehlo.dynamic_broadcast_in_dim", DynamicBroadcastInDim},
     {"stablehlo.dynamic_conv", DynamicConvolution},
     {"stablehlo.dynamic_gather", DynamicGather},

@@ -16,6 +16,25 @@ namespace hilo::stablehlo {
 
 using Kind = Attribute::Kind;
 
+namespace {
+
+// The decimal number of an integer that may be hexadecimal, or that fills all bits of a signed type: 0xFF and 255 are
+// -1 as i8. Other words as they are.
+std::string DecimalText(absl::string_view word, PrimitiveType type) {
+  absl::string_view digits = word;
+  const bool is_negative = absl::ConsumePrefix(&digits, "-");
+  const bool is_hexadecimal = absl::StartsWith(digits, "0x");
+  uint64_t value;
+  if (is_hexadecimal ? !absl::SimpleHexAtoi(digits, &value) : !absl::SimpleAtoi(digits, &value))
+    return std::string(word);
+  if (is_negative) return absl::StrCat("-", value);
+  const int unused = 64 - PrimitiveTypeBitWidth(type);
+  if (!IsSignedIntegralType(type) || value << unused >> unused != value) return absl::StrCat(value);
+  return absl::StrCat(static_cast<int64_t>(value << unused) >> unused);
+}
+
+}  // namespace
+
 // A number of `type`, as the bytes of a literal's element. Hexadecimal numbers are the bits of floats.
 absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes) {
   const size_t width = PrimitiveTypeByteSize(type);
@@ -25,7 +44,9 @@ absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveTyp
     return cursor_.Error("expected the two parts of a complex number");
   } else if (IsFloatingPointType(type) && absl::StartsWith(word, "0x") && absl::SimpleHexAtoi(word, &bits)) {
     std::memcpy(element, &bits, width);
-  } else if (absl::Status status = ParseNumber(word, type, element); !status.ok()) {
+  } else if (absl::Status status =
+                 ParseNumber(IsIntegralType(type) ? DecimalText(word, type) : std::string(word), type, element);
+             !status.ok()) {
     return cursor_.Error(status.message());
   }
   bytes->append(reinterpret_cast<const char*>(element), width);

@@ -166,7 +166,7 @@ const char* ExpectedElements(OperandRule rule, const Type& type) {
   switch (rule) {
     case OperandRule::kPredicate: return element == PRED ? nullptr : "i1";
     case OperandRule::kInt32: return element == S32 ? nullptr : "i32";
-    case OperandRule::kInteger: return IsIntegralType(element) && element != PRED ? nullptr : "integers";
+    case OperandRule::kInteger: return IsIntegralType(element) ? nullptr : "integers";
     case OperandRule::kFloat: return IsFloatingPointType(element) ? nullptr : "floats";
     case OperandRule::kOneElementType:
     case OperandRule::kOneType: return nullptr;
