@@ -4,7 +4,8 @@
 //                                                                         replicas and columns partitions
 //   %y = interpreter.probe %x, probe_id = "a" : T                         %x, kept under a name ...
 //   "check.expect_serialized_eq"(%z) {probe_id = "a"} : (T) -> ()         ... with which %z is compared
-//   %y = interpreter.print %x : T                                         %x, written to the standard output
+//   %y = interpreter.print %x : T                                         %x, written to the standard output;
+//                                                                         the result may be left out
 //
 // For run_parallel the module becomes one for as many replicas and partitions. Each device takes the inputs of its
 // process, calls the process's program, and gathers the results of all, which so are the same on all devices.
@@ -266,7 +267,7 @@ absl::StatusOr<Results> ExpectSerializedEqual(OpConversion& c) {
 absl::StatusOr<Results> Print(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_RETURN_IF_ERROR(AddCall(c, "interpreter.print", c.operands));
-  return Results(c.operands);
+  return c.op.results.empty() ? Results() : Results(c.operands);
 }
 
 constexpr ConversionRule kRules[] = {

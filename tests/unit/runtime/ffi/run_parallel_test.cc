@@ -151,9 +151,10 @@ TEST_F(InterpreterDialectTest, Probes) {
 TEST_F(InterpreterDialectTest, Prints) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(Run(R"(%p = interpreter.print %y : tensor<2xi32>
+                   interpreter.print %y : tensor<2xi32>
                    check.expect_eq_const %p, dense<[2, 4]> : tensor<2xi32>)"),
             absl::OkStatus());
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "s32[2] {2, 4}\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "s32[2] {2, 4}\ns32[2] {2, 4}\n");
 }
 
 TEST_F(InterpreterDialectTest, GridsThatDoNotFit) {
