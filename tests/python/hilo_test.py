@@ -103,6 +103,14 @@ class Compiling(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "expected a program as text, bytes or a path, got int"):
             hilo.compile(3)
 
+    def test_errors_without_results(self):
+        text = "module { func.func @main(%x: tensor<2xf32>) { check.expect_eq_const %x, dense<2.0> : tensor<2xf32> return } }"
+        for platform in "cpu", "cuda-emulated":
+            program = hilo.compile(text, platform=platform)
+            program([2.0, 2.0])
+            with self.assertRaisesRegex(hilo.Error, "2 of 2 elements"):
+                program([3.0, 3.0])
+
     def test_descriptions(self):
         program = hilo.compile(PAIR)
         self.assertEqual(program.parameters, [("state{0}", "f32", (2, 3), False), ("state{1}", "s32", (), False)])

@@ -213,8 +213,8 @@ static bool run_taken(ProgramObject* self, Argument* arguments, size_t count, co
   HiloEvent* event = NULL;
   bool ran = CHECK_UNLOCKED(hilo.HiloExecute(self->handle, buffers, count, options, results, num_results, &event));
   if (buffers != few) PyMem_Free(buffers);
-  /* Memory of the caller's is read until the end. */
-  if (ran && borrowed && !await_run(event)) {
+  /* Memory of the caller's is read until the end; errors of a run without results are seen nowhere else. */
+  if (ran && (borrowed || num_results == 0) && !await_run(event)) {
     for (size_t i = 0; i < num_results; ++i) hilo.HiloBufferDestroy(results[i]);
     ran = false;
   }
