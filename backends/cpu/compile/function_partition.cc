@@ -17,6 +17,11 @@ namespace {
 // Maximum LLVM operations per function; measured: one block of 2,000 dependent operations compiles in 0.3 s, 16,000 in
 // 15 s.
 constexpr int64_t kMaxFunctionSize = 1500;
+// The entry computation is divided into functions of up to its operations / kEntrySegments, at least kMinSegmentSize,
+// for threads to compile, if a run takes long enough for what passes between them through memory to
+// cost little.
+constexpr int64_t kEntrySegments = 4, kMinSegmentSize = 250;
+constexpr double kMinDividedNanoseconds = 2000;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
 // function, which takes up to 4 ns.
 constexpr int64_t kMinRepeatedSize = 40;
@@ -74,8 +79,9 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
   }
   for (const HloComputation* computation : computations) {
     if (!scopes.contains(computation)) continue;
-    if (plan.code_sizes_.at(computation) > kMaxFunctionSize) {
-      plan.PlanSegments(module, *computation);
+    const int64_t most = plan.MaxSegmentSize(*computation);
+    if (plan.code_sizes_.at(computation) > most) {
+      plan.PlanSegments(module, *computation, most);
     } else {
       plan.MarkFunction(module, *computation, plan.next_function_++);
     }
@@ -144,7 +150,12 @@ void FunctionPartition::MarkFunction(const HloModule& module, const HloComputati
   }
 }
 
-void FunctionPartition::PlanSegments(const HloModule& module, const HloComputation& computation) {
+int64_t FunctionPartition::MaxSegmentSize(const HloComputation& computation) const {
+  if (!computation.IsEntry() || costs_.at(&computation) < kMinDividedNanoseconds) return kMaxFunctionSize;
+  return std::clamp(code_sizes_.at(&computation) / kEntrySegments, kMinSegmentSize, kMaxFunctionSize);
+}
+
+void FunctionPartition::PlanSegments(const HloModule& module, const HloComputation& computation, int64_t most) {
   std::vector<Segment> segments;
   Segment current;
   int64_t current_function = next_function_++;
@@ -166,11 +177,12 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
     if (nested && code_size > kMaxFunctionSize) {
       close();
       function_of_[instruction] = next_function_++;
-      for (const HloComputation* called : instruction->called_computations()) PlanSegments(module, *called);
+      for (const HloComputation* called : instruction->called_computations())
+        PlanSegments(module, *called, kMaxFunctionSize);
       segments.push_back({.instructions = {instruction}, .control = true, .code_size = 20});
       continue;
     }
-    if (current.code_size > 0 && current.code_size + code_size > kMaxFunctionSize) close();
+    if (current.code_size > 0 && current.code_size + code_size > most) close();
     current.instructions.push_back(instruction);
     current.code_size += code_size;
     function_of_[instruction] = IsOutlined(*instruction) ? next_function_++ : current_function;

@@ -64,7 +64,9 @@ class FunctionPartition {
   // Notes the kernels of at least that many nanoseconds that the computation repeats.
   void NoteRepeated(const HloModule& module, const HloComputation& computation, double nanoseconds);
   void MarkFunction(const HloModule& module, const HloComputation& computation, int64_t function);
-  void PlanSegments(const HloModule& module, const HloComputation& computation);
+  void PlanSegments(const HloModule& module, const HloComputation& computation, int64_t most);
+  // Returns the maximum LLVM operations of a segment of a computation that has more, and of others.
+  int64_t MaxSegmentSize(const HloComputation& computation) const;
 
   absl::flat_hash_map<const HloComputation*, int64_t> code_sizes_;
   absl::flat_hash_map<const HloComputation*, double> costs_;
