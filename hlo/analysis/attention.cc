@@ -131,8 +131,8 @@ class AttentionMatcher {
       return false;
     const HloInstruction* difference = SkipViews(Add(exponential)->operand(0));
     if (difference->opcode() != HloOpcode::kSubtract) return false;
-    logits_ = Add(difference)->operand(0);
-    while (logits_->opcode() == HloOpcode::kConvert && IsView(*logits_)) logits_ = Add(logits_)->operand(0);
+    // The maximum may be that of what the difference takes a reshape of, so the logits are what both are views of.
+    logits_ = SkipViews(Add(difference)->operand(0));
     const HloInstruction* maximum = SkipBroadcast(difference->operand(1));
     // Programs take the maximum of the maximum and -inf, too.
     if (maximum != nullptr && maximum->opcode() == HloOpcode::kMaximum) {
@@ -141,12 +141,7 @@ class AttentionMatcher {
       maximum = SkipViews(Add(maximum)->operand(1 - other));
     }
     if (maximum == nullptr) return false;
-    const HloInstruction* of = SkipReduction(maximum, HloOpcode::kMaximum, logits_);
-    if (of == nullptr) return false;
-    // The maximum may be that of what the logits are a reshape of.
-    const HloInstruction* base = logits_;
-    while (base != of && base->opcode() == HloOpcode::kReshape && IsView(*base)) base = base->operand(0);
-    return base == of;
+    return SkipReduction(maximum, HloOpcode::kMaximum, logits_) == logits_;
   }
 
   static const HloInstruction& Repeated(const HloInstruction& instruction) {
