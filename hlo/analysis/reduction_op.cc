@@ -6,13 +6,16 @@
 namespace hilo {
 
 std::optional<HloOpcode> ReductionOp(const HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  if (computation.num_parameters() != 2 || root->operand_count() != 2) return std::nullopt;
-  const HloInstruction* lhs = root->operand(0);
-  const HloInstruction* rhs = root->operand(1);
+  return ReductionOp(computation, *computation.root_instruction());
+}
+
+std::optional<HloOpcode> ReductionOp(const HloComputation& computation, const HloInstruction& result) {
+  if (computation.num_parameters() != 2 || result.operand_count() != 2) return std::nullopt;
+  const HloInstruction* lhs = result.operand(0);
+  const HloInstruction* rhs = result.operand(1);
   if (!lhs->IsParameter() || !rhs->IsParameter() || lhs == rhs) return std::nullopt;
-  if (!HasTrait(root->opcode(), kAssociative) || !HasTrait(root->opcode(), kCommutative)) return std::nullopt;
-  return root->opcode();
+  if (!HasTrait(result.opcode(), kAssociative) || !HasTrait(result.opcode(), kCommutative)) return std::nullopt;
+  return result.opcode();
 }
 
 namespace {

@@ -13,6 +13,8 @@ namespace hilo {
 // Returns the associative and commutative op that `computation` applies to its two parameters, if that is all that it
 // does.
 std::optional<HloOpcode> ReductionOp(const HloComputation& computation);
+// The same of an instruction of `computation` in place of its root.
+std::optional<HloOpcode> ReductionOp(const HloComputation& computation, const HloInstruction& result);
 
 // Returns the scalar e for which op(x, e) is x for every x of `type`: -0 for a sum of floats, as adding +0 changes -0
 // to +0. nullopt if there is none.

@@ -3,7 +3,13 @@
 //   r = (f32[5], f32[]) scan(x, i), to_apply=f   =>   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)),
 //   condition={step < 5},
 //                                                         body={f(x[step], carry), the output updated at step}
+//
+// A cumulative sum, or the like by another op, is a reduce-window, for which backends have kernels, if the program
+// asserts that the op is associative: y = reduce-window(x, 0), window={size=5 pad=4_0}, to_apply=add.
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/builder/add_op.h"
+#include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -61,12 +67,59 @@ absl::StatusOr<XlaComputation> Body(const State& state, const XlaComputation& to
   return b.Build(Tuple(&b, next));
 }
 
+// Returns the op of a scan whose outputs and carries are op(input, carry), from an identity of the op on, if the
+// program asserts that they may be computed in parts.
+std::optional<HloOpcode> CumulativeOp(const HloInstruction& scan) {
+  const ScanAttrs& attrs = scan.attrs<ScanAttrs>();
+  const HloComputation& body = *scan.called_computation();
+  const HloInstruction* root = body.root_instruction();
+  if (!attrs.is_associative || attrs.num_carries != 1 || scan.operand_count() != 2 ||
+      root->opcode() != HloOpcode::kTuple || root->operand_count() != 2 || root->operand(0) != root->operand(1))
+    return std::nullopt;
+  const std::optional<HloOpcode> op = ReductionOp(body, *root->operand(0));
+  const HloInstruction* first = scan.operand(1);
+  if (first->opcode() == HloOpcode::kBroadcast) first = first->operand(0);
+  if (!op.has_value() || !first->IsConstant() || !first->shape().IsScalar()) return std::nullopt;
+  const PrimitiveType type = first->shape().element_type();
+  if (type != scan.operand(0)->shape().element_type() || !(IsFloatingPointType(type) || IsIntegralType(type)))
+    return std::nullopt;
+  const std::optional<Literal> identity = IdentityOf(*op, type);
+  if (!identity.has_value() || first->literal().GetAsDouble(0) != identity->GetAsDouble(0)) return std::nullopt;
+  return op;
+}
+
+absl::StatusOr<XlaOp> Cumulative(const HloInstruction& scan, HloOpcode op, absl::Span<const XlaOp> operands) {
+  const ScanAttrs& attrs = scan.attrs<ScanAttrs>();
+  const Shape& shape = scan.operand(0)->shape();
+  const int64_t dimension = attrs.dimensions[0], length = shape.dimensions(dimension);
+  const Shape scalar = ShapeUtil::MakeScalarShape(shape.element_type());
+  XlaBuilder b("cumulative");
+  AddOp(&b, op, {Parameter(&b, 0, scalar, "x"), Parameter(&b, 1, scalar, "carry")});
+  HILO_ASSIGN_OR_RETURN(const XlaComputation to_apply, b.Build());
+  // In the order of the steps, which the order of a window's elements is not if they run backwards.
+  const auto in_order = [&](XlaOp x) { return attrs.is_reverse ? Rev(x, {dimension}) : x; };
+  std::vector<int64_t> window(shape.rank(), 1);
+  std::vector<std::pair<int64_t, int64_t>> padding(shape.rank(), {0, 0});
+  window[dimension] = length;
+  padding[dimension] = {length - 1, 0};
+  const HloInstruction* first = scan.operand(1);
+  if (first->opcode() == HloOpcode::kBroadcast) first = first->operand(0);
+  const XlaOp outputs =
+      ReduceWindowWithGeneralPadding(in_order(operands[0]), ConstantLiteral(operands[0].builder(), first->literal()),
+                                     to_apply, window, {}, {}, {}, padding);
+  const XlaOp last = SliceInDim(outputs, length - 1, length, 1, dimension);
+  return Tuple(operands[0].builder(), {in_order(outputs), Reshape(last, scan.operand(1)->shape().dimensions())});
+}
+
 }  // namespace
 
 absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands) {
   const ScanAttrs& attrs = instruction.attrs<ScanAttrs>();
   const Shape& result = instruction.shape();
+  if (const std::optional<HloOpcode> op = CumulativeOp(instruction);
+      op.has_value() && !ShapeUtil::IsZeroElementArray(instruction.operand(0)->shape()))
+    return Cumulative(instruction, *op, operands);
   const bool tuple = result.IsTuple();
   const absl::Span<const Shape> results =
       tuple ? absl::MakeConstSpan(result.tuple_shapes()) : absl::MakeConstSpan(&result, 1);
