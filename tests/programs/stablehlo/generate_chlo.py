@@ -1,5 +1,5 @@
 """Writes NAME.mlirbc (a portable artifact) and NAME.npz (inputs, results) of chlo.mlir, chlo_by_hand.mlir,
-gather_orders.mlir, deprecated.mlir and newest_version.mlir in this folder.
+gather_orders.mlir, deprecated.mlir, newest_version.mlir and scaled_products.mlir in this folder.
 
     python tests/programs/stablehlo/generate_chlo.py
 
@@ -52,6 +52,11 @@ def main():
     a, b, v, sizes = normal(3, 6, 3), normal(4, 2, 3, 5), normal(5, 2), np.array([2, 3], np.int32)
     product = np.concatenate([a[:2] @ b[0], a[2:5] @ b[1], np.zeros((1, 5), np.float32)])
     write("chlo_by_hand", [a, b, sizes, v], [product, b + 2 * v[:, None, None]])
+    rng = np.random.default_rng(7)
+    x, y = rng.integers(-8, 9, (2, 3, 64)).astype(np.float32), rng.integers(-4, 5, (2, 5, 64)).astype(np.float32)
+    sx, sy = 2.0 ** rng.integers(-3, 4, (2, 3, 2)).astype(np.float32), rng.choice(np.float32([0.25, 0.5, 1, 1.5, 2]), (2, 5, 4))
+    product = np.einsum("bmk,bnk->bmn", x * np.repeat(sx, 32, 2), y * np.repeat(sy, 16, 2))
+    write("scaled_products", [x, y, sx, sy], [product, product.astype(jax.numpy.bfloat16).astype(np.float32)])
     devices, order = range(4), [0, 2, 1, 3]
     pieces, rows = np.arange(4, dtype=np.float32).reshape(4, 1), normal(6, 4, 8).round(2)
     sums = rows.sum(0).reshape(4, 2)
