@@ -2,7 +2,8 @@
 // do not, so here is one.
 //
 // Each is a separate computation that is called. Functions that are inexact in f32 are computed in f64: series and
-// continued fractions instead of tables of coefficients for each type.
+// continued fractions instead of tables of coefficients for each type. The two that networks and random numbers are
+// made of have polynomials for f32, and for what is narrower.
 #include <cmath>
 #include <limits>
 
@@ -66,6 +67,43 @@ XlaOp ComplementaryError(XlaOp x) {
   const XlaOp tail = Div(Div(Exp(Neg(Mul(large, large))), Number(x, std::sqrt(kPi))), Add(large, fraction));
   // NaN compares as not large.
   return Select(Ge(x, two), tail, Sub(Number(x, 1), Erf(x)));
+}
+
+// Coefficients of x^0 first.
+XlaOp Polynomial(XlaOp x, absl::Span<const double> coefficients) {
+  XlaOp sum = Number(x, coefficients.back());
+  for (size_t i = coefficients.size() - 1; i-- > 0;) sum = Add(Mul(sum, x), Number(x, coefficients[i]));
+  return sum;
+}
+
+// In f32: erfc(x) = exp(-x^2) t P(t) from 1 on, with t = 2 / (2 + x); P was fitted to 3e-9. The square of the leading
+// bits of x is exact, so no digits of the exponential are lost in it.
+XlaOp ComplementaryErrorF32(XlaOp x) {
+  constexpr double kZero = 12;  // erfc(12) is 0
+  constexpr int64_t kLeadingBits = -(int64_t{1} << 12);
+  const XlaOp one = Number(x, 1), two = Number(x, 2);
+  const XlaOp large = Min(Max(x, one), Number(x, kZero));
+  const XlaOp bits = BitcastConvertType(large, S32);
+  const XlaOp high = BitcastConvertType(And(bits, Number(bits, kLeadingBits)), F32);
+  const XlaOp exponential = Mul(Exp(Neg(Mul(high, high))), Exp(Neg(Mul(Sub(large, high), Add(large, high)))));
+  const XlaOp t = Div(two, Add(large, two));
+  const XlaOp scaled = Polynomial(t, {0.282085631, 0.282351567, 0.243753108, 0.196981931, -0.00124824473, 0.214229284,
+                                      -0.395189583, 0.213674585, -0.036409992});
+  return Select(Ge(x, one), Mul(exponential, Mul(t, scaled)), Sub(one, Erf(x)));
+}
+
+// In f32, after Giles, "Approximating the erfinv function": x P(w), with w = -log(1 - x^2).
+XlaOp InverseErrorF32(XlaOp x) {
+  const XlaOp one = Number(x, 1);
+  const XlaOp w = Neg(Log(Mul(Sub(one, x), Add(one, x))));
+  const XlaOp central =
+      Polynomial(Sub(w, Number(x, 2.5)), {1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087,
+                                          -4.39150654e-06, -3.5233877e-06, 3.43273939e-07, 2.81022636e-08});
+  const XlaOp tail =
+      Polynomial(Sub(Sqrt(w), Number(x, 3)), {2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773,
+                                              -0.00367342844, 0.00134934322, 0.000100950558, -0.000200214257});
+  const XlaOp factor = Select(Lt(w, Number(x, 5)), central, tail);
+  return Mul(x, Select(Eq(Abs(x), one), Number(x, std::numeric_limits<double>::infinity()), factor));
 }
 
 // An estimate by elementary functions (Winitzki), then steps of Newton's method on erf.
@@ -267,13 +305,15 @@ absl::StatusOr<Results> InItsType(OpConversion& c) {
   return CallBuilt(c, c.operands, &builder);
 }
 
-template <XlaOp (*kFunction)(XlaOp)>
+template <XlaOp (*kFunction)(XlaOp), XlaOp (*kFunctionF32)(XlaOp) = nullptr>
 absl::StatusOr<Results> InF64(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   const PrimitiveType type = c.operands[0]->shape().element_type();
   if (!IsFloatingPointType(type)) return InvalidArgument("expected floats, got ", c.operands[0]->shape().ToString());
   XlaBuilder builder(std::string(c.op.name));
-  ConvertElementType(kFunction(ConvertElementType(ParametersFor(c.operands, &builder)[0], F64)), type);
+  const XlaOp x = ParametersFor(c.operands, &builder)[0];
+  const bool is_f32 = kFunctionF32 != nullptr && type != F64;
+  ConvertElementType(is_f32 ? kFunctionF32(ConvertElementType(x, F32)) : kFunction(ConvertElementType(x, F64)), type);
   return CallBuilt(c, c.operands, &builder);
 }
 
@@ -302,8 +342,8 @@ constexpr ConversionRule kRules[] = {
     {"chlo.bessel_i1e", InF64<ScaledBessel1>},
     {"chlo.conj", InItsType<Conjugate>},
     {"chlo.digamma", InF64<Digamma>},
-    {"chlo.erf_inv", InF64<InverseError>},
-    {"chlo.erfc", InF64<ComplementaryError>},
+    {"chlo.erf_inv", InF64<InverseError, InverseErrorF32>},
+    {"chlo.erfc", InF64<ComplementaryError, ComplementaryErrorF32>},
     {"chlo.is_inf", InItsType<IsInfinite>},
     {"chlo.is_neg_inf", InItsType<IsNegativeInfinity>},
     {"chlo.is_pos_inf", InItsType<IsPositiveInfinity>},
