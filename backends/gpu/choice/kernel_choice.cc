@@ -84,11 +84,7 @@ constexpr OpcodeMap<Chooser> kOfHeroes = {
      [](const HloInstruction&, const KernelFacts&) -> Choice {
        return KernelConfig{.kind = KernelKind::kFft, .why = "a pass per prime factor"};
      }},
-    {HloOpcode::kRaggedDot,
-     [](const HloInstruction& i, const KernelFacts&) -> Choice {
-       return ThreadPerElement(KernelKind::kRaggedDot, ShapeUtil::ElementsIn(HeroOf(&i)->shape()),
-                               "any sizes of groups");
-     }},
+    {HloOpcode::kRaggedDot, ChooseRaggedDot},
     {HloOpcode::kReduce, ChooseReduction},
     {HloOpcode::kReduceWindow, ChooseReduceWindow},
     {HloOpcode::kScatter, ChooseScatter},

@@ -28,7 +28,8 @@
 //   scatter-*                {block, threads that share elements and iterate over the same indices}, then for each
 //                            operand the {block, width} of the loop that computes it, or {0, 0} if it is copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
-//   tiled-convolution, tiled-dot  {block, rows, columns, depth of a strip, rows and columns of a thread or warp,
+//   tiled-convolution, tiled-dot, tiled-ragged-dot  {block, rows, columns, depth of a strip, rows and columns of a
+//   thread or warp,
 //                            adjacent elements of each operand that a thread loads} (match/product_match.h)
 //   tiled-transpose          {block, side, pitch}: of a tile in shared memory, in elements
 //   top-k                    {block, cells of a tile}: of the first launch
@@ -79,6 +80,10 @@ bool UpdatesInPlace(const HloInstruction& instruction, const BufferAssignment& a
 
 // Returns true for a top-k of which the first k are selected; the others are expanded to sorts.
 bool IsSelectedTopK(const HloInstruction& top_k);
+
+// Returns true for a scatter of so many updates that these are sorted by where they go, so that those of one element
+// follow each other: it is expanded to a sort and a scatter of kind `scatter-sorted`.
+bool IsSortedScatter(const HloInstruction& scatter);
 
 }  // namespace hilo::gpu
 

@@ -38,6 +38,7 @@ absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instructio
 
 absl::StatusOr<KernelConfig> ChooseAttention(const Attention& attention);
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts);
+absl::StatusOr<KernelConfig> ChooseRaggedDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseTranspose(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseConcatenate(const HloInstruction& instruction, const KernelFacts& facts);

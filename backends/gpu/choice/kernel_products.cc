@@ -269,10 +269,12 @@ constexpr int64_t kMaxConcatenated = 32;
 // Threads that iterate over the same indices, each for the elements that it owns: with more of them, reading the
 // indices again costs more than the updates.
 constexpr int64_t kOwners = 128;
+// Fewer updates are applied by their owners before they would be sorted.
+constexpr int64_t kSortedUpdates = 512;
 
 // Shared memory of a sort's tile, twice; of a top-k's. Two and four blocks share a multiprocessor then.
 constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
-constexpr int64_t kRadixBits = 4;
+constexpr int64_t kRadixBits = 8;
 
 // Elements that a block sorts: the largest power of two of which two copies fit; 1 if even a warp's do not.
 int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
@@ -282,6 +284,8 @@ int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
   while (tile < length && 4 * tile * bytes <= kSortTileBytes) tile *= 2;
   return 2 * tile * bytes <= kSortTileBytes ? tile : 1;
 }
+
+int64_t UpdatesOf(const Scatter& s) { return Product(s.BatchSizes()); }
 
 int64_t PowerFrom(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
 
@@ -366,6 +370,35 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
   return config;
 }
 
+absl::StatusOr<KernelConfig> ChooseRaggedDot(const HloInstruction& instruction, const KernelFacts& facts) {
+  const auto each = [&](absl::string_view why) {
+    return KernelConfig{.kind = KernelKind::kRaggedDot,
+                        .tile = {BlockFor(ShapeUtil::ElementsIn(instruction.shape()))},
+                        .why = std::string(why)};
+  };
+  const std::optional<GroupedRows> grouped = GroupedRowsOf(instruction);
+  if (!grouped.has_value()) return each("groups are not of rows");
+  const PrimitiveType x = grouped->lhs.operand->shape().element_type(),
+                      y = grouped->rhs.operand->shape().element_type();
+  const auto can_copy = [&](const DotSide& side) {
+    return !side.operand->IsConstant() &&
+           (PrimitiveTypeByteSize(side.operand->shape().element_type()) > 1 || side.DepthIsMinor());
+  };
+  // As if all groups had as many rows. A group's rows begin anywhere, so no two of them are read together.
+  const ProductFacts product = {.batch = grouped->groups(),
+                                .rows = std::max(CeilDiv(grouped->rows(), grouped->groups()), kMinTensorCoreSide),
+                                .columns = Product(grouped->rhs.free_sizes),
+                                .depth = Product(grouped->lhs.contracting_sizes),
+                                .lhs = x,
+                                .rhs = y,
+                                .sum = SumType(x, y, instruction.shape().element_type()),
+                                .lhs_minor = grouped->lhs.DepthIsMinor() ? MinorSize(grouped->lhs) : 1,
+                                .rhs_minor = MinorSize(grouped->rhs),
+                                .can_copy = can_copy(grouped->lhs) && can_copy(grouped->rhs)};
+  if (!FillsTiles(product, facts)) return each("too small for tiles");
+  return Tiled(KernelKind::kTiledRaggedDot, product, facts);
+}
+
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts) {
   // Sums of strict results have one order, and must not include 0 times infinity.
   if (facts.strict) return ChooseLoop(instruction, facts, "strict sums have one order");
@@ -424,16 +457,17 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
   KernelConfig config;
   if (AtomicOperation(s).has_value()) {
     config = {.kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic integer operation"};
-  } else if (AreIndependent(s)) {
+  } else if (const bool independent = AreIndependent(s);
+             independent || (AreSorted(s) && UpdatesOf(s) >= kSortedUpdates)) {
     int64_t bytes = 1;
     for (int64_t i = 0; i < s.count; ++i)
       bytes = std::max<int64_t>(bytes, PrimitiveTypeByteSize(s.scatter->operand(i)->shape().element_type()));
     const bool in_groups = updates >= facts.settings.group_elements_from && WritesWholeLines(s);
     const int64_t group = in_groups ? GroupOf(bytes, s.operand.dimensions().back()) : 1;
-    config = {.kind = KernelKind::kScatterIndependent,
+    config = {.kind = independent ? KernelKind::kScatterIndependent : KernelKind::kScatterSorted,
               .width = group,
               .tile = {BlockFor(updates / group), 1},
-              .why = "no two updates overlap"};
+              .why = independent ? "no two updates overlap" : "updates of an element follow each other"};
   } else {
     const ScatterDivision division = DivisionOf(s);
     const int64_t owners = std::min({kOwners, Product(division.shared_sizes), Product(division.iteration_sizes)});
@@ -455,6 +489,19 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
   return config;
 }
 
+bool IsSortedScatter(const HloInstruction& scatter) {
+  const Scatter s = ScatterOf(scatter);
+  if (UpdatesOf(s) < kSortedUpdates || UpdatesOf(s) > INT32_MAX || AtomicOperation(s).has_value() ||
+      AreIndependent(s) || AreSorted(s) || !AreSameOrDisjoint(s) || !s.attrs->input_batching_dims.empty() ||
+      s.attrs->scatter_dims_to_operand_dims.empty() || ShapeUtil::IsZeroElementArray(s.updates) ||
+      ShapeUtil::IsZeroElementArray(s.operand))
+    return false;
+  // What the updates are sorted by: a number of 32 bits.
+  int64_t origins = 1;
+  for (int64_t d : s.attrs->scatter_dims_to_operand_dims) origins *= s.operand.dimensions(d);
+  return origins < INT32_MAX;
+}
+
 absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction, const KernelFacts& facts) {
   if (instruction.opcode() != HloOpcode::kSort)
     return Unimplemented("sort inside a fusion is not supported on this platform yet");
@@ -463,8 +510,8 @@ absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction, const
   std::string why = "any comparator";
   if (const std::optional<KeySort> keys = KeySortOf(instruction); keys.has_value() && length <= INT32_MAX) {
     const int64_t passes = CeilDiv(keys->key_bits(), kRadixBits);
-    // The setting is for 32 bits, eight passes.
-    const int64_t least = facts.settings.radix_sort_from * passes / 8;
+    // The setting is for 32 bits, four passes.
+    const int64_t least = facts.settings.radix_sort_from * passes / 4;
     if (length >= least)
       return KernelConfig{.kind = KernelKind::kRadixSort,
                           .tile = {kBlockSize, passes},

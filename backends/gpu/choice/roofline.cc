@@ -5,10 +5,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/gpu/match/product_match.h"
+#include "backends/gpu/match/sort_match.h"
 #include "base/math.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
+#include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -26,16 +28,23 @@ double TensorCorePeak(PrimitiveType type) {
 }
 
 bool IsProduct(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution;
+  return instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution ||
+         instruction.opcode() == HloOpcode::kRaggedDot;
+}
+
+double FlopsOf(const HloInstruction& product) {
+  return product.opcode() == HloOpcode::kDot           ? DotFlops(product)
+         : product.opcode() == HloOpcode::kConvolution ? ConvolutionFlops(product)
+                                                       : WorkOf(product).flops;
 }
 
 ProductUnit UnitOf(const KernelConfig& config) {
   if (config.kind == KernelKind::kLibraryDot || config.kind == KernelKind::kLibraryConvolution)
     return ProductUnit::kLibrary;
   const bool tiled = config.kind == KernelKind::kAttention || config.kind == KernelKind::kTiledDot ||
-                     config.kind == KernelKind::kTiledConvolution;
+                     config.kind == KernelKind::kTiledConvolution || config.kind == KernelKind::kTiledRaggedDot;
   if (!tiled || config.width == 1) return ProductUnit::kThreads;
-  const bool copies = config.kind == KernelKind::kTiledDot && ProductTile::Of(config).copied_strips > 0;
+  const bool copies = config.kind != KernelKind::kAttention && ProductTile::Of(config).copied_strips > 0;
   return copies ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
 }
 
@@ -47,6 +56,25 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
   const int64_t blocks = config.parts * Product(lhs.batch_sizes) * CeilDiv(Product(lhs.free_sizes), tile.rows) *
                          CeilDiv(Product(rhs.free_sizes), tile.columns);
   return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors));
+}
+
+// The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
+struct SortPasses {
+  double moves = 1, launches = 1, key_bytes = 0;
+};
+SortPasses PassesOf(const HloInstruction& sort) {
+  const KernelConfig& config = *sort.kernel();
+  if (config.kind == KernelKind::kRadixSort) {
+    const std::optional<KeySort> keys = KeySortOf(sort);
+    const auto passes = static_cast<double>(config.tile[1]);
+    const int64_t bytes = keys.has_value() ? ShapeUtil::ByteSizeOf(sort.operand(keys->key_array)->shape()) : 0;
+    return {.moves = passes, .launches = 3 * passes, .key_bytes = passes * static_cast<double>(bytes)};
+  }
+  SortPasses passes;
+  const int64_t length = sort.operand(0)->shape().dimensions(sort.attrs<SortAttrs>().dimensions[0]);
+  for (int64_t run = config.tile[1]; run < length; run *= 2) ++passes.moves;
+  passes.launches = passes.moves;
+  return passes;
 }
 
 }  // namespace
@@ -75,9 +103,15 @@ Roofline RooflineOf(const HloInstruction& instruction) {
                     .flops = work.flops,
                     .memory_ns = work.bytes() / kMachine.bytes_per_ns,
                     .launch_ns = kMachine.launch_ns};
+  if (instruction.opcode() == HloOpcode::kSort) {
+    const SortPasses passes = PassesOf(instruction);
+    roofline.bytes = passes.moves * work.bytes() + passes.key_bytes;
+    roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
+    roofline.launch_ns *= passes.launches;
+  }
   double instructions = work.instructions;  // of threads, without products
   const auto add = [&](const HloInstruction& product) {
-    const double flops = product.opcode() == HloOpcode::kDot ? DotFlops(product) : ConvolutionFlops(product);
+    const double flops = FlopsOf(product);
     const KernelConfig& config = *instruction.kernel();
     roofline.arithmetic_ns += flops / (ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(config)) *
                                        FilledPart(product, config));

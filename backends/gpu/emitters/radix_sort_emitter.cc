@@ -1,12 +1,12 @@
-// Long lists with one key: sorts by the key's digits of four bits, the least significant first, each pass preserving
+// Long lists with one key: sorts by the key's digits of eight bits, the least significant first, each pass preserving
 // the order of equal digits.
 //
 // The comparator must compare one function of the first argument with the same of the second, as JAX does with numbers
 // after removing -0 and NaN's signs; the key is then that function of one element. A digit takes three launches: tiles
-// count their digits; one block per list sums the counts, digit before tile, to the start of each tile's elements of a
-// digit; and tiles compute the rank of each of their elements among equal digits, by per-thread counters, and move all
-// arrays' elements to their positions.
-#include <algorithm>
+// count their digits; a block per digit sums the counts of its tiles, to the number of equal digits before each tile;
+// and tiles sort their elements by the digit in shared memory, in two rounds of four bits with counters of each thread,
+// and move all arrays' elements, runs of equal digits together, to their positions.
+#include <utility>
 
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/match/sort_match.h"
@@ -23,11 +23,19 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kDigitBits = 4, kDigits = int64_t{1} << kDigitBits;
+constexpr int64_t kDigitBits = 8, kDigits = int64_t{1} << kDigitBits;
+constexpr int64_t kRoundBits = 4, kRoundDigits = int64_t{1} << kRoundBits;
 constexpr int64_t kOwn = 8, kTile = kOwn * kBlockSize;  // elements per thread and per block
-constexpr int64_t kScanBlock = 1024;
+static_assert(kDigits == kBlockSize);                   // a thread sums for each digit
+// A thread adds up the counts of as many tiles before a block would.
+constexpr int64_t kFewTiles = 32;
+// A cell of a tile: the number of an element in it, and the digit above.
+constexpr int64_t kNumberBits = 16;
+static_assert(kTile <= int64_t{1} << kNumberBits);
 
 int64_t TilesOf(const KeySort& r) { return CeilDiv(r.length, kTile); }
+// Of all digits in all tiles; after them come those in all lists.
+int64_t CountsOf(const KeySort& r) { return r.lists() * kDigits * TilesOf(r); }
 
 // A kernel's arguments: arrays before and after, counts, and the digit's distance from the key's end.
 class RadixKernel {
@@ -56,65 +64,83 @@ class RadixKernel {
     });
   }
 
-  // Replaces counts by the number of elements before them; one block per list.
+  // Replaces the counts of a list's digit by the numbers of equal digits in the tiles before; a block for each digit.
   absl::Status Scan() {
-    const int64_t cells = kDigits * TilesOf(r_), own = CeilDiv(cells, kScanBlock);
-    llvm::Value* list = b_.CreateMul(k_.Block(), Int(cells));
+    const int64_t tiles = TilesOf(r_), own = CeilDiv(tiles, kBlockSize);
+    llvm::Value *base = b_.CreateMul(k_.Block(), Int(tiles)), *last = b_.CreateAdd(base, Int(tiles - 1));
+    llvm::Value* of_last = k_.LoadCell(counts_, last, word_);
+    const auto at_most = [&](llvm::Value* i) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, i, Int(tiles)); };
     llvm::Value* begin = b_.CreateMul(thread_, Int(own));
-    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(own)), Int(cells));
-    return AddUp(counts_, list, begin, end, kScanBlock);
+    HILO_RETURN_IF_ERROR(AddUp(counts_, base, at_most(begin), at_most(b_.CreateAdd(begin, Int(own)))));
+    k_.Barrier();
+    return k_.If("total", b_.CreateICmpEQ(thread_, Int(0)), [&]() -> absl::Status {
+      k_.StoreCell(counts_, b_.CreateAdd(k_.Block(), Int(CountsOf(r_))),
+                   b_.CreateAdd(k_.LoadCell(counts_, last, word_), of_last));
+      return absl::OkStatus();
+    });
+  }
+
+  // The same by a thread for each digit, a block for each list.
+  absl::Status ScanFewTiles() {
+    llvm::Value* digit = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(kDigits)), thread_);
+    llvm::Value* base = b_.CreateMul(digit, Int(TilesOf(r_)));
+    const auto add = [&](llvm::Value* tile, const codegen::Carried& sum) -> absl::StatusOr<codegen::Carried> {
+      llvm::Value *at = b_.CreateAdd(base, tile), *count = k_.LoadCell(counts_, at, word_);
+      k_.StoreCell(counts_, at, sum[0]);
+      return codegen::Carried{b_.CreateAdd(sum[0], count)};
+    };
+    HILO_ASSIGN_OR_RETURN(const codegen::Carried total,
+                          codegen::EmitLoop(k_.context(), "tiles", Int(0), Int(TilesOf(r_)), 1, {b_.getInt32(0)}, add));
+    k_.StoreCell(counts_, b_.CreateAdd(digit, Int(CountsOf(r_))), total[0]);
+    return absl::OkStatus();
   }
 
   absl::Status Scatter() {
     FindTile();
-    llvm::Value *digits = k_.Shared(word_, kTile, "digits"),
-                *counters = k_.Shared(word_, kDigits * kBlockSize, "counters"),
-                *ranks = k_.Shared(word_, kTile, "ranks");
-    llvm::Value* starts = k_.Shared(word_, kDigits, "starts");
+    llvm::Value *cells = k_.Shared(word_, kTile, "cells"), *others = k_.Shared(word_, kTile, "others"),
+                *counters = k_.Shared(word_, kRoundDigits * kBlockSize, "counters");
+    llvm::Value *before = k_.Shared(word_, kDigits, "before"), *starts = k_.Shared(word_, kDigits, "starts");
     HILO_RETURN_IF_ERROR(k_.ForEach("elements", thread_, Int(kTile), kBlockSize, [&](llvm::Value* e) -> absl::Status {
-      k_.StoreCell(digits, e, b_.getInt32(kDigits - 1));  // beyond the list: after all others
+      const auto store = [&](llvm::Value* digit) {
+        llvm::Value* cell = b_.CreateOr(b_.CreateShl(digit, Int(kNumberBits)), e);
+        k_.StoreCell(cells, e, b_.CreateTrunc(cell, word_));
+      };
+      store(Int(kDigits - 1));  // beyond the list: after all others
       return k_.If("there", b_.CreateICmpULT(e, size_), [&]() -> absl::Status {
         HILO_ASSIGN_OR_RETURN(llvm::Value * digit, DigitOf(e));
-        k_.StoreCell(digits, e, b_.CreateTrunc(digit, word_));
+        store(digit);
         return absl::OkStatus();
       });
     }));
-    HILO_RETURN_IF_ERROR(Zero(counters, kDigits * kBlockSize));
-    k_.Barrier();
-    const auto own = [&](absl::FunctionRef<void(llvm::Value * e, llvm::Value * counter)> body) {
-      llvm::Value* first = b_.CreateMul(thread_, Int(kOwn));
-      return k_.ForEach("own", first, b_.CreateAdd(first, Int(kOwn)), 1, [&](llvm::Value* e) {
-        llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
-        body(e, b_.CreateAdd(b_.CreateMul(digit, Int(kBlockSize)), thread_));
+    // The elements of smaller digits in the list.
+    llvm::Value* total = b_.CreateAdd(b_.CreateMul(list_, Int(kDigits)), b_.CreateAdd(thread_, Int(CountsOf(r_))));
+    k_.StoreCell(before, thread_, k_.LoadCell(counts_, total, word_));
+    HILO_RETURN_IF_ERROR(AddUp(before, Int(0), thread_, b_.CreateAdd(thread_, Int(1))));
+    for (int64_t bits = 0; bits < kDigitBits; bits += kRoundBits) {
+      HILO_RETURN_IF_ERROR(Round(cells, others, counters, kNumberBits + bits));
+      std::swap(cells, others);
+    }
+    HILO_RETURN_IF_ERROR(k_.ForEach("starts", thread_, Int(kTile), kBlockSize, [&](llvm::Value* at) {
+      llvm::Value* is_first = b_.CreateICmpEQ(at, Int(0));
+      llvm::Value* previous = b_.CreateSelect(is_first, at, b_.CreateSub(at, Int(1)));
+      llvm::Value *digit = DigitIn(k_.LoadCell(cells, at, word_)),
+                  *other = DigitIn(k_.LoadCell(cells, previous, word_));
+      return k_.If("start", b_.CreateOr(is_first, b_.CreateICmpNE(digit, other)), [&]() -> absl::Status {
+        k_.StoreCell(starts, digit, b_.CreateTrunc(at, word_));
         return absl::OkStatus();
       });
-    };
-    HILO_RETURN_IF_ERROR(own([&](llvm::Value*, llvm::Value* counter) {
-      k_.StoreCell(counters, counter, b_.CreateAdd(k_.LoadCell(counters, counter, word_), b_.getInt32(1)));
     }));
     k_.Barrier();
-    llvm::Value* first = b_.CreateMul(thread_, Int(kDigits));
-    HILO_RETURN_IF_ERROR(AddUp(counters, Int(0), first, b_.CreateAdd(first, Int(kDigits)), kBlockSize));
-    k_.Barrier();
-    HILO_RETURN_IF_ERROR(k_.ForEach("digits", thread_, Int(kDigits), kBlockSize, [&](llvm::Value* digit) {
-      k_.StoreCell(starts, digit, k_.LoadCell(counters, b_.CreateMul(digit, Int(kBlockSize)), word_));
-      return absl::OkStatus();
-    }));
-    k_.Barrier();
-    HILO_RETURN_IF_ERROR(own([&](llvm::Value* e, llvm::Value* counter) {
-      llvm::Value* rank = k_.LoadCell(counters, counter, word_);
-      k_.StoreCell(ranks, e, rank);
-      k_.StoreCell(counters, counter, b_.CreateAdd(rank, b_.getInt32(1)));
-    }));
-    k_.Barrier();
-    return k_.ForEach("moves", thread_, size_, kBlockSize, [&](llvm::Value* e) {
-      llvm::Value* digit = b_.CreateZExt(k_.LoadCell(digits, e, word_), b_.getInt64Ty());
-      llvm::Value* rank = b_.CreateSub(k_.LoadCell(ranks, e, word_), k_.LoadCell(starts, digit, word_));
-      llvm::Value* to =
-          b_.CreateZExt(b_.CreateAdd(k_.LoadCell(counts_, IndexOfCount(digit), word_), rank), b_.getInt64Ty());
-      llvm::Value *at = ElementAt(b_.CreateAdd(first_, e)), *target = ElementAt(to);
+    return k_.ForEach("moves", thread_, size_, kBlockSize, [&](llvm::Value* at) {
+      llvm::Value *cell = k_.LoadCell(cells, at, word_), *digit = DigitIn(cell);
+      llvm::Value* rank = b_.CreateSub(b_.CreateTrunc(at, word_), k_.LoadCell(starts, digit, word_));
+      llvm::Value* of_digit =
+          b_.CreateAdd(k_.LoadCell(before, digit, word_), k_.LoadCell(counts_, IndexOfCount(digit), word_));
+      llvm::Value* number = b_.CreateAnd(cell, b_.getInt32((1 << kNumberBits) - 1));
+      llvm::Value *source = ElementAt(b_.CreateAdd(first_, b_.CreateZExt(number, b_.getInt64Ty()))),
+                  *target = ElementAt(b_.CreateZExt(b_.CreateAdd(of_digit, rank), b_.getInt64Ty()));
       for (int64_t i = 0; i < r_.count; ++i)
-        Array(r_.count + i, i).Store(k_.context(), IndexOf(target), Array(i, i).Load(k_.context(), IndexOf(at)));
+        Array(r_.count + i, i).Store(k_.context(), IndexOf(target), Array(i, i).Load(k_.context(), IndexOf(source)));
       return absl::OkStatus();
     });
   }
@@ -151,6 +177,42 @@ class RadixKernel {
     });
   }
 
+  // Returns the digit in a cell of a tile, i64.
+  llvm::Value* DigitIn(llvm::Value* cell) {
+    return b_.CreateZExt(b_.CreateLShr(cell, b_.getInt32(kNumberBits)), b_.getInt64Ty());
+  }
+
+  // Sorts a tile's cells by the four bits from `shift` on: a thread has neighbouring ones.
+  absl::Status Round(llvm::Value* from, llvm::Value* to, llvm::Value* counters, int64_t shift) {
+    HILO_RETURN_IF_ERROR(Zero(counters, kRoundDigits * kBlockSize));
+    k_.Barrier();
+    const auto own = [&](absl::FunctionRef<void(llvm::Value * cell, llvm::Value * counter)> body) {
+      llvm::Value* first = b_.CreateMul(thread_, Int(kOwn));
+      return k_.ForEach("own", first, b_.CreateAdd(first, Int(kOwn)), 1, [&](llvm::Value* at) {
+        llvm::Value* cell = k_.LoadCell(from, at, word_);
+        llvm::Value* digit =
+            b_.CreateAnd(b_.CreateLShr(cell, b_.getInt32(static_cast<uint32_t>(shift))), b_.getInt32(kRoundDigits - 1));
+        llvm::Value* line = b_.CreateMul(b_.CreateZExt(digit, b_.getInt64Ty()), Int(kBlockSize));
+        body(cell, b_.CreateAdd(line, thread_));
+        return absl::OkStatus();
+      });
+    };
+    HILO_RETURN_IF_ERROR(own([&](llvm::Value*, llvm::Value* counter) {
+      k_.StoreCell(counters, counter, b_.CreateAdd(k_.LoadCell(counters, counter, word_), b_.getInt32(1)));
+    }));
+    k_.Barrier();
+    llvm::Value* first = b_.CreateMul(thread_, Int(kRoundDigits));
+    HILO_RETURN_IF_ERROR(AddUp(counters, Int(0), first, b_.CreateAdd(first, Int(kRoundDigits))));
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(own([&](llvm::Value* cell, llvm::Value* counter) {
+      llvm::Value* rank = k_.LoadCell(counters, counter, word_);
+      k_.StoreCell(to, b_.CreateZExt(rank, b_.getInt64Ty()), cell);
+      k_.StoreCell(counters, counter, b_.CreateAdd(rank, b_.getInt32(1)));
+    }));
+    k_.Barrier();
+    return absl::OkStatus();
+  }
+
   // The digit of element `e` of the tile, i64.
   absl::StatusOr<llvm::Value*> DigitOf(llvm::Value* e) {
     codegen::RegionScope region(k_.context());
@@ -180,8 +242,8 @@ class RadixKernel {
   }
 
   // Replaces cells [begin, end) of each of the block's threads, from `base` on, by the sums of all cells before them.
-  absl::Status AddUp(llvm::Value* cells, llvm::Value* base, llvm::Value* begin, llvm::Value* end, int64_t threads) {
-    llvm::Value* sums = k_.Shared(word_, threads, "sums");
+  absl::Status AddUp(llvm::Value* cells, llvm::Value* base, llvm::Value* begin, llvm::Value* end) {
+    llvm::Value* sums = k_.Shared(word_, kBlockSize, "sums");
     const auto walk = [&](llvm::Value* start, bool store) -> absl::StatusOr<llvm::Value*> {
       auto iteration = [&](llvm::Value* i, const codegen::Carried& sum) -> absl::StatusOr<codegen::Carried> {
         llvm::Value *at = b_.CreateAdd(base, i), *cell = k_.LoadCell(cells, at, word_);
@@ -195,7 +257,7 @@ class RadixKernel {
     HILO_ASSIGN_OR_RETURN(llvm::Value * own, walk(b_.getInt32(0), false));
     k_.StoreCell(sums, thread_, own);
     k_.Barrier();
-    for (int64_t distance = 1; distance < threads; distance *= 2) {
+    for (int64_t distance = 1; distance < kBlockSize; distance *= 2) {
       llvm::Value* has = b_.CreateICmpUGE(thread_, Int(distance));
       llvm::Value* other =
           k_.LoadCell(sums, b_.CreateSelect(has, b_.CreateSub(thread_, Int(distance)), thread_), word_);
@@ -232,13 +294,13 @@ absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instru
     results.push_back(KernelArgument::Slice(result, true));
     if (passes > 1) scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
   }
-  const int64_t count_bytes = r->lists() * kDigits * TilesOf(*r) * 4;
+  const int64_t count_bytes = (CountsOf(*r) + r->lists() * kDigits) * 4;
   const KernelArgument counts = KernelArgument::Scratch(program.AllocateScratch(count_bytes), count_bytes, true);
   // The last pass writes the results, the one before it scratch memory, and so on.
   for (int64_t left = passes; left > 0; --left) {
     const std::vector<KernelArgument>& to = left % 2 == 1 ? results : scratch;
     for (KernelArgument& argument : from) argument.written = false;
-    const auto emit = [&](absl::Status (RadixKernel::*code)(), int64_t blocks, int64_t block, bool moves,
+    const auto emit = [&](absl::Status (RadixKernel::*code)(), int64_t blocks, bool moves,
                           bool writes_counts) -> absl::Status {
       std::vector<KernelArgument> arguments = from;
       arguments.insert(arguments.end(), to.begin(), to.end());
@@ -251,12 +313,14 @@ absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instru
       KernelEmitter k(&program, nullptr, arguments);
       RadixKernel kernel(k, *r);
       HILO_RETURN_IF_ERROR((kernel.*code)());
-      HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(static_cast<int>(block)));
-      return program.Launch(instruction, number, blocks, static_cast<int>(block), arguments);
+      HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(kBlockSize));
+      return program.Launch(instruction, number, blocks, kBlockSize, arguments);
     };
-    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * TilesOf(*r), kBlockSize, false, true));
-    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scan, r->lists(), kScanBlock, false, true));
-    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scatter, r->lists() * TilesOf(*r), kBlockSize, true, false));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Count, r->lists() * TilesOf(*r), false, true));
+    const bool has_few_tiles = TilesOf(*r) <= kFewTiles;
+    HILO_RETURN_IF_ERROR(emit(has_few_tiles ? &RadixKernel::ScanFewTiles : &RadixKernel::Scan,
+                              has_few_tiles ? r->lists() : r->lists() * kDigits, false, true));
+    HILO_RETURN_IF_ERROR(emit(&RadixKernel::Scatter, r->lists() * TilesOf(*r), true, false));
     from = to;
   }
   return absl::OkStatus();

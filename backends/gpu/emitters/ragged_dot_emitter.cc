@@ -1,9 +1,15 @@
-// ragged-dot: one thread per element of the result. Sums run over the contracting dimensions; groups are consecutive
+// ragged-dot. Where groups are rows, each multiplied by a matrix of its own, tiles of results (tiled_product.h): a
+// block finds the group of its tile by the groups' sizes. Rows after the last group are a group whose results are 0.
+//
+// Others: one thread per element of the result. Sums run over the contracting dimensions; groups are consecutive
 // parts of the ragged dimension, whose sizes each thread sums. The kind of the ragged dimension determines the role of
 // a group, see hlo/ops/linalg/ragged_dot.cc.
 #include "absl/algorithm/container.h"
+#include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/nest_emitter.h"
+#include "backends/gpu/emitters/tiled_product.h"
+#include "backends/gpu/match/product_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
@@ -171,7 +177,107 @@ class RaggedDot {
   std::vector<LaneIndex> lhs_at_, rhs_at_;
 };
 
+class GroupedRowsKernel {
+ public:
+  GroupedRowsKernel(KernelEmitter& k, const HloInstruction* dot)
+      : k_(k),
+        b_(k.b()),
+        dot_(dot),
+        tile_(ProductTile::Of(*dot->kernel())),
+        grouped_(*GroupedRowsOf(*dot)),
+        sum_type_(SumType(dot->operand(0)->shape().element_type(), dot->operand(1)->shape().element_type(),
+                          dot->shape().element_type())) {}
+
+  TiledProduct product() {
+    const auto array = [](const DotSide& side) { return side.operand->IsConstant() ? nullptr : side.operand; };
+    return {.depth = Product(grouped_.lhs.contracting_sizes),
+            .lhs = ProductSideOf(k_, grouped_.lhs, array(grouped_.lhs)),
+            .rhs = ProductSideOf(k_, grouped_.rhs, array(grouped_.rhs)),
+            .sum_type = sum_type_,
+            .store = [this](auto*, auto* m, auto* n, auto sums) { return Store(m, n, sums); },
+            .row_tiles =
+                TiledProduct::RowTiles{// Each group, and the rows after the last, may have a tile that is not full.
+                                       .most = CeilDiv(grouped_.rows(), tile_.rows) + grouped_.groups(),
+                                       .tile = [this](llvm::Value* number) { return TileOf(number); }}};
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  llvm::Value* Min(llvm::Value* x, llvm::Value* y) {
+    return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, x, y);
+  }
+
+  // Negative sizes count as 0, and groups end at the last row.
+  absl::StatusOr<llvm::Value*> SizeOf(llvm::Value* group) {
+    const Index at({LaneIndex::Uniform(group, 1, grouped_.groups())});
+    HILO_ASSIGN_OR_RETURN(const ElementValue size, k_.elements().Generate(dot_->operand(2), at));
+    const bool is_signed = IsSignedIntegralType(dot_->operand(2)->shape().element_type());
+    llvm::Value* wide = b_.CreateIntCast(size.re, b_.getInt64Ty(), is_signed);
+    return Min(codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, wide, Int(0)), Int(grouped_.rows()));
+  }
+
+  absl::StatusOr<TiledProduct::RowTile> TileOf(llvm::Value* number) {
+    // Carries the group's first row and first tile; the tile's group, first row, and end of the group's rows.
+    const auto next = [&](llvm::Value* group, const Carried& carried) -> absl::StatusOr<Carried> {
+      llvm::Value *begin = carried[0], *first = carried[1];
+      HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(group));
+      llvm::Value* end = Min(b_.CreateAdd(begin, size, "", true, true), Int(grouped_.rows()));
+      llvm::Value* tiles = b_.CreateUDiv(
+          b_.CreateAdd(b_.CreateSub(end, begin, "", true, true), Int(tile_.rows - 1), "", true, true), Int(tile_.rows));
+      llvm::Value* after = b_.CreateAdd(first, tiles, "", true, true);
+      llvm::Value* has = b_.CreateAnd(b_.CreateICmpUGE(number, first), b_.CreateICmpULT(number, after));
+      return Carried{end, after, b_.CreateSelect(has, group, carried[2]),
+                     b_.CreateSelect(has, RowOf(begin, first, number), carried[3]),
+                     b_.CreateSelect(has, end, carried[4])};
+    };
+    llvm::Value *groups = Int(grouped_.groups()), *rows = Int(grouped_.rows());
+    HILO_ASSIGN_OR_RETURN(const Carried found, codegen::EmitLoop(k_.context(), "groups", Int(0), groups, 1,
+                                                                 {Int(0), Int(0), groups, rows, rows}, next));
+    in_group_ = b_.CreateICmpULT(found[2], groups);
+    end_ = found[4];
+    llvm::Value* first = b_.CreateSelect(in_group_, found[3], RowOf(found[0], found[1], number));
+    return TiledProduct::RowTile{
+        .batch = Min(found[2], Int(grouped_.groups() - 1)), .first = first, .exists = b_.CreateICmpULT(first, rows)};
+  }
+
+  llvm::Value* RowOf(llvm::Value* begin, llvm::Value* first, llvm::Value* number) {
+    llvm::Value* tiles = b_.CreateSub(number, first, "", false, true);
+    return b_.CreateAdd(begin, b_.CreateMul(tiles, Int(tile_.rows), "", false, true), "", false, true);
+  }
+
+  absl::Status Store(llvm::Value* m, llvm::Value* n, absl::Span<const ElementValue> sums) {
+    return k_.If("row", b_.CreateICmpULT(m, end_), [&]() -> absl::Status {
+      for (size_t i = 0; i < sums.size(); ++i) {
+        std::vector<LaneIndex> at = {LaneIndex::Uniform(m, 1, grouped_.rows())};
+        const std::vector<LaneIndex> column = k_.Delinearize(b_.CreateAdd(n, b_.getInt64(i)), grouped_.rhs.free_sizes);
+        at.insert(at.end(), column.begin(), column.end());
+        ElementValue sum = sums[i];
+        const ElementValue zero = codegen::EmitZero(k_.context(), sum_type_);
+        sum.re = b_.CreateSelect(in_group_, sum.re, zero.re);
+        if (sum.im != nullptr) sum.im = b_.CreateSelect(in_group_, sum.im, zero.im);
+        k_.ArrayOf(dot_).Store(k_.context(), Index(std::move(at)),
+                               codegen::EmitConvert(k_.context(), sum_type_, dot_->shape().element_type(), sum));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const HloInstruction* dot_;
+  const ProductTile tile_;
+  const GroupedRows grouped_;
+  const PrimitiveType sum_type_;
+  llvm::Value *in_group_ = nullptr, *end_ = nullptr;  // of the block's tile: false for rows after the last group
+};
+
 }  // namespace
+
+absl::Status EmitTiledRaggedDot(ProgramEmitter& program, const HloInstruction* instruction) {
+  KernelEmitter k(&program, instruction);
+  GroupedRowsKernel kernel(k, instruction);
+  return kernel.product().EmitAndLaunch(instruction, k);
+}
 
 absl::Status EmitRaggedDot(ProgramEmitter& program, const HloInstruction* instruction) {
   const int64_t count = ShapeUtil::ElementsIn(instruction->shape());

@@ -62,7 +62,7 @@ llvm::Value* StripLoader::AtMost(llvm::Value* index, int64_t limit) {
 
 StripLoader::Place StripLoader::PlaceOf(const Group& group, llvm::Value* position, llvm::Value* depth) {
   Place place{.position = Plus(position, group.position), .depth = Plus(depth, group.depth), .inside = nullptr};
-  if (side_.positions % sizes_.positions != 0 || group.exists != nullptr)
+  if (side_.positions % sizes_.positions != 0 || group.exists != nullptr || sizes_.begins_anywhere)
     place.position = AtMost(place.position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
   if (sizes_.depth % sizes_.strip != 0) {
     place.inside = b_.CreateICmpULT(place.depth, Int(sizes_.depth));

@@ -52,8 +52,7 @@ class TileKernel {
   }
 
   absl::Status Emit() {
-    const int64_t tiles_m = CeilDiv(product_.lhs.positions, tile_.rows),
-                  tiles_n = CeilDiv(product_.rhs.positions, tile_.columns);
+    const int64_t tiles_m = product_.TilesOfRows(tile_), tiles_n = CeilDiv(product_.rhs.positions, tile_.columns);
     llvm::Value* block = k_.Block();
     const int64_t strips = CeilDiv(product_.depth, tile_.strip);
     if (parts_ > 1) {
@@ -71,11 +70,12 @@ class TileKernel {
     llvm::Value* tile = b_.CreateURem(block, Int(tiles_m * tiles_n));
     first_m_ = Times(b_.CreateUDiv(tile, Int(tiles_n)), tile_.rows);
     first_n_ = Times(b_.CreateURem(tile, Int(tiles_n)), tile_.columns);
-    StripLoader lhs = LoaderOf(product_.lhs, tile_.rows, tile_.lhs_group, "lhs"),
-                rhs = LoaderOf(product_.rhs, tile_.columns, tile_.rhs_group, "rhs");
-    HILO_ASSIGN_OR_RETURN(const Carried sums,
-                          tile_.copied_strips > 0 ? MultiplyCopied(lhs, rhs) : MultiplyLoaded(lhs, rhs));
-    return StoreResults(sums);
+    if (!product_.row_tiles.has_value()) return EmitTile();
+    HILO_ASSIGN_OR_RETURN(const TiledProduct::RowTile rows,
+                          product_.row_tiles->tile(b_.CreateUDiv(tile, Int(tiles_n))));
+    batch_ = rows.batch;
+    first_m_ = rows.first;
+    return k_.If("tile", rows.exists, [&] { return EmitTile(); });
   }
 
  private:
@@ -83,6 +83,14 @@ class TileKernel {
   struct Strips {
     Carried lhs, rhs;
   };
+
+  absl::Status EmitTile() {
+    StripLoader lhs = LoaderOf(product_.lhs, tile_.rows, tile_.lhs_group, "lhs"),
+                rhs = LoaderOf(product_.rhs, tile_.columns, tile_.rhs_group, "rhs");
+    HILO_ASSIGN_OR_RETURN(const Carried sums,
+                          tile_.copied_strips > 0 ? MultiplyCopied(lhs, rhs) : MultiplyLoaded(lhs, rhs));
+    return StoreResults(sums);
+  }
 
   // Strips that come through registers: one is multiplied while the next one is loaded.
   absl::StatusOr<Carried> MultiplyLoaded(StripLoader& lhs, StripLoader& rhs) {
@@ -167,7 +175,8 @@ class TileKernel {
              .depth = product_.depth,
              .group = group,
              .strips = std::max<int64_t>(tile_.copied_strips, 2),
-             .components = is_complex ? 2 : 1},
+             .components = is_complex ? 2 : 1,
+             .begins_anywhere = &side == &product_.lhs && product_.row_tiles.has_value()},
             name};
   }
 
@@ -184,7 +193,8 @@ class TileKernel {
   }
 
   absl::Status StoreResults(const Carried& sums) {
-    const bool whole = product_.lhs.positions % tile_.rows == 0 && product_.rhs.positions % tile_.columns == 0;
+    const bool whole = (product_.row_tiles.has_value() || product_.lhs.positions % tile_.rows == 0) &&
+                       product_.rhs.positions % tile_.columns == 0;
     return multiplier_->ForEachResult(
         sums, [&](llvm::Value* row, llvm::Value* column, absl::Span<const ElementValue> results) -> absl::Status {
           llvm::Value *m = Plus(first_m_, row), *n = Plus(first_n_, column);
@@ -220,12 +230,16 @@ class TileKernel {
 
 }  // namespace
 
+int64_t TiledProduct::TilesOfRows(const ProductTile& tile) const {
+  return row_tiles.has_value() ? row_tiles->most : CeilDiv(lhs.positions, tile.rows);
+}
+
 absl::Status TiledProduct::EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const {
   const ProductTile tile = ProductTile::Of(*instruction->kernel());
   const int64_t parts = instruction->kernel()->parts;
   HILO_RET_CHECK((parts > 1) == (partial_sums != nullptr));
   HILO_RETURN_IF_ERROR(TileKernel(k, *this, tile, parts).Emit());
-  const int64_t blocks = parts * batch * CeilDiv(lhs.positions, tile.rows) * CeilDiv(rhs.positions, tile.columns);
+  const int64_t blocks = parts * batch * TilesOfRows(tile) * CeilDiv(rhs.positions, tile.columns);
   return k.FinishAndLaunch(instruction, blocks, static_cast<int>(tile.threads));
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -27,6 +28,18 @@ struct TiledProduct {
                              absl::Span<const codegen::ElementValue> sums)>
       store;
 
+  // Where rows of the lhs are in groups, each with a batch of the rhs: the tiles of rows, which begin anywhere. `store`
+  // decides which rows of a tile are stored.
+  struct RowTile {
+    llvm::Value *batch, *first;
+    llvm::Value* exists;  // the same for all threads of a block
+  };
+  struct RowTiles {
+    int64_t most = 0;  // of all groups
+    std::function<absl::StatusOr<RowTile>(llvm::Value* number)> tile;
+  };
+  std::optional<RowTiles> row_tiles;  // nullopt: those of all rows, for each batch
+
   // Where parts of the depth are computed on their own: memory for sums by part, batch, row and column. Null: there is
   // one part.
   llvm::Value* partial_sums = nullptr;
@@ -37,6 +50,8 @@ struct TiledProduct {
   absl::Status EmitAndLaunch(const HloInstruction* instruction, KernelEmitter& k) const;
   // Emits all of kernel `k`, which adds up the partial sums in ascending order of depth, and launches it.
   absl::Status EmitCombination(const HloInstruction* instruction, KernelEmitter& k) const;
+
+  int64_t TilesOfRows(const ProductTile& tile) const;
 };
 
 }  // namespace hilo::gpu

@@ -1,9 +1,28 @@
 #include "backends/gpu/match/product_match.h"
 
+#include "absl/algorithm/container.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
+namespace {
+
+DotSide SideOf(const HloInstruction* operand, const std::vector<int64_t>& batch,
+               const std::vector<int64_t>& contracting) {
+  DotSide side{.operand = operand, .batch = batch, .contracting = contracting};
+  const auto sizes = operand->shape().dimensions();
+  for (int64_t d = 0; d < operand->shape().rank(); ++d) {
+    if (absl::c_linear_search(batch, d) || absl::c_linear_search(contracting, d)) continue;
+    side.free.push_back(d);
+    side.free_sizes.push_back(sizes[d]);
+  }
+  for (int64_t d : batch) side.batch_sizes.push_back(sizes[d]);
+  for (int64_t d : contracting) side.contracting_sizes.push_back(sizes[d]);
+  return side;
+}
+
+}  // namespace
 
 ProductTile ProductTile::Of(const KernelConfig& config) {
   const std::vector<int64_t>& tile = config.tile;
@@ -33,6 +52,17 @@ ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {
   out_features = rhs.dimensions(numbers.kernel_output_feature_dimension()) / groups;
   for (int64_t d : numbers.output_spatial_dimensions()) positions.push_back(out.dimensions(d));
   for (const Window::Dimension& w : attrs.window.dimensions) taps.push_back(w.size);
+}
+
+std::optional<GroupedRows> GroupedRowsOf(const HloInstruction& ragged_dot) {
+  const auto& attrs = ragged_dot.attrs<RaggedDotAttrs>();
+  if (!attrs.lhs_batch_dims.empty() || attrs.rhs_group_dims.size() != 1 || ragged_dot.operand(2)->shape().rank() != 1 ||
+      ShapeUtil::IsZeroElementArray(ragged_dot.operand(1)->shape()))
+    return std::nullopt;
+  GroupedRows product{.lhs = SideOf(ragged_dot.operand(0), {}, attrs.lhs_contracting_dims),
+                      .rhs = SideOf(ragged_dot.operand(1), attrs.rhs_group_dims, attrs.rhs_contracting_dims)};
+  if (product.lhs.free != attrs.lhs_ragged_dims || product.lhs.contracting.empty()) return std::nullopt;
+  return product;
 }
 
 int64_t TransposedRowDimension(const HloInstruction& transpose) {

@@ -3,10 +3,12 @@
 #define HILO_BACKENDS_GPU_MATCH_PRODUCT_MATCH_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backends/gpu/match/operands.h"
 #include "base/math.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
@@ -41,6 +43,17 @@ struct ConvolutionSizes {
   int64_t rows() const { return images * Product(positions); }
   int64_t depth() const { return in_features * Product(taps); }
 };
+
+// A ragged dot whose groups are consecutive rows, each with its own matrix on the right: these are the batch of the
+// rhs.
+struct GroupedRows {
+  DotSide lhs, rhs;
+
+  int64_t rows() const { return lhs.free_sizes[0]; }
+  int64_t groups() const { return rhs.batch_sizes[0]; }
+};
+// Returns nullopt for other ragged dots, and without groups.
+std::optional<GroupedRows> GroupedRowsOf(const HloInstruction& ragged_dot);
 
 // Returns the result dimension of a transpose that is minor-most in the operand; -1 if it is minor-most in both.
 int64_t TransposedRowDimension(const HloInstruction& transpose);

@@ -57,10 +57,16 @@ std::optional<HloOpcode> AtomicOperation(const Scatter& s) {
   return operation == HloOpcode::kMultiply ? std::nullopt : operation;
 }
 
-bool AreIndependent(const Scatter& s) {
-  return s.attrs->unique_indices && absl::c_all_of(s.window_dims, [&](int64_t d) {
-           return s.WindowSize(d) == 1 || s.WindowSize(d) == s.operand.dimensions(d);
-         });
+bool AreSameOrDisjoint(const Scatter& s) {
+  return absl::c_all_of(s.window_dims,
+                        [&](int64_t d) { return s.WindowSize(d) == 1 || s.WindowSize(d) == s.operand.dimensions(d); });
+}
+
+bool AreIndependent(const Scatter& s) { return s.attrs->unique_indices && AreSameOrDisjoint(s); }
+
+bool AreSorted(const Scatter& s) {
+  return s.attrs->indices_are_sorted && s.attrs->input_batching_dims.empty() && s.index_dims.size() == 1 &&
+         AreSameOrDisjoint(s);
 }
 
 bool WritesWholeLines(const Scatter& s) {

@@ -38,6 +38,12 @@ std::optional<HloOpcode> AtomicOperation(const Scatter& scatter);
 // dimension or are one wide.
 bool AreIndependent(const Scatter& scatter);
 
+// Returns true if the updates of an element follow each other: the program promises that the indices, which are a list,
+// are sorted, and windows are the same or have no element in common.
+bool AreSorted(const Scatter& scatter);
+// Returns true if windows either fill a dimension or are one wide, so that two of them are the same or disjoint.
+bool AreSameOrDisjoint(const Scatter& scatter);
+
 // Returns true if adjacent update elements are adjacent in the operand too, as windows fill the minor-most dimension of
 // both.
 bool WritesWholeLines(const Scatter& scatter);

@@ -50,6 +50,8 @@ absl::StatusOr<XlaOp> ExpandCustomCall(const HloInstruction& instruction, XlaBui
                                        absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandScan(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
+absl::StatusOr<XlaOp> ExpandScatter(const HloInstruction& instruction, XlaBuilder* builder,
+                                    absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandSort(const HloInstruction& instruction, XlaBuilder* builder,
                                  absl::Span<const XlaOp> operands);
 absl::StatusOr<XlaOp> ExpandStochasticConvert(const HloInstruction& instruction, XlaBuilder* builder,
@@ -74,6 +76,7 @@ inline constexpr OpcodeMap<Expansion> kExpansions = {
     {HloOpcode::kRngBitGenerator, ExpandRngBitGenerator},
     {HloOpcode::kScaledDot, ExpandScaledDot},
     {HloOpcode::kScan, ExpandScan},
+    {HloOpcode::kScatter, ExpandScatter},
     {HloOpcode::kSort, ExpandSort},
     {HloOpcode::kStochasticConvert, ExpandStochasticConvert},
     {HloOpcode::kTopK, ExpandTopK},
