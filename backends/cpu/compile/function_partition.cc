@@ -18,8 +18,7 @@ namespace {
 // 15 s.
 constexpr int64_t kMaxFunctionSize = 1500;
 // The entry computation is divided into functions of up to its operations / kEntrySegments, at least kMinSegmentSize,
-// for threads to compile, if a run takes long enough for what passes between them through memory to
-// cost little.
+// for threads to compile, if a run takes long enough for what passes between them through memory to cost little.
 constexpr int64_t kEntrySegments = 4, kMinSegmentSize = 250;
 constexpr double kMinDividedNanoseconds = 2000;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a

@@ -3,7 +3,8 @@
 // A computation with little code is emitted whole, into the function of its caller: a small loop is then a native loop
 // whose scalars are in registers. A large computation is split: its instructions become outlined functions of bounded
 // size, which the function of its caller calls, and large loops and conditionals are emitted natively between those
-// calls. Memory that only one function accesses may be a local variable of that function.
+// calls. Memory that only one function accesses may be a local variable of that function. An entry computation that
+// runs long enough is split if it has less code, too, so that threads have something to compile.
 #ifndef HILO_BACKENDS_CPU_COMPILE_FUNCTION_PARTITION_H_
 #define HILO_BACKENDS_CPU_COMPILE_FUNCTION_PARTITION_H_
 
