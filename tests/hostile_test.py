@@ -272,7 +272,7 @@ class HostileTest(unittest.TestCase):
             ("graph", self.double): "-o: expected a file that ends in .html, .svg or .dot, got none",
             ("run", "/tmp"): "cannot read /tmp: Is a directory",
             ("run", "/nonexistent.hlo"): "cannot open /nonexistent.hlo",
-            ("compile", self.double, "--emit=nosuch"): "not 'nosuch'",
+            ("compile", self.double, "--emit=nosuch"): "got 'nosuch'",
             ("compile", self.double, "-o", "/dev/full"): "cannot write /dev/full",
             ("opt", self.double, "--passes=nosuch"): "there is no pass 'nosuch'",
             ("opt", self.double, "--stage=nosuch"): "there is no stage 'nosuch'",

@@ -119,7 +119,7 @@ class Compiling(unittest.TestCase):
         self.assertIn("HloModule pair", program.text("input"))
         self.assertIn("kernel=", program.text())
         self.assertIn("define", program.text("llvm"))
-        with self.assertRaisesRegex(hilo.Error, "emits hlo, buffers, llvm, asm, object and header, not 'nothing'"):
+        with self.assertRaisesRegex(hilo.Error, "emits hlo, buffers, llvm, asm, object, header; got 'nothing'"):
             program.text("nothing")
         self.assertEqual(repr(program), "<hilo.Program (state{0}: f32[2,3], state{1}: s32[]) -> (out0: f32[2,3], out1: s32[]) on cpu>")
         self.assertRegex(hilo.__version__, r"^\d+\.\d+\.\d+$")
