@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "base/errors.h"
 
@@ -212,7 +213,7 @@ Profile Session::Collect() const {
   // What a run that has not ended has marked since is at the end.
   const auto nanoseconds = [&](uint64_t ticks) {
     const uint64_t within = std::clamp(ticks, start_ticks_, stop_ticks_) - start_ticks_;
-    return static_cast<int64_t>(static_cast<double>(within) * ns_per_tick);
+    return std::llround(static_cast<double>(within) * ns_per_tick);
   };
   std::vector<std::shared_ptr<Recorder>> recorders;
   {
