@@ -25,7 +25,7 @@ absl::Status Syevd(const Call& call) {
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
   HILO_RETURN_IF_ERROR(B::Expect(batch.ResultSize(0, 2) == n && batch.ResultSize(1, 1) == n,
                                  "square matrices and an eigenvalue for each row"));
-  if (IsRotatedInLanes(call.batch, n, n)) {
+  if (IsRotatedInLanes(call.batch, n, n, sizeof(R))) {
     HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<R>(LaneWorkSize(LaneEigenElements(n))));
     Lanes<T>().eigen(Components(batch.Result(0, 0)), n, uplo == 'L', mode == 'V', batch.count(),
                      batch.template Result<R>(1, 0), batch.template Result<Int>(2, 0), work.get());
@@ -240,7 +240,7 @@ absl::Status SingularValues(const Call& call) {
                                                  u_columns == (mode == 'A' ? m : k) && v_rows == (mode == 'A' ? n : k)),
                                  "vectors of the matrix's sizes, as many as the mode asks for"));
   if (batch.count() == 0) return absl::OkStatus();
-  if (IsRotatedInLanes(call.batch, m, n)) {
+  if (IsRotatedInLanes(call.batch, m, n, sizeof(R))) {
     HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<R>(LaneWorkSize(LaneSingularElements(m, n))));
     const LaneVectors wanted = mode == 'N' ? LaneVectors::kNone : mode == 'S' ? LaneVectors::kThin : LaneVectors::kFull;
     Lanes<T>().singular(Components(batch.Result(0, 0)), m, n, wanted, batch.count(), batch.template Result<R>(1, 0),
