@@ -11,8 +11,9 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "backends/gpu/emulated/fiber.h"
 #include "backends/gpu/emulated/matrix_operations.h"
+#include "backends/gpu/emulated/thread_stacks.h"
+#include "base/stack_switch.h"
 
 namespace hilo::gpu {
 namespace {

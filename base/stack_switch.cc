@@ -1,8 +1,6 @@
 // A switch saves the callee-saved registers, and no signal mask: ucontext's system calls would cost a hundred times as
 // much.
-#include "backends/gpu/emulated/fiber.h"
-
-#include <sys/mman.h>
+#include "base/stack_switch.h"
 
 #include <cstdint>
 
@@ -10,11 +8,7 @@
 #include <ucontext.h>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
-
-namespace hilo::gpu {
+namespace hilo {
 
 #if defined(__x86_64__)
 
@@ -73,34 +67,4 @@ void* MakeStack(char* bottom, char* top, void (*entry)()) {
 
 #endif
 
-namespace {
-
-struct Stacks {
-  char* memory = nullptr;
-  size_t bytes = 0;
-  ~Stacks() { Release(); }
-  void Release() {
-    if (memory != nullptr) munmap(memory, bytes);
-    memory = nullptr;
-    bytes = 0;
-  }
-};
-
-}  // namespace
-
-char* ThreadStacks(size_t bytes) {
-  static thread_local Stacks stacks;
-#if defined(__SANITIZE_ADDRESS__)
-  // Threads end without returning, and so leave the poison of their frames.
-  if (stacks.memory != nullptr) __asan_unpoison_memory_region(stacks.memory, stacks.bytes);
-#endif
-  if (bytes <= stacks.bytes) return stacks.memory;
-  stacks.Release();
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  stacks.memory = static_cast<char*>(memory);
-  stacks.bytes = bytes;
-  return stacks.memory;
-}
-
-}  // namespace hilo::gpu
+}  // namespace hilo
