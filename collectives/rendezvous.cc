@@ -4,7 +4,8 @@
 // every rank that is awake takes parts until there are none, those of its own share first, as it
 // may have their data in its cache, and waits for those that others have taken; nothing here can block, so no rank may
 // leave while others might still read or write its arrays. Done: all leave with the same status. Waiting ranks poll the
-// phase for a while before going to sleep, if there are processors for all participants.
+// phase for a while before going to sleep, if there are processors for all participants. Ranks that are fibers of one
+// thread yield to each other instead; the first that works does all parts.
 //
 // There is at most one gathering rendezvous per group, since a rank that participates in it cannot reach
 // the next. So there are no sequence numbers: ranks that are at different ops of their programs
@@ -27,6 +28,7 @@
 #include "absl/strings/str_join.h"
 #include "base/cpu_count.h"
 #include "base/errors.h"
+#include "base/fibers.h"
 #include "base/spin.h"
 #include "hilo/status_macros.h"
 
@@ -200,11 +202,20 @@ absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvou
                                    const CollectiveCall& call) {
   waiting_[rank] = &rendezvous;
   if (absl::Status hopeless = Hopeless(rendezvous, call); !hopeless.ok()) Fail(hopeless);
-  lock.unlock();
-  SpinUntil([&] { return rendezvous.phase != Phase::kGathering; }, SpinsFor(rendezvous.group.size()));
-  lock.lock();
+  const bool on_fiber = Fibers::IsInside();
+  if (!on_fiber) {
+    lock.unlock();
+    SpinUntil([&] { return rendezvous.phase != Phase::kGathering; }, SpinsFor(rendezvous.group.size()));
+    lock.lock();
+  }
   while (rendezvous.phase == Phase::kGathering) {
-    rendezvous.changed.wait_for(lock, kPoll);
+    if (on_fiber) {
+      lock.unlock();
+      Fibers::Yield();
+      lock.lock();
+    } else {
+      rendezvous.changed.wait_for(lock, kPoll);
+    }
     if (rendezvous.phase != Phase::kGathering) break;
     absl::Status status = call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();
     if (status.ok() && absl::Now() >= call.deadline) status = DeadlineExceeded("the deadline has passed");

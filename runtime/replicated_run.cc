@@ -1,5 +1,6 @@
 // A program on several devices at once. Every device runs on its queue's thread, except for one on the caller's if
-// the program is short; all are enqueued under one lock, so that two launches have the same order on every device
+// the program is short, and for all if it is so short that waking their threads would take longer: these are fibers of
+// the caller's thread. All are enqueued under one lock, so that two launches have the same order on every device
 // and their collectives cannot deadlock. One token ends them all: the first device that fails
 // cancels it, and the others report that device's error. If the devices are of several processes, each process does so
 // with its own; their communicators make them one run.
@@ -11,7 +12,9 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "base/cpu_count.h"
 #include "base/errors.h"
+#include "base/fibers.h"
 #include "base/spin.h"
 #include "collectives/in_process.h"
 #include "hilo/executable.h"
@@ -103,6 +106,39 @@ bool RunsHere(const LoadedProgram& program, const ClientCore& core, bool synchro
   return synchronous || RunsInline(program, core, kInlineNanosecondsOfSeveral);
 }
 
+// Whether the calling thread runs the parts of all `devices` devices, the queues of all being idle: in less time than
+// their threads would take with all processors.
+bool RunsAllHere(const LoadedProgram& program, const ClientCore& core, int64_t devices) {
+  if (core.processes != nullptr || program.effects.any || program.effects.custom_calls) return false;
+  static const auto processors = static_cast<int64_t>(UsableCpuCount());
+  const int64_t one_after_the_other = (devices + processors - 1) / processors;
+  const int64_t longer = std::max<int64_t>(devices - one_after_the_other, 1);  // devices that another thread would run
+  return RunsInline(program, core, kInlineNanosecondsOfSeveral / devices) &&
+         RunsInline(program, core, devices * kDeviceThreadNanoseconds / longer) && Fibers::Reserve(devices);
+}
+
+// What one device does in a launch.
+struct DevicePart {
+  std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<Launch> launch;
+  int64_t i;
+  int device;
+  std::shared_ptr<ProgramRun> run;
+  FewLeaves<std::shared_ptr<BufferValue>> values;
+  std::shared_ptr<Event> done;
+  absl::Status status;
+
+  void Run() {
+    status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
+  }
+  // Makes the results visible, to functions of the embedder, too.
+  void Report() {
+    run.reset();  // arguments are freed before that
+    launch.reset();
+    done->Set(std::move(status));
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
@@ -150,7 +186,10 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
     }
     bool here = RunsHere(*program_, *core_, synchronous);
     for (const Prepared& one : prepared) here = here && one.run != nullptr && (synchronous || one.run->IsReady());
-    std::function<void()> own;
+    std::vector<DevicePart> own;  // parts that this thread runs
+    own.reserve(prepared.size());
+    std::vector<std::function<void()>> fibers;
+    fibers.reserve(prepared.size());
     const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
     {
       std::lock_guard<std::mutex> lock(core_->launching);
@@ -167,6 +206,10 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         for (const Prepared& one : prepared) one.done->Set(taken);
         return taken;
       }
+      const bool all_here = here && RunsAllHere(*program_, *core_, devices.device_count()) &&
+                            std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
+                              return core_->queues[one.run->context.device]->IsIdle();
+                            });
       // The last to go is device 0: this thread may take its part.
       size_t waiting = prepared.size();
       const auto end_those_that_wait = absl::MakeCleanup([&] {
@@ -178,29 +221,39 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         one.run->context.communicator = launch->communicator(i);
         one.run->context.run_id = launch->run_id();
         const int device = one.run->context.device;
-        auto work = [program = program_, launch, i, device, run = std::move(one.run), values = std::move(one.values),
-                     done = one.done]() mutable {
-          absl::Status status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
-          run.reset();  // arguments are freed before results become visible
-          launch.reset();
-          done->Set(std::move(status));
-        };
-        if (i == 0 && here && core_->queues[device]->IsIdle() && launch->OthersHaveBegun()) {
-          own = std::move(work);
+        DevicePart part{.program = program_,
+                        .launch = launch,
+                        .i = static_cast<int64_t>(i),
+                        .device = device,
+                        .run = std::move(one.run),
+                        .values = std::move(one.values),
+                        .done = one.done};
+        if (all_here || (i == 0 && here && core_->queues[device]->IsIdle() && launch->OthersHaveBegun())) {
+          own.push_back(std::move(part));
+          fibers.emplace_back([last = &own.back()] { last->Run(); });
         } else {
+          auto work = [part = std::move(part)]() mutable {
+            part.Run();
+            part.Report();
+          };
           here = core_->queues[device]->Enqueue(std::move(work)) && here;
         }
         waiting = i;
       }
     }
-    if (own != nullptr) {
-      own();
-      own = nullptr;
+    if (own.size() == 1) {
+      own[0].Run();
+    } else if (!own.empty()) {
+      Fibers::Run(fibers);
+    }
+    for (DevicePart& part : own) part.Report();
+    if (own.size() == 1) {
       // The others are as good as done.
       SpinUntil([&] {
         return std::all_of(prepared.begin(), prepared.end(), [](const Prepared& one) { return one.done->done(); });
       });
     }
+    own.clear();
     launch.reset();
     if (!synchronous) return results;
     absl::Status status;

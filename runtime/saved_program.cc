@@ -36,6 +36,7 @@ absl::StatusOr<Artifact> MakeArtifact(const ClientCore& core, const LoadedProgra
   out.Bool(program.effects.transfers);
   out.U64(program.effects.infeeds.size());
   for (const Shape& infeed : program.effects.infeeds) WriteShape(infeed, &out);
+  out.Bool(program.effects.custom_calls);
   artifact.sections.push_back({kRunSection, out.Take()});
   HILO_RETURN_IF_ERROR(program.compiled->Serialize(&artifact));
   return artifact;
@@ -56,6 +57,7 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
   facts.effects.any = in.Bool();
   facts.effects.transfers = in.Bool();
   for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.effects.infeeds.push_back(ReadShape(&in));
+  facts.effects.custom_calls = in.Bool();
   HILO_RETURN_IF_ERROR(in.Finish());
   HILO_ASSIGN_OR_RETURN(facts.assignment, DeviceAssignment::Create(replicas, partitions, devices));
   return facts;

@@ -23,6 +23,8 @@ struct ProgramEffects {
   // Whether there are transfers among them: a run may wait for the host, and must not block the thread that launches
   // it.
   bool transfers = false;
+  // Whether there are custom calls, which may wait for anything, also for other devices of the run.
+  bool custom_calls = false;
   std::vector<Shape> infeeds;  // the shape of each infeed, in the order of the module
 };
 ProgramEffects FindEffects(const HloModule& module);

@@ -1,9 +1,11 @@
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 
@@ -229,6 +231,68 @@ TEST_F(ReplicatedRunTest, Deadline_EndsAllDevices) {
   EXPECT_FALSE(
       executable_->ExecuteReplicated(Put<int32_t>({1, 101}), {.deadline = absl::Milliseconds(50), .synchronous = true})
           .ok());
+}
+
+int ThreadCount() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.is_directory();
+  return count;
+}
+
+constexpr char kShortSums[] = R"(HloModule sums, replica_count=8
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+condition { t = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(t), index=0  n = s32[] constant(5)
+            ROOT c = pred[] compare(i, n), direction=LT }
+body { t = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(t), index=0  one = s32[] constant(1)
+       j = s32[] add(i, one)  x = f32[] get-tuple-element(t), index=1
+       s = f32[] all-reduce(x), replica_groups={{0,1,2,3},{4,5,6,7}}, to_apply=add
+       quarter = f32[] constant(0.25)  y = f32[] multiply(s, quarter)  ROOT r = (s32[], f32[]) tuple(j, y) }
+ENTRY main { x = f32[] parameter(0)  zero = s32[] constant(0)  t = (s32[], f32[]) tuple(zero, x)
+             w = (s32[], f32[]) while(t), condition=condition, body=body  y = f32[] get-tuple-element(w), index=1
+             ROOT z = f32[] collective-permute(y), source_target_pairs={{0,7},{7,0},{1,6}} })";
+
+// They are fibers of the calling thread, which wait for each other in collectives.
+TEST_F(ReplicatedRunTest, ShortProgram_WakesNoThread) {
+  auto client = Client::Create({.device_count = 8, .num_threads = 1});
+  ASSERT_TRUE(client.ok()) << client.status();
+  client_ = *std::move(client);
+  executable_ = *client_->CompileHloText(kShortSums);
+  const auto arguments = Put<float>({0, 1, 2, 3, 40, 50, 60, 70});
+  const int before = ThreadCount();
+  for (bool synchronous : {true, false}) {
+    auto results = executable_->ExecuteReplicated(arguments, {.synchronous = synchronous});
+    ASSERT_TRUE(results.ok()) << results.status();
+    std::vector<float> values;
+    for (const auto& result : *results) values.push_back(result[0]->ToLiteral()->GetFirstElement<float>());
+    EXPECT_EQ(values, (std::vector<float>{55, 0, 0, 0, 0, 0, 1.5, 1.5}));
+  }
+#if !defined(__SANITIZE_THREAD__)
+  EXPECT_EQ(ThreadCount(), before);
+#endif
+}
+
+TEST_F(ReplicatedRunTest, ShortProgram_SetsTheEndsOfAllDevices) {
+  Compile(kDouble, 4);
+  std::vector<std::shared_ptr<Event>> ends;
+  ASSERT_TRUE(executable_->ExecuteReplicated(Put<float>({1, 2, 3, 4}), {.ends = &ends}).ok());
+  ASSERT_EQ(ends.size(), 4u);
+  for (const std::shared_ptr<Event>& end : ends) EXPECT_TRUE(end->Await().ok());
+}
+
+// Groups that wait for each other are an error on fibers, too.
+TEST_F(ReplicatedRunTest, ShortProgramThatCannotEnd_IsAnError) {
+  Compile(R"(HloModule lonely, replica_count=2
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+sum { x = f32[] parameter(0)  ROOT s = f32[] all-reduce(x), replica_groups={}, to_apply=add }
+same { x = f32[] parameter(0)  ROOT y = f32[] copy(x) }
+ENTRY main { x = f32[] parameter(0)  zero = f32[] constant(0)  p = pred[] compare(x, zero), direction=GT
+             ROOT c = f32[] conditional(p, x, x), true_computation=sum, false_computation=same })",
+          2);
+  auto results = executable_->ExecuteReplicated(Put<float>({1, -1}), {.synchronous = true});
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kFailedPrecondition) << results.status();
+  EXPECT_THAT(results.status().message(), testing::HasSubstr("rank 1 has ended its run without it"));
+  // The client goes on.
+  EXPECT_TRUE(executable_->ExecuteReplicated(Put<float>({1, 1}), {.synchronous = true}).ok());
 }
 
 TEST_F(ReplicatedRunTest, LaunchesFromManyThreads) {
