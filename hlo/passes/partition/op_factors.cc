@@ -102,20 +102,6 @@ bool ReshapeFactors(const HloInstruction& reshape, FactorBuilder* factors) {
   return true;
 }
 
-// Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves
-// them as they are.
-std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
-  const std::optional<HloOpcode> op = ReductionOp(computation);
-  if (!op.has_value() || !start.IsConstant() || !start.shape().IsScalar()) return std::nullopt;
-  const PrimitiveType type = start.shape().element_type();
-  const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr,
-             is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
-  if (op == HloOpcode::kXor || (type == PRED ? is_number : is_logical)) return std::nullopt;
-  // A sum from 0 is good enough: only a sum of nothing but -0 shows it.
-  const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(*op, type);
-  return identity.has_value() && start.literal() == *identity ? op : std::nullopt;
-}
-
 bool ReduceFactors(const HloInstruction& reduce, FactorBuilder* factors) {
   const std::vector<int64_t>& reduced = reduce.attrs<ReduceAttrs>().dimensions;
   const int64_t arrays = reduce.operand_count() / 2;
@@ -373,6 +359,19 @@ constexpr OpcodeMap<FactorRule> kFactorRules = {
 constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, HloOpcode::kSort, HloOpcode::kTopK};
 
 }  // namespace
+
+std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
+  const std::optional<HloOpcode> op = ReductionOp(computation);
+  const HloInstruction& value = start.opcode() == HloOpcode::kBroadcast ? *start.operand(0) : start;
+  if (!op.has_value() || !value.IsConstant() || !value.shape().IsScalar()) return std::nullopt;
+  const PrimitiveType type = value.shape().element_type();
+  const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr,
+             is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
+  if (op == HloOpcode::kXor || (type == PRED ? is_number : is_logical)) return std::nullopt;
+  // A sum from 0 is good enough: only a sum of nothing but -0 shows it.
+  const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(*op, type);
+  return identity.has_value() && value.literal() == *identity ? op : std::nullopt;
+}
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {
   if (op.HasSideEffect() || op.operand_count() == 0 || op.HasControlDependencies()) return std::nullopt;

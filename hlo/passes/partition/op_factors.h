@@ -28,6 +28,10 @@ struct OpFactors {
 // nullopt if the op can only be computed on whole arrays.
 std::optional<OpFactors> FactorsOf(const HloInstruction& instruction);
 
+// Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves
+// them as they are.
+std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start);
+
 // Sets size attributes of an op whose result has the tile shape `shape` and whose operands are tiles already.
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile);
 

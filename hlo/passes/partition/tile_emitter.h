@@ -70,6 +70,8 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> IndicesWithin(HloInstruction* indices, const Shape& whole,
                                                 const TileAssignment& tiles, int64_t vector_dimension,
                                                 const std::vector<int64_t>& indexed);
+  // This partition's element of `table`, a scalar.
+  absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
 
  private:
   absl::StatusOr<HloInstruction*> PieceOf(HloInstruction* tile, const ShiftSource& source, int64_t dimension,
@@ -83,8 +85,6 @@ class TileEmitter {
   absl::StatusOr<HloComputation*> CombinerComputation(HloOpcode combiner, PrimitiveType type);
   absl::Status CheckDevices(const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> Reshape(HloInstruction* value, const std::vector<int64_t>& sizes);
-  // This partition's element of `table`, a scalar.
-  absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
   // Partitions that have the parts of one tile, one of each.
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToReduce(const TileAssignment& tiles) const;
   absl::StatusOr<std::vector<std::vector<int64_t>>> GroupsToJoin(const TileAssignment& from, const TileAssignment& to,

@@ -190,6 +190,8 @@ class TileWalk {
   absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
   // Finds the position of an extreme along a cut dimension: of each partition's, the partitions choose.
   absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
+  // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.
+  absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
   struct WindowDivision;

@@ -164,6 +164,12 @@ def main():
     write("sharded_regions", "A computation that is manual along one axis of the mesh, while the other one divides its arrays.", stages,
           [P(), P("a", None, "b")], [P("a", "b"), P(None, "b")], [normal(8, 4), normal(2, 4, 4)])
 
+    def scans(x, counts):
+        return (jnp.cumsum(x, 0), lax.cumsum(x, 1, reverse=True), lax.cumprod(x, 0, reverse=True), lax.cummax(x, 1), lax.cummin(counts), jnp.cumsum(counts), jnp.cumsum(x, 0))
+
+    write("sharded_scans", "Prefix scans along dimensions that are cut, forwards and backwards.", scans, [P("a", "b"), P(("b", "a"))],
+          [P("a", "b"), P("a", "b"), P("b", "a"), P("a"), P(("b", "a")), P(), P(None, "b")], [normal(8, 12), rng.integers(-9, 9, 16).astype(np.int32)])
+
 
 if __name__ == "__main__":
     main()

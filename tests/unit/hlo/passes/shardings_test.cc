@@ -11,6 +11,7 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/passes/standard_passes.h"
 #include "hlo/text/hlo_parser.h"
+#include "hlo/text/hlo_printer.h"
 
 namespace hilo {
 namespace {
@@ -251,6 +252,41 @@ ENTRY e {
   for (const char* part : {"z (f32[6] into 2 instead of 4 along dimension 0)", "sharded arrays whole, for s",
                            "every partition computes the same, whole, for s"})
     EXPECT_TRUE(absl::StrContains(log, part)) << part << "\n" << log;
+}
+
+// The partitions exchange one result of each tile, not the tiles.
+TEST(ShardingsTest, ScansExchangeTheirLastResults) {
+  for (const bool from_back : {false, true}) {
+    auto module = ParseHloModule(absl::StrCat(R"(HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[64,6] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = f32[] constant(0)
+  ROOT s = f32[64,6] reduce-window(x, zero), window={size=64x1 pad=)",
+                                              from_back ? "0_63" : "63_0", R"(x0_0}, to_apply=add
+})"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+    const std::string text = PrintHloModule(**module);
+    EXPECT_TRUE(absl::StrContains(text, "f32[4,6]{1,0} all-gather(")) << text;
+    EXPECT_TRUE(absl::StrContains(text, absl::StrCat("window={size=16x1 pad=", from_back ? "0_15" : "15_0"))) << text;
+    EXPECT_FALSE(absl::StrContains(text, "collective-permute(")) << text;
+    EXPECT_EQ(ExtraAttribute((*module)->extra_attributes(), "spmd_output_sharding"), "{devices=[4,1]0,1,2,3}");
+  }
+}
+
+// A reduction that does not begin with its identity would count its start once for each tile.
+TEST(ShardingsTest, ScansWithAStartAreGathered) {
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[64] parameter(0), sharding={devices=[4]<=[4]}
+  one = f32[] constant(1)
+  ROOT s = f32[64] reduce-window(x, one), window={size=64 pad=63_0}, to_apply=add
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+  EXPECT_FALSE(absl::StrContains(PrintHloModule(**module), "f32[4]{0} all-gather(")) << PrintHloModule(**module);
 }
 
 }  // namespace
