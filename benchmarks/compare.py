@@ -4,8 +4,9 @@
         --rival "jaxlib 0.12.0.1=VENV/bin/python" --rival "0.6.2 without thunks=OLD/bin/python,XLA_FLAGS=--xla_cpu_use_thunk_runtime=false"
 
 Suites: "hlo", modules of HLO text that each side compiles as they are (Hilo by `hilo bench`); "calls" and "workloads", programs of JAX
-(benchmarks/suites), where Hilo runs through its plugin in --hilo-python; "packages", such programs of packages from PyPI, of which those that are
-not installed are left out, with a second table of peaks of memory and of the largest difference of results, relative to the largest element.
+(benchmarks/suites), where Hilo runs through its plugin in --hilo-python; "devices", such programs on eight devices of one process;
+"packages", such programs of packages from PyPI, of which those that are not installed are left out, with a second table of peaks of memory
+and of the largest difference of results, relative to the largest element.
 
 Machines are noisy and drift, so each program is loaded on all sides, which then run alternately, --rounds times for --seconds each, every side in a process of its own. A time is that of one call with inputs in place;
 the ratios are of the least times, a rival's over Hilo's: above 1 Hilo is faster. Compilations have no cache, and are never the
@@ -29,7 +30,8 @@ sys.path.insert(0, str(HERE))
 
 import report
 
-SUITES = ("hlo", "calls", "workloads", "packages")
+SUITES = ("hlo", "calls", "workloads", "devices", "packages")
+EIGHT_DEVICES = "--xla_force_host_platform_device_count=8"
 WITHOUT_CACHE = {"HILO_CODE_CACHE_MB": "0"}  # a program's second compilation in a process would otherwise find its code
 
 
@@ -121,10 +123,14 @@ def make_sides(options):
         environment = {"JAX_PLATFORMS": "hilo,cpu", **WITHOUT_CACHE}
         if options.suite == "packages":
             environment["HILO_PLATFORM_NAME"] = "cpu"  # Brax and MJX refuse platforms that they do not know
+        if options.suite == "devices":
+            environment["XLA_FLAGS"] = EIGHT_DEVICES
         if options.plugin:
             environment["HILO_PJRT_LIBRARY"] = options.plugin
         sides = {"Hilo": WorkerSide(options, options.hilo_python, environment)}
     for name, python, environment in options.rivals:
+        if options.suite == "devices":
+            environment = {**environment, "XLA_FLAGS": f"{environment.get('XLA_FLAGS', '')} {EIGHT_DEVICES}"}
         sides[name] = WorkerSide(options, python, {"JAX_PLATFORMS": "cpu", **environment})
     return sides
 

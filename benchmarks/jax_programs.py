@@ -20,9 +20,11 @@ def f32(generator, *shape):
 
 
 class Program:
-    """A jitted function and its arguments; `threaded` of them are replaced by the first results of each call, and donated."""
+    """A jitted function and its arguments; `threaded` of them are replaced by the first results of each call, and donated. Arguments that are
+    `placed` are on their devices already."""
 
-    def __init__(self, function, args, threaded=0):
+    def __init__(self, function, args, threaded=0, placed=False):
+        self.placed = placed
         self.function, self.args, self.threaded = jax.jit(function, donate_argnums=tuple(range(threaded))), args, threaded
         self.given = jax.tree.map(jnp.array, args) if threaded else args
 

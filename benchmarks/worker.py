@@ -103,7 +103,7 @@ class Worker:
             self.scope = lambda: enable_x64("f64" in name)
             with self.scope(), jax.default_device(device):
                 self.program = jax_programs.PROGRAMS[name](np.random.default_rng(0), device)
-                if hasattr(self.program, "args"):
+                if not getattr(self.program, "placed", True):
                     self.program.args = jax.device_put(self.program.args, device)
         with self.scope():
             seconds = self.program.compile()
