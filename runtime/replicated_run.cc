@@ -106,6 +106,9 @@ bool RunsHere(const LoadedProgram& program, const ClientCore& core, bool synchro
   return synchronous || RunsInline(program, core, kInlineNanosecondsOfSeveral);
 }
 
+// More than these of a program are no longer counted.
+constexpr int64_t kMostCollectives = 1000;
+
 // Whether the calling thread runs the parts of all `devices` devices, the queues of all being idle: in less time than
 // their threads would take with all processors.
 bool RunsAllHere(const LoadedProgram& program, const ClientCore& core, int64_t devices) {
@@ -113,8 +116,11 @@ bool RunsAllHere(const LoadedProgram& program, const ClientCore& core, int64_t d
   static const auto processors = static_cast<int64_t>(UsableCpuCount());
   const int64_t one_after_the_other = (devices + processors - 1) / processors;
   const int64_t longer = std::max<int64_t>(devices - one_after_the_other, 1);  // devices that another thread would run
-  return RunsInline(program, core, kInlineNanosecondsOfSeveral / devices) &&
-         RunsInline(program, core, devices * kDeviceThreadNanoseconds / longer) && Fibers::Reserve(devices);
+  // Threads that share processors sleep at each collective; and they leave none to a caller that does not wait.
+  const bool share = devices > processors;
+  const int64_t wakes = devices * (1 + (share ? std::min(program.effects.collectives, kMostCollectives) : 0));
+  return RunsInline(program, core, (share ? kInlineNanosecondsIfAwaited : kInlineNanosecondsOfSeveral) / devices) &&
+         RunsInline(program, core, wakes * kDeviceThreadNanoseconds / longer) && Fibers::Reserve(devices);
 }
 
 // What one device does in a launch.

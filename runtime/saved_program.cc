@@ -37,6 +37,7 @@ absl::StatusOr<Artifact> MakeArtifact(const ClientCore& core, const LoadedProgra
   out.U64(program.effects.infeeds.size());
   for (const Shape& infeed : program.effects.infeeds) WriteShape(infeed, &out);
   out.Bool(program.effects.custom_calls);
+  out.I64(program.effects.collectives);
   artifact.sections.push_back({kRunSection, out.Take()});
   HILO_RETURN_IF_ERROR(program.compiled->Serialize(&artifact));
   return artifact;
@@ -58,6 +59,7 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
   facts.effects.transfers = in.Bool();
   for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.effects.infeeds.push_back(ReadShape(&in));
   facts.effects.custom_calls = in.Bool();
+  facts.effects.collectives = in.I64();
   HILO_RETURN_IF_ERROR(in.Finish());
   HILO_ASSIGN_OR_RETURN(facts.assignment, DeviceAssignment::Create(replicas, partitions, devices));
   return facts;

@@ -18,8 +18,9 @@ inline constexpr int64_t kIndependentNanoseconds = 1'000'000;
 // and those wait for each other.
 inline constexpr int64_t kInlineNanosecondsOfSeveral = 4 * kInlineNanoseconds;
 
-// What the thread of each further device costs a run on several devices: it is woken, and awaited at its end and in
-// collectives. Measured on 8 devices, where 2 processors take 230 us for programs that compute for 1 us.
+// What the thread of a device costs a run on several devices, whose start it is woken for; if there are fewer
+// processors, in each collective, too. Measured on 8 devices, where 2 processors take 230 us for programs that compute
+// for 1 us.
 inline constexpr int64_t kDeviceThreadNanoseconds = 10'000;
 
 // kInlineNanoseconds if the caller waits for the result at once, as the last ones did (WaitHabit): a longer run gains

@@ -54,6 +54,7 @@ ProgramEffects FindEffects(const HloModule& module) {
     for (const HloInstruction* instruction : computation->instructions()) {
       effects.any = effects.any || instruction->HasSideEffect();
       if (HasTrait(instruction->opcode(), kTransfer)) effects.transfers = true;
+      effects.collectives += HasTrait(instruction->opcode(), kCollective) ? 1 : 0;
       if (instruction->opcode() == HloOpcode::kCustomCall) effects.custom_calls = true;
       if (instruction->opcode() == HloOpcode::kInfeed) effects.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }

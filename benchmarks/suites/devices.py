@@ -114,6 +114,29 @@ def tensor_parallel_step(generator, device):
 
 
 @program
+def transformer_step(generator, device):
+    """Two layers, their heads and features along one axis of the grid, sequences along the other."""
+    width = 32
+    shapes = [((width, width), (None, "model"))] * 3 + [((width, width), ("model",)), ((width, 4 * width), (None, "model")), ((4 * width, width), ("model",))]
+    layers = [[divided(0.1 * f32(generator, *shape), GRID, *axes) for shape, axes in shapes] for _ in range(2)]
+
+    def norm(x):
+        return x * lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6)
+
+    def layer(x, weights):
+        q, k, v, out, up, down = weights
+        heads = [(norm(x) @ w).reshape(*x.shape[:2], 4, width // 4) for w in (q, k, v)]
+        scores = jax.nn.softmax(jnp.einsum("bthd,bshd->bhts", heads[0], heads[1]))
+        x = x + jnp.einsum("bhts,bshd->bthd", scores, heads[2]).reshape(x.shape) @ out
+        return x + jax.nn.gelu(norm(x) @ up) @ down
+
+    def step(layers, x):
+        gradients = jax.grad(lambda layers: (functools.reduce(layer, layers, x) ** 2).mean())(layers)
+        return jax.tree.map(lambda w, g: w - 0.01 * g, layers, gradients)
+    return Program(step, [layers, divided(f32(generator, 8, 16, width), GRID, "data")], placed=True)
+
+
+@program
 def pipeline_of_eight(generator, device):
     def stage(w, x):
         def step(i, carry):
