@@ -35,8 +35,8 @@
 namespace hilo {
 namespace {
 
-// Compiled code has at most some 100 KB of locals, and calls LAPACK.
-constexpr size_t kStackBytes = size_t{1} << 20;
+// As the stacks of threads by default. Untouched pages use no memory.
+constexpr size_t kStackBytes = size_t{8} << 20;
 
 unsigned FloatingPointMode() {
 #if defined(__x86_64__)
