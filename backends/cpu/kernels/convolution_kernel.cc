@@ -32,19 +32,22 @@ using codegen::LaneIndex;
 
 class PhaseEmitter {
  public:
-  PhaseEmitter(const HloInstruction* convolution, const ConvolutionPhase& phase, const ConvolutionPlan& plan)
+  // `alike`: one phase, or several that AreAlike.
+  PhaseEmitter(const HloInstruction* convolution, std::vector<ConvolutionPhase> alike, const ConvolutionPlan& plan)
       : convolution_(convolution),
-        phase_(phase),
+        alike_(std::move(alike)),
+        phase_(alike_[0]),
         type_(convolution->shape().element_type()),
         plan_(plan),
-        units_(UnitsOf(phase, plan)) {
+        units_(UnitsOf(phase_, plan)) {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
     block_ = int64_t{plan_.width} * plan_.vectors;
-    positions_ = TiledPositions(phase, tile_, plan_.placed);
+    positions_ = TiledPositions(phase_, tile_, plan_.placed);
   }
 
-  int64_t units() const { return units_.count; }
+  // Of all phases.
+  int64_t units() const { return static_cast<int64_t>(alike_.size()) * units_.count; }
 
   absl::Status Emit(FunctionEmitter& f, llvm::Value* begin, llvm::Value* end) {
     return ForEach(f, "units", begin, end, [&](llvm::Value* unit) -> absl::Status {
@@ -74,8 +77,21 @@ class PhaseEmitter {
 
   absl::Status EmitUnit(FunctionEmitter& f, llvm::Value* unit) {
     llvm::IRBuilder<>& b = f.b();
-    const std::vector<LaneIndex> position = f.Delinearize(unit, units_.sizes);
-    Tile tile{.lhs = b.getInt64(phase_.lhs), .rhs = b.getInt64(phase_.rhs), .out = b.getInt64(phase_.out)};
+    std::vector<int64_t> sizes = units_.sizes;
+    sizes.insert(sizes.begin(), static_cast<int64_t>(alike_.size()));
+    std::vector<LaneIndex> position = f.Delinearize(unit, sizes);
+    llvm::Value* number = position[0].Base(f.context());
+    position.erase(position.begin());
+    const auto of_phase = [&](auto value) { return OfPhase(b, number, value); };
+    Tile tile{.lhs = of_phase([](const ConvolutionPhase& phase) { return phase.lhs; }),
+              .rhs = of_phase([](const ConvolutionPhase& phase) { return phase.rhs; }),
+              .out = of_phase([](const ConvolutionPhase& phase) { return phase.out; })};
+    first_position_ =
+        of_phase([&](const ConvolutionPhase& phase) { return TiledPositions(phase, tile_, plan_.placed).first; });
+    offsets_.clear();
+    for (size_t window = 0; window < phase_.reaches.size(); ++window) {
+      offsets_.push_back(of_phase([&](const ConvolutionPhase& phase) { return phase.reaches[window].offset; }));
+    }
     bounds_.assign(phase_.reaches.size(), {});
     const auto move = [&](llvm::Value* by, const ConvolutionAxis& axis, Tile* moved) {
       moved->lhs = Moved(b, moved->lhs, by, axis.lhs);
@@ -130,7 +146,7 @@ class PhaseEmitter {
   absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first,
                          llvm::Value* last) {
     llvm::IRBuilder<>& b = f.b();
-    const int64_t rows = plan_.rows;
+    const int64_t rows = plan_.rows, tiled = positions_.last - positions_.first;
     const auto emit = [&](llvm::Value* position, int64_t known_position, int64_t count, bool clamped) {
       Tile tile = origin;
       move(position, tile_, &tile);
@@ -146,14 +162,14 @@ class PhaseEmitter {
     const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
     const int64_t last_alike = std::max(first_alike, (inside.last - positions_.first) / rows);
     const auto placed = [&](int64_t tile) {
-      const int64_t position = positions_.first + tile * rows;
+      const int64_t position = tile * rows;  // after the first
       llvm::Value* here =
           b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
       return Either(
           f, "tile", here,
           [&] {
-            return emit(b.getInt64(position), plan_.placed ? position : -1, std::min(rows, positions_.last - position),
-                        false);
+            return emit(b.CreateNSWAdd(first_position_, b.getInt64(position)),
+                        plan_.placed ? positions_.first + position : -1, std::min(rows, tiled - position), false);
           },
           [] { return absl::OkStatus(); });
     };
@@ -163,22 +179,21 @@ class PhaseEmitter {
     HILO_RETURN_IF_ERROR(ForEach(
         f, "tiles", from, to,
         [&](llvm::Value* tile) {
-          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), b.getInt64(positions_.first)), -1, rows,
-                      false);
+          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), first_position_), -1, rows, false);
         },
         1, plan_.tiles_per_unit));
     for (int64_t tile = last_alike; tile < units_.tiles; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
     // Emits the rows before and after all tiles, one at a time.
-    const int64_t in_front = positions_.first, singles = in_front + tile_.count - positions_.last;
+    const int64_t singles = tile_.count - tiled;
     if (singles == 0) return absl::OkStatus();
-    llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), b.getInt64(in_front));
-    llvm::Value* end =
-        b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(units_.tiles)), b.getInt64(singles), b.getInt64(in_front));
+    llvm::Value* in_front = first_position_;
+    llvm::Value* begin = b.CreateSelect(b.CreateICmpEQ(first, b.getInt64(0)), b.getInt64(0), in_front);
+    llvm::Value* end = b.CreateSelect(b.CreateICmpEQ(last, b.getInt64(units_.tiles)), b.getInt64(singles), in_front);
     return ForEach(
         f, "border", begin, end,
         [&](llvm::Value* single) {
-          llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(positions_.last - in_front));
-          return emit(b.CreateSelect(b.CreateICmpSLT(single, b.getInt64(in_front)), single, behind), -1, 1, true);
+          llvm::Value* behind = b.CreateNSWAdd(single, b.getInt64(tiled));
+          return emit(b.CreateSelect(b.CreateICmpSLT(single, in_front), single, behind), -1, 1, true);
         },
         1, singles);
   }
@@ -317,6 +332,19 @@ class PhaseEmitter {
 
   // --- positions ---
 
+  // Returns what `value` returns for the phase of that number.
+  template <typename Value>
+  llvm::Value* OfPhase(llvm::IRBuilder<>& b, llvm::Value* number, Value value) const {
+    const int64_t first = value(alike_[0]);
+    llvm::Value* chosen = b.getInt64(first);
+    for (size_t p = 1; p < alike_.size(); ++p) {
+      const int64_t other = value(alike_[p]);
+      if (other == first && llvm::isa<llvm::Constant>(chosen)) continue;
+      chosen = b.CreateSelect(b.CreateICmpEQ(number, b.getInt64(static_cast<int64_t>(p))), b.getInt64(other), chosen);
+    }
+    return chosen;
+  }
+
   // Returns the value as one that is opaque to LLVM. Strength reduction otherwise expands positions into their
   // terms over all outer loops, and combines them with those of every access of the loops over the taps: that is up to
   // half the time of a compilation.
@@ -346,7 +374,7 @@ class PhaseEmitter {
   // ConvolutionReach::TapsAt for a position that is a run-time value.
   Bounds TapsAt(llvm::IRBuilder<>& b, int window, llvm::Value* position) const {
     const ConvolutionReach& reach = phase_.reaches[window];
-    llvm::Value* at = Moved(b, b.getInt64(reach.offset), position, reach.stride);
+    llvm::Value* at = Moved(b, offsets_[window], position, reach.stride);
     llvm::Value *zero = b.getInt64(0), *dilation = b.getInt64(reach.dilation), *round = b.getInt64(reach.dilation - 1);
     const auto quotient = [&](llvm::Value* distance) {
       llvm::Value* positive = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, distance, zero);
@@ -359,7 +387,7 @@ class PhaseEmitter {
   std::vector<llvm::Value*> LanesInside(FunctionEmitter& f, int window, llvm::Value* t) const {
     llvm::IRBuilder<>& b = f.b();
     const ConvolutionReach& reach = phase_.reaches[window];
-    llvm::Value* at = Moved(b, Moved(b, b.getInt64(reach.offset), first_lane_, reach.stride), t, reach.dilation);
+    llvm::Value* at = Moved(b, Moved(b, offsets_[window], first_lane_, reach.stride), t, reach.dilation);
     std::vector<llvm::Value*> lane_masks;
     for (int v = 0; v < plan_.vectors; ++v) {
       llvm::Value* inside = LaneIndex::Strided(at, reach.stride)
@@ -389,34 +417,56 @@ class PhaseEmitter {
   }
 
   const HloInstruction* convolution_;
-  ConvolutionPhase phase_;
+  std::vector<ConvolutionPhase> alike_;
+  ConvolutionPhase phase_;  // the first
   PrimitiveType type_;
   ConvolutionPlan plan_;
   ConvolutionUnits units_;
   ConvolutionAxis lanes_, tile_;
   int64_t block_ = 1;
-  ConvolutionReach::Range positions_{};  // that tiles cover
+  ConvolutionReach::Range positions_{};  // that tiles cover, of the first phase
 
-  // State of the unit that is being emitted.
-  std::vector<Bounds> bounds_;  // of the taps of each window that moves along an outer axis
+  // State of the unit that is being emitted, of its phase.
+  llvm::Value* first_position_ = nullptr;  // that tiles cover
+  std::vector<llvm::Value*> offsets_;      // ConvolutionReach::offset by window number
+  std::vector<Bounds> bounds_;             // of the taps of each window that moves along an outer axis
   llvm::Value* first_lane_ = nullptr;
   std::vector<llvm::Value*> live_;    // existing lanes, one mask per vector; empty: all
   std::vector<ElementValue> kept_x_;  // of the previous row
 };
 
-ConvolutionPlan PlanOf(const KernelParts& kernel, size_t phase) {
-  return ConvolutionPlan::FromTile(
-      absl::MakeConstSpan(kernel.config.tile).subspan(phase * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
+// Phases that one loop computes: equal but for where they begin.
+struct PhaseGroup {
+  std::vector<ConvolutionPhase> phases;
+  ConvolutionPlan plan;
+};
+
+std::vector<PhaseGroup> GroupsOf(const KernelParts& kernel, absl::Span<const ConvolutionPhase> phases) {
+  std::vector<PhaseGroup> groups;
+  for (size_t p = 0; p < phases.size(); ++p) {
+    const ConvolutionPlan plan = ConvolutionPlan::FromTile(
+        absl::MakeConstSpan(kernel.config.tile).subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const PhaseGroup& other) {
+      return other.plan.ToTile() == plan.ToTile() && AreAlike(other.phases[0], phases[p], plan);
+    });
+    if (group != groups.end()) {
+      group->phases.push_back(phases[p]);
+    } else {
+      groups.push_back({{phases[p]}, plan});
+    }
+  }
+  return groups;
 }
 
-// Emits the units of phases [from, to) that are among [begin, end), of which those of phase `from` are the first.
-absl::Status EmitPhases(FunctionEmitter& f, const KernelParts& kernel, absl::Span<const ConvolutionPhase> phases,
-                        size_t from, size_t to, llvm::Value* begin, llvm::Value* end) {
+// Emits the units of the groups that are among [begin, end), of which those of the first group are the first. Returns
+// the number of all their units.
+absl::StatusOr<int64_t> EmitGroups(FunctionEmitter& f, const KernelParts& kernel, absl::Span<const PhaseGroup> groups,
+                                   llvm::Value* begin, llvm::Value* end) {
   llvm::IRBuilder<>& b = f.b();
   int64_t first = 0;
-  for (size_t p = from; p < to; ++p) {
-    PhaseEmitter emitter(kernel.instruction, phases[p], PlanOf(kernel, p));
-    // The part of [begin, end) that belongs to the phase.
+  for (const PhaseGroup& group : groups) {
+    PhaseEmitter emitter(kernel.instruction, group.phases, group.plan);
+    // The part of [begin, end) that belongs to the group.
     const auto mine = [&](llvm::Value* unit) {
       llvm::Value* from = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax,
                                                        b.CreateNSWSub(unit, b.getInt64(first)), b.getInt64(0));
@@ -426,16 +476,18 @@ absl::Status EmitPhases(FunctionEmitter& f, const KernelParts& kernel, absl::Spa
     HILO_RETURN_IF_ERROR(emitter.Emit(f, start, last));
     first += emitter.units();
   }
-  return absl::OkStatus();
+  return first;
 }
 
 }  // namespace
 
 absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel) {
   const auto phases = PhasesOf(*kernel.instruction, f.context().numerics().strict);
-  const bool is_split = f.table() != nullptr && phases->size() > 1;
-  const size_t half = is_split ? phases->size() / 2 : phases->size();
-  HILO_RETURN_IF_ERROR(EmitPhases(f, kernel, *phases, 0, half, kernel.begin, kernel.end));
+  const std::vector<PhaseGroup> groups = GroupsOf(kernel, *phases);
+  const absl::Span<const PhaseGroup> all = groups;
+  const bool is_split = f.table() != nullptr && groups.size() > 1;
+  const size_t half = is_split ? groups.size() / 2 : groups.size();
+  HILO_ASSIGN_OR_RETURN(const int64_t before, EmitGroups(f, kernel, all.first(half), kernel.begin, kernel.end));
   if (!is_split) return absl::OkStatus();
   // The other half is a function of its own, which is compiled in parallel.
   ProgramEmitter& program = f.program();
@@ -444,13 +496,10 @@ absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel) {
                                             CodeSize(*kernel.instruction, /*by_elements=*/false), /*chunks=*/true));
   FunctionEmitter inner(&program, function, f.table());
   inner.BeginInstruction(kernel.instruction);
-  HILO_RETURN_IF_ERROR(
-      EmitPhases(inner, kernel, *phases, half, phases->size(), function->getArg(3), function->getArg(4)));
+  HILO_RETURN_IF_ERROR(EmitGroups(inner, kernel, all.subspan(half), function->getArg(3), function->getArg(4)).status());
   inner.EndInstruction();
   inner.Return(0);
   llvm::IRBuilder<>& b = f.b();
-  int64_t before = 0;
-  for (size_t p = 0; p < half; ++p) before += UnitsOf((*phases)[p], PlanOf(kernel, p)).count;
   f.ReturnIfStopped(
       b.CreateCall(program.DeclareIn(f.function()->getParent(), function),
                    {f.run_context(), f.frame(), f.buffers(), b.CreateNSWSub(kernel.begin, b.getInt64(before)),

@@ -254,6 +254,24 @@ ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& p
   return units;
 }
 
+bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const ConvolutionPlan& plan) {
+  if (a.axes != b.axes || a.taps != b.taps || a.reaches.size() != b.reaches.size()) return false;
+  const ConvolutionAxis none;
+  const ConvolutionAxis& lanes = plan.lanes < 0 ? none : a.axes[plan.lanes];
+  const ConvolutionAxis& tile = plan.tile < 0 ? none : a.axes[plan.tile];
+  for (size_t w = 0; w < a.reaches.size(); ++w) {
+    const ConvolutionReach &of_a = a.reaches[w], &of_b = b.reaches[w];
+    if (of_a.stride != of_b.stride || of_a.dilation != of_b.dilation || of_a.size != of_b.size) return false;
+    // Masked and placed tiles are emitted for their position.
+    const int window = static_cast<int>(w);
+    const bool is_known = window == lanes.window || (plan.placed && window == tile.window);
+    if (is_known && of_a.offset != of_b.offset) return false;
+  }
+  const ConvolutionReach::Range of_a = TiledPositions(a, tile, plan.placed),
+                                of_b = TiledPositions(b, tile, plan.placed);
+  return of_a.last - of_a.first == of_b.last - of_b.first;
+}
+
 namespace {
 
 // Tiles of an axis that reach outside the input are specialized for their position if the axis is short, and its

@@ -19,12 +19,16 @@ struct ConvolutionAxis {
   int64_t count = 1;
   int64_t lhs = 0, rhs = 0, out = 0;
   int window = -1;
+
+  friend bool operator==(const ConvolutionAxis&, const ConvolutionAxis&) = default;
 };
 // A loop over the products of a sum.
 struct ConvolutionTap {
   int64_t count = 1;
   int64_t lhs = 0, rhs = 0;
   int window = -1;
+
+  friend bool operator==(const ConvolutionTap&, const ConvolutionTap&) = default;
 };
 // Window position j and tap t read the input at j * stride + t * dilation + offset, if that is in [0, size).
 struct ConvolutionReach {
@@ -88,6 +92,10 @@ struct ConvolutionUnits {
   int64_t count = 1;
 };
 ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan);
+
+// Returns true if two phases of the same plan differ only in numbers that the code of a unit can take as values: the
+// elements that they begin with, and the offsets of windows whose bounds are computed at run time.
+bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const ConvolutionPlan& plan);
 
 // Returns the cheapest plan for elements of `type`.
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine);
