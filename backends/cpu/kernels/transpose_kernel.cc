@@ -5,11 +5,14 @@
 //   for tile:    row[0, W) = transpose(operand[column 0], ... operand[column W - 1])
 //                for r in rows of the tile:  result[r, lanes] = f(row[r], other operands[r, lanes])
 //
-// If the loop over the rows is unrolled, LLVM keeps the rows in registers. A strip of tiles with fewer rows than the
-// others is then code of its own, so that the number of rows and the mask of the operands' lanes are constants.
+// If the loop over the rows is unrolled, LLVM keeps the rows in registers. Where the rows or columns are no multiple of
+// a tile, the last tile begins earlier and computes some elements again, in the same code, unless the result shares the
+// memory of an operand, or there are fewer than a tile's. Then a strip of tiles with fewer rows than the others is code
+// of its own, so that the number of rows and the mask of the operands' lanes are constants.
 #include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/transposed_reads.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -60,6 +63,9 @@ class TransposeEmitter {
         columns_(loop_.shape().dimensions(rank_ - 1)) {
     for (int64_t dim : reads_.dims) row_sizes_.push_back(loop_.shape().dimensions(dim));
     for (int64_t size : row_sizes_) rows_ *= size;
+    const bool may_repeat = MayRepeat(*kernel.instruction);
+    overlaps_rows_ = may_repeat && unrolls_rows_ && rows_ >= width_ && rows_ % width_ != 0;
+    overlaps_columns_ = may_repeat && columns_ >= width_ && columns_ % width_ != 0;
   }
 
   absl::Status Emit(llvm::Value* begin, llvm::Value* end) {
@@ -77,9 +83,10 @@ class TransposeEmitter {
       };
       llvm::Value* begin_column = first(position.end()[-2], block_);
       first_row_ = first(position.back(), width_);
+      if (overlaps_rows_) first_row_ = NoLaterThan(first_row_, rows_ - width_);
       const int64_t whole = rows_ / width_ * width_, rest = rows_ - whole;
       strip_rows_ = whole == 0 ? rest : width_;
-      if (!unrolls_rows_ || whole == 0 || rest == 0) return EmitStrip(begin_column);
+      if (!unrolls_rows_ || whole == 0 || rest == 0 || overlaps_rows_) return EmitStrip(begin_column);
       llvm::Value* last = b_.getInt64(static_cast<uint64_t>(whole));
       const auto emit = [&]() -> absl::StatusOr<codegen::Carried> {
         HILO_RETURN_IF_ERROR(EmitStrip(begin_column));
@@ -95,6 +102,23 @@ class TransposeEmitter {
   }
 
  private:
+  // Returns true if an element may be computed again after it was written: no operand is overwritten.
+  bool MayRepeat(const HloInstruction& instruction) const {
+    const BufferAssignment& assignment = f_.program().assignment();
+    for (int64_t result = 0, results = LeafCount(instruction.shape()); result < results; ++result) {
+      for (const HloInstruction* operand : instruction.operands()) {
+        for (int64_t leaf = 0, leaves = LeafCount(operand->shape()); leaf < leaves; ++leaf) {
+          if (assignment.slice(operand, leaf).SameMemory(assignment.slice(&instruction, result))) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  llvm::Value* NoLaterThan(llvm::Value* first, int64_t last) {
+    return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, first, b_.getInt64(static_cast<uint64_t>(last)));
+  }
+
   // Returns the index of the results with these indices in the dimensions of the tile's rows and in the minor-most one.
   Index At(absl::Span<const LaneIndex> row, const LaneIndex& column) const {
     std::vector<LaneIndex> dims;
@@ -112,7 +136,7 @@ class TransposeEmitter {
   Index OperandIndex(const HloInstruction* transpose, const LaneIndex& column) {
     const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
     const bool is_linear = reads_.dims.size() > 1;
-    const LaneIndex row = is_linear ? LaneIndex::Constant(0) : LaneIndex::Strided(first_row_, 1, width_, rows_);
+    const LaneIndex row = is_linear ? LaneIndex::Constant(0) : LaneIndex::Strided(first_row_, 1, RowMultiple(), rows_);
     const std::vector<LaneIndex> dims = At(std::vector<LaneIndex>(reads_.dims.size(), row), column).Dims(f_.context());
     std::vector<LaneIndex> from(permutation.size());
     for (size_t d = 0; d < permutation.size(); ++d) from[permutation[d]] = dims[d];
@@ -127,7 +151,7 @@ class TransposeEmitter {
 
   // Emits the tiles of the part's columns, from `begin_column` on, and of the rows from `first_row_` on.
   absl::Status EmitStrip(llvm::Value* begin_column) {
-    const int64_t whole = columns_ / width_ * width_;
+    const int64_t whole = overlaps_columns_ ? columns_ : columns_ / width_ * width_;
     llvm::Value *end_column = b_.getInt64(static_cast<uint64_t>(whole)), *is_last = b_.getTrue();
     if (block_ < columns_) {
       llvm::Value* next = b_.CreateNSWAdd(begin_column, b_.getInt64(static_cast<uint64_t>(block_)));
@@ -135,8 +159,11 @@ class TransposeEmitter {
       end_column = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end_column, next);
     }
     HILO_RETURN_IF_ERROR(ForEach(
-        f_, "columns", begin_column, end_column, [&](llvm::Value* column) { return EmitTile(column, width_); }, width_,
-        std::min(block_, columns_) / width_));
+        f_, "columns", begin_column, end_column,
+        [&](llvm::Value* column) {
+          return EmitTile(overlaps_columns_ ? NoLaterThan(column, columns_ - width_) : column, width_);
+        },
+        width_, CeilDiv(std::min(block_, columns_), width_)));
     if (whole == columns_) return absl::OkStatus();
     const auto rest = [&]() -> absl::StatusOr<codegen::Carried> {
       HILO_RETURN_IF_ERROR(EmitTile(b_.getInt64(static_cast<uint64_t>(whole)), columns_ - whole));
@@ -165,7 +192,7 @@ class TransposeEmitter {
         return b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(type, *tile++, row), RowAlignment(type));
       };
       const Index index = At(f_.Delinearize(b_.CreateNSWAdd(first_row_, row), row_sizes_),
-                             LaneIndex::Strided(column, 1, width_, columns_));
+                             LaneIndex::Strided(column, 1, ColumnMultiple(), columns_));
       for (const HloInstruction* transpose : reads_.transposes) {
         ElementValue value{.re = load()};
         if (IsComplexType(transpose->shape().element_type())) value.im = load();
@@ -221,6 +248,10 @@ class TransposeEmitter {
     return tiles;
   }
 
+  // Return what the numbers of a tile's first row and column are multiples of.
+  int64_t RowMultiple() const { return overlaps_rows_ ? std::gcd(int64_t{width_}, rows_) : width_; }
+  int64_t ColumnMultiple() const { return overlaps_columns_ ? std::gcd(int64_t{width_}, columns_) : width_; }
+
   // Returns the mask of the first `count` lanes.
   llvm::Value* FirstLanes(int64_t count) {
     std::vector<llvm::Constant*> active;
@@ -244,7 +275,8 @@ class TransposeEmitter {
   const int64_t block_;      // columns of a part
   const bool unrolls_rows_;  // rows of a tile
   const int64_t rank_, columns_;
-  std::vector<int64_t> row_sizes_;  // of the dimensions of a tile's rows
+  bool overlaps_rows_ = false, overlaps_columns_ = false;  // with those of the tile before
+  std::vector<int64_t> row_sizes_;                         // of the dimensions of a tile's rows
   int64_t rows_ = 1;
 
   // State of the row of tiles that is being emitted.
