@@ -10,88 +10,35 @@
 // Nothing but the result is read by others, so no path leads from the members through the outside back to them.
 #include "hlo/passes/attention_fusion.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/cost_model.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/attention_producers.h"
 #include "hlo/passes/fused_members.h"
 #include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
 
-// Producers besides element-wise ones.
-constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape};
-
-int64_t BytesOf(const HloInstruction& instruction) {
-  return instruction.shape().IsArray() ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
+// Returns the members of an attention with their producers.
+FusedGroup GroupOf(const Target& target, const Attention& attention) {
+  FusedGroup group(attention.members.begin(), attention.members.end());
+  std::vector<const HloInstruction*> producers;
+  const HloInstruction* values = attention.product->operand(1 - attention.weights_operand);
+  for (const HloInstruction* member : attention.members) {
+    if (member == attention.scores) continue;
+    for (const HloInstruction* operand : member->operands()) {
+      if (operand != values) producers.push_back(operand);
+    }
+  }
+  AddAttentionProducers(target, kAttentionLimits, std::move(producers), &group);
+  return group;
 }
-
-class AttentionGroup {
- public:
-  AttentionGroup(const Target& target, const Attention& attention)
-      : target_(target), inside_(attention.members.begin(), attention.members.end()) {
-    const HloInstruction* values = attention.product->operand(1 - attention.weights_operand);
-    for (const HloInstruction* member : attention.members) {
-      if (member == attention.scores) continue;
-      for (const HloInstruction* operand : member->operands()) {
-        if (operand != values) work_.push_back(operand);
-      }
-    }
-    AddProducers();
-  }
-
-  bool Has(const HloInstruction& instruction) const { return inside_.contains(&instruction); }
-
- private:
-  void AddProducers() {
-    absl::flat_hash_set<const HloInstruction*> reads;
-    // A producer with several users in the group joins when the last of them has, so each of them tries.
-    while (!work_.empty()) {
-      const HloInstruction* producer = work_.back();
-      work_.pop_back();
-      if (inside_.contains(producer)) continue;
-      if (!IsProducer(*producer) || inside_.size() >= kAttentionLimits.members ||
-          reads.size() + producer->operand_count() > kAttentionLimits.operands) {
-        reads.insert(producer);
-        continue;
-      }
-      reads.erase(producer);
-      inside_.insert(producer);
-      work_.insert(work_.end(), producer->operands().begin(), producer->operands().end());
-    }
-  }
-
-  // Each block reads an element of the logits once, so what is not expensive is computed there if its operands are not
-  // larger than it.
-  bool IsProducer(const HloInstruction& producer) const {
-    if (producer.IsParameter() || producer.IsConstant() || !producer.shape().IsArray() || producer.HasSideEffect() ||
-        producer.HasControlDependencies() || !target_.IsFusible(producer) || IsExpensiveToRepeat(producer) ||
-        !(IsElementwise(producer.opcode()) || kViews.contains(producer.opcode())))
-      return false;
-    if (IsFreeToRepeat(producer)) return true;
-    const auto& users = producer.users();
-    if (!producer.IsRoot() &&
-        std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return inside_.contains(user); }))
-      return true;
-    int64_t read = 0;
-    for (const HloInstruction* operand : producer.operands()) {
-      if (!IsFreeToRepeat(*operand)) read += BytesOf(*operand);
-    }
-    return read <= BytesOf(producer);
-  }
-
-  const Target& target_;
-  absl::flat_hash_set<const HloInstruction*> inside_;
-  std::vector<const HloInstruction*> work_;
-};
 
 class AttentionFusion : public FusionPass {
  public:
@@ -113,9 +60,10 @@ class AttentionFusion : public FusionPass {
       const std::optional<Attention> attention = AttentionOf(*dot);
       if (!attention.has_value() || !takes_(*attention)) continue;
       FusedMembers inside(computation, "fused_attention");
-      const AttentionGroup group(target_, *attention);
+      const FusedGroup group = GroupOf(target_, *attention);
       auto* result = const_cast<HloInstruction*>(attention->result);
-      for (HloInstruction* member : PostOrderWithin(result, [&](const HloInstruction& x) { return group.Has(x); }))
+      for (HloInstruction* member :
+           PostOrderWithin(result, [&](const HloInstruction& x) { return group.contains(&x); }))
         inside.Add(member);
       HILO_RETURN_IF_ERROR(
           inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
