@@ -24,6 +24,7 @@ inline constexpr FusionLimits kMergedLoopLimits = {.members = 192, .operands = 2
 inline constexpr FusionLimits kRowLimits = {.members = 128, .operands = 48};
 inline constexpr FusionLimits kDotLimits = {.members = 64, .operands = 48};
 inline constexpr FusionLimits kAttentionLimits = {.members = 96, .operands = 32};
+inline constexpr FusionLimits kAttentionGradientLimits = {.members = 160, .operands = 32};
 
 // Members that a kernel computes, each counted once for every index at which it does: when producers join a loop, and
 // when loops are merged.

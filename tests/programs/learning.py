@@ -98,6 +98,24 @@ def gru_gradient(inputs, start, weights):
     return jax.value_and_grad(loss, argnums=(0, 1))(start, weights)
 
 
+def attention_gradient(q, k, v, mask, gradient):
+    """Gradients of causal attention with grouped heads, and a mask of keys."""
+    attend = lambda q, k, v: jax.nn.dot_product_attention(q, k, v, mask=mask, is_causal=True)
+    return jax.vjp(attend, q, k, v)[1](gradient)
+
+
+def attention_training(q, k, v, bias, targets):
+    """The loss of attention with a soft cap and a bias, and its gradients."""
+
+    def loss(q, k, v):
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.float32)
+        weights = jax.nn.softmax(20 * jnp.tanh(scores / 20) + bias, axis=-1).astype(jnp.bfloat16)
+        mixed = jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+        return jnp.mean((mixed.astype(jnp.float32) - targets) ** 2)
+
+    return jax.value_and_grad(loss, argnums=(0, 1, 2))(q, k, v)
+
+
 def bf16_mlp(x, w1, w2, scale):
     """bf16 operands, products added up in f32, results rounded back to bf16."""
     wide = jax.lax.dot(x, w1, preferred_element_type=jnp.float32)
@@ -130,6 +148,13 @@ PROGRAMS = [
             ("f32 5e-6 relative",)),
     Program("bf16_mlp", "A mixed-precision network: bf16 operands, f32 sums.", bf16_mlp,
             (bf16(0, 16, 24), bf16(1, 24, 32), bf16(2, 32, 8), np.float32(0.125)), ("f32 1e-2 relative", "bf16 1e-2 relative")),
+    Program("attention_gradient", "Gradients of causal attention with grouped heads, in bf16.", attention_gradient,
+            (bf16(0, 1, 72, 4, 16), bf16(1, 1, 88, 2, 16), bf16(2, 1, 88, 2, 16), integers(3, 0, 5, (1, 1, 1, 88)) > 0,
+             bf16(4, 1, 72, 4, 16)), ("bf16 3e-2 relative",), form="full"),
+    Program("attention_training", "The loss of attention with a soft cap and a bias, in bf16, and its gradients.",
+            attention_training, (bf16(0, 2, 64, 2, 32), bf16(1, 2, 64, 2, 32), bf16(2, 2, 64, 2, 32),
+                                 normal(3, 2, 64, 64), normal(4, 2, 64, 2, 32)),
+            ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
     Program("batched_dots", "Batched and transposed contractions.", batched_dots,
             (normal(0, 3, 4, 5), normal(1, 3, 5, 6), normal(2, 3, 7, 5), normal(3, 3, 3)), form="full"),
 ]

@@ -12,6 +12,7 @@
 //
 //   attention                {block, rows of a block, keys of a strip, adjacent elements of keys and of values that a
 //                            thread loads}; `width` is the rows of a warp
+//                            of a grid of scores: {block, lines of a block, lines of a strip}
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
 //   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
 //   update                   {block}
@@ -46,6 +47,7 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/choice/kernel_facts.h"
 #include "hlo/analysis/attention.h"
+#include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
 #include "hlo/passes/dot_fusion.h"
@@ -65,6 +67,10 @@ std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
 bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts);
 // Returns true if a kernel of our own computes the attention.
 bool TakesAttention(const Attention& attention, const KernelFacts& facts);
+// Returns true if kernels of our own compute all products of the grid, those along either side.
+bool TakesScoreGrid(const ScoreGrid& grid, const KernelFacts& facts);
+// The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are spills.
+inline constexpr int64_t kMostGridFeatures = 192;
 // What the kernels of dots compute besides products.
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
 

@@ -11,6 +11,7 @@
 #include "backends/gpu/match/operands.h"
 #include "hlo/analysis/attention.h"
 #include "hlo/analysis/loop_results.h"
+#include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
 
@@ -37,6 +38,7 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts);
 
 absl::StatusOr<KernelConfig> ChooseAttention(const Attention& attention);
+absl::StatusOr<KernelConfig> ChooseAttentionGradient(const ScoreGrid& grid);
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseRaggedDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/math.h"
+#include "hlo/analysis/attention.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
@@ -56,6 +59,23 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
   const int64_t blocks = config.parts * Product(lhs.batch_sizes) * CeilDiv(Product(lhs.free_sizes), tile.rows) *
                          CeilDiv(Product(rhs.free_sizes), tile.columns);
   return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors));
+}
+
+// Exponentials of attention are the machine's.
+constexpr double kExponentialInstructions = 4;
+
+// Returns how often a kernel computes a member of its fusion: once in each pass over a grid of scores that needs it.
+double TimesComputed(const std::vector<GridPass>& passes, const HloInstruction& member) {
+  const auto times = absl::c_count_if(passes, [&](const GridPass& pass) {
+    return absl::c_linear_search(pass.members, &member) || absl::c_linear_search(pass.products, &member);
+  });
+  return static_cast<double>(std::max<int64_t>(times, 1));
+}
+
+double InstructionsOf(const HloInstruction& member, const KernelConfig& config) {
+  if (config.kind == KernelKind::kAttention && member.opcode() == HloOpcode::kExp)
+    return kExponentialInstructions * static_cast<double>(ShapeUtil::ElementsIn(member.shape()));
+  return WorkOf(member).instructions;
 }
 
 // The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
@@ -110,8 +130,11 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     roofline.launch_ns *= passes.launches;
   }
   double instructions = work.instructions;  // of threads, without products
+  const std::optional<ScoreGrid> grid = ScoreGridOfFusion(instruction);
+  const std::vector<GridPass> passes =
+      grid.has_value() && !AttentionOf(instruction).has_value() ? PassesOf(*grid) : std::vector<GridPass>();
   const auto add = [&](const HloInstruction& product) {
-    const double flops = FlopsOf(product);
+    const double flops = FlopsOf(product) * TimesComputed(passes, product);
     const KernelConfig& config = *instruction.kernel();
     roofline.arithmetic_ns += flops / (ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(config)) *
                                        FilledPart(product, config));
@@ -134,7 +157,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
         if (IsProduct(*member)) {
           add(*member);
         } else {
-          instructions += WorkOf(*member).instructions;
+          instructions += InstructionsOf(*member, *instruction.kernel()) * TimesComputed(passes, *member);
         }
       }
     }

@@ -7,6 +7,7 @@
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/row_plan.h"
 #include "hlo/passes/attention_fusion.h"
+#include "hlo/passes/attention_gradient_fusion.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
@@ -30,8 +31,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
       return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
     }));
   }
-  hooks.before_fusion = MakePassList(MakeAttentionFusion(
-      target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
+  hooks.before_fusion = MakePassList(
+      MakeAttentionFusion(target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }),
+      MakeAttentionGradientFusion(
+          target, [kernels](const ScoreGrid& grid) { return TakesScoreGrid(grid, kernels); }, kMostGridFeatures));
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
   if (kernels.libraries != nullptr) {

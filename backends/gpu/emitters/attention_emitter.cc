@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/gpu/emitters/attention_gradient_emitter.h"
 #include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/program_emitter.h"
@@ -438,7 +439,7 @@ class AttentionKernel {
 
 absl::Status EmitAttention(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<Attention> attention = AttentionOf(*instruction);
-  HILO_RET_CHECK(attention.has_value());
+  if (!attention.has_value()) return EmitScoreGrid(program, instruction);
   KernelEmitter k(&program, instruction);
   AttentionKernel kernel(k, instruction, *attention);
   HILO_RETURN_IF_ERROR(kernel.Emit());

@@ -78,11 +78,6 @@ DotAxes AxesOf(const HloInstruction& dot) {
   return axes;
 }
 
-bool AllowsTf32(const DotAttrs& attrs) {
-  if (!attrs.algorithm.empty()) return attrs.algorithm != "dot_f32_f32_f32";
-  return absl::c_none_of(attrs.operand_precision, [](Precision p) { return p == Precision::kHighest; });
-}
-
 // Returns true for algorithms that name the type of the factors; others may use higher precision.
 bool IsPlainAlgorithm(const DotAttrs& attrs) {
   const std::string& name = attrs.algorithm;
@@ -295,6 +290,11 @@ class EpilogueMatcher {
 };
 
 }  // namespace
+
+bool AllowsTf32(const DotAttrs& attrs) {
+  if (!attrs.algorithm.empty()) return attrs.algorithm != "dot_f32_f32_f32";
+  return absl::c_none_of(attrs.operand_precision, [](Precision p) { return p == Precision::kHighest; });
+}
 
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();

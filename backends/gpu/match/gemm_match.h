@@ -17,6 +17,9 @@
 
 namespace hilo::gpu {
 
+// Returns true if factors of f32 may be rounded to tf32.
+bool AllowsTf32(const DotAttrs& attrs);
+
 // A dot and the element-wise instructions around it that are one library call, or one call per iteration of a loop.
 //
 //   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias))

@@ -272,6 +272,45 @@ ENTRY main {
      40,
      {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32"},
      {"st.global.f32", ".local"}},
+    // Two products of 64 features, and no scores in memory.
+    {"attention_gradient",
+     R"(
+HloModule m
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  q = bf16[4,128,64] parameter(0)
+  k = bf16[4,128,64] parameter(1)
+  v = bf16[4,128,64] parameter(2)
+  do = bf16[4,128,64] parameter(3)
+  s = f32[4,128,128] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[4,128] reduce(s, low), dimensions={2}, to_apply=max
+  mb = f32[4,128,128] broadcast(m), dimensions={0,1}
+  x = f32[4,128,128] subtract(s, mb)
+  e = f32[4,128,128] exponential(x)
+  l = f32[4,128] reduce(e, zero), dimensions={2}, to_apply=add
+  lb = f32[4,128,128] broadcast(l), dimensions={0,1}
+  p = f32[4,128,128] divide(e, lb)
+  w = bf16[4,128,128] convert(p)
+  g = f32[4,128,128] dot(do, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  gp = f32[4,128,128] multiply(g, p)
+  r = f32[4,128] reduce(gp, zero), dimensions={2}, to_apply=add
+  rb = f32[4,128,128] broadcast(r), dimensions={0,1}
+  h = f32[4,128,128] subtract(g, rb)
+  d = f32[4,128,128] multiply(h, p)
+  ds = bf16[4,128,128] convert(d)
+  dq = bf16[4,128,64] dot(ds, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  dk = bf16[4,128,64] dot(ds, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  dv = bf16[4,128,64] dot(w, do), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT t = (bf16[4,128,64], bf16[4,128,64], bf16[4,128,64]) tuple(dq, dk, dv)
+}
+)",
+     2,
+     255,
+     {"mma.sync.aligned.m16n8k16", "ldmatrix", "ex2.approx"},
+     {"atom.", ".local"}},
     {"histogram",
      R"(
 HloModule m

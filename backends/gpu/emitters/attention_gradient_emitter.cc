@@ -1,0 +1,546 @@
+// Grids of scores (hlo/analysis/score_grid.h) in one kernel, whose arrays of the size of the scores are never in
+// memory.
+//
+// A block has some lines of one side of the grid, sixteen for each warp, and goes through the lines of the other side a
+// strip at a time: once for each reduction that needs another one's results, and once for the products. Each time
+// tensor cores multiply the block's lines by the strip's, for the scores that are needed; of each element of the grid,
+// the lane that has its scores computes what is reduced or multiplied, by whatever instructions lead there. Elements go
+// from the fragments of results of the scores to those of the left side of the products without leaving the lane,
+// rounded to the type of the operands. A line is spread over four lanes.
+//
+// Sums are in an order of their own, the same every time.
+#include "backends/gpu/emitters/attention_gradient_emitter.h"
+
+#include <array>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "backends/gpu/emitters/dot_operand.h"
+#include "backends/gpu/emitters/program_emitter.h"
+#include "backends/gpu/emitters/tensor_core.h"
+#include "backends/gpu/match/grid_tile.h"
+#include "backends/llvm/elements/element_convert.h"
+#include "backends/llvm/elements/predication.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "backends/llvm/nest/loop_elements.h"
+#include "base/math.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/loop_results.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+constexpr int64_t kRows = TensorCore::kRows, kColumns = TensorCore::kColumns, kOwn = TensorCore::kOwn;
+constexpr int64_t kPiece = 2 * kColumns;  // lines of a strip that are computed together: a fragment of a left side
+constexpr int64_t kOwnLines = 2;          // of a lane
+constexpr int kRowLanes = 4;              // that share a line
+constexpr int64_t kGroupBytes = 16;
+constexpr double kLog2OfE = 1.4426950408889634;
+
+class GridKernel {
+ public:
+  GridKernel(KernelEmitter& k, const HloInstruction* instruction, const ScoreGrid& grid)
+      : k_(k),
+        b_(k.b()),
+        grid_(grid),
+        tile_(GridTile::Of(*instruction->kernel())),
+        results_(LoopResultsOf(*instruction)),
+        summed_(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0])),
+        own_(OtherSide(summed_)),
+        type_(ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type()),
+        core_(k, type_),
+        lines_(grid.SizeOf(own_)),
+        others_(grid.SizeOf(summed_)) {}
+
+  int64_t blocks() const { return grid_.SizeOf(GridSide::kBatch) * CeilDiv(lines_, tile_.lines); }
+
+  absl::Status Emit() {
+    ComputeIndices();
+    HILO_RETURN_IF_ERROR(LoadBlock());
+    for (const GridOperand& operand : StripsOf(grid_, summed_)) {
+      const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/true);
+      const int64_t features = FeaturesOf(operand);
+      strips_.push_back({operand,
+                         StripLoader(k_, matrix.product,
+                                     core_.LayoutOf(features, tile_.strip, matrix.product.depth_is_minor), ToCells(),
+                                     {.threads = tile_.threads,
+                                      .positions = features,
+                                      .strip = tile_.strip,
+                                      .depth = others_,
+                                      .group = matrix.group(features * tile_.strip / tile_.threads)},
+                                     "strip"),
+                         matrix.batch});
+    }
+    for (const GridPass& pass : PassesOf(grid_)) HILO_RETURN_IF_ERROR(EmitPass(pass));
+    return StoreReductions();
+  }
+
+ private:
+  using Fragment = std::array<llvm::Value*, kOwn>;
+  using OwnLines = std::array<llvm::Value*, kOwnLines>;
+
+  // An operand as a matrix of lines and features.
+  struct Matrix {
+    DotSide side;
+    ProductSide product;
+    llvm::Value* batch = nullptr;
+    int64_t group(int64_t most) const {
+      const auto& sizes = side.DepthIsMinor() ? side.contracting_sizes : side.free_sizes;
+      const std::vector<int64_t>& dimensions = side.DepthIsMinor() ? side.contracting : side.free;
+      if (dimensions.back() != side.operand->shape().rank() - 1 || !in_order) return 1;
+      int64_t group = kGroupBytes / PrimitiveTypeByteSize(side.operand->shape().element_type());
+      while (group > 1 && (sizes.back() % group != 0 || group > most)) group /= 2;
+      return group;
+    }
+    bool in_order = true;  // the lines are numbered as the grid's
+  };
+  struct LoadedStrip {
+    GridOperand operand;
+    StripLoader loader;
+    llvm::Value* batch;
+  };
+
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  llvm::Value* Plus(llvm::Value* x, int64_t y) { return b_.CreateAdd(x, Int(y), "", true, true); }
+  llvm::Value* Float(double value) { return llvm::ConstantFP::get(b_.getFloatTy(), value); }
+  StripLoader::ToCells ToCells() {
+    return [this](const ElementValue& element) { return core_.ToCells(element); };
+  }
+
+  std::vector<int64_t> AxesOf(GridSide side) const {
+    std::vector<int64_t> axes;
+    for (size_t i = 0; i < grid_.axes.size(); ++i) {
+      if (grid_.axes[i].side == side) axes.push_back(static_cast<int64_t>(i));
+    }
+    return axes;
+  }
+  std::vector<int64_t> SizesOf(const std::vector<int64_t>& axes) const {
+    std::vector<int64_t> sizes;
+    for (int64_t axis : axes) sizes.push_back(grid_.axes[axis].size);
+    return sizes;
+  }
+  // Sets the indices along the axes of a side from a number among its lines, or of a batch.
+  void SetAxes(GridSide side, llvm::Value* number, std::vector<LaneIndex>* at) {
+    const std::vector<int64_t> axes = AxesOf(side);
+    const std::vector<LaneIndex> indices = k_.Delinearize(number, SizesOf(axes));
+    for (size_t i = 0; i < axes.size(); ++i) (*at)[axes[i]] = indices[i];
+  }
+  // Returns the row-major number of indices along some axes.
+  llvm::Value* NumberOf(const std::vector<int64_t>& axes, const std::vector<LaneIndex>& at) {
+    llvm::Value* number = Int(0);
+    for (int64_t axis : axes) {
+      number = b_.CreateMul(number, Int(grid_.axes[axis].size), "", true, true);
+      number = b_.CreateAdd(number, at[axis].Value(k_.context()), "", true, true);
+    }
+    return number;
+  }
+
+  void ComputeIndices() {
+    const int64_t tiles = CeilDiv(lines_, tile_.lines);
+    llvm::Value* batch = b_.CreateUDiv(k_.Block(), Int(tiles));
+    first_line_ = b_.CreateMul(b_.CreateURem(k_.Block(), Int(tiles)), Int(tile_.lines), "", true, true);
+    first_in_block_ = b_.CreateMul(b_.CreateUDiv(k_.Thread(), Int(kWarp)), Int(kRows), "", true, true);
+    llvm::Value* own = b_.CreateAdd(first_line_, first_in_block_, "", true, true);
+    for (int64_t i = 0; i < kOwnLines; ++i) {
+      llvm::Value* line = Plus(b_.CreateAdd(own, core_.row(), "", true, true), i * kRows / kOwnLines);
+      has_line_[i] = nullptr;
+      if (lines_ % tile_.lines != 0) {
+        has_line_[i] = b_.CreateICmpULT(line, Int(lines_));
+        line = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, line, Int(lines_ - 1));
+      }
+      at_[i].resize(grid_.axes.size());
+      SetAxes(GridSide::kBatch, batch, &at_[i]);
+      SetAxes(own_, line, &at_[i]);
+    }
+  }
+
+  // Adds the matrix of an operand, whose lines are the depth of a product or its positions.
+  const Matrix& AddMatrix(const GridOperand& operand, bool lines_are_depth) {
+    Matrix& matrix = matrices_.emplace_back();
+    const auto sizes = [&](const std::vector<int64_t>& dimensions) {
+      std::vector<int64_t> sizes;
+      for (int64_t d : dimensions) sizes.push_back(operand.operand->shape().dimensions(d));
+      return sizes;
+    };
+    const std::vector<int64_t>&positions = lines_are_depth ? operand.features : operand.lines,
+          &depth = lines_are_depth ? operand.lines : operand.features;
+    matrix.side = {.operand = operand.operand,
+                   .batch = operand.batch,
+                   .free = positions,
+                   .contracting = depth,
+                   .batch_sizes = sizes(operand.batch),
+                   .free_sizes = sizes(positions),
+                   .contracting_sizes = sizes(depth)};
+    matrix.batch = NumberOf(operand.batch_axes, at_[0]);
+    matrix.product = ProductSideOf(k_, matrix.side);
+    const GridSide side = grid_.axes[operand.line_axes[0]].side;
+    matrix.in_order = operand.line_axes == AxesOf(side);
+    if (!matrix.in_order) {
+      // The lines are numbered in another order.
+      matrix.product.elements = [this, side, lines_are_depth, axes = operand.line_axes,
+                                 elements = matrix.product.elements](auto* batch, auto* position, auto* depth,
+                                                                     int64_t group) {
+        std::vector<LaneIndex> at(grid_.axes.size());
+        SetAxes(side, lines_are_depth ? depth : position, &at);
+        (lines_are_depth ? depth : position) = NumberOf(axes, at);
+        return elements(batch, position, depth, group);
+      };
+    }
+    return matrix;
+  }
+
+  // Loads the block's lines of the operands of the scores into shared memory.
+  absl::Status LoadBlock() {
+    for (const HloInstruction* score : grid_.scores) {
+      const GridOperand operand = ScoreOperand(grid_, score, own_);
+      const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/false);
+      const int64_t features = FeaturesOf(operand);
+      StripLoader loader(k_, matrix.product, core_.LayoutOf(tile_.lines, features, matrix.product.depth_is_minor),
+                         ToCells(),
+                         {.threads = tile_.threads,
+                          .positions = tile_.lines,
+                          .strip = features,
+                          .depth = features,
+                          .group = matrix.group(kGroupBytes)},
+                         "lines");
+      HILO_ASSIGN_OR_RETURN(const Carried loaded, loader.Load(matrix.batch, first_line_, Int(0)));
+      loader.Store(loaded, Int(0));
+      block_.push_back(loader.StripOf(Int(0)));
+    }
+    return absl::OkStatus();
+  }
+
+  LoadedStrip& StripOf(const GridOperand& operand) {
+    return *absl::c_find_if(strips_, [&](const LoadedStrip& strip) { return strip.operand == operand; });
+  }
+
+  // The sums and maxima of a pass: of each reduction the lane's lines, of each product fragments of its lines.
+  struct State {
+    std::vector<OwnLines> reductions;
+    std::vector<std::vector<Fragment>> products;
+  };
+  static Carried Pack(const State& state) {
+    Carried carried;
+    for (const OwnLines& lines : state.reductions) carried.insert(carried.end(), lines.begin(), lines.end());
+    for (const auto& fragments : state.products) {
+      for (const Fragment& fragment : fragments) carried.insert(carried.end(), fragment.begin(), fragment.end());
+    }
+    return carried;
+  }
+  // `like` has as many values.
+  static State Unpack(const Carried& carried, State like) {
+    const auto* next = carried.data();
+    const auto take = [&](auto& values) {
+      std::copy_n(next, values.size(), values.begin());
+      next += values.size();
+    };
+    for (OwnLines& lines : like.reductions) take(lines);
+    for (auto& fragments : like.products) {
+      for (Fragment& fragment : fragments) take(fragment);
+    }
+    return like;
+  }
+
+  static bool IsMaximum(const HloInstruction* reduce) {
+    return ReductionOp(*reduce->called_computation()) == HloOpcode::kMaximum;
+  }
+  llvm::Value* Combine(const HloInstruction* reduce, llvm::Value* x, llvm::Value* y) {
+    return IsMaximum(reduce) ? codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maximum, x, y) : b_.CreateFAdd(x, y);
+  }
+  llvm::Value* IdentityOf(const HloInstruction* reduce) {
+    return IsMaximum(reduce) ? Float(-std::numeric_limits<double>::infinity()) : Float(0);
+  }
+
+  absl::Status EmitPass(const GridPass& pass) {
+    State start;
+    for (const HloInstruction* reduce : pass.reductions) {
+      llvm::Value* identity = IdentityOf(reduce);
+      start.reductions.push_back({identity, identity});
+    }
+    for (const HloInstruction* product : pass.products) {
+      start.products.emplace_back(FeaturesOf(ProductOperand(grid_, product)) / kColumns,
+                                  Fragment{Float(0), Float(0), Float(0), Float(0)});
+    }
+    std::vector<LoadedStrip*> needed;
+    const auto need = [&](const GridOperand& operand) {
+      LoadedStrip* strip = &StripOf(operand);
+      if (!absl::c_linear_search(needed, strip)) needed.push_back(strip);
+    };
+    for (const HloInstruction* score : pass.scores) need(ScoreOperand(grid_, score, summed_));
+    for (const HloInstruction* product : pass.products) need(ProductOperand(grid_, product));
+    const auto strip = [&](llvm::Value* first, const Carried& carried) -> absl::StatusOr<Carried> {
+      std::vector<Carried> loaded;
+      for (LoadedStrip* strip : needed) {
+        HILO_ASSIGN_OR_RETURN(loaded.emplace_back(), strip->loader.Load(strip->batch, Int(0), first));
+      }
+      k_.Barrier();
+      for (size_t i = 0; i < needed.size(); ++i) needed[i]->loader.Store(loaded[i], Int(0));
+      k_.Barrier();
+      State state = Unpack(carried, start);
+      for (int64_t piece = 0; piece < tile_.strip; piece += kPiece)
+        HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &state));
+      return Pack(state);
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(0), Int(others_),
+                                                                tile_.strip, Pack(start), strip));
+    const State end = Unpack(sums, start);
+    for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.reductions[i]);
+    for (size_t i = 0; i < pass.products.size(); ++i)
+      HILO_RETURN_IF_ERROR(StoreProduct(pass.products[i], end.products[i]));
+    return absl::OkStatus();
+  }
+
+  // The same strip with its lines as positions.
+  static Strip AsPositions(Strip strip) {
+    strip.layout.lines_are_positions = !strip.layout.lines_are_positions;
+    return strip;
+  }
+
+  // Returns the scores of the block's lines and kPiece lines of the strip from `piece` on.
+  std::array<Fragment, 2> Scores(const HloInstruction* score, int64_t piece) {
+    const Strip& block = block_[absl::c_find(grid_.scores, score) - grid_.scores.begin()];
+    const GridOperand operand = ScoreOperand(grid_, score, summed_);
+    const Strip strip = AsPositions(StripOf(operand).loader.StripOf(Int(0)));
+    std::array<Fragment, 2> scores;
+    for (Fragment& fragment : scores) fragment.fill(Float(0));
+    for (int64_t depth = 0; depth < FeaturesOf(operand); depth += core_.step()) {
+      const Carried own = core_.Load(block, first_in_block_, 0, depth, /*depth_first=*/false),
+                    both = core_.Load(strip, Int(0), piece, depth, /*depth_first=*/true);
+      core_.Multiply(own, absl::MakeSpan(both).first(2), scores[0].data());
+      core_.Multiply(own, absl::MakeSpan(both).last(2), scores[1].data());
+    }
+    return scores;
+  }
+
+  // Returns the index in a member of an element of the grid.
+  Index IndexOf(const HloInstruction* member, const std::vector<LaneIndex>& at) const {
+    std::vector<LaneIndex> index;
+    for (int64_t axis : grid_.dimensions.at(member)) index.push_back(axis < 0 ? LaneIndex() : at[axis]);
+    return Index(std::move(index));
+  }
+  // Returns an element of a member, as f32.
+  absl::StatusOr<llvm::Value*> ElementOf(const HloInstruction* member, const std::vector<LaneIndex>& at) {
+    HILO_ASSIGN_OR_RETURN(const ElementValue element, k_.elements().Generate(member, IndexOf(member, at)));
+    return codegen::EmitConvert(k_.context(), member->shape().element_type(), F32, element).re;
+  }
+  ElementValue As(PrimitiveType type, llvm::Value* x) { return codegen::EmitConvert(k_.context(), F32, type, {x}); }
+
+  // Makes the exponential, as f32, the machine's: it is rounded to 16 bits in the end, or summed up.
+  absl::Status SetExponential(const HloInstruction* exponential, const std::vector<LaneIndex>& at) {
+    HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(exponential->operand(0), at));
+    llvm::Value* power =
+        b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {b_.CreateFMul(x, Float(kLog2OfE))});
+    k_.SetValue(exponential, As(exponential->shape().element_type(), power));
+    return absl::OkStatus();
+  }
+
+  // Adds what the strip's lines from `piece` on give.
+  absl::Status AddPiece(const GridPass& pass, llvm::Value* first, int64_t piece, State* state) {
+    std::vector<std::array<Fragment, 2>> scores;
+    for (const HloInstruction* score : pass.scores) scores.push_back(Scores(score, piece));
+    std::vector<std::array<Fragment, 2>> factors(pass.products.size());
+    llvm::Value* own = Plus(b_.CreateAdd(first, core_.column(), "", true, true), piece);
+    for (int64_t i = 0; i < 2 * kOwn; ++i) {
+      const int64_t half = i / kOwn, in_fragment = i % kOwn, line = in_fragment / 2;
+      llvm::Value* other = Plus(own, half * kColumns + in_fragment % 2);
+      llvm::Value* exists = nullptr;
+      if (others_ % tile_.strip != 0) {
+        exists = b_.CreateICmpULT(other, Int(others_));
+        other = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, other, Int(others_ - 1));
+      }
+      std::vector<LaneIndex> at = at_[line];
+      SetAxes(summed_, other, &at);
+      for (size_t s = 0; s < scores.size(); ++s)
+        k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), scores[s][half][in_fragment]));
+      for (const auto& [reduce, values] : reduced_) k_.SetValue(reduce, values[line]);
+      for (const HloInstruction* exponential : pass.exponentials) HILO_RETURN_IF_ERROR(SetExponential(exponential, at));
+      for (size_t r = 0; r < pass.reductions.size(); ++r) {
+        const HloInstruction* reduce = pass.reductions[r];
+        HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(reduce->operand(0), at));
+        if (exists != nullptr) x = b_.CreateSelect(exists, x, IdentityOf(reduce));
+        state->reductions[r][line] = Combine(reduce, state->reductions[r][line], x);
+      }
+      for (size_t p = 0; p < pass.products.size(); ++p) {
+        const HloInstruction* product = pass.products[p];
+        HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(product->operand(grid_.grid_operands.at(product)), at));
+        factors[p][half][in_fragment] = exists == nullptr ? x : b_.CreateSelect(exists, x, Float(0));
+      }
+    }
+    for (size_t p = 0; p < pass.products.size(); ++p)
+      AddProduct(pass.products[p], piece, factors[p], &state->products[p]);
+    return absl::OkStatus();
+  }
+
+  llvm::Value* Word(llvm::Value* low, llvm::Value* high) {
+    llvm::Value* cells[] = {core_.ToCells(As(type_, low))[0], core_.ToCells(As(type_, high))[0]};
+    llvm::Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(cells[0]->getType(), 2));
+    for (uint64_t i = 0; i < 2; ++i) pair = b_.CreateInsertElement(pair, cells[i], i);
+    return b_.CreateBitCast(pair, b_.getInt32Ty());
+  }
+
+  void AddProduct(const HloInstruction* product, int64_t piece, const std::array<Fragment, 2>& factors,
+                  std::vector<Fragment>* sums) {
+    std::vector<Carried> terms;
+    const auto add_words = [&](const std::array<Fragment, 2>& fragments) {
+      Carried& words = terms.emplace_back();
+      for (const Fragment& fragment : fragments) {
+        for (int64_t i = 0; i < kOwn; i += 2) words.push_back(Word(fragment[i], fragment[i + 1]));
+      }
+    };
+    add_words(factors);
+    if (FactorsOf(grid_, product) == GridFactors::kSplit) {
+      std::array<Fragment, 2> rests = factors;
+      for (Fragment& fragment : rests) {
+        for (llvm::Value*& x : fragment) {
+          llvm::Value* rest = b_.CreateFSub(x, codegen::EmitConvert(k_.context(), type_, F32, As(type_, x)).re);
+          x = b_.CreateSelect(b_.CreateFCmpORD(rest, rest), rest, Float(0));  // of an infinity: 0
+        }
+      }
+      add_words(rests);
+    }
+    const Strip strip = StripOf(ProductOperand(grid_, product)).loader.StripOf(Int(0));
+    for (size_t n = 0; n < sums->size(); n += 2) {
+      const Carried both = core_.Load(strip, Int(0), static_cast<int64_t>(n) * kColumns, piece, /*depth_first=*/true);
+      for (const Carried& words : terms) {
+        core_.Multiply(words, absl::MakeSpan(both).first(2), (*sums)[n].data());
+        core_.Multiply(words, absl::MakeSpan(both).last(2), (*sums)[n + 1].data());
+      }
+    }
+  }
+
+  // Combines what the lanes of a line have.
+  void SetReduction(const HloInstruction* reduce, const OwnLines& lines) {
+    auto& values = reduced_.emplace_back(reduce, std::array<ElementValue, kOwnLines>()).second;
+    for (int64_t i = 0; i < kOwnLines; ++i) {
+      llvm::Value* value = lines[i];
+      for (int lanes = 1; lanes < kRowLanes; lanes *= 2) value = Combine(reduce, value, k_.ShuffleAcross(value, lanes));
+      values[i] = As(reduce->shape().element_type(), value);
+    }
+  }
+
+  // Calls `body` if the block has own line `line`.
+  absl::Status IfLine(int64_t line, absl::FunctionRef<absl::Status()> body) {
+    return has_line_[line] == nullptr ? body() : k_.If("line", has_line_[line], body);
+  }
+
+  // Returns the number of the fusion's result that `array` is stored as, and the instructions from it to there.
+  std::optional<int64_t> LeafOf(const HloInstruction* array, std::vector<const HloInstruction*>* users) const {
+    for (;;) {
+      const auto root = absl::c_find(results_.roots, array);
+      if (root != results_.roots.end()) return root - results_.roots.begin();
+      if (array->user_count() != 1) return std::nullopt;
+      array = array->users()[0];
+      users->push_back(array);
+    }
+  }
+
+  absl::Status StoreProduct(const HloInstruction* product, const std::vector<Fragment>& sums) {
+    std::vector<const HloInstruction*> users;
+    const std::optional<int64_t> leaf = LeafOf(product, &users);
+    HILO_RET_CHECK(leaf.has_value());
+    const int64_t factors = grid_.grid_operands.at(product);
+    const DotSide lhs = LhsOf(*product), rhs = RhsOf(*product);
+    const DotSide &own = factors == 0 ? lhs : rhs, &other = factors == 0 ? rhs : lhs;
+    for (int64_t line = 0; line < kOwnLines; ++line) {
+      const auto indices = [&](const std::vector<int64_t>& dimensions) {
+        std::vector<LaneIndex> indices;
+        for (int64_t d : dimensions) {
+          const int64_t axis = grid_.dimensions.at(own.operand)[d];
+          indices.push_back(axis < 0 ? LaneIndex() : at_[line][axis]);
+        }
+        return indices;
+      };
+      HILO_RETURN_IF_ERROR(IfLine(line, [&]() -> absl::Status {
+        for (size_t n = 0; n < sums.size(); ++n) {
+          for (int64_t i = 0; i < 2; ++i) {
+            llvm::Value* feature = Plus(core_.column(), static_cast<int64_t>(n) * kColumns + i);
+            const std::vector<LaneIndex> features = k_.Delinearize(feature, other.free_sizes),
+                                         lines = indices(own.free);
+            std::vector<LaneIndex> at = indices(own.batch);
+            for (const auto* part : {factors == 0 ? &lines : &features, factors == 0 ? &features : &lines})
+              at.insert(at.end(), part->begin(), part->end());
+            k_.SetValue(product, As(product->shape().element_type(), sums[n][2 * line + i]));
+            const Index index = InResult(Index(std::move(at)), users);
+            HILO_RETURN_IF_ERROR(EmitElements(k_, results_.Only(*leaf), {&index, 1}));
+          }
+        }
+        return absl::OkStatus();
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the index of an element after the instructions that it is stored by.
+  Index InResult(Index index, const std::vector<const HloInstruction*>& users) {
+    for (const HloInstruction* user : users) {
+      if (user->opcode() == HloOpcode::kTranspose) {
+        const std::vector<LaneIndex> from = index.Dims(k_.context());
+        std::vector<LaneIndex> to;
+        for (int64_t d : user->attrs<TransposeAttrs>().dimensions) to.push_back(from[d]);
+        index = Index(std::move(to));
+      } else if (user->opcode() == HloOpcode::kReshape) {
+        index = index.Reshape(k_.context(), user->operand(0)->shape().dimensions(), user->shape().dimensions());
+      }
+    }
+    return index;
+  }
+
+  absl::Status StoreReductions() {
+    llvm::Value* is_first = b_.CreateICmpEQ(b_.CreateURem(core_.lane(), Int(kRowLanes)), Int(0));
+    for (const auto& [reduce, values] : reduced_) {
+      const auto root = absl::c_find(results_.roots, reduce);
+      if (root == results_.roots.end()) continue;
+      const LoopResults result = results_.Only(root - results_.roots.begin());
+      for (int64_t line = 0; line < kOwnLines; ++line) {
+        k_.SetValue(reduce, values[line]);
+        const Index index = IndexOf(reduce, at_[line]);
+        HILO_RETURN_IF_ERROR(IfLine(
+            line, [&] { return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); }); }));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const ScoreGrid& grid_;
+  const GridTile tile_;
+  const LoopResults results_;
+  const GridSide summed_, own_;  // the side of the strips, and that of the block's lines
+  const PrimitiveType type_;
+  TensorCore core_;
+  const int64_t lines_, others_;
+  llvm::Value *first_line_ = nullptr, *first_in_block_ = nullptr;  // of the block; of the warp
+  OwnLines has_line_;                                              // null: always
+  std::array<std::vector<LaneIndex>, kOwnLines> at_;               // by axis, with 0 for those of the strips
+  std::deque<Matrix> matrices_;
+  std::vector<Strip> block_;  // by score
+  std::deque<LoadedStrip> strips_;
+  std::vector<std::pair<const HloInstruction*, std::array<ElementValue, kOwnLines>>> reduced_;  // so far
+};
+
+}  // namespace
+
+absl::Status EmitScoreGrid(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<ScoreGrid> grid = ScoreGridOfFusion(*instruction);
+  HILO_RET_CHECK(grid.has_value());
+  KernelEmitter k(&program, instruction);
+  GridKernel kernel(k, instruction, *grid);
+  HILO_RETURN_IF_ERROR(kernel.Emit());
+  return k.FinishAndLaunch(instruction, kernel.blocks(),
+                           static_cast<int>(GridTile::Of(*instruction->kernel()).threads));
+}
+
+}  // namespace hilo::gpu

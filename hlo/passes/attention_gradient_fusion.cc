@@ -1,0 +1,272 @@
+// Arrays of the size of the scores are computed where they are needed, from the dots on:
+//
+//   s = f32[b,q,k] dot(queries, keys)         rows, dq = fusion(queries, keys, values, gradient)     all along keys
+//   g = f32[b,q,k] dot(gradient, values)  =>  dk, dv = fusion(queries, keys, values, gradient, rows) along queries
+//   ...  dq, dk, dv = dots
+//
+// Reductions of rows, as the maxima and sums of a softmax, are results of the first fusion that computes them; others
+// read them. Products that need the same scores and do not depend on each other are in one fusion: the forward pass,
+// whose result leads to the gradient of the backward pass, is in one of its own.
+#include "hlo/passes/attention_gradient_fusion.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/post_order.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/attention_producers.h"
+#include "hlo/passes/fused_members.h"
+#include "hlo/passes/fusion_pass.h"
+
+namespace hilo {
+namespace {
+
+// Instructions of a computation that are searched for paths between products.
+constexpr size_t kMostSearched = size_t{1} << 17;
+
+// Products along one side that one kernel computes.
+struct ProductGroup {
+  GridSide summed;
+  FusedGroup scores;  // that they need
+  std::vector<HloInstruction*> products;
+  int64_t features = 0;  // of all products
+};
+
+class GridFuser {
+ public:
+  GridFuser(const Target& target, HloComputation* computation, ScoreGrid grid, int64_t most_features)
+      : target_(target), computation_(computation), grid_(std::move(grid)), most_features_(most_features) {
+    members_.insert(grid_.members.begin(), grid_.members.end());
+  }
+
+  // Returns false, and changes nothing, if paths between products forbid it.
+  absl::StatusOr<bool> Fuse() {
+    if (grid_.reductions.empty()) return false;
+    const GridSide reduced = grid_.summed.at(grid_.reductions[0]);
+    for (const HloInstruction* reduce : grid_.reductions) {
+      if (grid_.summed.at(reduce) != reduced) return false;
+    }
+    std::vector<ProductGroup> along, across;  // the side of the reductions
+    for (HloInstruction* product : grid_.products) {
+      const std::optional<FusedGroup> before = ProductsBefore(product);
+      if (!before.has_value()) return false;
+      const bool is_along = grid_.summed.at(product) == reduced;
+      // Products across read rows of all those along.
+      for (const ProductGroup& group : across) {
+        if (is_along && DependsOn(*before, group)) return false;
+      }
+      Add(product, is_along, *before, is_along ? &along : &across);
+    }
+    for (const ProductGroup& group : along) HILO_RETURN_IF_ERROR(FuseGroup(group));
+    for (const ProductGroup& group : across) {
+      HILO_RETURN_IF_ERROR(FuseReductions(group));
+      HILO_RETURN_IF_ERROR(FuseGroup(group));
+    }
+    return true;
+  }
+
+  const FusedGroup& removed() const { return removed_; }
+
+ private:
+  static bool DependsOn(const FusedGroup& before, const ProductGroup& group) {
+    return absl::c_any_of(group.products, [&](const HloInstruction* product) { return before.contains(product); });
+  }
+
+  // Returns the grid's products that `product` depends on; nullopt: it depends on too much to tell.
+  std::optional<FusedGroup> ProductsBefore(const HloInstruction* product) const {
+    FusedGroup before, seen = {product};
+    std::vector<const HloInstruction*> work = {product};
+    while (!work.empty()) {
+      const HloInstruction* instruction = work.back();
+      work.pop_back();
+      if (seen.size() > kMostSearched) return std::nullopt;
+      const auto add = [&](const HloInstruction* operand) {
+        if (!seen.insert(operand).second) return;
+        if (absl::c_linear_search(grid_.products, operand)) before.insert(operand);
+        work.push_back(operand);
+      };
+      absl::c_for_each(instruction->operands(), add);
+      absl::c_for_each(instruction->control_predecessors(), add);
+    }
+    return before;
+  }
+
+  // Returns the members that `roots` depend on.
+  FusedGroup MembersOf(const std::vector<const HloInstruction*>& roots) const {
+    FusedGroup members;
+    std::vector<const HloInstruction*> work = roots;
+    while (!work.empty()) {
+      const HloInstruction* member = work.back();
+      work.pop_back();
+      if (!members_.contains(member) || !members.insert(member).second) continue;
+      work.insert(work.end(), member->operands().begin(), member->operands().end());
+    }
+    return members;
+  }
+  FusedGroup MembersOf(const ProductGroup& group) const {
+    std::vector<const HloInstruction*> roots;
+    for (const HloInstruction* product : group.products)
+      roots.push_back(product->operand(grid_.grid_operands.at(product)));
+    return MembersOf(roots);
+  }
+
+  // Adds the product to the last group, if it may be computed with it, or to a new one.
+  void Add(HloInstruction* product, bool same_scores, const FusedGroup& before, std::vector<ProductGroup>* groups) {
+    ProductGroup own{.summed = grid_.summed.at(product),
+                     .scores = {},
+                     .products = {product},
+                     .features = FeaturesOf(ProductOperand(grid_, product))};
+    for (const HloInstruction* member : MembersOf(own)) {
+      if (member->opcode() == HloOpcode::kDot) own.scores.insert(member);
+    }
+    if (groups->empty() || (same_scores && groups->back().scores != own.scores) ||
+        groups->back().features + own.features > most_features_ || DependsOn(before, groups->back())) {
+      groups->push_back(std::move(own));
+      return;
+    }
+    groups->back().products.push_back(product);
+    groups->back().features += own.features;
+  }
+
+  // Computes what rows the group reads, as far as no fusion does so yet.
+  absl::Status FuseReductions(const ProductGroup& group) {
+    const FusedGroup needed = MembersOf(group);
+    std::vector<const HloInstruction*> reductions;
+    for (const HloInstruction* reduce : grid_.reductions) {
+      if (!removed_.contains(reduce) && needed.contains(reduce)) reductions.push_back(reduce);
+    }
+    if (reductions.empty()) return absl::OkStatus();
+    return FuseMembers(MembersOf(reductions), {}, "rows");
+  }
+
+  absl::Status FuseGroup(const ProductGroup& group) {
+    return FuseMembers(MembersOf(group), group.products, group.products[0]->name());
+  }
+
+  // Makes the fusion of `inside`, whose results are the products, and the reductions that are inside.
+  absl::Status FuseMembers(FusedGroup inside, const std::vector<HloInstruction*>& products, absl::string_view name) {
+    std::vector<HloInstruction*> outputs;
+    std::vector<const HloInstruction*> producers;
+    for (const HloInstruction* member : inside) {
+      if (member->opcode() == HloOpcode::kDot) continue;
+      producers.insert(producers.end(), member->operands().begin(), member->operands().end());
+    }
+    FusedGroup views;
+    const auto add_views = [&](const GridOperand& side) { views.insert(side.views.begin(), side.views.end()); };
+    for (const HloInstruction* score : grid_.scores) {
+      if (!inside.contains(score)) continue;
+      add_views(ScoreOperand(grid_, score, GridSide::kLeft));
+      add_views(ScoreOperand(grid_, score, GridSide::kRight));
+    }
+    for (HloInstruction* product : products) {
+      add_views(ProductOperand(grid_, product));
+      inside.insert(product);
+      outputs.push_back(product);
+      while (const HloInstruction* user = StoredAs(*outputs.back())) {
+        inside.insert(user);
+        outputs.back() = const_cast<HloInstruction*>(user);
+      }
+    }
+    for (HloInstruction* reduce : grid_.reductions) {
+      if (!removed_.contains(reduce) && inside.contains(reduce) && IsReadBesides(products, *reduce))
+        outputs.push_back(reduce);
+    }
+    AddAttentionProducers(target_, kAttentionGradientLimits, std::move(producers), &inside);
+    inside.insert(views.begin(), views.end());
+    FusedMembers fused(computation_, "fused_attention_gradient");
+    FusedGroup added;
+    for (HloInstruction* output : outputs) {
+      for (HloInstruction* member : PostOrderWithin(output, [&](const auto& x) { return inside.contains(&x); })) {
+        if (added.insert(member).second) fused.Add(member);
+      }
+    }
+    HILO_RETURN_IF_ERROR(
+        fused.Replace(outputs, FusionKind::kInput, absl::StrCat(name, "_attention_gradient")).status());
+    for (const HloInstruction* removed : fused.removed()) {
+      removed_.insert(removed);
+      members_.erase(removed);
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns true if anything but the given products depends on the rows.
+  bool IsReadBesides(const std::vector<HloInstruction*>& products, const HloInstruction& rows) const {
+    FusedGroup seen = {&rows};
+    std::vector<const HloInstruction*> work = {&rows};
+    while (!work.empty()) {
+      const HloInstruction* member = work.back();
+      work.pop_back();
+      for (const HloInstruction* user : member->users()) {
+        if (!seen.insert(user).second) continue;
+        if (members_.contains(user)) {
+          work.push_back(user);
+        } else if (!absl::c_linear_search(products, user)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Returns the instruction that is all that reads a product, or what it is stored as so far, if it moves or converts
+  // elements one by one; else null.
+  static const HloInstruction* StoredAs(const HloInstruction& result) {
+    if (result.IsRoot() || result.user_count() != 1 || !result.control_successors().empty()) return nullptr;
+    const HloInstruction* user = result.users()[0];
+    const bool moves = user->opcode() == HloOpcode::kTranspose || user->opcode() == HloOpcode::kReshape ||
+                       user->opcode() == HloOpcode::kConvert;
+    return moves && !user->HasControlDependencies() ? user : nullptr;
+  }
+
+  const Target& target_;
+  HloComputation* const computation_;
+  const ScoreGrid grid_;
+  const int64_t most_features_;
+  FusedGroup members_;  // that are still there
+  FusedGroup removed_;
+};
+
+class AttentionGradientFusion : public FusionPass {
+ public:
+  AttentionGradientFusion(const Target* target, ScoreGridFilter takes, int64_t most_features)
+      : target_(*target), takes_(std::move(takes)), most_features_(most_features) {}
+  absl::string_view name() const override { return "fuse-attention-gradient"; }
+
+ private:
+  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
+    bool changed = false;
+    std::vector<HloInstruction*> dots;
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
+    }
+    FusedGroup removed;
+    for (HloInstruction* dot : dots) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+      if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
+      std::optional<ScoreGrid> grid = ScoreGridOf(dot);
+      if (!grid.has_value() || !takes_(*grid)) continue;
+      GridFuser fuser(target_, computation, *std::move(grid), most_features_);
+      HILO_ASSIGN_OR_RETURN(const bool fused, fuser.Fuse());
+      removed.insert(fuser.removed().begin(), fuser.removed().end());
+      changed |= fused;
+    }
+    return changed;
+  }
+
+  const Target& target_;
+  const ScoreGridFilter takes_;
+  const int64_t most_features_;
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeAttentionGradientFusion(const Target* target, ScoreGridFilter takes,
+                                                     int64_t most_features) {
+  return std::make_unique<AttentionGradientFusion>(target, std::move(takes), most_features);
+}
+
+}  // namespace hilo
