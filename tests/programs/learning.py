@@ -116,6 +116,18 @@ def attention_training(q, k, v, bias, targets):
     return jax.value_and_grad(loss, argnums=(0, 1, 2))(q, k, v)
 
 
+def attention_masked_softly(q, k, v, gradient):
+    """Gradients of attention whose masked keys have a logit that may be the largest of a row."""
+
+    def attend(q, k, v):
+        scores = jnp.einsum("bhqd,bhkd->bhqk", q, k, preferred_element_type=jnp.float32)
+        causal = jnp.tril(jnp.ones(scores.shape[-2:], bool))
+        weights = jax.nn.softmax(jnp.where(causal, scores, -1), axis=-1).astype(jnp.bfloat16)
+        return jnp.einsum("bhqk,bhkd->bhqd", weights, v)
+
+    return jax.vjp(attend, q, k, v)[1](gradient)
+
+
 def bf16_mlp(x, w1, w2, scale):
     """bf16 operands, products added up in f32, results rounded back to bf16."""
     wide = jax.lax.dot(x, w1, preferred_element_type=jnp.float32)
@@ -155,6 +167,8 @@ PROGRAMS = [
             attention_training, (bf16(0, 2, 64, 2, 32), bf16(1, 2, 64, 2, 32), bf16(2, 2, 64, 2, 32),
                                  normal(3, 2, 64, 64), normal(4, 2, 64, 2, 32)),
             ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
+    Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
+            tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
     Program("batched_dots", "Batched and transposed contractions.", batched_dots,
             (normal(0, 3, 4, 5), normal(1, 3, 5, 6), normal(2, 3, 7, 5), normal(3, 3, 3)), form="full"),
 ]

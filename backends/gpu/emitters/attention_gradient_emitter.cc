@@ -20,7 +20,9 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/program_emitter.h"
+#include "backends/gpu/emitters/strip_range.h"
 #include "backends/gpu/emitters/tensor_core.h"
+#include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/predication.h"
@@ -293,7 +295,18 @@ class GridKernel {
         HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &state));
       return Pack(state);
     };
-    HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", Int(0), Int(others_),
+    StripRange range{Int(0), Int(others_)};
+    if (const std::optional<GridMask> mask = MaskOf(grid_, pass)) {
+      const GridBlock block{.grid = grid_,
+                            .tile = tile_,
+                            .own = own_,
+                            .first_line = first_line_,
+                            .scratch = strips_[0].loader.StripOf(Int(0)).cells[0],
+                            .at = {at_[0], at_[1]},
+                            .begin_line = [this](int64_t line) { SetReduced(line); }};
+      HILO_ASSIGN_OR_RETURN(range, EmitStripRange(k_, block, *mask));
+    }
+    HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", range.begin, range.end,
                                                                 tile_.strip, Pack(start), strip));
     const State end = Unpack(sums, start);
     for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.reductions[i]);
@@ -364,7 +377,7 @@ class GridKernel {
       SetAxes(summed_, other, &at);
       for (size_t s = 0; s < scores.size(); ++s)
         k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), scores[s][half][in_fragment]));
-      for (const auto& [reduce, values] : reduced_) k_.SetValue(reduce, values[line]);
+      SetReduced(line);
       for (const HloInstruction* exponential : pass.exponentials) HILO_RETURN_IF_ERROR(SetExponential(exponential, at));
       for (size_t r = 0; r < pass.reductions.size(); ++r) {
         const HloInstruction* reduce = pass.reductions[r];
@@ -418,6 +431,11 @@ class GridKernel {
         core_.Multiply(words, absl::MakeSpan(both).last(2), (*sums)[n + 1].data());
       }
     }
+  }
+
+  // Makes the reductions so far those of an own line.
+  void SetReduced(int64_t line) {
+    for (const auto& [reduce, values] : reduced_) k_.SetValue(reduce, values[line]);
   }
 
   // Combines what the lanes of a line have.

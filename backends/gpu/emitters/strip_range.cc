@@ -1,0 +1,119 @@
+#include "backends/gpu/emitters/strip_range.h"
+
+#include <limits>
+#include <utility>
+
+#include "backends/llvm/elements/element_convert.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "hilo/status_macros.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+// Exponentials of less than minus this are 0.
+constexpr double kLeastDistance = 110;
+
+class StripRangeEmitter {
+ public:
+  StripRangeEmitter(KernelEmitter& k, const GridBlock& block, const GridMask& mask)
+      : k_(k), b_(k.b()), block_(block), grid_(block.grid), mask_(mask), others_(grid_.SizeOf(OtherSide(block.own))) {}
+
+  absl::StatusOr<StripRange> Emit() {
+    const int64_t inner = grid_.SizeOf(mask_.rows) / grid_.axes[mask_.row_axis].size;
+    if (block_.own == mask_.rows) {
+      // The keys that the block's last row sees.
+      llvm::Value* last = Binary(llvm::Intrinsic::umin, Plus(block_.first_line, block_.tile.lines - 1),
+                                 Int(grid_.SizeOf(mask_.rows) - 1));
+      llvm::Value* keys = Plus(b_.CreateUDiv(last, Int(inner)), mask_.mask.offset + 1);
+      keys = Strips(Plus(Binary(llvm::Intrinsic::smax, keys, Int(0)), block_.tile.strip - 1));
+      llvm::Value* least = Infinity();
+      for (size_t line = 0; line < block_.at.size(); ++line) {
+        block_.begin_line(static_cast<int64_t>(line));
+        HILO_ASSIGN_OR_RETURN(llvm::Value * maximum, MaximumAt(block_.at[line]));
+        least = Least(least, maximum);
+      }
+      HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreZero(least));
+      return StripRange{Int(0),
+                        b_.CreateSelect(hidden, Binary(llvm::Intrinsic::smin, keys, Int(others_)), Int(others_))};
+    }
+    // The rows before the first one that sees the block's first key.
+    llvm::Value* rows = Binary(llvm::Intrinsic::smax, Plus(block_.first_line, -mask_.mask.offset), Int(0));
+    rows = Binary(llvm::Intrinsic::smin, b_.CreateMul(rows, Int(inner), "", true, true), Int(others_));
+    rows = Strips(rows);
+    const auto row = [&](llvm::Value* number, const Carried& least) -> absl::StatusOr<Carried> {
+      std::vector<LaneIndex> at = block_.at[0];
+      std::vector<int64_t> axes, sizes;
+      for (size_t i = 0; i < grid_.axes.size(); ++i) {
+        if (grid_.axes[i].side != mask_.rows) continue;
+        axes.push_back(static_cast<int64_t>(i));
+        sizes.push_back(grid_.axes[i].size);
+      }
+      const std::vector<LaneIndex> indices = k_.Delinearize(number, sizes);
+      for (size_t i = 0; i < axes.size(); ++i) at[axes[i]] = indices[i];
+      HILO_ASSIGN_OR_RETURN(llvm::Value * maximum, MaximumAt(at));
+      return Carried{Least(least[0], maximum)};
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried least, codegen::EmitLoop(k_.context(), "hidden", k_.Thread(), rows,
+                                                                 block_.tile.threads, {Infinity()}, row));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreZero(least[0]));
+    return StripRange{b_.CreateSelect(hidden, rows, Int(0)), Int(others_)};
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  llvm::Value* Plus(llvm::Value* x, int64_t y) { return b_.CreateAdd(x, Int(y), "", false, true); }
+  llvm::Value* Infinity() { return llvm::ConstantFP::getInfinity(b_.getFloatTy()); }
+  llvm::Value* Binary(llvm::Intrinsic::ID id, llvm::Value* x, llvm::Value* y) {
+    return codegen::EmitBinaryIntrinsic(b_, id, x, y);
+  }
+  // A NaN stays.
+  llvm::Value* Least(llvm::Value* x, llvm::Value* y) { return Binary(llvm::Intrinsic::minimum, x, y); }
+  // Returns the last multiple of a strip that is not larger.
+  llvm::Value* Strips(llvm::Value* lines) {
+    return b_.CreateMul(b_.CreateUDiv(lines, Int(block_.tile.strip)), Int(block_.tile.strip), "", true, true);
+  }
+
+  absl::StatusOr<llvm::Value*> MaximumAt(const std::vector<LaneIndex>& at) {
+    std::vector<LaneIndex> index;
+    for (int64_t axis : mask_.maximum_axes) index.push_back(axis < 0 ? LaneIndex() : at[axis]);
+    HILO_ASSIGN_OR_RETURN(const ElementValue maximum, k_.elements().Generate(mask_.maximum, Index(std::move(index))));
+    return codegen::EmitConvert(k_.context(), mask_.maximum->shape().element_type(), F32, maximum).re;
+  }
+
+  // Returns whether the exponentials of masked logits are 0 in all rows; `least` is the least maximum of the thread's.
+  absl::StatusOr<llvm::Value*> AreZero(llvm::Value* least) {
+    for (int lanes = 1; lanes < kWarp; lanes *= 2) least = Least(least, k_.ShuffleAcross(least, lanes));
+    const int64_t warps = block_.tile.threads / kWarp;
+    k_.Barrier();  // after the last pass
+    HILO_RETURN_IF_ERROR(
+        k_.If("lane", b_.CreateICmpEQ(b_.CreateURem(k_.Thread(), Int(kWarp)), Int(0)), [&]() -> absl::Status {
+          k_.StoreCell(block_.scratch, b_.CreateUDiv(k_.Thread(), Int(kWarp)), least);
+          return absl::OkStatus();
+        }));
+    k_.Barrier();
+    for (int64_t i = 0; i < warps; ++i) least = Least(least, k_.LoadCell(block_.scratch, Int(i), b_.getFloatTy()));
+    k_.Barrier();
+    llvm::Value* bound = llvm::ConstantFP::get(b_.getFloatTy(), mask_.mask.masked_value + kLeastDistance);
+    return b_.CreateFCmpOGT(least, bound);
+  }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const GridBlock& block_;
+  const ScoreGrid& grid_;
+  const GridMask& mask_;
+  const int64_t others_;
+};
+
+}  // namespace
+
+absl::StatusOr<StripRange> EmitStripRange(KernelEmitter& k, const GridBlock& block, const GridMask& mask) {
+  return StripRangeEmitter(k, block, mask).Emit();
+}
+
+}  // namespace hilo::gpu

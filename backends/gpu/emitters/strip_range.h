@@ -1,0 +1,37 @@
+// The strips of a grid of scores that a block needs, where a causal mask hides others.
+#ifndef HILO_BACKENDS_GPU_EMITTERS_STRIP_RANGE_H_
+#define HILO_BACKENDS_GPU_EMITTERS_STRIP_RANGE_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/gpu/emitters/kernel_emitter.h"
+#include "backends/gpu/match/grid_mask.h"
+
+namespace hilo::gpu {
+
+// Lines of the side of the strips: both are multiples of a strip, or the end of all.
+struct StripRange {
+  llvm::Value *begin, *end;
+};
+
+// The block whose strips they are.
+struct GridBlock {
+  const ScoreGrid& grid;
+  GridTile tile;
+  GridSide own;
+  llvm::Value* first_line;
+  llvm::Value* scratch;  // shared memory that nothing else uses now, a float for each warp
+  // By axis, for each of the thread's own lines. `begin_line` is called before what belongs to one is computed.
+  std::vector<std::vector<codegen::LaneIndex>> at;
+  std::function<void(int64_t line)> begin_line;
+};
+
+// Emits the range: without what the mask hides if the rows' maxima are so large that the exponentials there are 0. All
+// threads of the block take part.
+absl::StatusOr<StripRange> EmitStripRange(KernelEmitter& k, const GridBlock& block, const GridMask& mask);
+
+}  // namespace hilo::gpu
+
+#endif  // HILO_BACKENDS_GPU_EMITTERS_STRIP_RANGE_H_
