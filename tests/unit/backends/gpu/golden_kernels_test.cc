@@ -308,7 +308,7 @@ ENTRY main {
 }
 )",
      2,
-     255,
+     224,
      {"mma.sync.aligned.m16n8k16", "ldmatrix", "ex2.approx"},
      {"atom.", ".local"}},
     {"histogram",
