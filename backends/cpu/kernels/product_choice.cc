@@ -323,7 +323,7 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
   for (const ConvolutionPhase& phase : *phases) {
     const ConvolutionPlan plan =
         PlanOf(phase, instruction.shape().element_type(),
-               {.vector_bits = std::max(target.vector_bits, 32), .registers = target.has_avx512 ? 32 : 16});
+               {.vector_bits = std::max(target.vector_bits, 32), .registers = target.vector_registers});
     const std::vector<int64_t> tile = plan.ToTile();
     config.tile.insert(config.tile.end(), tile.begin(), tile.end());
     config.width = std::max<int64_t>(config.width, plan.width);

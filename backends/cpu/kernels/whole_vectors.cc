@@ -2,6 +2,7 @@
 // movement and reductions of few terms. All vectors of a result begin at multiples of the width, also where they are
 // read (IrArray), so that LLVM keeps arrays on the stack in registers: a loop over states of some 50 elements has no
 // memory accesses, no copies, and no loads that wait for stores of other sizes.
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/kernel_choice.h"
@@ -22,8 +23,10 @@ using codegen::Index;
 using codegen::LaneIndex;
 using codegen::TargetTraits;
 
-// Elements and vectors of the largest arrays: half of the registers.
-constexpr int64_t kMostElements = 64, kMostVectors = 8;
+// Elements of the largest arrays.
+constexpr int64_t kMostElements = 64;
+// Vectors of fewer bits would leave arrays of a few elements in several registers, which permutations do not cross.
+constexpr int64_t kFewestBits = 256;
 // Code of the largest loop, as all of it is emitted once for each vector.
 constexpr int64_t kMostCode = 340;
 // Work for an element that makes vectors worth it, however the elements are read.
@@ -35,8 +38,12 @@ constexpr OpcodeSet kMovements = {HloOpcode::kBitcast, HloOpcode::kBroadcast, Hl
                                   HloOpcode::kIota,    HloOpcode::kPad,       HloOpcode::kReshape,
                                   HloOpcode::kReverse, HloOpcode::kSlice,     HloOpcode::kTranspose};
 
+// Those whose elements are in other lanes than they were. Broadcasts are not: they mostly repeat one element.
+constexpr OpcodeSet kLaneChanges = {HloOpcode::kConcatenate, HloOpcode::kPad,    HloOpcode::kReverse,
+                                    HloOpcode::kSlice,       HloOpcode::kGather, HloOpcode::kTranspose};
+
 // Returns true if all that `root` is computed of in its fusion is at known indices, and real.
-bool HasKnownIndices(const HloInstruction* root) {
+bool HasKnownIndices(const HloInstruction* root, const TargetTraits& target) {
   const bool is_fused = root->parent()->IsFusion();
   absl::flat_hash_set<const HloInstruction*> seen;
   std::vector<const HloInstruction*> work = {root};
@@ -50,7 +57,7 @@ bool HasKnownIndices(const HloInstruction* root) {
       if (ShapeUtil::ElementsIn(shape) > 2 * kMostElements) return false;
       continue;
     }
-    const bool is_register_gather = instruction->opcode() == HloOpcode::kGather &&
+    const bool is_register_gather = target.has_avx512 && instruction->opcode() == HloOpcode::kGather &&
                                     ShapeUtil::ElementsIn(instruction->operand(0)->shape()) <= kMostElements;
     const bool is_known = is_register_gather || kMovements.contains(instruction->opcode()) ||
                           IsElementwise(instruction->opcode()) ||
@@ -61,16 +68,38 @@ bool HasKnownIndices(const HloInstruction* root) {
   return true;
 }
 
+// Returns true if elements change their lanes: what is one permutation of two registers with AVX-512 takes several
+// instructions without, and nothing at all if each element is a scalar. Rolls of 6 to 16 elements in a loop took 1.3 to
+// 2 times as long in vectors of 256 bits.
+bool MovesElements(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kFusion) return kLaneChanges.contains(instruction.opcode());
+  return absl::c_any_of(instruction.called_computation()->instructions(),
+                        [](const HloInstruction* fused) { return kLaneChanges.contains(fused->opcode()); });
+}
+
+// Returns true if an array is read by a loop that moves its elements.
+bool IsMoved(const HloInstruction* array) {
+  return absl::c_any_of(array->users(), [](const HloInstruction* user) { return MovesElements(*user); });
+}
+
 // Returns the width of the vectors of all roots; 0 if they do not suit.
 int64_t WidthOf(const LoopResults& loop, const TargetTraits& target) {
   int64_t width = kMostElements;
   for (const HloInstruction* root : loop.roots) {
-    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape()) || !HasKnownIndices(root))
+    if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape()) ||
+        !HasKnownIndices(root, target))
       return 0;
     width = std::min<int64_t>(width, codegen::FullVectorWidth(root, target));
   }
+  // Without AVX-512 there are no masked loads of 8 and 16 bits.
+  const bool is_narrow = width > target.vector_bits / 32;
+  if (is_narrow && !target.has_avx512 && ShapeUtil::ElementsIn(loop.shape()) % width != 0) return 0;
   return width;
 }
+
+// Returns the vectors of the largest arrays: with two of them and what is computed from both, registers are used up.
+// With 16 registers, ten HMC steps of 50 dimensions in f64 take 251 us with arrays of 8 and 173 with those of 4.
+int64_t MostVectors(const TargetTraits& target) { return target.vector_registers / 4; }
 
 KernelConfig Kernel(int64_t width, absl::string_view why) {
   return {.kind = KernelKind::kWholeVectors, .width = width, .why = std::string(why)};
@@ -120,24 +149,25 @@ absl::Status EmitOperand(FunctionEmitter& f, const HloInstruction* operand, int6
 }  // namespace
 
 std::optional<KernelConfig> ChooseWholeVectors(const HloInstruction& instruction, const TargetTraits& target) {
-  if (!target.has_avx512 || CodeSize(instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
+  if (target.vector_bits < kFewestBits || CodeSize(instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
   const LoopResults loop = LoopResultsOf(instruction);
   const int64_t count = ShapeUtil::ElementsIn(loop.shape());
   if (count <= kUnrolledElements || count > kMostElements) return std::nullopt;
   const int64_t width = WidthOf(loop, target);
-  if (width == 0 || CeilDiv(count, width) > kMostVectors) return std::nullopt;
+  if (width == 0 || CeilDiv(count, width) > MostVectors(target)) return std::nullopt;
   return Kernel(width, "few vectors, with elements at known indices");
 }
 
 std::optional<KernelConfig> ChooseWholeVectorSums(const Reduction& r, const TargetTraits& target) {
-  if (!target.has_avx512 || CodeSize(*r.instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
+  if (target.vector_bits < kFewestBits || CodeSize(*r.instruction, /*by_elements=*/false) > kMostCode)
+    return std::nullopt;
   const int64_t results = Product(r.kept_sizes), terms = Product(r.reduced_sizes), count = results * terms;
   if (r.count != 1 || terms < 2 || terms > codegen::kUnrolledTerms || count > kMostElements ||
       !codegen::CanEmitComputation(r.computation()))
     return std::nullopt;
   if ((results == 1 || count <= kUnrolledElements) && !HasFunctions(*r.instruction, count)) return std::nullopt;
   const int64_t width = WidthOf(LoopResultsOf(*r.instruction), target);
-  if (width == 0 || CeilDiv(count, width) > kMostVectors) return std::nullopt;
+  if (width == 0 || CeilDiv(count, width) > MostVectors(target)) return std::nullopt;
   return Kernel(width, "few vectors: lanes are results");
 }
 
@@ -146,7 +176,16 @@ bool HasFunctions(const HloInstruction& instruction, int64_t elements) {
 }
 
 int64_t KnownIndexWidth(const LoopResults& loop, const TargetTraits& target) {
-  return target.has_avx512 ? WidthOf(loop, target) : 0;
+  if (target.vector_bits < kFewestBits) return 0;
+  const HloInstruction& instruction = *loop.instruction;
+  if (!target.has_avx512) {
+    if (kLaneChanges.contains(instruction.opcode())) return 0;
+    const bool is_cheap = !HasFunctions(instruction, ShapeUtil::ElementsIn(loop.shape()));
+    if (is_cheap &&
+        (MovesElements(instruction) || IsMoved(&instruction) || absl::c_any_of(instruction.operands(), IsMoved)))
+      return 0;
+  }
+  return WidthOf(loop, target);
 }
 
 absl::Status EmitWholeVectors(FunctionEmitter& f, const KernelParts& kernel) {

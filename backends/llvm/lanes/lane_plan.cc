@@ -207,6 +207,7 @@ class LanePlan {
 
 TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
   return {.vector_bits = features.vector_bits,
+          .vector_registers = features.has_avx512 ? 32 : 16,
           .has_fma = features.has_fma,
           .has_avx512 = features.has_avx512,
           .has_f16c = features.has_f16c,

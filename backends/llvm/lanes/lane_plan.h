@@ -12,6 +12,7 @@ struct CpuFeatures;
 // Properties of the processor that emission depends on.
 struct TargetTraits {
   int vector_bits = 128;  // registers that are profitable to fill; 0 if there are none: lane plans then return 1
+  int vector_registers = 16;
   bool has_fma = false;
   bool has_avx512 = false;  // masked loads and stores of all widths are one instruction
   bool has_f16c = false;
