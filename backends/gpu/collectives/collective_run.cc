@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <thread>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "base/errors.h"
 #include "collectives/communicator.h"
 #include "hilo/status_macros.h"
@@ -17,6 +19,8 @@ namespace {
 
 // How often the watchdog polls whether a run can continue. A poll costs a microsecond.
 constexpr std::chrono::milliseconds kLook(2);
+// Communicators may see that a connection is broken before the host hears, within this time, which process has died.
+constexpr absl::Duration kReportOfDeath = absl::Milliseconds(200);
 constexpr int kUrgent = -1;  // the priority of the collectives' stream
 
 std::string RankList(const std::vector<int64_t>& ranks) {
@@ -131,11 +135,21 @@ void WatchedRun::Fail(const absl::Status& why) {
   }
 }
 
+absl::Status WatchedRun::ReasonOf(const absl::Status& error) const {
+  if (host_ == nullptr || !absl::IsUnavailable(error)) return error;
+  const absl::Time latest = absl::Now() + kReportOfDeath;
+  do {
+    if (absl::Status failed = host_->failure(); !failed.ok()) return failed;
+    std::this_thread::sleep_for(kLook);
+  } while (absl::Now() < latest);
+  return error;
+}
+
 void WatchedRun::LookAtCommunicators() {
   if (!status().ok()) return;
   for (const auto& member : members_) {
     if (member == nullptr) continue;
-    if (absl::Status error = member->communicator().AsyncError(); !error.ok()) return Fail(error);
+    if (absl::Status error = member->communicator().AsyncError(); !error.ok()) return Fail(ReasonOf(error));
   }
 }
 

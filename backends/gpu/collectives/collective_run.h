@@ -83,6 +83,9 @@ class WatchedRun {
   CliqueMember* member(int64_t clique) { return members_[clique].get(); }
 
  private:
+  // Returns what the host says of the failure that a communicator has reported, which names the process; else `error`.
+  absl::Status ReasonOf(const absl::Status& error) const;
+
   const std::shared_ptr<CollectiveBoard> board_;
   const int64_t rank_;
   const CancellationToken* const cancellation_;
