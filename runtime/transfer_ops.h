@@ -25,7 +25,7 @@ struct ProgramEffects {
   bool transfers = false;
   // Whether there are custom calls, which may wait for anything, also for other devices of the run.
   bool custom_calls = false;
-  int64_t collectives = 0;  // instructions at which devices wait for each other
+  int64_t collectives = 0;     // instructions at which devices wait for each other
   std::vector<Shape> infeeds;  // the shape of each infeed, in the order of the module
 };
 ProgramEffects FindEffects(const HloModule& module);

@@ -69,7 +69,8 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts);
 bool TakesAttention(const Attention& attention, const KernelFacts& facts);
 // Returns true if kernels of our own compute all products of the grid, those along either side.
 bool TakesScoreGrid(const ScoreGrid& grid, const KernelFacts& facts);
-// The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are spills.
+// The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are
+// spills.
 inline constexpr int64_t kMostGridFeatures = 192;
 // What the kernels of dots compute besides products.
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
