@@ -14,9 +14,18 @@
 namespace hilo {
 namespace {
 
-// Skips the test in builds without fibers.
-#define RESERVE_OR_SKIP(count) \
-  if (!Fibers::Reserve(count)) GTEST_SKIP() << "no fibers under ThreadSanitizer"
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HILO_TEST_WITHOUT_FIBERS
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(HILO_TEST_WITHOUT_FIBERS)
+#define RESERVE_OR_SKIP(count)          \
+  ASSERT_FALSE(Fibers::Reserve(count)); \
+  GTEST_SKIP() << "no fibers under ThreadSanitizer"
+#else
+#define RESERVE_OR_SKIP(count) ASSERT_TRUE(Fibers::Reserve(count))
+#endif
 
 TEST(FibersTest, BodiesAlternateAtEachYield) {
   RESERVE_OR_SKIP(3);
