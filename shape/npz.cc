@@ -310,9 +310,11 @@ absl::StatusOr<std::vector<NamedLiteral>> ParseNpz(absl::string_view bytes, cons
     if (!absl::ConsumeSuffix(&name, ".npy")) {
       return Bad(absl::StrCat("expected members called *.npy, got ", name));
     }
+    const std::optional<PrimitiveType> raw_type = hint ? hint(name) : PRIMITIVE_TYPE_INVALID;
+    if (!raw_type) continue;
     std::string storage;
     HILO_ASSIGN_OR_RETURN(const absl::string_view data, Extract(bytes, member, &storage));
-    absl::StatusOr<Literal> literal = ParseNpy(data, hint ? hint(name) : PRIMITIVE_TYPE_INVALID);
+    absl::StatusOr<Literal> literal = ParseNpy(data, *raw_type);
     if (!literal.ok()) {
       return absl::Status(literal.status().code(), absl::StrCat(name, ": ", literal.status().message()));
     }

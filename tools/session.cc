@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
@@ -87,10 +88,13 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
     }
     return nullptr;
   };
-  HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> arrays, ReadNpz(path, [&](absl::string_view name) {
-                          const ParameterLeaf* leaf = leaf_named(name);
-                          return leaf == nullptr ? PRIMITIVE_TYPE_INVALID : leaf->shape.element_type();
-                        }));
+  // What belongs to no parameter, results for example, may have any type.
+  const auto type_of = [&](absl::string_view name) -> std::optional<PrimitiveType> {
+    const ParameterLeaf* leaf = leaf_named(name);
+    if (leaf == nullptr) return std::nullopt;
+    return leaf->shape.element_type();
+  };
+  HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> arrays, ReadNpz(path, type_of));
   absl::flat_hash_map<std::string, std::shared_ptr<const Literal>> by_name;
   for (NamedLiteral& array : arrays) by_name[array.name] = std::make_shared<const Literal>(std::move(array.literal));
   std::vector<Arguments> arguments(device_count);

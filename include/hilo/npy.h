@@ -3,6 +3,7 @@
 #define HILO_NPY_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct NamedLiteral {
   std::string name;  // without ".npy"
   Literal literal;
 };
-// Returns the type of the raw array of that name.
-using NpyTypeHint = std::function<PrimitiveType(absl::string_view name)>;
+// Returns the type of the raw array of that name, or nullopt if the member is not to be read.
+using NpyTypeHint = std::function<std::optional<PrimitiveType>(absl::string_view name)>;
 
 // .npz: stored and deflated members, also of more than 4 GiB, in the order of the archive; checksums are checked.
 HILO_EXPORT absl::StatusOr<std::vector<NamedLiteral>> ReadNpz(const std::string& path,

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -134,6 +135,20 @@ TEST(Npz, RoundTripsInOrder) {
   EXPECT_EQ(arrays[1].literal.ToString(), "bf16[2] {3, 4}");
   ASSERT_TRUE(WriteNpz(path, {}).ok());
   EXPECT_TRUE(ReadNpz(path)->empty());
+}
+
+TEST(Npz, MembersThatAreNotWantedAreNotRead) {
+  const std::string path = TempFile("unwanted.npz");
+  WriteSample(path);
+  EXPECT_FALSE(ReadNpz(path).ok());  // the raw arg1 has no type
+  const auto wanted = [](absl::string_view name) -> std::optional<PrimitiveType> {
+    if (name != "arg0") return std::nullopt;
+    return F32;
+  };
+  const absl::StatusOr<std::vector<NamedLiteral>> arrays = ReadNpz(path, wanted);
+  ASSERT_TRUE(arrays.ok()) << arrays.status();
+  ASSERT_EQ(arrays->size(), 1u);
+  EXPECT_EQ((*arrays)[0].name, "arg0");
 }
 
 void Append(std::string* out, uint64_t value, int bytes) {
