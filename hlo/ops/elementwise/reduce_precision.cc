@@ -5,7 +5,8 @@
 // about the element type: its exponent bits, its mantissa bits and the exponent of its smallest
 // normal. First the mantissa is rounded, subnormals of the element type on their fixed grid; then,
 // if the target has fewer exponent bits, values above its largest finite exponent become
-// infinite and values below its smallest normal become zero.
+// infinite and values below its smallest normal become zero. Element types without infinities are
+// computed as f32, which has their values and more: there, each of their subnormals is normal.
 #include <cmath>
 
 #include "hilo/status_macros.h"
@@ -26,6 +27,14 @@ constexpr FloatFacts FactsOf() {
     return {8, 23, -126};
   } else {
     return {T::format.exponent_bits, T::format.mantissa_bits, 1 - T::format.bias};
+  }
+}
+template <typename T>
+constexpr bool ComputedAsF32() {
+  if constexpr (is_small_float<T>) {
+    return T::format.specials != FloatSpecials::kIeee;
+  } else {
+    return false;
   }
 }
 
@@ -72,14 +81,20 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kReducePrecision>(const OpView& op, 
   ArrayTypeSwitch(shape.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<T> || is_small_float<T>) {
+      constexpr FloatFacts own = FactsOf<T>();
+      constexpr FloatFacts facts = ComputedAsF32<T>() ? FactsOf<float>() : own;
+      const int64_t exponent_bits =
+          attributes.exponent_bits < own.exponent_bits ? attributes.exponent_bits : facts.exponent_bits;
+      const bool identity =
+          attributes.exponent_bits >= own.exponent_bits && attributes.mantissa_bits >= own.mantissa_bits;
       const auto in = operands[0]->data<T>();
       const auto out = result->template data<T>();
       for (size_t i = 0; i < in.size(); ++i) {
         const double x = static_cast<double>(in[i]);
         out[i] =
-            std::isnan(x)
+            identity || std::isnan(x)
                 ? in[i]
-                : static_cast<T>(ReducePrecision(x, FactsOf<T>(), attributes.exponent_bits, attributes.mantissa_bits));
+                : static_cast<T>(ReducePrecision(x, facts, exponent_bits, attributes.mantissa_bits));
       }
     }
   });
