@@ -109,7 +109,7 @@ class Side:
         return next((answer for answer in answers if "error" in answer), max(answers, key=lambda answer: answer.get("time", 0)))
 
     def time(self, op, size, seconds):
-        """The least time of a call in a turn of about so many seconds; of several processes, that of the slowest."""
+        """The least time of a call in about so many seconds of calls; of several processes, that of the slowest."""
         if (op, size) not in self.calls:
             first = self.ask(op, size, 5)
             if "error" in first:
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--sizes", default="4,1024,65536,1048576,16777216,67108864,268435456", help="bytes")
     parser.add_argument("--ops", default=",".join(OPS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.1, help="length of a turn")
+    parser.add_argument("--seconds", type=float, default=0.1, help="seconds of calls of each side in a round")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:

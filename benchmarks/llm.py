@@ -3,7 +3,7 @@
     python benchmarks/llm.py --config=smollm2-135m --format=f32,bf16,int8,int4 --side=hilo=PYTHON --side=jaxlib=PYTHON --side=torch=PYTHON --side=llama=PYTHON
 
 Each side runs in a process of its own, with the Python that is given for it: the JAX ones need jax, the others torch, or llama-cpp-python and gguf. The sides
-take turns, `--times` times; what is printed is the fastest prompt and the fastest decoded token of all turns, and the bytes of the weights that the latter reads
+alternate, `--times` times; what is printed is the fastest prompt and the fastest decoded token of all repetitions, and the bytes of the weights that the latter reads
 a second. PyTorch has no groups with scales on CPUs: its int8 is that of its dynamic quantisation, one scale for a matrix, and it has no int4. llama.cpp's
 formats with groups of 32 (Q8_0, Q4_0) have the bytes of examples/llm.
 """
@@ -207,9 +207,9 @@ def main():
     parser.add_argument("--format", default="f32,bf16,int8,int4")
     parser.add_argument("--side", action="append", default=[], help="hilo, jaxlib, torch or llama=PYTHON")
     parser.add_argument("--prompt", type=int, default=128, help="tokens of the prompt")
-    parser.add_argument("--tokens", type=int, default=32, help="decoded tokens a turn")
+    parser.add_argument("--tokens", type=int, default=32, help="decoded tokens in a repetition")
     parser.add_argument("--length", type=int, default=256, help="room in the cache")
-    parser.add_argument("--times", type=int, default=2, help="turns")
+    parser.add_argument("--times", type=int, default=2, help="repetitions")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

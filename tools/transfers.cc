@@ -13,27 +13,27 @@ namespace hilo::tools {
 namespace {
 
 // The item and the element that "in3_1" names; the element is -1 in "in3".
-struct Place {
+struct FeedIndex {
   int64_t item = 0, element = -1;
 };
-absl::StatusOr<Place> PlaceOf(absl::string_view name) {
-  Place place;
+absl::StatusOr<FeedIndex> IndexOf(absl::string_view name) {
+  FeedIndex index;
   absl::string_view rest = name;
   const bool has_prefix = absl::ConsumePrefix(&rest, "in");
   const std::vector<absl::string_view> numbers = absl::StrSplit(rest, '_');
-  const bool fits = has_prefix && numbers.size() <= 2 && absl::SimpleAtoi(numbers[0], &place.item) && place.item >= 0 &&
-                    (numbers.size() == 1 || (absl::SimpleAtoi(numbers[1], &place.element) && place.element >= 0));
+  const bool fits = has_prefix && numbers.size() <= 2 && absl::SimpleAtoi(numbers[0], &index.item) && index.item >= 0 &&
+                    (numbers.size() == 1 || (absl::SimpleAtoi(numbers[1], &index.element) && index.element >= 0));
   if (!fits) return InvalidArgument("--infeed: expected arrays called inI or inI_J, got '", name, "'");
-  return place;
+  return index;
 }
 
 // NumPy has no names for some types: such bytes are taken for what the first infeed reads.
 PrimitiveType TypeOf(absl::string_view name, const std::vector<Shape>& shapes) {
-  const absl::StatusOr<Place> place = PlaceOf(name);
-  if (!place.ok() || shapes.empty()) return PRIMITIVE_TYPE_INVALID;
-  if (place->element < 0) return shapes[0].IsArray() ? shapes[0].element_type() : PRIMITIVE_TYPE_INVALID;
-  const bool exists = shapes[0].IsTuple() && place->element < shapes[0].tuple_shapes_size();
-  return exists ? shapes[0].tuple_shapes(place->element).element_type() : PRIMITIVE_TYPE_INVALID;
+  const absl::StatusOr<FeedIndex> index = IndexOf(name);
+  if (!index.ok() || shapes.empty()) return PRIMITIVE_TYPE_INVALID;
+  if (index->element < 0) return shapes[0].IsArray() ? shapes[0].element_type() : PRIMITIVE_TYPE_INVALID;
+  const bool exists = shapes[0].IsTuple() && index->element < shapes[0].tuple_shapes_size();
+  return exists ? shapes[0].tuple_shapes(index->element).element_type() : PRIMITIVE_TYPE_INVALID;
 }
 
 }  // namespace
@@ -43,12 +43,12 @@ absl::StatusOr<std::vector<Literal>> LoadInfeed(const Flags& flags, const std::v
   for (const std::string& path : flags.All("infeed")) {
     HILO_ASSIGN_OR_RETURN(std::vector<NamedLiteral> arrays,
                           ReadNpz(path, [&](absl::string_view name) { return TypeOf(name, shapes); }));
-    std::map<int64_t, std::map<int64_t, Literal>> by_place;
+    std::map<int64_t, std::map<int64_t, Literal>> by_item;
     for (NamedLiteral& array : arrays) {
-      HILO_ASSIGN_OR_RETURN(const Place place, PlaceOf(array.name));
-      by_place[place.item][place.element] = std::move(array.literal);
+      HILO_ASSIGN_OR_RETURN(const FeedIndex index, IndexOf(array.name));
+      by_item[index.item][index.element] = std::move(array.literal);
     }
-    for (auto& [number, elements] : by_place) {
+    for (auto& [number, elements] : by_item) {
       if (elements.begin()->first < 0) {
         if (elements.size() > 1)
           return InvalidArgument("--infeed: ", path, ": in", number, " is both an array and a tuple");

@@ -61,8 +61,8 @@ def gradient_of_60_scalars(generator, device):
 
 @program
 def kinematic_tree_gradient(generator, device):
-    """The place of the last of 12 joints, each turned against the one before it."""
-    def place(angles, lengths):
+    """The position of the last of 12 joints, each turned against the one before it."""
+    def last_position(angles, lengths):
         position, frame = jnp.zeros(3), jnp.eye(3)
         for i in range(12):
             c, s = jnp.cos(angles[i]), jnp.sin(angles[i])
@@ -70,7 +70,7 @@ def kinematic_tree_gradient(generator, device):
             frame = frame @ jnp.roll(turn, i % 3, (0, 1))
             position = position + frame @ lengths[i]
         return (position ** 2).sum()
-    return Program(jax.grad(place, argnums=(0, 1)), [f32(generator, 12), f32(generator, 12, 3)])
+    return Program(jax.grad(last_position, argnums=(0, 1)), [f32(generator, 12), f32(generator, 12, 3)])
 
 
 @program

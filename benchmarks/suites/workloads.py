@@ -85,9 +85,9 @@ def transformer_gradient(generator, device):
 
 @program
 def attention_with_cache(generator, device):
-    def step(q, keys, values, place):
-        keys = lax.dynamic_update_slice(keys, q[:, :, None], (0, 0, place, 0))
-        scores = jnp.where(jnp.arange(512) <= place, jnp.einsum("bhd,bhtd->bht", q, keys), -1e9)
+    def step(q, keys, values, index):
+        keys = lax.dynamic_update_slice(keys, q[:, :, None], (0, 0, index, 0))
+        scores = jnp.where(jnp.arange(512) <= index, jnp.einsum("bhd,bhtd->bht", q, keys), -1e9)
         return jnp.einsum("bht,bhtd->bhd", jax.nn.softmax(scores), values)
     return Program(step, [f32(generator, 1, 8, 64), f32(generator, 1, 8, 512, 64), f32(generator, 1, 8, 512, 64), jnp.int32(100)])
 

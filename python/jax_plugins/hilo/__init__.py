@@ -12,20 +12,20 @@ import pathlib
 
 _logger = logging.getLogger(__name__)
 
-# Above JAX's own CPU client, which is 0: who installs Hilo and sets no JAX_PLATFORMS gets it.
+# Above JAX's own CPU client, which is 0: a user who installs Hilo and sets no JAX_PLATFORMS gets it.
 _PRIORITY = 500
 
 
 def library_path():
     """The plugin: HILO_PJRT_LIBRARY, or the one that was installed with this package, or that of the source tree's build."""
     here = pathlib.Path(__file__).resolve().parent
-    places = [here / "libpjrt_hilo.so", here.parents[2] / "build" / "lib" / "libpjrt_hilo.so"]
+    candidates = [here / "libpjrt_hilo.so", here.parents[2] / "build" / "lib" / "libpjrt_hilo.so"]
     if os.environ.get("HILO_PJRT_LIBRARY"):
-        places = [pathlib.Path(os.environ["HILO_PJRT_LIBRARY"])]
-    for place in places:
-        if place.is_file():
-            return place
-    _logger.warning("Hilo is not available to JAX: there is no %s", " nor ".join(map(str, places)))
+        candidates = [pathlib.Path(os.environ["HILO_PJRT_LIBRARY"])]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    _logger.warning("Hilo is not available to JAX: there is no %s", " nor ".join(map(str, candidates)))
     return None
 
 
