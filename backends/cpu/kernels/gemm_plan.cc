@@ -165,12 +165,6 @@ bool IsTransposedDot(const HloInstruction& dot) {
   if (dot.opcode() != HloOpcode::kDot || GemmSymbol(dot) == nullptr) return false;
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  if (attrs.lhs_contracting_dims.empty()) {
-    // A loop over the result, which reads rows of the rhs.
-    const std::vector<int64_t>& batch = attrs.rhs_batch_dims;
-    return ShapeUtil::ElementsIn(dot.shape()) >= kLibraryWork && rhs.rank() > static_cast<int64_t>(batch.size()) &&
-           std::find(batch.begin(), batch.end(), rhs.rank() - 1) != batch.end();
-  }
   return !GemmOf(dot).has_value() &&
          IsLarge(Volume(lhs, FreeDimensions(lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims)),
                  Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)),

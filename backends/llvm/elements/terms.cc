@@ -85,7 +85,12 @@ DotTerms::DotTerms(ElementEmitter& emitter, const HloInstruction& dot)
       lhs_(LhsOf(dot)),
       rhs_(RhsOf(dot)) {}
 
-absl::StatusOr<ElementValues> DotTerms::Identity() { return ElementValues{EmitZero(context(), types()[0])}; }
+// A product that nothing is added to may be -0.
+absl::StatusOr<ElementValues> DotTerms::Identity() {
+  const ElementValue zero = EmitZero(context(), types()[0]);
+  if (!lhs_.contracting.empty() || !IsFloatingPointType(types()[0])) return ElementValues{zero};
+  return ElementValues{{llvm::ConstantFP::getNegativeZero(zero.re->getType())}};
+}
 
 absl::StatusOr<ElementValue> DotTerms::Factor(const DotSide& side, absl::Span<const LaneIndex> batch,
                                               absl::Span<const LaneIndex> free, absl::Span<const LaneIndex> reduced) {

@@ -91,10 +91,9 @@ absl::StatusOr<Literal> Evaluate<HloOpcode::kReducePrecision>(const OpView& op, 
       const auto out = result->template data<T>();
       for (size_t i = 0; i < in.size(); ++i) {
         const double x = static_cast<double>(in[i]);
-        out[i] =
-            identity || std::isnan(x)
-                ? in[i]
-                : static_cast<T>(ReducePrecision(x, facts, exponent_bits, attributes.mantissa_bits));
+        out[i] = identity || std::isnan(x)
+                     ? in[i]
+                     : static_cast<T>(ReducePrecision(x, facts, exponent_bits, attributes.mantissa_bits));
       }
     }
   });

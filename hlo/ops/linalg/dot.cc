@@ -28,11 +28,14 @@ absl::Status Multiply(const OpView& op, const std::vector<Sum>& lhs, const std::
                       Literal* result) {
   const auto [batch, m, n, k] = sizes;
   std::vector<Sum> row(n);
+  // What sums over nothing is the product itself, also if that is -0.
+  const bool is_sum = !std::is_floating_point_v<Sum> || !op.attrs<DotAttrs>().lhs_contracting_dims.empty();
+  const Sum start = is_sum ? Sum(0) : -Sum(0);
   return ArrayTypeSwitch(result->shape().element_type(), [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
     T* out = result->data<T>().data();
     for (int64_t i = 0; i < batch * m; ++i) {
-      std::fill(row.begin(), row.end(), Sum(0));
+      std::fill(row.begin(), row.end(), start);
       const Sum* b = rhs.data() + i / m * k * n;
       for (int64_t c = 0; c < k; ++c) {
         HILO_RETURN_IF_ERROR(op.Spend(n));

@@ -129,29 +129,40 @@ Result DotWithVector(HloInstruction* dot) {
   return nullptr;
 }
 
-// A dot that sums over nothing is elementwise, and fuses.
+// `operand` as a factor of a product of `shape`: the batch dimensions come first there, and the operand's others begin
+// at `first_free`.
+Result FactorOf(HloInstruction* operand, const std::vector<int64_t>& batch, const Shape& shape, int64_t first_free) {
+  std::vector<int64_t> order = batch, positions(batch.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  for (int64_t d = 0; d < operand->shape().rank(); ++d) {
+    if (Contains(batch, d)) continue;
+    order.push_back(d);
+    positions.push_back(first_free++);
+  }
+  Result factor = MakeConvert(operand, shape.element_type());
+  if (factor.ok()) factor = MakeTranspose(*factor, order);
+  return factor.ok() ? MakeBroadcast(*factor, shape, positions) : factor;
+}
+
+// A dot that sums over nothing is elementwise, and fuses. (Sums over a dimension of one element stay dots: those of a
+// loop can become one dot.)
 Result OuterProduct(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (!attrs.lhs_contracting_dims.empty() || !attrs.lhs_batch_dims.empty() || IsComplexType(type) ||
-      PrimitiveTypeBitWidth(type) < 8 || type == PRED)
+  if (!attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED)
     return nullptr;
-  const PrimitiveType product_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
   Shape shape = dot->shape();
-  shape.set_element_type(product_type);
-  int64_t next = 0;
-  std::vector<HloInstruction*> factors;
-  for (HloInstruction* operand : std::vector<HloInstruction*>{dot->operand(0), dot->operand(1)}) {
-    if (PrimitiveTypeBitWidth(operand->shape().element_type()) > PrimitiveTypeBitWidth(product_type)) return nullptr;
-    std::vector<int64_t> dimensions(operand->shape().rank());
-    std::iota(dimensions.begin(), dimensions.end(), next);
-    next += operand->shape().rank();
-    Result factor = MakeConvert(operand, product_type);
-    if (factor.ok()) factor = MakeBroadcast(*factor, shape, dimensions);
-    if (!factor.ok()) return factor;
-    factors.push_back(*factor);
+  shape.set_element_type(IsFloatingPointType(type) && type != F64 ? F32 : type);
+  for (const HloInstruction* operand : dot->operands()) {
+    if (PrimitiveTypeBitWidth(operand->shape().element_type()) > PrimitiveTypeBitWidth(shape.element_type()))
+      return nullptr;
   }
-  Result product = MakeBinary(HloOpcode::kMultiply, factors[0], factors[1]);
+  Result lhs =
+      FactorOf(dot->operand(0), attrs.lhs_batch_dims, shape, static_cast<int64_t>(attrs.lhs_batch_dims.size()));
+  if (!lhs.ok()) return lhs;
+  Result rhs = FactorOf(dot->operand(1), attrs.rhs_batch_dims, shape, dot->operand(0)->shape().rank());
+  if (!rhs.ok()) return rhs;
+  Result product = MakeBinary(HloOpcode::kMultiply, *lhs, *rhs);
   return product.ok() ? MakeConvert(*product, type) : product;
 }
 
