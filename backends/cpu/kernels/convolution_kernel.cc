@@ -12,6 +12,8 @@
 // taps along the rows are unrolled, each with the rows for which it is inside the input. Masks are used only where
 // lanes differ.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
@@ -283,51 +285,54 @@ class PhaseEmitter {
     latch->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, loop);
   }
 
-  // Emits one product for each result for which the tap is inside.
+  // Emits one product for each result for which the tap is inside. Of the rows and the vectors, the fewer are inner:
+  // their operands stay in registers while those of the others are read one at a time, so a tile takes a register for
+  // each sum, for each of the fewer, and one more.
   absl::StatusOr<Carried> EmitStep(FunctionEmitter& f, const Tile& tile, Carried sums) {
     codegen::EmitterContext& context = f.context();
-    const auto load = [&](const HloInstruction* operand, llvm::Value* position, int64_t lane_stride, int64_t offset,
-                          int v) -> absl::StatusOr<ElementValue> {
-      codegen::RegionScope region(context);
-      llvm::Value* mask = lane_stride == 0                      ? nullptr
-                          : !tile.lane_masks.empty()            ? tile.lane_masks[v]
-                          : lanes_.window < 0 && !live_.empty() ? live_[v]
-                                                                : nullptr;
-      context.lanes.mask = mask;
-      context.lanes.first_lane_active = mask == nullptr;
-      return f.elements().Generate(operand, At(position, lane_stride, offset, operand->shape()));
-    };
-    std::vector<ElementValue> y(plan_.vectors);
-    for (int r = tile.first_row; r < tile.last_row; ++r) {
-      std::vector<ElementValue> x(plan_.vectors);
-      for (int v = 0; v < plan_.vectors; ++v) {
-        const bool new_x = v == 0 || lanes_.lhs != 0;
-        const bool new_y = (r == tile.first_row || tile_.rhs != 0) && (v == 0 || lanes_.rhs != 0);
-        if (!new_x) {
-          x[v] = x[0];
-        } else if (r > tile.first_row && tile_.lhs == 0) {
-          x[v] = kept_x_[v];
-        } else {
-          HILO_ASSIGN_OR_RETURN(x[v], load(convolution_->operand(0), tile.lhs, lanes_.lhs,
-                                           r * tile_.lhs + v * plan_.width * lanes_.lhs, v));
-        }
-        if (new_y) {
-          HILO_ASSIGN_OR_RETURN(y[v], load(convolution_->operand(1), tile.rhs, lanes_.rhs,
-                                           r * tile_.rhs + v * plan_.width * lanes_.rhs, v));
-        } else if (lanes_.rhs == 0) {
-          y[v] = y[0];
-        }
-        const ElementValue sum = ValueAt(sums, r, v);
-        HILO_ASSIGN_OR_RETURN(const ElementValue product,
-                              codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x[v], y[v]));
-        HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
-        next = context.Splat(next);
-        if (!tile.lane_masks.empty()) next = codegen::EmitSelect(context, tile.lane_masks[v], next, sum);
-        SetValueAt(next, r, v, &sums);
-      }
-      kept_x_ = x;
+    const int rows = tile.last_row - tile.first_row;
+    const bool rows_inner = rows < plan_.vectors;
+    Operand x{.operand = convolution_->operand(0), .position = tile.lhs, .row = tile_.lhs, .lane = lanes_.lhs};
+    Operand y{.operand = convolution_->operand(1), .position = tile.rhs, .row = tile_.rhs, .lane = lanes_.rhs};
+    for (int i = 0; i < rows * plan_.vectors; ++i) {
+      const int r = tile.first_row + (rows_inner ? i % rows : i / plan_.vectors);
+      const int v = rows_inner ? i / rows : i % plan_.vectors;
+      HILO_ASSIGN_OR_RETURN(const ElementValue x_value, Load(f, tile, r, v, &x));
+      HILO_ASSIGN_OR_RETURN(const ElementValue y_value, Load(f, tile, r, v, &y));
+      const ElementValue sum = ValueAt(sums, r, v);
+      HILO_ASSIGN_OR_RETURN(const ElementValue product,
+                            codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x_value, y_value));
+      HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
+      next = context.Splat(next);
+      if (!tile.lane_masks.empty()) next = codegen::EmitSelect(context, tile.lane_masks[v], next, sum);
+      SetValueAt(next, r, v, &sums);
     }
     return sums;
+  }
+
+  // An array of which a step reads an element or a vector for each row and vector whose position differs.
+  struct Operand {
+    const HloInstruction* operand;
+    llvm::Value* position;
+    int64_t row, lane;  // strides
+    std::map<std::pair<int, int>, ElementValue> loaded;
+  };
+  absl::StatusOr<ElementValue> Load(FunctionEmitter& f, const Tile& tile, int row, int vector, Operand* from) const {
+    const auto [at, is_new] = from->loaded.try_emplace({from->row != 0 ? row : 0, from->lane != 0 ? vector : 0});
+    if (!is_new) return at->second;
+    codegen::EmitterContext& context = f.context();
+    codegen::RegionScope region(context);
+    llvm::Value* mask = from->lane == 0                       ? nullptr
+                        : !tile.lane_masks.empty()            ? tile.lane_masks[vector]
+                        : lanes_.window < 0 && !live_.empty() ? live_[vector]
+                                                              : nullptr;
+    context.lanes.mask = mask;
+    context.lanes.first_lane_active = mask == nullptr;
+    const int64_t offset = row * from->row + vector * plan_.width * from->lane;
+    HILO_ASSIGN_OR_RETURN(
+        at->second,
+        f.elements().Generate(from->operand, At(from->position, from->lane, offset, from->operand->shape())));
+    return at->second;
   }
 
   // --- positions ---
@@ -431,8 +436,7 @@ class PhaseEmitter {
   std::vector<llvm::Value*> offsets_;      // ConvolutionReach::offset by window number
   std::vector<Bounds> bounds_;             // of the taps of each window that moves along an outer axis
   llvm::Value* first_lane_ = nullptr;
-  std::vector<llvm::Value*> live_;    // existing lanes, one mask per vector; empty: all
-  std::vector<ElementValue> kept_x_;  // of the previous row
+  std::vector<llvm::Value*> live_;         // existing lanes, one mask per vector; empty: all
 };
 
 // Phases that one loop computes: equal but for where they begin.
