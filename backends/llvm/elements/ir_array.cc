@@ -73,7 +73,20 @@ class Access {
     if (at.stride() == -1 && is_strided) {
       return StoreRun(RunStart(at), b_.CreateVectorReverse(value), Reversed(context_.lanes.mask));
     }
+    if (is_strided && context_.lanes.mask == nullptr && !context_.target().has_avx512) return StoreLanes(at, value, 1);
     Tag(b_.CreateMaskedScatter(value, Pointers(at), llvm::Align(ElementAlignment()), context_.MaskValue()));
+  }
+
+  // Stores `count` consecutive components for each lane of `at`. `values` has those of the first lane first.
+  void StoreLanes(const LaneIndex& at, llvm::Value* values, int count) {
+    for (int lane = 0; lane < width(); ++lane) {
+      const LaneIndex position = at.AddConstant(lane * at.stride());
+      std::vector<int> of_lane(static_cast<size_t>(count));
+      std::iota(of_lane.begin(), of_lane.end(), lane * count);
+      llvm::Value* element = count == 1 ? b_.CreateExtractElement(values, static_cast<uint64_t>(lane))
+                                        : b_.CreateShuffleVector(values, of_lane);
+      Tag(b_.CreateAlignedStore(element, Pointer(position.Base(context_)), Alignment(position)));
+    }
   }
 
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
@@ -517,6 +530,10 @@ void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Sp
   }
   if (IsComplexType(type)) at = at.MulConstant(context, 2);
   const int count = static_cast<int>(columns.size());
+  if (at.stride() > count && context.lanes.mask != nullptr) {
+    for (int column = 0; column < count; ++column) access.Store(at.AddConstant(column), columns[column]);
+    return;
+  }
   const std::vector<int> shuffle = Interleave(width, count);
   llvm::Value* mask = context.lanes.mask;
   if (mask != nullptr && count > 1)
@@ -524,6 +541,7 @@ void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Sp
   if (mask != nullptr && count > 1) mask = context.b().CreateShuffleVector(mask, shuffle);
   llvm::Value* rows = columns[0];
   if (count > 1) rows = context.b().CreateShuffleVector(llvm::concatenateVectors(context.b(), columns), shuffle);
+  if (at.stride() > count) return access.StoreLanes(at, rows, count);
   access.StoreRun(at, rows, mask);
 }
 

@@ -25,8 +25,8 @@ struct IrArray {
   // Stores the active lanes; values are rounded to the element type. For a uniform index in more than one lane the
   // value must be uniform.
   void Store(EmitterContext& context, const Index& index, ElementValue value) const;
-  // Stores values[j] at j elements after `first`, whose lanes are values.size() elements apart: together they form one
-  // contiguous run.
+  // Stores values[j] at j elements after `first`, whose lanes are a constant number of elements apart: if that is
+  // values.size(), they form one contiguous run together, if it is more, a run for each lane.
   void StoreColumns(EmitterContext& context, const Index& first, absl::Span<const ElementValue> values) const;
 };
 
