@@ -9,8 +9,8 @@
 //
 // Taps outside the input are skipped by the bounds of the loops over taps. Rows whose bounds differ from those of
 // others are computed one at a time; if these would be too many, their tiles are specialized for their position: the
-// taps along the rows are unrolled, each with the rows for which it is inside the input. Masks are used only where
-// lanes differ.
+// taps along the rows are unrolled, each with the rows for which it is inside the input. Masks are used only for
+// vectors whose lanes differ. The last block of lanes overlaps the one before.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -35,7 +35,8 @@ using codegen::LaneIndex;
 class PhaseEmitter {
  public:
   // `alike`: one phase, or several that AreAlike.
-  PhaseEmitter(const HloInstruction* convolution, std::vector<ConvolutionPhase> alike, const ConvolutionPlan& plan)
+  PhaseEmitter(const HloInstruction* convolution, std::vector<ConvolutionPhase> alike, const ConvolutionPlan& plan,
+               bool in_order)
       : convolution_(convolution),
         alike_(std::move(alike)),
         phase_(alike_[0]),
@@ -44,6 +45,11 @@ class PhaseEmitter {
         units_(UnitsOf(phase_, plan)) {
     if (plan_.lanes >= 0) lanes_ = phase_.axes[plan_.lanes];
     if (plan_.tile >= 0) tile_ = phase_.axes[plan_.tile];
+    if (lanes_.window >= 0 && !in_order) {
+      // Masks of lanes are made outside of the loop over the features.
+      std::stable_partition(phase_.taps.begin(), phase_.taps.end(),
+                            [](const ConvolutionTap& tap) { return tap.window >= 0; });
+    }
     block_ = int64_t{plan_.width} * plan_.vectors;
     positions_ = TiledPositions(phase_, tile_, plan_.placed);
   }
@@ -66,10 +72,11 @@ class PhaseEmitter {
     llvm::Value* position = nullptr;  // window position of its first row
     int64_t known_position = -1;      // the same, if the rows differ in their bounds
     int rows = 1;
-    bool clamped = false;                  // its one row may reach outside
-    bool masked = false;                   // its lanes may reach outside
-    int first_row = 0, last_row = 1;       // rows for which the tap is inside
-    std::vector<llvm::Value*> lane_masks;  // lanes for which the tap is inside, one mask per vector; empty: all
+    bool clamped = false;             // its one row may reach outside
+    bool masked = false;              // its lanes may reach outside
+    int first_row = 0, last_row = 1;  // rows for which the tap is inside
+    // Lanes for which the tap is inside, one mask per vector, null for vectors that are always; empty: all.
+    std::vector<llvm::Value*> lane_masks;
   };
   struct Bounds {
     llvm::Value *first, *last;
@@ -107,12 +114,17 @@ class PhaseEmitter {
     }
     llvm::Value* block = position[0].Base(f.context());
     first_lane_ = b.CreateNSWMul(block, b.getInt64(block_));
-    move(first_lane_, lanes_, &tile);
     live_.clear();
-    for (int v = 0; v < plan_.vectors && lanes_.count % block_ != 0; ++v) {
-      live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1)
-                          .InRange(f.context(), 0, lanes_.count));
+    if (lanes_.count < block_) {
+      for (int v = 0; v < plan_.vectors; ++v) {
+        live_.push_back(LaneIndex::Strided(b.CreateNSWAdd(first_lane_, b.getInt64(v * plan_.width)), 1)
+                            .InRange(f.context(), 0, lanes_.count));
+      }
+    } else if (lanes_.count % block_ != 0) {  // the last block overlaps the one before, and computes the same bits
+      first_lane_ =
+          codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, first_lane_, b.getInt64(lanes_.count - block_));
     }
+    move(first_lane_, lanes_, &tile);
     llvm::Value* first_tile = b.CreateNSWMul(position.back().Base(f.context()), b.getInt64(plan_.tiles_per_unit));
     llvm::Value* last_tile = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin,
                                                           b.CreateNSWAdd(first_tile, b.getInt64(plan_.tiles_per_unit)),
@@ -210,14 +222,19 @@ class PhaseEmitter {
     for (int i = 0; i < tile.rows * plan_.vectors; ++i) Append(context.Splat(zero), &sums);
     HILO_ASSIGN_OR_RETURN(sums, EmitTaps(f, 0, tile, std::move(sums)));
     const codegen::IrArray array = f.ArrayOf(convolution_);
-    for (int r = 0; r < tile.rows; ++r) {
-      for (int v = 0; v < plan_.vectors; ++v) {
-        if (!live_.empty()) context.lanes.mask = live_[v];
-        context.lanes.first_lane_active = live_.empty();
-        array.Store(context,
-                    At(tile.out, lanes_.out, r * tile_.out + v * plan_.width * lanes_.out, convolution_->shape()),
-                    ValueAt(sums, r, v));
+    context.lanes.first_lane_active = live_.empty();
+    for (int v = 0; v < plan_.vectors; ++v) {
+      if (!live_.empty()) context.lanes.mask = live_[v];
+      const auto at = [&](int row) {
+        return At(tile.out, lanes_.out, row * tile_.out + v * plan_.width * lanes_.out, convolution_->shape());
+      };
+      std::vector<ElementValue> of_rows;
+      for (int r = 0; r < tile.rows; ++r) of_rows.push_back(ValueAt(sums, r, v));
+      if (plan_.width > 1 && tile_.out == 1 && lanes_.out > 1 && tile.rows > 1) {
+        array.StoreColumns(context, at(0), of_rows);
+        continue;
       }
+      for (int r = 0; r < tile.rows; ++r) array.Store(context, at(r), of_rows[r]);
     }
     return absl::OkStatus();
   }
@@ -304,7 +321,8 @@ class PhaseEmitter {
                             codegen::EmitBinaryOp(context, HloOpcode::kMultiply, type_, x_value, y_value));
       HILO_ASSIGN_OR_RETURN(ElementValue next, codegen::EmitBinaryOp(context, HloOpcode::kAdd, type_, sum, product));
       next = context.Splat(next);
-      if (!tile.lane_masks.empty()) next = codegen::EmitSelect(context, tile.lane_masks[v], next, sum);
+      llvm::Value* inside = MaskOf(tile, v);
+      if (inside != nullptr && MasksSums(context)) next = codegen::EmitSelect(context, inside, next, sum);
       SetValueAt(next, r, v, &sums);
     }
     return sums;
@@ -317,21 +335,34 @@ class PhaseEmitter {
     int64_t row, lane;  // strides
     std::map<std::pair<int, int>, ElementValue> loaded;
   };
+  static llvm::Value* MaskOf(const Tile& tile, int vector) {
+    return tile.lane_masks.empty() ? nullptr : tile.lane_masks[vector];
+  }
+  // Returns true if sums of lanes for which the tap is outside are kept by a mask, which is part of the instructions of
+  // AVX-512. Otherwise both operands are zero there: not even an infinity changes the sum, and an operand's mask costs
+  // one instruction for all its products.
+  static bool MasksSums(const codegen::EmitterContext& context) { return context.target().has_avx512; }
   absl::StatusOr<ElementValue> Load(FunctionEmitter& f, const Tile& tile, int row, int vector, Operand* from) const {
-    const auto [at, is_new] = from->loaded.try_emplace({from->row != 0 ? row : 0, from->lane != 0 ? vector : 0});
-    if (!is_new) return at->second;
     codegen::EmitterContext& context = f.context();
+    llvm::Value* inside = MaskOf(tile, vector);
+    const bool is_zeroed = inside != nullptr && from->lane == 0 && !MasksSums(context);
+    const bool differs = from->lane != 0 || is_zeroed;
+    const auto [at, is_new] = from->loaded.try_emplace({from->row != 0 ? row : 0, differs ? vector + 1 : 0});
+    if (!is_new) return at->second;
     codegen::RegionScope region(context);
     llvm::Value* mask = from->lane == 0                       ? nullptr
-                        : !tile.lane_masks.empty()            ? tile.lane_masks[vector]
+                        : !tile.lane_masks.empty()            ? inside
                         : lanes_.window < 0 && !live_.empty() ? live_[vector]
                                                               : nullptr;
     context.lanes.mask = mask;
     context.lanes.first_lane_active = mask == nullptr;
     const int64_t offset = row * from->row + vector * plan_.width * from->lane;
-    HILO_ASSIGN_OR_RETURN(
-        at->second,
-        f.elements().Generate(from->operand, At(from->position, from->lane, offset, from->operand->shape())));
+    HILO_ASSIGN_OR_RETURN(at->second, f.elements().Generate(from->operand, At(from->position, from->lane, offset,
+                                                                              from->operand->shape())));
+    if (is_zeroed) {
+      at->second = codegen::EmitSelect(context, inside, context.Splat(at->second),
+                                       context.Splat(codegen::EmitZero(context, type_)));
+    }
     return at->second;
   }
 
@@ -353,10 +384,10 @@ class PhaseEmitter {
   // Returns the value as one that is opaque to LLVM. Strength reduction otherwise expands positions into their
   // terms over all outer loops, and combines them with those of every access of the loops over the taps: that is up to
   // half the time of a compilation.
-  static llvm::Value* Opaque(llvm::IRBuilder<>& b, llvm::Value* value) {
+  static llvm::Value* Opaque(llvm::IRBuilder<>& b, llvm::Value* value, llvm::StringRef constraints = "=r,0") {
     if (llvm::isa<llvm::Constant>(value)) return value;
     llvm::FunctionType* type = llvm::FunctionType::get(value->getType(), {value->getType()}, /*isVarArg=*/false);
-    llvm::CallInst* same = b.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false), {value});
+    llvm::CallInst* same = b.CreateCall(llvm::InlineAsm::get(type, "", constraints, /*hasSideEffects=*/false), {value});
     same->setDoesNotAccessMemory();
     same->setDoesNotThrow();
     return same;
@@ -394,13 +425,32 @@ class PhaseEmitter {
     const ConvolutionReach& reach = phase_.reaches[window];
     llvm::Value* at = Moved(b, Moved(b, offsets_[window], first_lane_, reach.stride), t, reach.dilation);
     std::vector<llvm::Value*> lane_masks;
+    const ConvolutionReach::Range whole = PositionsInside(lanes_);
     for (int v = 0; v < plan_.vectors; ++v) {
+      const int64_t first = v * plan_.width, last = first + plan_.width;
+      if (first >= whole.first && std::max(lanes_.count - block_, int64_t{0}) + last <= whole.last) {
+        lane_masks.push_back(nullptr);  // wherever the block is
+        continue;
+      }
       llvm::Value* inside = LaneIndex::Strided(at, reach.stride)
                                 .AddConstant(v * plan_.width * reach.stride)
                                 .InRange(f.context(), 0, reach.size);
-      lane_masks.push_back(f.context().Splat(inside));
+      lane_masks.push_back(InRegister(f.context(), f.context().Splat(inside)));
     }
     return lane_masks;
+  }
+  // Returns the mask, in a register of its own if the target has no registers for masks. LLVM otherwise compares again
+  // wherever a mask is used, which is in the innermost loop.
+  llvm::Value* InRegister(codegen::EmitterContext& context, llvm::Value* mask) const {
+    constexpr int kRegisterBits = 256;
+    const int bits = 8 * static_cast<int>(PrimitiveTypeByteSize(ComplexComponentType(type_)));
+    if (context.target().has_avx512 || context.target().vector_bits < kRegisterBits ||
+        plan_.width * bits != kRegisterBits)
+      return mask;
+    llvm::IRBuilder<>& b = context.b();
+    llvm::Type* lanes = llvm::FixedVectorType::get(b.getIntNTy(bits), plan_.width);
+    llvm::Value* wide = Opaque(b, b.CreateSExt(mask, lanes), "=x,0");
+    return b.CreateICmpSLT(wide, llvm::Constant::getNullValue(lanes));
   }
 
   // --- sums as loop-carried values ---
@@ -436,7 +486,7 @@ class PhaseEmitter {
   std::vector<llvm::Value*> offsets_;      // ConvolutionReach::offset by window number
   std::vector<Bounds> bounds_;             // of the taps of each window that moves along an outer axis
   llvm::Value* first_lane_ = nullptr;
-  std::vector<llvm::Value*> live_;         // existing lanes, one mask per vector; empty: all
+  std::vector<llvm::Value*> live_;  // existing lanes, one mask per vector; empty: all
 };
 
 // Phases that one loop computes: equal but for where they begin.
@@ -469,7 +519,7 @@ absl::StatusOr<int64_t> EmitGroups(FunctionEmitter& f, const KernelParts& kernel
   llvm::IRBuilder<>& b = f.b();
   int64_t first = 0;
   for (const PhaseGroup& group : groups) {
-    PhaseEmitter emitter(kernel.instruction, group.phases, group.plan);
+    PhaseEmitter emitter(kernel.instruction, group.phases, group.plan, f.context().numerics().strict);
     // The part of [begin, end) that belongs to the group.
     const auto mine = [&](llvm::Value* unit) {
       llvm::Value* from = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax,
