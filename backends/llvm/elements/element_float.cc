@@ -18,10 +18,8 @@ llvm::Value* Fabs(EmitterContext& context, llvm::Value* x) {
 }
 
 MathTarget MathTargetOf(const EmitterContext& context) {
-  MathTarget target;
-  target.has_fma = context.target().has_fma;
-  target.has_avx512 = context.target().has_avx512;
-  return target;
+  const TargetTraits& target = context.target();
+  return MathTarget::Of(target.has_fma, target.has_avx512, target.vector_bits);
 }
 
 namespace {

@@ -48,20 +48,47 @@ Value* MathBuilder::CopySign(Value* magnitude, Value* sign) {
   return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
 }
 
+Value* MathBuilder::Coefficient(double value) {
+  auto* constant = llvm::ConstantFP::get(type_, value);
+  const int bits = static_cast<int>(lanes_ * type_->getScalarSizeInBits());
+  if (bits != target_.splat_bits) return constant;
+  llvm::Module& module = *b_.GetInsertBlock()->getModule();
+  const std::string name =
+      absl::StrCat("hilo_splat_", f64_ ? "f64_" : "f32_", absl::Hex(std::bit_cast<uint64_t>(value)));
+  const llvm::Align alignment(bits / 8);
+  llvm::GlobalVariable* splat = module.getNamedGlobal(name);
+  if (splat == nullptr) {
+    // "Externally initialized" keeps LLVM from reading the value back into the code.
+    splat = new llvm::GlobalVariable(module, type_, /*isConstant=*/true, llvm::GlobalValue::InternalLinkage, constant,
+                                     name, /*InsertBefore=*/nullptr, llvm::GlobalValue::NotThreadLocal,
+                                     /*AddressSpace=*/0, /*isExternallyInitialized=*/true);
+    splat->setAlignment(alignment);
+  }
+  llvm::LoadInst* load = b_.CreateAlignedLoad(type_, splat, alignment);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  return load;
+}
+
 Value* MathBuilder::Poly(Value* x, absl::Span<const double> c) {
   const auto horner = [&](Value* at, size_t first, size_t step) {
     size_t i = first + (c.size() - 1 - first) / step * step;
-    Value* sum = F(c[i]);
+    Value* sum = Coefficient(c[i]);
     while (i >= first + step) {
       i -= step;
-      sum = Fma(sum, at, F(c[i]));
+      sum = Fma(sum, at, Coefficient(c[i]));
     }
     return sum;
   };
   if (c.size() < 5) return horner(x, 0, 1);
   Value* square = Mul(x, x);
-  Value* even = horner(square, 0, 2);
-  return Fma(horner(square, 1, 2), x, even);
+  const auto pair = [&](Value* at, size_t first, size_t step) {
+    Value* even = horner(at, first, step);
+    return Fma(horner(at, first + 1, step), x, even);
+  };
+  if (c.size() < 16) return pair(square, 0, 2);
+  Value* fourth = Mul(square, square);
+  Value* low = pair(fourth, 0, 4);
+  return Fma(pair(fourth, 2, 4), square, low);
 }
 
 Value* MathBuilder::RsqrtEstimate(Value* a) {

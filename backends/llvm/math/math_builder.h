@@ -83,8 +83,12 @@ class MathBuilder {
   Value* FlipSign(Value* a, Value* sign_bits) { return FromBits(b_.CreateXor(Bits(a), sign_bits)); }
   Value* SignBits(Value* a) { return b_.CreateAnd(Bits(a), I(f64_ ? INT64_MIN : int64_t{0x80000000})); }
 
+  // A constant of which an operation may read the vector in memory as its operand (MathTarget::splat_bits). One that
+  // several operations use is better in a register: F.
+  Value* Coefficient(double value);
+
   // c[0] + c[1] x + ...: Horner in x squared on the even and the odd terms, which halves the dependency
-  // chain.
+  // chain; of 16 terms or more in x^4 on four parts.
   Value* Poly(Value* x, absl::Span<const double> coefficients);
 
   // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().

@@ -9,7 +9,13 @@ struct CpuFeatures;
 struct MathTarget {
   bool has_fma = true;
   bool has_avx512 = false;
+  // Size of the vectors whose constants are in memory as whole vectors, or 0. Of a constant that all lanes share LLVM
+  // keeps one element, which AVX2 broadcasts in an instruction of its own; polynomials have more constants than there
+  // are registers. AVX-512 operations broadcast an operand themselves.
+  int splat_bits = 0;
 
+  // `vector_bits`: of the widest profitable registers.
+  static MathTarget Of(bool has_fma, bool has_avx512, int vector_bits);
   static MathTarget Of(const CpuFeatures& cpu);
 };
 

@@ -67,7 +67,12 @@ Value* EmitRemainder(MathBuilder& m, Value* x, Value* y) {
   return m.OrCall(m.CopySign(rest, x), m.ir().CreateNot(easy), symbol, {x, y}, /*symbol_has_own_type=*/true);
 }
 
-MathTarget MathTarget::Of(const CpuFeatures& cpu) { return {.has_fma = cpu.has_fma, .has_avx512 = cpu.has_avx512}; }
+MathTarget MathTarget::Of(bool has_fma, bool has_avx512, int vector_bits) {
+  const bool has_avx2_alone = has_fma && !has_avx512 && vector_bits == 256;
+  return {.has_fma = has_fma, .has_avx512 = has_avx512, .splat_bits = has_avx2_alone ? vector_bits : 0};
+}
+
+MathTarget MathTarget::Of(const CpuFeatures& cpu) { return Of(cpu.has_fma, cpu.has_avx512, cpu.vector_bits); }
 
 Value* EmitUnary(HloOpcode function, llvm::IRBuilderBase& b, Value* x, const MathTarget& target) {
   MathBuilder m(b, x->getType(), target);

@@ -18,7 +18,7 @@ double Ln2Low(const MathBuilder& m) { return m.Pick(0x1.7f7d1cf79abcap-20, 0x1.3
 
 // e ln2 + log(1 + f).
 Value* LogOfParts(MathBuilder& m, Value* e, Value* f) {
-  Value* tail = m.Mul(e, m.F(Ln2Low(m)));
+  Value* tail = m.Mul(e, m.Coefficient(Ln2Low(m)));
   if (m.f64()) {
     Value* s = m.Div(f, m.Add(f, m.F(2)));
     Value* z = m.Mul(s, s);
@@ -27,17 +27,17 @@ Value* LogOfParts(MathBuilder& m, Value* e, Value* f) {
   } else {
     Value* z = m.Mul(f, f);
     tail = m.Fma(m.Mul(f, z), m.Poly(f, kLogF32), tail);
-    tail = m.Fma(z, m.F(-0.5), tail);
+    tail = m.Fma(z, m.Coefficient(-0.5), tail);
   }
-  return m.Fma(e, m.F(Ln2High(m)), m.Add(f, tail));
+  return m.Fma(e, m.Coefficient(Ln2High(m)), m.Add(f, tail));
 }
 
-// `value`, but log's results where x is zero, negative, infinite or NaN.
+// `value`, but log's results where x is zero, negative, infinite or NaN. LLVM would turn tests of both ends of the
+// range, joined by "and", into a dozen integer operations.
 Value* LogLimits(MathBuilder& m, Value* x, Value* value) {
-  Value* ordinary = m.And(m.Gt(x, m.F(0)), m.Lt(x, m.Inf()));
-  Value* limit = m.Select(m.Lt(x, m.F(0)), m.NaN(), x);
-  limit = m.Select(m.Eq(x, m.F(0)), m.Neg(m.Inf()), limit);
-  return m.Select(ordinary, value, limit);
+  value = m.Select(m.Lt(x, m.Inf()), value, x);
+  value = m.Select(m.Lt(x, m.F(0)), m.NaN(), value);
+  return m.Select(m.Eq(x, m.F(0)), m.Neg(m.Inf()), value);
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ LogParts Decompose(MathBuilder& m, Value* x) {
 
 ExpParts ReduceExp(MathBuilder& m, Value* x) {
   ExpParts parts;
-  parts.rounded = m.Fma(x, m.F(kLog2E), m.F(m.round_magic()));
+  parts.rounded = m.Fma(x, m.Coefficient(kLog2E), m.F(m.round_magic()));
   parts.n = m.Sub(parts.rounded, m.F(m.round_magic()));
-  Value* r = m.Fma(parts.n, m.F(-Ln2High(m)), x);
-  r = m.Fma(parts.n, m.F(-Ln2Low(m)), r);
+  Value* r = m.Fma(parts.n, m.Coefficient(-Ln2High(m)), x);
+  r = m.Fma(parts.n, m.Coefficient(-Ln2Low(m)), r);
   Value* poly = m.f64() ? m.Poly(r, kExpF64) : m.Poly(r, kExpF32);
   parts.q = m.Fma(m.Mul(r, r), poly, r);
   return parts;

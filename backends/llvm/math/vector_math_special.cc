@@ -16,8 +16,8 @@ Value* EmitErf(MathBuilder& m, Value* x) {
   // log erfc a = a (-2 / sqrt pi + a R(a)), with that constant to twice the precision.
   const double slope = m.Pick(-0x1.20dd76p+0, -0x1.20dd750429b6dp+0);
   const double slope_rest = m.Pick(0x1.f7ac925dca38bp-25, -0x1.1ae3a914fed80p-56);
-  rest = m.Fma(rest, a, m.F(slope_rest));
-  Value* log_erfc = m.Fma(a, m.F(slope), m.Mul(rest, a));
+  rest = m.Fma(rest, a, m.Coefficient(slope_rest));
+  Value* log_erfc = m.Fma(a, m.Coefficient(slope), m.Mul(rest, a));
   return m.CopySign(Expm1OfNegative(m, log_erfc), x);
 }
 
@@ -47,8 +47,8 @@ Value* EmitCbrt(MathBuilder& m, Value* x) {
   Value* error = m.Fma(m.Neg(m.Mul(root, root)), m.Mul(root, m.F(0.5)), m.Mul(scaled, m.F(0.5)));
   root = m.Fma(error, m.Mul(square, m.F(2.0 / 3)), root);
   root = m.Select(subnormal, m.Mul(root, m.F(0x1p-8, 0x1p-18)), root);
-  Value* ordinary = m.And(m.Gt(a, m.F(0)), m.Lt(a, m.Inf()));
-  return m.Select(ordinary, m.CopySign(root, x), x);
+  Value* ordinary = m.Select(m.Lt(a, m.Inf()), m.CopySign(root, x), x);
+  return m.Select(m.Gt(a, m.F(0)), ordinary, x);
 }
 
 }  // namespace hilo::codegen

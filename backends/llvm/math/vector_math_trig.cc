@@ -6,6 +6,7 @@
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace hilo::codegen {
 
@@ -28,12 +29,12 @@ struct Reduced {
 // a - (k + half) p with p = pi * scale, scale a power of two, and k the integer that makes it smallest.
 Reduced ReduceIn(MathBuilder& m, Value* a, double scale, double half, absl::Span<const double> pi) {
   constexpr double kInversePi = 0x1.45f306dc9c883p-2;
-  Value* quotient = m.Fma(a, m.F(kInversePi / scale), m.F(-half));
+  Value* quotient = m.Fma(a, m.Coefficient(kInversePi / scale), m.F(-half));
   Value* rounded = m.Add(quotient, m.F(m.round_magic()));
   Value* multiple = m.Sub(rounded, m.F(m.round_magic()));
   if (half != 0) multiple = m.Add(multiple, m.F(half));
   Value* r = a;
-  for (double part : pi) r = m.Fma(multiple, m.F(-part * scale), r);
+  for (double part : pi) r = m.Fma(multiple, m.Coefficient(-part * scale), r);
   return {r, m.Bits(rounded)};
 }
 
@@ -101,7 +102,15 @@ Value* EmitTan(MathBuilder& m, Value* x) {
   return m.OrCall(value, IsHuge(m, a), "hilo_math_tan", {x});
 }
 
+Value* EmitAtan(MathBuilder& m, Value* x) {
+  Value* a = m.Abs(x);
+  Value* steep = m.Gt(a, m.F(1));
+  Value* angle = AtanOfUnit(m, m.Select(steep, m.Div(m.F(1), a), a));
+  return m.CopySign(m.Select(steep, PiTimes(m, 0.5, angle, true), angle), x);
+}
+
 Value* EmitAtan2(MathBuilder& m, Value* y, Value* x) {
+  if (llvm::PatternMatch::match(x, llvm::PatternMatch::m_SpecificFP(1))) return EmitAtan(m, y);
   Value* ax = m.Abs(x);
   Value* ay = m.Abs(y);
   Value* steep = m.Gt(ay, ax);
