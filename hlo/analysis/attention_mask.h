@@ -14,6 +14,9 @@ struct CausalMask {
   int64_t row_dimension = 0;  // of the logits
   int64_t offset = 0;
   double masked_value = 0;
+
+  // Exponentials, in f32, of masked logits less a maximum above this are 0.
+  double HiddenAbove() const { return masked_value + 110; }
 };
 // Looks for selections of a constant by comparisons of iotas. nullopt: none.
 std::optional<CausalMask> CausalMaskOf(const Attention& attention);

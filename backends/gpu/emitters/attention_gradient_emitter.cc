@@ -20,11 +20,10 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/program_emitter.h"
+#include "backends/gpu/emitters/score_kernel.h"
 #include "backends/gpu/emitters/strip_range.h"
-#include "backends/gpu/emitters/tensor_core.h"
 #include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
-#include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -34,7 +33,6 @@
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace hilo::gpu {
 namespace {
@@ -44,25 +42,17 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kRows = TensorCore::kRows, kColumns = TensorCore::kColumns, kOwn = TensorCore::kOwn;
-constexpr int64_t kPiece = 2 * kColumns;  // lines of a strip that are computed together: a fragment of a left side
-constexpr int64_t kOwnLines = 2;          // of a lane
-constexpr int kRowLanes = 4;              // that share a line
 constexpr int64_t kGroupBytes = 16;
-constexpr double kLog2OfE = 1.4426950408889634;
 
-class GridKernel {
+class GridKernel : ScoreKernel {
  public:
   GridKernel(KernelEmitter& k, const HloInstruction* instruction, const ScoreGrid& grid)
-      : k_(k),
-        b_(k.b()),
+      : ScoreKernel(k, ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type()),
         grid_(grid),
         tile_(GridTile::Of(*instruction->kernel())),
         results_(LoopResultsOf(*instruction)),
         summed_(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0])),
         own_(OtherSide(summed_)),
-        type_(ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type()),
-        core_(k, type_),
         lines_(grid.SizeOf(own_)),
         others_(grid.SizeOf(summed_)) {}
 
@@ -74,25 +64,23 @@ class GridKernel {
     for (const GridOperand& operand : StripsOf(grid_, summed_)) {
       const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/true);
       const int64_t features = FeaturesOf(operand);
-      strips_.push_back({operand,
-                         StripLoader(k_, matrix.product,
-                                     core_.LayoutOf(features, tile_.strip, matrix.product.depth_is_minor), ToCells(),
-                                     {.threads = tile_.threads,
-                                      .positions = features,
-                                      .strip = tile_.strip,
-                                      .depth = others_,
-                                      .group = matrix.group(features * tile_.strip / tile_.threads)},
-                                     "strip"),
-                         matrix.batch});
+      strips_.push_back(
+          {operand,
+           StripLoader(k_, matrix.product, multiplier_.LayoutOf(features, tile_.strip, matrix.product.depth_is_minor),
+                       multiplier_.ToCells(),
+                       {.threads = tile_.threads,
+                        .positions = features,
+                        .strip = tile_.strip,
+                        .depth = others_,
+                        .group = matrix.group(features * tile_.strip / tile_.threads)},
+                       "strip"),
+           matrix.batch});
     }
     for (const GridPass& pass : PassesOf(grid_)) HILO_RETURN_IF_ERROR(EmitPass(pass));
     return StoreReductions();
   }
 
  private:
-  using Fragment = std::array<llvm::Value*, kOwn>;
-  using OwnLines = std::array<llvm::Value*, kOwnLines>;
-
   // An operand as a matrix of lines and features.
   struct Matrix {
     DotSide side;
@@ -113,13 +101,6 @@ class GridKernel {
     StripLoader loader;
     llvm::Value* batch;
   };
-
-  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
-  llvm::Value* Plus(llvm::Value* x, int64_t y) { return b_.CreateAdd(x, Int(y), "", true, true); }
-  llvm::Value* Float(double value) { return llvm::ConstantFP::get(b_.getFloatTy(), value); }
-  StripLoader::ToCells ToCells() {
-    return [this](const ElementValue& element) { return core_.ToCells(element); };
-  }
 
   std::vector<int64_t> AxesOf(GridSide side) const {
     std::vector<int64_t> axes;
@@ -150,21 +131,11 @@ class GridKernel {
   }
 
   void ComputeIndices() {
-    const int64_t tiles = CeilDiv(lines_, tile_.lines);
-    llvm::Value* batch = b_.CreateUDiv(k_.Block(), Int(tiles));
-    first_line_ = b_.CreateMul(b_.CreateURem(k_.Block(), Int(tiles)), Int(tile_.lines), "", true, true);
-    first_in_block_ = b_.CreateMul(b_.CreateUDiv(k_.Thread(), Int(kWarp)), Int(kRows), "", true, true);
-    llvm::Value* own = b_.CreateAdd(first_line_, first_in_block_, "", true, true);
+    SetLines(lines_, tile_.lines, /*last_first=*/false);
     for (int64_t i = 0; i < kOwnLines; ++i) {
-      llvm::Value* line = Plus(b_.CreateAdd(own, core_.row(), "", true, true), i * kRows / kOwnLines);
-      has_line_[i] = nullptr;
-      if (lines_ % tile_.lines != 0) {
-        has_line_[i] = b_.CreateICmpULT(line, Int(lines_));
-        line = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, line, Int(lines_ - 1));
-      }
       at_[i].resize(grid_.axes.size());
-      SetAxes(GridSide::kBatch, batch, &at_[i]);
-      SetAxes(own_, line, &at_[i]);
+      SetAxes(GridSide::kBatch, batch_, &at_[i]);
+      SetAxes(own_, line_[i], &at_[i]);
     }
   }
 
@@ -209,8 +180,8 @@ class GridKernel {
       const GridOperand operand = ScoreOperand(grid_, score, own_);
       const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/false);
       const int64_t features = FeaturesOf(operand);
-      StripLoader loader(k_, matrix.product, core_.LayoutOf(tile_.lines, features, matrix.product.depth_is_minor),
-                         ToCells(),
+      StripLoader loader(k_, matrix.product, multiplier_.LayoutOf(tile_.lines, features, matrix.product.depth_is_minor),
+                         multiplier_.ToCells(),
                          {.threads = tile_.threads,
                           .positions = tile_.lines,
                           .strip = features,
@@ -228,33 +199,6 @@ class GridKernel {
     return *absl::c_find_if(strips_, [&](const LoadedStrip& strip) { return strip.operand == operand; });
   }
 
-  // The sums and maxima of a pass: of each reduction the lane's lines, of each product fragments of its lines.
-  struct State {
-    std::vector<OwnLines> reductions;
-    std::vector<std::vector<Fragment>> products;
-  };
-  static Carried Pack(const State& state) {
-    Carried carried;
-    for (const OwnLines& lines : state.reductions) carried.insert(carried.end(), lines.begin(), lines.end());
-    for (const auto& fragments : state.products) {
-      for (const Fragment& fragment : fragments) carried.insert(carried.end(), fragment.begin(), fragment.end());
-    }
-    return carried;
-  }
-  // `like` has as many values.
-  static State Unpack(const Carried& carried, State like) {
-    const auto* next = carried.data();
-    const auto take = [&](auto& values) {
-      std::copy_n(next, values.size(), values.begin());
-      next += values.size();
-    };
-    for (OwnLines& lines : like.reductions) take(lines);
-    for (auto& fragments : like.products) {
-      for (Fragment& fragment : fragments) take(fragment);
-    }
-    return like;
-  }
-
   static bool IsMaximum(const HloInstruction* reduce) {
     return ReductionOp(*reduce->called_computation()) == HloOpcode::kMaximum;
   }
@@ -266,14 +210,13 @@ class GridKernel {
   }
 
   absl::Status EmitPass(const GridPass& pass) {
-    State start;
+    Sums start;  // by reduction and by product
     for (const HloInstruction* reduce : pass.reductions) {
       llvm::Value* identity = IdentityOf(reduce);
-      start.reductions.push_back({identity, identity});
+      start.lines.push_back({identity, identity});
     }
     for (const HloInstruction* product : pass.products) {
-      start.products.emplace_back(FeaturesOf(ProductOperand(grid_, product)) / kColumns,
-                                  Fragment{Float(0), Float(0), Float(0), Float(0)});
+      start.products.emplace_back(FeaturesOf(ProductOperand(grid_, product)) / kColumns, Zeros());
     }
     std::vector<LoadedStrip*> needed;
     const auto need = [&](const GridOperand& operand) {
@@ -290,10 +233,10 @@ class GridKernel {
       k_.Barrier();
       for (size_t i = 0; i < needed.size(); ++i) needed[i]->loader.Store(loaded[i], Int(0));
       k_.Barrier();
-      State state = Unpack(carried, start);
+      Sums sums = start.Unpack(carried);
       for (int64_t piece = 0; piece < tile_.strip; piece += kPiece)
-        HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &state));
-      return Pack(state);
+        HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &sums));
+      return sums.Pack();
     };
     StripRange range{Int(0), Int(others_)};
     if (const std::optional<GridMask> mask = MaskOf(grid_, pass)) {
@@ -307,9 +250,9 @@ class GridKernel {
       HILO_ASSIGN_OR_RETURN(range, EmitStripRange(k_, block, *mask));
     }
     HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", range.begin, range.end,
-                                                                tile_.strip, Pack(start), strip));
-    const State end = Unpack(sums, start);
-    for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.reductions[i]);
+                                                                tile_.strip, start.Pack(), strip));
+    const Sums end = start.Unpack(sums);
+    for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.lines[i]);
     for (size_t i = 0; i < pass.products.size(); ++i)
       HILO_RETURN_IF_ERROR(StoreProduct(pass.products[i], end.products[i]));
     return absl::OkStatus();
@@ -327,12 +270,10 @@ class GridKernel {
     const GridOperand operand = ScoreOperand(grid_, score, summed_);
     const Strip strip = AsPositions(StripOf(operand).loader.StripOf(Int(0)));
     std::array<Fragment, 2> scores;
-    for (Fragment& fragment : scores) fragment.fill(Float(0));
-    for (int64_t depth = 0; depth < FeaturesOf(operand); depth += core_.step()) {
-      const Carried own = core_.Load(block, first_in_block_, 0, depth, /*depth_first=*/false),
-                    both = core_.Load(strip, Int(0), piece, depth, /*depth_first=*/true);
-      core_.Multiply(own, absl::MakeSpan(both).first(2), scores[0].data());
-      core_.Multiply(own, absl::MakeSpan(both).last(2), scores[1].data());
+    scores.fill(Zeros());
+    for (int64_t depth = 0; depth < FeaturesOf(operand); depth += kPiece) {
+      const Carried own = multiplier_.Load(block, first_in_block_, depth);
+      multiplier_.Multiply({&own, 1}, strip, piece, depth, scores.data());
     }
     return scores;
   }
@@ -346,32 +287,29 @@ class GridKernel {
   // Returns an element of a member, as f32.
   absl::StatusOr<llvm::Value*> ElementOf(const HloInstruction* member, const std::vector<LaneIndex>& at) {
     HILO_ASSIGN_OR_RETURN(const ElementValue element, k_.elements().Generate(member, IndexOf(member, at)));
-    return codegen::EmitConvert(k_.context(), member->shape().element_type(), F32, element).re;
+    return AsF32(member->shape().element_type(), element);
   }
-  ElementValue As(PrimitiveType type, llvm::Value* x) { return codegen::EmitConvert(k_.context(), F32, type, {x}); }
 
   // Makes the exponential, as f32, the machine's: it is rounded to 16 bits in the end, or summed up.
   absl::Status SetExponential(const HloInstruction* exponential, const std::vector<LaneIndex>& at) {
     HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(exponential->operand(0), at));
-    llvm::Value* power =
-        b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {b_.CreateFMul(x, Float(kLog2OfE))});
-    k_.SetValue(exponential, As(exponential->shape().element_type(), power));
+    k_.SetValue(exponential, As(exponential->shape().element_type(), Exponential(x)));
     return absl::OkStatus();
   }
 
   // Adds what the strip's lines from `piece` on give.
-  absl::Status AddPiece(const GridPass& pass, llvm::Value* first, int64_t piece, State* state) {
+  absl::Status AddPiece(const GridPass& pass, llvm::Value* first, int64_t piece, Sums* sums) {
     std::vector<std::array<Fragment, 2>> scores;
     for (const HloInstruction* score : pass.scores) scores.push_back(Scores(score, piece));
     std::vector<std::array<Fragment, 2>> factors(pass.products.size());
-    llvm::Value* own = Plus(b_.CreateAdd(first, core_.column(), "", true, true), piece);
+    llvm::Value* own = Plus(Plus(first, multiplier_.column()), piece);
     for (int64_t i = 0; i < 2 * kOwn; ++i) {
       const int64_t half = i / kOwn, in_fragment = i % kOwn, line = in_fragment / 2;
       llvm::Value* other = Plus(own, half * kColumns + in_fragment % 2);
       llvm::Value* exists = nullptr;
       if (others_ % tile_.strip != 0) {
         exists = b_.CreateICmpULT(other, Int(others_));
-        other = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, other, Int(others_ - 1));
+        other = AtMost(other, others_ - 1);
       }
       std::vector<LaneIndex> at = at_[line];
       SetAxes(summed_, other, &at);
@@ -383,7 +321,7 @@ class GridKernel {
         const HloInstruction* reduce = pass.reductions[r];
         HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(reduce->operand(0), at));
         if (exists != nullptr) x = b_.CreateSelect(exists, x, IdentityOf(reduce));
-        state->reductions[r][line] = Combine(reduce, state->reductions[r][line], x);
+        sums->lines[r][line] = Combine(reduce, sums->lines[r][line], x);
       }
       for (size_t p = 0; p < pass.products.size(); ++p) {
         const HloInstruction* product = pass.products[p];
@@ -392,45 +330,26 @@ class GridKernel {
       }
     }
     for (size_t p = 0; p < pass.products.size(); ++p)
-      AddProduct(pass.products[p], piece, factors[p], &state->products[p]);
+      AddProduct(pass.products[p], piece, factors[p], &sums->products[p]);
     return absl::OkStatus();
-  }
-
-  llvm::Value* Word(llvm::Value* low, llvm::Value* high) {
-    llvm::Value* cells[] = {core_.ToCells(As(type_, low))[0], core_.ToCells(As(type_, high))[0]};
-    llvm::Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(cells[0]->getType(), 2));
-    for (uint64_t i = 0; i < 2; ++i) pair = b_.CreateInsertElement(pair, cells[i], i);
-    return b_.CreateBitCast(pair, b_.getInt32Ty());
   }
 
   void AddProduct(const HloInstruction* product, int64_t piece, const std::array<Fragment, 2>& factors,
                   std::vector<Fragment>* sums) {
-    std::vector<Carried> terms;
-    const auto add_words = [&](const std::array<Fragment, 2>& fragments) {
-      Carried& words = terms.emplace_back();
-      for (const Fragment& fragment : fragments) {
-        for (int64_t i = 0; i < kOwn; i += 2) words.push_back(Word(fragment[i], fragment[i + 1]));
-      }
-    };
-    add_words(factors);
+    std::vector<Carried> terms = {Rounded(factors)};
     if (FactorsOf(grid_, product) == GridFactors::kSplit) {
       std::array<Fragment, 2> rests = factors;
       for (Fragment& fragment : rests) {
         for (llvm::Value*& x : fragment) {
-          llvm::Value* rest = b_.CreateFSub(x, codegen::EmitConvert(k_.context(), type_, F32, As(type_, x)).re);
+          llvm::Value* rest = b_.CreateFSub(x, AsF32(type_, As(type_, x)));
           x = b_.CreateSelect(b_.CreateFCmpORD(rest, rest), rest, Float(0));  // of an infinity: 0
         }
       }
-      add_words(rests);
+      terms.push_back(Rounded(rests));
     }
     const Strip strip = StripOf(ProductOperand(grid_, product)).loader.StripOf(Int(0));
-    for (size_t n = 0; n < sums->size(); n += 2) {
-      const Carried both = core_.Load(strip, Int(0), static_cast<int64_t>(n) * kColumns, piece, /*depth_first=*/true);
-      for (const Carried& words : terms) {
-        core_.Multiply(words, absl::MakeSpan(both).first(2), (*sums)[n].data());
-        core_.Multiply(words, absl::MakeSpan(both).last(2), (*sums)[n + 1].data());
-      }
-    }
+    for (size_t n = 0; n < sums->size(); n += 2)
+      multiplier_.Multiply(terms, strip, static_cast<int64_t>(n) * kColumns, piece, &(*sums)[n]);
   }
 
   // Makes the reductions so far those of an own line.
@@ -442,15 +361,9 @@ class GridKernel {
   void SetReduction(const HloInstruction* reduce, const OwnLines& lines) {
     auto& values = reduced_.emplace_back(reduce, std::array<ElementValue, kOwnLines>()).second;
     for (int64_t i = 0; i < kOwnLines; ++i) {
-      llvm::Value* value = lines[i];
-      for (int lanes = 1; lanes < kRowLanes; lanes *= 2) value = Combine(reduce, value, k_.ShuffleAcross(value, lanes));
-      values[i] = As(reduce->shape().element_type(), value);
+      const auto combine = [&](llvm::Value* x, llvm::Value* y) { return Combine(reduce, x, y); };
+      values[i] = As(reduce->shape().element_type(), AcrossLine(lines[i], combine));
     }
-  }
-
-  // Calls `body` if the block has own line `line`.
-  absl::Status IfLine(int64_t line, absl::FunctionRef<absl::Status()> body) {
-    return has_line_[line] == nullptr ? body() : k_.If("line", has_line_[line], body);
   }
 
   // Returns the number of the fusion's result that `array` is stored as, and the instructions from it to there.
@@ -483,14 +396,14 @@ class GridKernel {
       HILO_RETURN_IF_ERROR(IfLine(line, [&]() -> absl::Status {
         for (size_t n = 0; n < sums.size(); ++n) {
           for (int64_t i = 0; i < 2; ++i) {
-            llvm::Value* feature = Plus(core_.column(), static_cast<int64_t>(n) * kColumns + i);
+            llvm::Value* feature = Plus(multiplier_.column(), static_cast<int64_t>(n) * kColumns + i);
             const std::vector<LaneIndex> features = k_.Delinearize(feature, other.free_sizes),
                                          lines = indices(own.free);
             std::vector<LaneIndex> at = indices(own.batch);
             for (const auto* part : {factors == 0 ? &lines : &features, factors == 0 ? &features : &lines})
               at.insert(at.end(), part->begin(), part->end());
             k_.SetValue(product, As(product->shape().element_type(), sums[n][2 * line + i]));
-            const Index index = InResult(Index(std::move(at)), users);
+            const Index index = IndexAfter(Index(std::move(at)), users);
             HILO_RETURN_IF_ERROR(EmitElements(k_, results_.Only(*leaf), {&index, 1}));
           }
         }
@@ -500,23 +413,8 @@ class GridKernel {
     return absl::OkStatus();
   }
 
-  // Returns the index of an element after the instructions that it is stored by.
-  Index InResult(Index index, const std::vector<const HloInstruction*>& users) {
-    for (const HloInstruction* user : users) {
-      if (user->opcode() == HloOpcode::kTranspose) {
-        const std::vector<LaneIndex> from = index.Dims(k_.context());
-        std::vector<LaneIndex> to;
-        for (int64_t d : user->attrs<TransposeAttrs>().dimensions) to.push_back(from[d]);
-        index = Index(std::move(to));
-      } else if (user->opcode() == HloOpcode::kReshape) {
-        index = index.Reshape(k_.context(), user->operand(0)->shape().dimensions(), user->shape().dimensions());
-      }
-    }
-    return index;
-  }
-
   absl::Status StoreReductions() {
-    llvm::Value* is_first = b_.CreateICmpEQ(b_.CreateURem(core_.lane(), Int(kRowLanes)), Int(0));
+    llvm::Value* is_first = b_.CreateICmpEQ(b_.CreateURem(multiplier_.lane(), Int(kLineLanes)), Int(0));
     for (const auto& [reduce, values] : reduced_) {
       const auto root = absl::c_find(results_.roots, reduce);
       if (root == results_.roots.end()) continue;
@@ -531,18 +429,12 @@ class GridKernel {
     return absl::OkStatus();
   }
 
-  KernelEmitter& k_;
-  llvm::IRBuilder<>& b_;
   const ScoreGrid& grid_;
   const GridTile tile_;
   const LoopResults results_;
   const GridSide summed_, own_;  // the side of the strips, and that of the block's lines
-  const PrimitiveType type_;
-  TensorCore core_;
   const int64_t lines_, others_;
-  llvm::Value *first_line_ = nullptr, *first_in_block_ = nullptr;  // of the block; of the warp
-  OwnLines has_line_;                                              // null: always
-  std::array<std::vector<LaneIndex>, kOwnLines> at_;               // by axis, with 0 for those of the strips
+  std::array<std::vector<LaneIndex>, kOwnLines> at_;  // by axis, with 0 for those of the strips
   std::deque<Matrix> matrices_;
   std::vector<Strip> block_;  // by score
   std::deque<LoadedStrip> strips_;

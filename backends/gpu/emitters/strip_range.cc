@@ -15,8 +15,10 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-// Exponentials of less than minus this are 0.
-constexpr double kLeastDistance = 110;
+// A NaN stays.
+llvm::Value* Least(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
+  return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::minimum, x, y);
+}
 
 class StripRangeEmitter {
  public:
@@ -29,22 +31,20 @@ class StripRangeEmitter {
       // The keys that the block's last row sees.
       llvm::Value* last = Binary(llvm::Intrinsic::umin, Plus(block_.first_line, block_.tile.lines - 1),
                                  Int(grid_.SizeOf(mask_.rows) - 1));
-      llvm::Value* keys = Plus(b_.CreateUDiv(last, Int(inner)), mask_.mask.offset + 1);
-      keys = Strips(Plus(Binary(llvm::Intrinsic::smax, keys, Int(0)), block_.tile.strip - 1));
+      llvm::Value* keys = VisibleEnd(k_, mask_.mask, last, inner, block_.tile.strip, others_);
       llvm::Value* least = Infinity();
       for (size_t line = 0; line < block_.at.size(); ++line) {
         block_.begin_line(static_cast<int64_t>(line));
         HILO_ASSIGN_OR_RETURN(llvm::Value * maximum, MaximumAt(block_.at[line]));
         least = Least(least, maximum);
       }
-      HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreZero(least));
-      return StripRange{Int(0),
-                        b_.CreateSelect(hidden, Binary(llvm::Intrinsic::smin, keys, Int(others_)), Int(others_))};
+      HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(least));
+      return StripRange{Int(0), b_.CreateSelect(hidden, keys, Int(others_))};
     }
     // The rows before the first one that sees the block's first key.
     llvm::Value* rows = Binary(llvm::Intrinsic::smax, Plus(block_.first_line, -mask_.mask.offset), Int(0));
     rows = Binary(llvm::Intrinsic::smin, b_.CreateMul(rows, Int(inner), "", true, true), Int(others_));
-    rows = Strips(rows);
+    rows = b_.CreateMul(b_.CreateUDiv(rows, Int(block_.tile.strip)), Int(block_.tile.strip), "", true, true);
     const auto row = [&](llvm::Value* number, const Carried& least) -> absl::StatusOr<Carried> {
       std::vector<LaneIndex> at = block_.at[0];
       std::vector<int64_t> axes, sizes;
@@ -60,7 +60,7 @@ class StripRangeEmitter {
     };
     HILO_ASSIGN_OR_RETURN(const Carried least, codegen::EmitLoop(k_.context(), "hidden", k_.Thread(), rows,
                                                                  block_.tile.threads, {Infinity()}, row));
-    HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreZero(least[0]));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(least[0]));
     return StripRange{b_.CreateSelect(hidden, rows, Int(0)), Int(others_)};
   }
 
@@ -71,35 +71,16 @@ class StripRangeEmitter {
   llvm::Value* Binary(llvm::Intrinsic::ID id, llvm::Value* x, llvm::Value* y) {
     return codegen::EmitBinaryIntrinsic(b_, id, x, y);
   }
-  // A NaN stays.
-  llvm::Value* Least(llvm::Value* x, llvm::Value* y) { return Binary(llvm::Intrinsic::minimum, x, y); }
-  // Returns the last multiple of a strip that is not larger.
-  llvm::Value* Strips(llvm::Value* lines) {
-    return b_.CreateMul(b_.CreateUDiv(lines, Int(block_.tile.strip)), Int(block_.tile.strip), "", true, true);
+  llvm::Value* Least(llvm::Value* x, llvm::Value* y) { return gpu::Least(b_, x, y); }
+  absl::StatusOr<llvm::Value*> AreHidden(llvm::Value* least) {
+    k_.Barrier();  // after the last pass
+    return gpu::AreHidden(k_, mask_.mask, least, block_.scratch, block_.tile.threads);
   }
-
   absl::StatusOr<llvm::Value*> MaximumAt(const std::vector<LaneIndex>& at) {
     std::vector<LaneIndex> index;
     for (int64_t axis : mask_.maximum_axes) index.push_back(axis < 0 ? LaneIndex() : at[axis]);
     HILO_ASSIGN_OR_RETURN(const ElementValue maximum, k_.elements().Generate(mask_.maximum, Index(std::move(index))));
     return codegen::EmitConvert(k_.context(), mask_.maximum->shape().element_type(), F32, maximum).re;
-  }
-
-  // Returns whether the exponentials of masked logits are 0 in all rows; `least` is the least maximum of the thread's.
-  absl::StatusOr<llvm::Value*> AreZero(llvm::Value* least) {
-    for (int lanes = 1; lanes < kWarp; lanes *= 2) least = Least(least, k_.ShuffleAcross(least, lanes));
-    const int64_t warps = block_.tile.threads / kWarp;
-    k_.Barrier();  // after the last pass
-    HILO_RETURN_IF_ERROR(
-        k_.If("lane", b_.CreateICmpEQ(b_.CreateURem(k_.Thread(), Int(kWarp)), Int(0)), [&]() -> absl::Status {
-          k_.StoreCell(block_.scratch, b_.CreateUDiv(k_.Thread(), Int(kWarp)), least);
-          return absl::OkStatus();
-        }));
-    k_.Barrier();
-    for (int64_t i = 0; i < warps; ++i) least = Least(least, k_.LoadCell(block_.scratch, Int(i), b_.getFloatTy()));
-    k_.Barrier();
-    llvm::Value* bound = llvm::ConstantFP::get(b_.getFloatTy(), mask_.mask.masked_value + kLeastDistance);
-    return b_.CreateFCmpOGT(least, bound);
   }
 
   KernelEmitter& k_;
@@ -114,6 +95,34 @@ class StripRangeEmitter {
 
 absl::StatusOr<StripRange> EmitStripRange(KernelEmitter& k, const GridBlock& block, const GridMask& mask) {
   return StripRangeEmitter(k, block, mask).Emit();
+}
+
+llvm::Value* VisibleEnd(KernelEmitter& k, const CausalMask& mask, llvm::Value* last_row, int64_t inner, int64_t strip,
+                        int64_t keys) {
+  llvm::IRBuilder<>& b = k.b();
+  const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  llvm::Value* end = b.CreateAdd(b.CreateUDiv(last_row, constant(inner)), constant(mask.offset + 1), "", false, true);
+  end = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, end, constant(0));
+  end = b.CreateUDiv(b.CreateAdd(end, constant(strip - 1), "", true, true), constant(strip));
+  end = b.CreateMul(end, constant(strip), "", true, true);
+  return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, end, constant(keys));
+}
+
+absl::StatusOr<llvm::Value*> AreHidden(KernelEmitter& k, const CausalMask& mask, llvm::Value* least,
+                                       llvm::Value* scratch, int64_t threads) {
+  llvm::IRBuilder<>& b = k.b();
+  const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  for (int lanes = 1; lanes < kWarp; lanes *= 2) least = Least(b, least, k.ShuffleAcross(least, lanes));
+  llvm::Value* is_first = b.CreateICmpEQ(b.CreateURem(k.Thread(), constant(kWarp)), constant(0));
+  HILO_RETURN_IF_ERROR(k.If("lane", is_first, [&]() -> absl::Status {
+    k.StoreCell(scratch, b.CreateUDiv(k.Thread(), constant(kWarp)), least);
+    return absl::OkStatus();
+  }));
+  k.Barrier();
+  for (int64_t i = 0; i < threads / kWarp; ++i)
+    least = Least(b, least, k.LoadCell(scratch, constant(i), b.getFloatTy()));
+  k.Barrier();
+  return b.CreateFCmpOGT(least, llvm::ConstantFP::get(b.getFloatTy(), mask.HiddenAbove()));
 }
 
 }  // namespace hilo::gpu

@@ -32,6 +32,15 @@ struct GridBlock {
 // threads of the block take part.
 absl::StatusOr<StripRange> EmitStripRange(KernelEmitter& k, const GridBlock& block, const GridMask& mask);
 
+// Returns the end of the strips with keys that the mask leaves to rows up to `last_row`: a multiple of `strip`, or
+// `keys`. Each index in the mask's dimension has `inner` rows.
+llvm::Value* VisibleEnd(KernelEmitter& k, const CausalMask& mask, llvm::Value* last_row, int64_t inner, int64_t strip,
+                        int64_t keys);
+// Returns whether the exponentials of masked logits are 0 in all rows: each thread has the least maximum of some.
+// `scratch` is shared memory that nothing reads after the next barrier, a float for each warp. All threads take part.
+absl::StatusOr<llvm::Value*> AreHidden(KernelEmitter& k, const CausalMask& mask, llvm::Value* least,
+                                       llvm::Value* scratch, int64_t threads);
+
 }  // namespace hilo::gpu
 
 #endif  // HILO_BACKENDS_GPU_EMITTERS_STRIP_RANGE_H_

@@ -1,0 +1,111 @@
+#include "backends/gpu/emitters/score_kernel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/llvm/elements/element_convert.h"
+#include "backends/llvm/elements/scalar_ops.h"
+#include "base/math.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace hilo::gpu {
+namespace {
+
+using codegen::Carried;
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+constexpr double kLog2OfE = 1.4426950408889634;
+
+}  // namespace
+
+Carried ScoreKernel::Sums::Pack() const {
+  Carried carried;
+  for (const OwnLines& own : lines) carried.insert(carried.end(), own.begin(), own.end());
+  for (const auto& fragments : products) {
+    for (const Fragment& fragment : fragments) carried.insert(carried.end(), fragment.begin(), fragment.end());
+  }
+  return carried;
+}
+
+ScoreKernel::Sums ScoreKernel::Sums::Unpack(const Carried& carried) const {
+  Sums sums = *this;
+  const auto* next = carried.data();
+  const auto take = [&](auto& values) {
+    std::copy_n(next, values.size(), values.begin());
+    next += values.size();
+  };
+  for (OwnLines& own : sums.lines) take(own);
+  for (auto& fragments : sums.products) {
+    for (Fragment& fragment : fragments) take(fragment);
+  }
+  return sums;
+}
+
+llvm::Value* ScoreKernel::AtMost(llvm::Value* x, int64_t limit) {
+  return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, x, Int(limit));
+}
+
+void ScoreKernel::SetLines(int64_t lines, int64_t of_block, bool last_first) {
+  const int64_t tiles = CeilDiv(lines, of_block);
+  batch_ = b_.CreateUDiv(k_.Block(), Int(tiles));
+  llvm::Value* tile = b_.CreateURem(k_.Block(), Int(tiles));
+  if (last_first) tile = b_.CreateSub(Int(tiles - 1), tile, "", true, true);
+  first_line_ = Times(tile, of_block);
+  first_in_block_ = Times(b_.CreateUDiv(k_.Thread(), Int(kWarp)), kLines);
+  llvm::Value* own = Plus(Plus(first_line_, first_in_block_), multiplier_.line());
+  for (int64_t i = 0; i < kOwnLines; ++i) {
+    line_[i] = Plus(own, i * kLines / kOwnLines);
+    if (lines % of_block == 0) continue;
+    has_line_[i] = b_.CreateICmpULT(line_[i], Int(lines));
+    line_[i] = AtMost(line_[i], lines - 1);
+  }
+}
+
+absl::Status ScoreKernel::IfLine(int64_t line, absl::FunctionRef<absl::Status()> body) {
+  return has_line_[line] == nullptr ? body() : k_.If("line", has_line_[line], body);
+}
+
+ElementValue ScoreKernel::As(PrimitiveType type, llvm::Value* x) {
+  return codegen::EmitConvert(k_.context(), F32, type, {x});
+}
+
+llvm::Value* ScoreKernel::AsF32(PrimitiveType type, const ElementValue& x) {
+  return codegen::EmitConvert(k_.context(), type, F32, x).re;
+}
+
+llvm::Value* ScoreKernel::Exponential(llvm::Value* x) {
+  return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {b_.CreateFMul(x, Float(kLog2OfE))});
+}
+
+Carried ScoreKernel::Rounded(absl::Span<const Fragment> piece) {
+  ScoreMultiplier::Piece elements;
+  for (size_t half = 0; half < elements.size(); ++half) {
+    for (int64_t i = 0; i < kOwn; ++i) elements[half][i] = As(type_, piece[half][i]);
+  }
+  return multiplier_.FactorsOf(elements);
+}
+
+llvm::Value* ScoreKernel::AcrossLine(llvm::Value* value,
+                                     absl::FunctionRef<llvm::Value*(llvm::Value*, llvm::Value*)> combine) {
+  for (int lanes = 1; lanes < kLineLanes; lanes *= 2) value = combine(value, k_.ShuffleAcross(value, lanes));
+  return value;
+}
+
+Index ScoreKernel::IndexAfter(Index index, absl::Span<const HloInstruction* const> users) {
+  for (const HloInstruction* user : users) {
+    if (user->opcode() == HloOpcode::kTranspose) {
+      const std::vector<LaneIndex> from = index.Dims(k_.context());
+      std::vector<LaneIndex> to;
+      for (int64_t d : user->attrs<TransposeAttrs>().dimensions) to.push_back(from[d]);
+      index = Index(std::move(to));
+    } else if (user->opcode() == HloOpcode::kReshape) {
+      index = index.Reshape(k_.context(), user->operand(0)->shape().dimensions(), user->shape().dimensions());
+    }
+  }
+  return index;
+}
+
+}  // namespace hilo::gpu
