@@ -13,14 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/attention_producers.h"
+#include "hlo/passes/attention_pass.h"
 #include "hlo/passes/fused_members.h"
-#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
@@ -40,37 +38,23 @@ FusedGroup GroupOf(const Target& target, const Attention& attention) {
   return group;
 }
 
-class AttentionFusion : public FusionPass {
+class AttentionFusion : public AttentionPass {
  public:
   AttentionFusion(const Target* target, AttentionFilter takes) : target_(*target), takes_(std::move(takes)) {}
   absl::string_view name() const override { return "fuse-attention"; }
 
  private:
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    bool changed = false;
-    std::vector<HloInstruction*> dots;
-    for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
-    }
-    // A product that is fused takes another dot along, its scores.
-    absl::flat_hash_set<const HloInstruction*> removed;
-    for (HloInstruction* dot : dots) {
-      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-      if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
-      const std::optional<Attention> attention = AttentionOf(*dot);
-      if (!attention.has_value() || !takes_(*attention)) continue;
-      FusedMembers inside(computation, "fused_attention");
-      const FusedGroup group = GroupOf(target_, *attention);
-      auto* result = const_cast<HloInstruction*>(attention->result);
-      for (HloInstruction* member :
-           PostOrderWithin(result, [&](const HloInstruction& x) { return group.contains(&x); }))
-        inside.Add(member);
-      HILO_RETURN_IF_ERROR(
-          inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
-      removed.insert(inside.removed().begin(), inside.removed().end());
-      changed = true;
-    }
-    return changed;
+  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot) override {
+    const std::optional<Attention> attention = AttentionOf(*dot);
+    if (!attention.has_value() || !takes_(*attention)) return FusedGroup();
+    FusedMembers inside(computation, "fused_attention");
+    const FusedGroup group = GroupOf(target_, *attention);
+    auto* result = const_cast<HloInstruction*>(attention->result);
+    for (HloInstruction* member : PostOrderWithin(result, [&](const HloInstruction& x) { return group.contains(&x); }))
+      inside.Add(member);
+    HILO_RETURN_IF_ERROR(
+        inside.Replace({&result, 1}, FusionKind::kInput, absl::StrCat(dot->name(), "_attention")).status());
+    return FusedGroup(inside.removed().begin(), inside.removed().end());
   }
 
   const Target& target_;

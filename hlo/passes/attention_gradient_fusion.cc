@@ -10,6 +10,7 @@
 #include "hlo/passes/attention_gradient_fusion.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,8 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/attention_producers.h"
+#include "hlo/passes/attention_pass.h"
 #include "hlo/passes/fused_members.h"
-#include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
 namespace {
@@ -43,8 +43,8 @@ class GridFuser {
     members_.insert(grid_.members.begin(), grid_.members.end());
   }
 
-  // Returns false, and changes nothing, if paths between products forbid it.
-  absl::StatusOr<bool> Fuse() {
+  // Divides the products among kernels. Returns false if paths between them forbid it, or `takes` does not take these.
+  bool Plan(const ScoreGridFilter& takes) {
     if (grid_.reductions.empty()) return false;
     const GridSide reduced = grid_.summed.at(grid_.reductions[0]);
     for (const HloInstruction* reduce : grid_.reductions) {
@@ -61,17 +61,30 @@ class GridFuser {
       }
       Add(product, is_along, *before, is_along ? &along : &across);
     }
-    for (const ProductGroup& group : along) HILO_RETURN_IF_ERROR(FuseGroup(group));
+    for (const ProductGroup& group : along) PlanKernel(MembersOf(group), group.products);
     for (const ProductGroup& group : across) {
-      HILO_RETURN_IF_ERROR(FuseReductions(group));
-      HILO_RETURN_IF_ERROR(FuseGroup(group));
+      PlanReductions(group);
+      PlanKernel(MembersOf(group), group.products);
     }
-    return true;
+    std::vector<ScoreGrid> kernels;
+    for (const Kernel& kernel : kernels_) kernels.push_back(GridOf(kernel));
+    return takes(grid_, kernels);
+  }
+
+  // Makes the fusions of the plan.
+  absl::Status Fuse() {
+    for (const Kernel& kernel : kernels_) HILO_RETURN_IF_ERROR(FuseKernel(kernel));
+    return absl::OkStatus();
   }
 
   const FusedGroup& removed() const { return removed_; }
 
  private:
+  struct Kernel {
+    FusedGroup members;
+    std::vector<HloInstruction*> products;
+  };
+
   static bool DependsOn(const FusedGroup& before, const ProductGroup& group) {
     return absl::c_any_of(group.products, [&](const HloInstruction* product) { return before.contains(product); });
   }
@@ -95,14 +108,14 @@ class GridFuser {
     return before;
   }
 
-  // Returns the members that `roots` depend on.
+  // Returns the members that `roots` depend on, without reductions that a kernel of the plan computes.
   FusedGroup MembersOf(const std::vector<const HloInstruction*>& roots) const {
     FusedGroup members;
     std::vector<const HloInstruction*> work = roots;
     while (!work.empty()) {
       const HloInstruction* member = work.back();
       work.pop_back();
-      if (!members_.contains(member) || !members.insert(member).second) continue;
+      if (!grid_.Has(member) || reduced_.contains(member) || !members.insert(member).second) continue;
       work.insert(work.end(), member->operands().begin(), member->operands().end());
     }
     return members;
@@ -132,23 +145,41 @@ class GridFuser {
     groups->back().features += own.features;
   }
 
-  // Computes what rows the group reads, as far as no fusion does so yet.
-  absl::Status FuseReductions(const ProductGroup& group) {
+  // Adds a kernel of what rows the group reads, as far as none computes it yet.
+  void PlanReductions(const ProductGroup& group) {
     const FusedGroup needed = MembersOf(group);
     std::vector<const HloInstruction*> reductions;
     for (const HloInstruction* reduce : grid_.reductions) {
-      if (!removed_.contains(reduce) && needed.contains(reduce)) reductions.push_back(reduce);
+      if (needed.contains(reduce)) reductions.push_back(reduce);
     }
-    if (reductions.empty()) return absl::OkStatus();
-    return FuseMembers(MembersOf(reductions), {}, "rows");
+    if (!reductions.empty()) PlanKernel(MembersOf(reductions), {});
   }
 
-  absl::Status FuseGroup(const ProductGroup& group) {
-    return FuseMembers(MembersOf(group), group.products, group.products[0]->name());
+  void PlanKernel(FusedGroup members, const std::vector<HloInstruction*>& products) {
+    for (const HloInstruction* reduce : grid_.reductions) {
+      if (members.contains(reduce)) reduced_.insert(reduce);
+    }
+    kernels_.push_back({std::move(members), products});
   }
 
-  // Makes the fusion of `inside`, whose results are the products, and the reductions that are inside.
-  absl::Status FuseMembers(FusedGroup inside, const std::vector<HloInstruction*>& products, absl::string_view name) {
+  // Returns the part of the grid that a kernel computes.
+  ScoreGrid GridOf(const Kernel& kernel) const {
+    ScoreGrid grid = grid_;
+    const auto keep = [&](std::vector<HloInstruction*>* instructions) {
+      std::erase_if(*instructions, [&](const HloInstruction* x) { return !kernel.members.contains(x); });
+    };
+    keep(&grid.members);
+    keep(&grid.scores);
+    keep(&grid.reductions);
+    grid.products = kernel.products;
+    return grid;
+  }
+
+  // Makes the fusion of a kernel, whose results are its products and reductions that others read.
+  absl::Status FuseKernel(const Kernel& kernel) {
+    FusedGroup inside = kernel.members;
+    const std::vector<HloInstruction*>& products = kernel.products;
+    const std::string name(products.empty() ? "rows" : products[0]->name());
     std::vector<HloInstruction*> outputs;
     std::vector<const HloInstruction*> producers;
     for (const HloInstruction* member : inside) {
@@ -172,8 +203,7 @@ class GridFuser {
       }
     }
     for (HloInstruction* reduce : grid_.reductions) {
-      if (!removed_.contains(reduce) && inside.contains(reduce) && IsReadBesides(products, *reduce))
-        outputs.push_back(reduce);
+      if (inside.contains(reduce) && IsReadBesides(products, *reduce)) outputs.push_back(reduce);
     }
     AddAttentionProducers(target_, kAttentionGradientLimits, std::move(producers), &inside);
     inside.insert(views.begin(), views.end());
@@ -226,35 +256,25 @@ class GridFuser {
   HloComputation* const computation_;
   const ScoreGrid grid_;
   const int64_t most_features_;
+  std::vector<Kernel> kernels_;
+  FusedGroup reduced_;  // the reductions that kernels of the plan compute
   FusedGroup members_;  // that are still there
   FusedGroup removed_;
 };
 
-class AttentionGradientFusion : public FusionPass {
+class AttentionGradientFusion : public AttentionPass {
  public:
   AttentionGradientFusion(const Target* target, ScoreGridFilter takes, int64_t most_features)
       : target_(*target), takes_(std::move(takes)), most_features_(most_features) {}
   absl::string_view name() const override { return "fuse-attention-gradient"; }
 
  private:
-  absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    bool changed = false;
-    std::vector<HloInstruction*> dots;
-    for (HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
-    }
-    FusedGroup removed;
-    for (HloInstruction* dot : dots) {
-      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-      if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
-      std::optional<ScoreGrid> grid = ScoreGridOf(dot);
-      if (!grid.has_value() || !takes_(*grid)) continue;
-      GridFuser fuser(target_, computation, *std::move(grid), most_features_);
-      HILO_ASSIGN_OR_RETURN(const bool fused, fuser.Fuse());
-      removed.insert(fuser.removed().begin(), fuser.removed().end());
-      changed |= fused;
-    }
-    return changed;
+  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot) override {
+    std::optional<ScoreGrid> grid = ScoreGridOf(dot);
+    if (!grid.has_value()) return FusedGroup();
+    GridFuser fuser(target_, computation, *std::move(grid), most_features_);
+    if (fuser.Plan(takes_)) HILO_RETURN_IF_ERROR(fuser.Fuse());
+    return fuser.removed();
   }
 
   const Target& target_;

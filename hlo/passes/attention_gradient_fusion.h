@@ -6,13 +6,15 @@
 #include <functional>
 #include <memory>
 
+#include "absl/types/span.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
 
-// Returns true if kernels of the backend compute all products of the grid: better so than in parts.
-using ScoreGridFilter = std::function<bool(const ScoreGrid& grid)>;
+// Returns true if kernels of the backend compute all products of the grid: better so than in parts. Each of `kernels`
+// is the part of the grid that one of them computes; reductions that are not among its own are computed before.
+using ScoreGridFilter = std::function<bool(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels)>;
 
 // "fuse-attention-gradient": makes fusions of kind kInput whose results are products along one side of a grid, and the
 // reductions of rows that these and other products need: ScoreGridOfFusion has the grid. Several products have at most

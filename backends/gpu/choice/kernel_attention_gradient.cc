@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "base/math.h"
@@ -37,7 +38,7 @@ int64_t SharedBytes(const ScoreGrid& grid, GridSide side) {
 
 }  // namespace
 
-bool TakesScoreGrid(const ScoreGrid& grid, const KernelFacts& facts) {
+bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores) return false;
   const PrimitiveType type = ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
   if ((type != BF16 && type != F16) || PassesOf(grid).size() > kMostPasses) return false;
@@ -62,7 +63,9 @@ bool TakesScoreGrid(const ScoreGrid& grid, const KernelFacts& facts) {
     }
     if (grid.SizeOf(side) < kMinLines || SharedBytes(grid, side) > kSharedBytes) return false;
   }
-  return true;
+  double ns = 0;
+  for (const ScoreGrid& kernel : kernels) ns += ScoreGridRoofline(kernel).ns();
+  return ns < ScoreGridInPartsNs(grid);
 }
 
 absl::StatusOr<KernelConfig> ChooseAttentionGradient(const ScoreGrid& grid) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/gpu/match/grid_tile.h"
@@ -64,18 +64,33 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
 // Exponentials of attention are the machine's.
 constexpr double kExponentialInstructions = 4;
 
-// Returns how often a kernel computes a member of its fusion: once in each pass over a grid of scores that needs it.
-double TimesComputed(const std::vector<GridPass>& passes, const HloInstruction& member) {
-  const auto times = absl::c_count_if(passes, [&](const GridPass& pass) {
-    return absl::c_linear_search(pass.members, &member) || absl::c_linear_search(pass.products, &member);
-  });
-  return static_cast<double>(std::max<int64_t>(times, 1));
-}
-
-double InstructionsOf(const HloInstruction& member, const KernelConfig& config) {
-  if (config.kind == KernelKind::kAttention && member.opcode() == HloOpcode::kExp)
+double InstructionsOf(const HloInstruction& member, bool of_attention) {
+  if (of_attention && member.opcode() == HloOpcode::kExp)
     return kExponentialInstructions * static_cast<double>(ShapeUtil::ElementsIn(member.shape()));
   return WorkOf(member).instructions;
+}
+
+double ProductNs(const HloInstruction& product, ProductUnit unit) {
+  return FlopsOf(product) / ProductFlopsPerNs(product.operand(0)->shape().element_type(), unit);
+}
+
+double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
+
+// A kernel computes a member once in each pass that needs it.
+double ScoreGridArithmeticNs(const ScoreGrid& grid) {
+  double ns = 0;
+  const auto add = [&](const std::vector<const HloInstruction*>& members) {
+    for (const HloInstruction* member : members) {
+      ns += IsProduct(*member) ? ProductNs(*member, ProductUnit::kOwnTensorCores)
+                               : InstructionsOf(*member, /*of_attention=*/true) / kMachine.instructions_per_ns;
+    }
+  };
+  for (const GridPass& pass : PassesOf(grid)) {
+    add(pass.members);
+    add(pass.reductions);
+    add(pass.products);
+  }
+  return ns;
 }
 
 // The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
@@ -130,14 +145,9 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     roofline.launch_ns *= passes.launches;
   }
   double instructions = work.instructions;  // of threads, without products
-  const std::optional<ScoreGrid> grid = ScoreGridOfFusion(instruction);
-  const std::vector<GridPass> passes =
-      grid.has_value() && !AttentionOf(instruction).has_value() ? PassesOf(*grid) : std::vector<GridPass>();
+  const KernelConfig& config = *instruction.kernel();
   const auto add = [&](const HloInstruction& product) {
-    const double flops = FlopsOf(product) * TimesComputed(passes, product);
-    const KernelConfig& config = *instruction.kernel();
-    roofline.arithmetic_ns += flops / (ProductFlopsPerNs(product.operand(0)->shape().element_type(), UnitOf(config)) *
-                                       FilledPart(product, config));
+    roofline.arithmetic_ns += ProductNs(product, UnitOf(config)) / FilledPart(product, config);
     if (config.kind != KernelKind::kTiledDot || config.parts == 1) return;
     // Sums of parts, of four bytes or eight, are written and read by another launch.
     const int64_t sum_bytes = std::max(4, PrimitiveTypeByteSize(product.shape().element_type()));
@@ -146,6 +156,9 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     roofline.memory_ns += sums / kMachine.bytes_per_ns;
     roofline.launch_ns += kMachine.launch_ns;
   };
+  const bool of_attention = config.kind == KernelKind::kAttention;
+  const std::optional<ScoreGrid> grid =
+      of_attention && !AttentionOf(instruction).has_value() ? ScoreGridOfFusion(instruction) : std::nullopt;
   if (IsProduct(instruction)) {
     add(instruction);
     instructions = 0;
@@ -154,16 +167,51 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     if (std::any_of(members.begin(), members.end(), [](const HloInstruction* member) { return IsProduct(*member); })) {
       instructions = 0;
       for (const HloInstruction* member : members) {
+        if (grid.has_value() && (grid->Has(member) || IsProduct(*member))) continue;
         if (IsProduct(*member)) {
           add(*member);
         } else {
-          instructions += InstructionsOf(*member, *instruction.kernel()) * TimesComputed(passes, *member);
+          instructions += InstructionsOf(*member, of_attention);
         }
       }
     }
   }
+  if (grid.has_value()) roofline.arithmetic_ns += ScoreGridArithmeticNs(*grid);
   roofline.arithmetic_ns += instructions / kMachine.instructions_per_ns;
   return roofline;
+}
+
+Roofline ScoreGridRoofline(const ScoreGrid& grid) {
+  Roofline roofline{.arithmetic_ns = ScoreGridArithmeticNs(grid), .launch_ns = kMachine.launch_ns};
+  for (const HloInstruction* score : grid.scores) {
+    for (const HloInstruction* operand : score->operands()) roofline.bytes += BytesOf(*operand);
+  }
+  for (const HloInstruction* product : grid.products)
+    roofline.bytes += BytesOf(*ProductOperand(grid, product).operand) + BytesOf(*product);
+  roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
+  return roofline;
+}
+
+double ScoreGridInPartsNs(const ScoreGrid& grid) {
+  double ns = 0, row_bytes = 0, instructions = 0;
+  const auto add_product = [&](const HloInstruction& product) {
+    const double bytes = BytesOf(*product.operand(0)) + BytesOf(*product.operand(1)) + BytesOf(product);
+    ns += kMachine.launch_ns + std::max(bytes / kMachine.bytes_per_ns, ProductNs(product, ProductUnit::kLibrary));
+  };
+  for (const HloInstruction* score : grid.scores) {
+    add_product(*score);
+    row_bytes += BytesOf(*score);
+  }
+  absl::flat_hash_set<const HloInstruction*> written;
+  for (const HloInstruction* product : grid.products) {
+    add_product(*product);
+    const HloInstruction* factors = product->operand(grid.grid_operands.at(product));
+    if (written.insert(factors).second) row_bytes += BytesOf(*factors);
+  }
+  for (const HloInstruction* member : grid.members)
+    instructions += IsProduct(*member) ? 0 : InstructionsOf(*member, /*of_attention=*/false);
+  return ns + kMachine.launch_ns +
+         std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
 }
 
 std::string RooflineText(const HloModule& module) {

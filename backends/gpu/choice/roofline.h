@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "hlo/analysis/score_grid.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo::gpu {
@@ -35,6 +36,12 @@ struct Roofline {
 
 // Of one execution of an instruction that has a KernelConfig.
 Roofline RooflineOf(const HloInstruction& instruction);
+
+// Of one execution of a kernel of a grid of scores; `grid` has what it computes.
+Roofline ScoreGridRoofline(const ScoreGrid& grid);
+// Returns the time of the same work by products of a library, and one kernel of the rows that reads the scores and
+// writes the products' factors.
+double ScoreGridInPartsNs(const ScoreGrid& grid);
 
 // Returns a line for each kernel of a scheduled module, computation by computation.
 std::string RooflineText(const HloModule& module);

@@ -34,7 +34,11 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_fusion = MakePassList(
       MakeAttentionFusion(target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }),
       MakeAttentionGradientFusion(
-          target, [kernels](const ScoreGrid& grid) { return TakesScoreGrid(grid, kernels); }, kMostGridFeatures));
+          target,
+          [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
+            return TakesScoreGrid(grid, parts, kernels);
+          },
+          kMostGridFeatures));
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
   if (kernels.libraries != nullptr) {

@@ -1,7 +1,8 @@
-#include "hlo/passes/attention_producers.h"
+#include "hlo/passes/attention_pass.h"
 
 #include <algorithm>
 
+#include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/opcode_map.h"
 
@@ -53,6 +54,22 @@ void AddAttentionProducers(const Target& target, const FusionLimits& limits,
     group->insert(producer);
     producers.insert(producers.end(), producer->operands().begin(), producer->operands().end());
   }
+}
+
+absl::StatusOr<bool> AttentionPass::FuseComputation(HloComputation* computation, const PassContext& context) {
+  std::vector<HloInstruction*> dots;
+  for (HloInstruction* instruction : computation->instructions()) {
+    if (instruction->opcode() == HloOpcode::kDot) dots.push_back(instruction);
+  }
+  // A dot that is fused takes others along.
+  FusedGroup removed;
+  for (HloInstruction* dot : dots) {
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
+    HILO_ASSIGN_OR_RETURN(const FusedGroup here, FuseDot(computation, dot));
+    removed.insert(here.begin(), here.end());
+  }
+  return !removed.empty();
 }
 
 }  // namespace hilo
