@@ -6,11 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/gpu/driver/cuda_library.h"
@@ -22,6 +26,9 @@ extern char** environ;
 
 namespace hilo::gpu {
 namespace {
+
+// Of a thread: a multiprocessor, which has 65,536, runs fewer than 512 threads that have more.
+constexpr int kManyRegisters = 128;
 
 struct JitLink {
 #define HILO_CUDA_FN HILO_CUDA_FN_MEMBER
@@ -192,18 +199,36 @@ absl::Status CheckAssembler() {
   return Unavailable("no assembler for GPU code: ", TheJitLink().status().message(), "; ", ptxas.status().message());
 }
 
+namespace {
+
+// Returns a text for the file, which identifies the version as well as ptxas's output does, without running it; empty
+// if there is none.
+std::string PtxasVersion() {
+  const absl::StatusOr<std::string> ptxas = FindCudaFile("ptxas");
+  struct stat facts{};
+  if (!ptxas.ok() || stat(ptxas->c_str(), &facts) != 0) return "";
+  return absl::StrCat(*ptxas, " ", facts.st_size, " ", facts.st_mtime);
+}
+
+// The registers of the code's kernels, where those of another assembler may be fewer: with spills, all.
+int MostRegisters(const AssembledCode& code) {
+  int most = 0;
+  for (const KernelResources& kernel : code.resources)
+    most = std::max(most, kernel.spill_store_bytes > 0 ? INT_MAX : kernel.registers);
+  return most;
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> AssemblerVersion() {
   HILO_RETURN_IF_ERROR(CheckAssembler());
+  std::string version = PtxasVersion();
   if (TheJitLink().ok()) {
     unsigned major = 0, minor = 0;
     HILO_RET_CHECK(TheJitLink()->nvJitLinkVersion(&major, &minor) == 0);
-    return absl::StrCat("nvJitLink ", major, ".", minor);
+    absl::StrAppend(&version, " nvJitLink ", major, ".", minor);
   }
-  // Its file identifies the version as well as its output does, without running it.
-  HILO_ASSIGN_OR_RETURN(const std::string ptxas, FindCudaFile("ptxas"));
-  struct stat facts{};
-  if (stat(ptxas.c_str(), &facts) != 0) return Unavailable("cannot read ", ptxas);
-  return absl::StrCat(ptxas, " ", facts.st_size, " ", facts.st_mtime);
+  return version;
 }
 
 namespace {
@@ -238,7 +263,11 @@ absl::StatusOr<std::string> Disassemble(absl::string_view cubin) {
 
 absl::StatusOr<AssembledCode> Assemble(absl::string_view ptx, absl::string_view arch) {
   HILO_RETURN_IF_ERROR(CheckAssembler());
-  return TheJitLink().ok() ? AssembleInProcess(ptx, arch) : AssembleByPtxas(ptx, arch);
+  if (!TheJitLink().ok()) return AssembleByPtxas(ptx, arch);
+  HILO_ASSIGN_OR_RETURN(AssembledCode code, AssembleInProcess(ptx, arch));
+  if (MostRegisters(code) <= kManyRegisters) return code;
+  absl::StatusOr<AssembledCode> other = AssembleByPtxas(ptx, arch);
+  return other.ok() && MostRegisters(*other) < MostRegisters(code) ? *std::move(other) : std::move(code);
 }
 
 }  // namespace hilo::gpu

@@ -1,5 +1,8 @@
 // Assembles PTX to machine code with NVIDIA's assembler: nvJitLink in this process, or else ptxas in a process of its
 // own. Neither needs a GPU or a driver.
+//
+// nvJitLink assembles code that could be linked with other code, and allocates registers as that demands. Kernels that
+// need many of them then need more, or spill: for those ptxas is asked too, if it is there.
 #ifndef HILO_BACKENDS_GPU_PTX_ASSEMBLER_H_
 #define HILO_BACKENDS_GPU_PTX_ASSEMBLER_H_
 
