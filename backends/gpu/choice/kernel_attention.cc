@@ -1,13 +1,20 @@
 // The choice of the kernel for attention.
 #include <algorithm>
+#include <bit>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/roofline.h"
+#include "backends/gpu/lib/library_thresholds.h"
 #include "backends/gpu/match/attention_tile.h"
+#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/launch_sizes.h"
+#include "base/errors.h"
 #include "base/math.h"
 #include "hlo/ops/reduction/sum_type.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -17,14 +24,22 @@ namespace {
 constexpr int64_t kWarpRows = 16, kMostWarps = 4;
 // With fewer keys the logits are no larger than the operands.
 constexpr int64_t kMinKeys = 32;
-// Strips of keys and of values of 128 elements are 34 KB of shared memory. The results of 16 rows and 128 features are
-// 64 registers of a thread, the queries 32, and the logits of a strip 32.
-constexpr int64_t kStripKeys = 64, kMostFeatures = 128;
-// Fragments have 8 columns, which are all or none of the features.
-constexpr int64_t kFragmentColumns = 8;
+// Fragments of factors and results have 16 features.
+constexpr int64_t kPiece = 16;
+// Keys of a strip: the most that fit into shared memory and registers.
+constexpr int64_t kMostStripKeys = 64, kLeastStripKeys = 16;
+constexpr int64_t kSharedBytes = 48 << 10;
+// Registers of a thread for results, queries, and either the logits of a strip or what it loads of the next one, and
+// for the latter alone. With some 50 for all else there are no spills.
+constexpr int64_t kMostRegisters = 192, kMostLoaded = 64, kRegisterBytes = 4;
+constexpr int64_t kLineGap = 8;  // cells, at most (score_multiplier.h, tensor_core.h)
 constexpr int kFirstTensorCores = 80;
+// Multiplications from which libraries round factors of F32 to tf32 (lib/library_thresholds.h): smaller attention keeps
+// all digits.
+constexpr int64_t kTf32Multiplications = LibraryThresholds().gemm_products;
 
 int64_t SizeOf(const std::vector<int64_t>& sizes) { return Product(sizes); }
+int64_t Padded(int64_t features) { return CeilDiv(features, kPiece) * kPiece; }
 
 // Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
 int64_t MinorSize(const DotSide& side) {
@@ -33,7 +48,70 @@ int64_t MinorSize(const DotSide& side) {
   return free ? side.free_sizes.back() : 1;
 }
 
-bool IsSmall(int64_t features) { return features > 0 && features <= kMostFeatures && features % kFragmentColumns == 0; }
+// Bytes of lines of a strip in shared memory; a power of two of 16 bytes has no gap if elements have 16 bits.
+int64_t StripBytes(int64_t lines, int64_t in_line, int64_t bytes) {
+  const bool has_gap = bytes > 2 || !std::has_single_bit(static_cast<uint64_t>(in_line));
+  return lines * (in_line + (has_gap ? kLineGap : 0)) * bytes;
+}
+
+// Returns the depth of a multiplication: 1 if threads make it, as tensor cores would round factors.
+int64_t StepOf(const Attention& attention) {
+  const AttentionSides sides = SidesOf(attention);
+  if (sides.keys.operand->shape().element_type() != F32) return 16;
+  const int64_t batches = SizeOf(sides.queries.batch_sizes), rows = SizeOf(sides.queries.free_sizes),
+                keys = SizeOf(sides.keys.free_sizes), depth = SizeOf(sides.keys.contracting_sizes);
+  const bool allowed =
+      AllowsTf32(attention.scores->attrs<DotAttrs>()) && AllowsTf32(attention.product->attrs<DotAttrs>());
+  return allowed && batches * rows * keys * depth >= kTf32Multiplications ? 8 : 1;
+}
+
+// Returns the tile with the most warps, then the most keys, that fits; nullopt: none does.
+std::optional<AttentionTile> TileOf(const Attention& attention) {
+  const AttentionSides sides = SidesOf(attention);
+  const int64_t rows = SizeOf(sides.queries.free_sizes), depth = Padded(SizeOf(sides.keys.contracting_sizes)),
+                features = Padded(SizeOf(sides.values.free_sizes)),
+                bytes = PrimitiveTypeByteSize(sides.keys.operand->shape().element_type()), step = StepOf(attention);
+  // 16 bytes, or fewer so that all threads have some.
+  const auto group = [&](const DotSide& side, int64_t elements, int64_t threads) {
+    return GroupOf(bytes, MinorSize(side), std::max<int64_t>(elements / threads, 1));
+  };
+  for (int64_t warps = std::min(kMostWarps, CeilDiv(rows, kWarpRows)); warps > 0; warps /= 2) {
+    const int64_t threads = warps * kWarp;
+    for (const bool shares_queries : {false, true}) {
+      if (!shares_queries && step == 1) continue;  // a lane would have whole rows
+      for (int64_t strip = kMostStripKeys; strip >= kLeastStripKeys; strip /= 2) {
+        const int64_t query_bytes = shares_queries ? StripBytes(warps * kWarpRows, depth, bytes) : 0,
+                      shared = query_bytes + StripBytes(strip, depth, bytes) + StripBytes(strip, features, bytes),
+                      results = kWarpRows * features / kWarp,
+                      queries = shares_queries ? 0 : kWarpRows * depth * bytes / kRegisterBytes / kWarp,
+                      loaded = CeilDiv(strip * (depth + features) * bytes, kRegisterBytes * threads),
+                      logits = kWarpRows * strip / kWarp;
+        if (shared > kSharedBytes || loaded > kMostLoaded ||
+            results + queries + std::max(loaded, logits) > kMostRegisters)
+          continue;
+        return AttentionTile{
+            .threads = threads,
+            .rows = warps * kWarpRows,
+            .keys = strip,
+            .key_group = group(sides.keys, strip * depth, threads),
+            .value_group = group(sides.values, strip * features, threads),
+            .query_group = shares_queries ? group(sides.queries, warps * kWarpRows * depth, threads) : 0};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+KernelConfig ConfigOf(const Attention& attention, const AttentionTile& tile) {
+  const AttentionSides sides = SidesOf(attention);
+  KernelConfig config{.kind = KernelKind::kAttention,
+                      .width = StepOf(attention),
+                      .tile = {tile.threads, tile.rows, tile.keys, tile.key_group, tile.value_group},
+                      .why = absl::StrCat(SizeOf(sides.queries.free_sizes), " queries, ", SizeOf(sides.keys.free_sizes),
+                                          " keys: logits stay in registers")};
+  if (tile.shares_queries()) config.tile.push_back(tile.query_group);
+  return config;
+}
 
 }  // namespace
 
@@ -41,33 +119,25 @@ bool TakesAttention(const Attention& attention, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores) return false;
   const AttentionSides sides = SidesOf(attention);
   const PrimitiveType type = sides.keys.operand->shape().element_type();
-  if (type != BF16 && type != F16) return false;
+  if (type != BF16 && type != F16 && type != F32) return false;
   for (const DotSide* side : {&sides.queries, &sides.weights, &sides.values}) {
     if (side->operand->shape().element_type() != type) return false;
   }
   for (const HloInstruction* dot : {attention.scores, attention.product}) {
     if (SumType(type, type, dot->shape().element_type()) != F32) return false;
   }
-  return SizeOf(sides.queries.free_sizes) >= kWarpRows && SizeOf(sides.keys.free_sizes) >= kMinKeys &&
-         IsSmall(SizeOf(sides.keys.contracting_sizes)) && IsSmall(SizeOf(sides.values.free_sizes)) &&
-         sides.keys.contracting_sizes.back() % 2 == 0 && sides.values.free_sizes.back() % 2 == 0;
+  if (SizeOf(sides.queries.free_sizes) < kWarpRows || SizeOf(sides.keys.free_sizes) < kMinKeys ||
+      SizeOf(sides.keys.contracting_sizes) == 0 || SizeOf(sides.values.free_sizes) == 0)
+    return false;
+  const std::optional<AttentionTile> tile = TileOf(attention);
+  return tile.has_value() &&
+         AttentionRoofline(attention, ConfigOf(attention, *tile)).ns() < AttentionInPartsNs(attention);
 }
 
 absl::StatusOr<KernelConfig> ChooseAttention(const Attention& attention) {
-  const AttentionSides sides = SidesOf(attention);
-  const int64_t rows = SizeOf(sides.queries.free_sizes), keys = SizeOf(sides.keys.free_sizes),
-                depth = SizeOf(sides.keys.contracting_sizes), features = SizeOf(sides.values.free_sizes);
-  const int64_t warps = std::min(kMostWarps, CeilDiv(rows, kWarpRows)), threads = warps * kWarp;
-  // 16 bytes, or fewer so that all threads have some.
-  const auto group = [&](const DotSide& side, int64_t width) {
-    return GroupOf(PrimitiveTypeByteSize(side.operand->shape().element_type()), MinorSize(side),
-                   std::max<int64_t>(width * kStripKeys / threads, 1));
-  };
-  return KernelConfig{
-      .kind = KernelKind::kAttention,
-      .width = kWarpRows,
-      .tile = {threads, warps * kWarpRows, kStripKeys, group(sides.keys, depth), group(sides.values, features)},
-      .why = absl::StrCat(rows, " queries, ", keys, " keys: logits stay in registers")};
+  const std::optional<AttentionTile> tile = TileOf(attention);
+  if (!tile.has_value()) return Unimplemented("attention of so many features");
+  return ConfigOf(attention, *tile);
 }
 
 }  // namespace hilo::gpu

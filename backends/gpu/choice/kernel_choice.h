@@ -10,8 +10,8 @@
 // have blocks of their own and are combined by a second launch. `parallel` is unused: all kernels are. `tile` by kind,
 // where `block` is the number of threads per block:
 //
-//   attention                {block, rows of a block, keys of a strip, adjacent elements of keys and of values that a
-//                            thread loads}; `width` is the rows of a warp
+//   attention                {block, rows of a block, keys of a strip, adjacent elements of keys, of values and, if
+//                            they are in shared memory, of queries that a thread loads}
 //                            of a grid of scores: {block, lines of a block, lines of a strip}
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
 //   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/math.h"
-#include "hlo/analysis/attention.h"
+#include "hlo/analysis/attention_mask.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
@@ -61,28 +63,38 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
   return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors));
 }
 
-// Exponentials of attention are the machine's.
-constexpr double kExponentialInstructions = 4;
+// Exponentials of attention are the machine's; those of f32 are corrected.
+constexpr double kExponentialInstructions = 4, kCorrectedInstructions = 8;
 
-double InstructionsOf(const HloInstruction& member, bool of_attention) {
-  if (of_attention && member.opcode() == HloOpcode::kExp)
-    return kExponentialInstructions * static_cast<double>(ShapeUtil::ElementsIn(member.shape()));
-  return WorkOf(member).instructions;
+double InstructionsOf(const HloInstruction& member) { return WorkOf(member).instructions; }
+// Of a member of attention whose products have factors of type `factors`.
+double InstructionsInAttention(const HloInstruction& member, PrimitiveType factors) {
+  if (member.opcode() != HloOpcode::kExp) return InstructionsOf(member);
+  return (factors == F32 ? kCorrectedInstructions : kExponentialInstructions) *
+         static_cast<double>(ShapeUtil::ElementsIn(member.shape()));
 }
 
+PrimitiveType FactorsOf(const HloInstruction& product) { return product.operand(0)->shape().element_type(); }
+
 double ProductNs(const HloInstruction& product, ProductUnit unit) {
-  return FlopsOf(product) / ProductFlopsPerNs(product.operand(0)->shape().element_type(), unit);
+  double flops_per_ns = ProductFlopsPerNs(FactorsOf(product), unit);
+  // Tensor cores would round the factors.
+  if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot && FactorsOf(product) == F32 &&
+      !AllowsTf32(product.attrs<DotAttrs>()))
+    flops_per_ns = ProductFlopsPerNs(F32, ProductUnit::kThreads) * kLibraryPart / kThreadPart;
+  return FlopsOf(product) / flops_per_ns;
 }
 
 double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
 
 // A kernel computes a member once in each pass that needs it.
 double ScoreGridArithmeticNs(const ScoreGrid& grid) {
+  const PrimitiveType factors = FactorsOf(*grid.scores[0]);
   double ns = 0;
   const auto add = [&](const std::vector<const HloInstruction*>& members) {
     for (const HloInstruction* member : members) {
       ns += IsProduct(*member) ? ProductNs(*member, ProductUnit::kOwnTensorCores)
-                               : InstructionsOf(*member, /*of_attention=*/true) / kMachine.instructions_per_ns;
+                               : InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns;
     }
   };
   for (const GridPass& pass : PassesOf(grid)) {
@@ -91,6 +103,52 @@ double ScoreGridArithmeticNs(const ScoreGrid& grid) {
     add(pass.products);
   }
   return ns;
+}
+
+// Returns the part of the scores that a causal mask leaves.
+double VisiblePart(const Attention& attention) {
+  const std::optional<CausalMask> mask = CausalMaskOf(attention);
+  if (!mask.has_value()) return 1;
+  const int64_t rows = attention.logits->shape().dimensions(mask->row_dimension),
+                keys = attention.logits->shape().dimensions(attention.key_dimension);
+  // Rows before `some` have no keys, those from `all` on all of them; row r has r + offset + 1 in between.
+  const int64_t some = std::clamp<int64_t>(-mask->offset, 0, rows),
+                all = std::clamp<int64_t>(keys - mask->offset - 1, some, rows);
+  const double between = static_cast<double>(all - some) * static_cast<double>(some + all + 2 * mask->offset + 1) / 2;
+  return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
+}
+
+// Of all members, and of what they are fused with. The results are divided, rather than the exponentials.
+double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloInstruction* const> members,
+                             const KernelConfig& config) {
+  const HloInstruction* weights = attention.product->operand(attention.weights_operand);
+  while (weights->opcode() == HloOpcode::kConvert || weights->opcode() == HloOpcode::kReshape)
+    weights = weights->operand(0);
+  const PrimitiveType factors = FactorsOf(*attention.scores);
+  double ns = 0;
+  for (const HloInstruction* member : members) {
+    if (IsProduct(*member)) {
+      ns += ProductNs(*member, UnitOf(config));
+    } else if (member != weights) {
+      ns += InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns;
+    }
+  }
+  return ns * VisiblePart(attention);
+}
+
+// Returns the time of products of a library, and of a kernel that makes the factors of `products` of the scores.
+double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<const HloInstruction* const> products,
+                 const absl::flat_hash_set<const HloInstruction*>& factors, double instructions) {
+  double ns = kMachine.launch_ns, row_bytes = 0;
+  for (const auto& group : {scores, products}) {
+    for (const HloInstruction* product : group) {
+      const double bytes = BytesOf(*product->operand(0)) + BytesOf(*product->operand(1)) + BytesOf(*product);
+      ns += kMachine.launch_ns + std::max(bytes / kMachine.bytes_per_ns, ProductNs(*product, ProductUnit::kLibrary));
+    }
+  }
+  for (const HloInstruction* score : scores) row_bytes += BytesOf(*score);
+  for (const HloInstruction* array : factors) row_bytes += BytesOf(*array);
+  return ns + std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
 }
 
 // The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
@@ -156,29 +214,60 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     roofline.memory_ns += sums / kMachine.bytes_per_ns;
     roofline.launch_ns += kMachine.launch_ns;
   };
-  const bool of_attention = config.kind == KernelKind::kAttention;
-  const std::optional<ScoreGrid> grid =
-      of_attention && !AttentionOf(instruction).has_value() ? ScoreGridOfFusion(instruction) : std::nullopt;
   if (IsProduct(instruction)) {
     add(instruction);
     instructions = 0;
   } else if (instruction.opcode() == HloOpcode::kFusion) {
     const auto members = instruction.called_computation()->instructions();
-    if (std::any_of(members.begin(), members.end(), [](const HloInstruction* member) { return IsProduct(*member); })) {
-      instructions = 0;
+    const bool has_product = absl::c_any_of(members, [](const HloInstruction* member) { return IsProduct(*member); });
+    const bool is_attention = config.kind == KernelKind::kAttention;
+    const std::optional<Attention> attention = is_attention ? AttentionOf(instruction) : std::nullopt;
+    const std::optional<ScoreGrid> grid =
+        is_attention && !attention.has_value() ? ScoreGridOfFusion(instruction) : std::nullopt;
+    if (has_product) instructions = 0;
+    if (attention.has_value()) {
+      const std::vector<const HloInstruction*> all(members.begin(), members.end());
+      roofline.arithmetic_ns += AttentionArithmeticNs(*attention, all, config);
+    } else if (grid.has_value()) {
+      roofline.arithmetic_ns += ScoreGridArithmeticNs(*grid);
+      for (const HloInstruction* member : members)
+        instructions += grid->Has(member) || IsProduct(*member) ? 0 : InstructionsOf(*member);
+    } else if (has_product) {
       for (const HloInstruction* member : members) {
-        if (grid.has_value() && (grid->Has(member) || IsProduct(*member))) continue;
         if (IsProduct(*member)) {
           add(*member);
         } else {
-          instructions += InstructionsOf(*member, of_attention);
+          instructions += InstructionsOf(*member);
         }
       }
     }
   }
-  if (grid.has_value()) roofline.arithmetic_ns += ScoreGridArithmeticNs(*grid);
   roofline.arithmetic_ns += instructions / kMachine.instructions_per_ns;
   return roofline;
+}
+
+Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config) {
+  const absl::flat_hash_set<const HloInstruction*> members(attention.members.begin(), attention.members.end());
+  absl::flat_hash_set<const HloInstruction*> read;
+  for (const HloInstruction* member : attention.members) {
+    for (const HloInstruction* operand : member->operands()) {
+      if (!members.contains(operand) && !IsFreeToRepeat(*operand)) read.insert(operand);
+    }
+  }
+  Roofline roofline{.bytes = BytesOf(*attention.result),
+                    .arithmetic_ns = AttentionArithmeticNs(attention, attention.members, config),
+                    .launch_ns = kMachine.launch_ns};
+  for (const HloInstruction* array : read) roofline.bytes += BytesOf(*array);
+  roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
+  return roofline;
+}
+
+double AttentionInPartsNs(const Attention& attention) {
+  double instructions = 0;
+  for (const HloInstruction* member : attention.members)
+    instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
+  return InPartsNs({&attention.scores, 1}, {&attention.product, 1},
+                   {attention.product->operand(attention.weights_operand)}, instructions);
 }
 
 Roofline ScoreGridRoofline(const ScoreGrid& grid) {
@@ -193,25 +282,13 @@ Roofline ScoreGridRoofline(const ScoreGrid& grid) {
 }
 
 double ScoreGridInPartsNs(const ScoreGrid& grid) {
-  double ns = 0, row_bytes = 0, instructions = 0;
-  const auto add_product = [&](const HloInstruction& product) {
-    const double bytes = BytesOf(*product.operand(0)) + BytesOf(*product.operand(1)) + BytesOf(product);
-    ns += kMachine.launch_ns + std::max(bytes / kMachine.bytes_per_ns, ProductNs(product, ProductUnit::kLibrary));
-  };
-  for (const HloInstruction* score : grid.scores) {
-    add_product(*score);
-    row_bytes += BytesOf(*score);
-  }
-  absl::flat_hash_set<const HloInstruction*> written;
-  for (const HloInstruction* product : grid.products) {
-    add_product(*product);
-    const HloInstruction* factors = product->operand(grid.grid_operands.at(product));
-    if (written.insert(factors).second) row_bytes += BytesOf(*factors);
-  }
-  for (const HloInstruction* member : grid.members)
-    instructions += IsProduct(*member) ? 0 : InstructionsOf(*member, /*of_attention=*/false);
-  return ns + kMachine.launch_ns +
-         std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
+  absl::flat_hash_set<const HloInstruction*> factors;
+  for (const HloInstruction* product : grid.products) factors.insert(product->operand(grid.grid_operands.at(product)));
+  double instructions = 0;
+  for (const HloInstruction* member : grid.members) instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
+  const std::vector<const HloInstruction*> scores(grid.scores.begin(), grid.scores.end()),
+      products(grid.products.begin(), grid.products.end());
+  return InPartsNs(scores, products, factors, instructions);
 }
 
 std::string RooflineText(const HloModule& module) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "hlo/analysis/attention.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/ir/kernel_config.h"
 
 namespace hilo::gpu {
 
@@ -37,10 +39,12 @@ struct Roofline {
 // Of one execution of an instruction that has a KernelConfig.
 Roofline RooflineOf(const HloInstruction& instruction);
 
-// Of one execution of a kernel of a grid of scores; `grid` has what it computes.
+// Of one execution of a kernel that computes the attention, or the grid of scores.
+Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config);
 Roofline ScoreGridRoofline(const ScoreGrid& grid);
-// Returns the time of the same work by products of a library, and one kernel of the rows that reads the scores and
+// Return the time of the same work by products of a library, and one kernel of the rows that reads the scores and
 // writes the products' factors.
+double AttentionInPartsNs(const Attention& attention);
 double ScoreGridInPartsNs(const ScoreGrid& grid);
 
 // Returns a line for each kernel of a scheduled module, computation by computation.

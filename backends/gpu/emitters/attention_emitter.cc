@@ -28,6 +28,7 @@
 #include "hlo/analysis/attention_mask.h"
 #include "hlo/analysis/loop_results.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace hilo::gpu {
 namespace {
@@ -40,7 +41,7 @@ using codegen::LaneIndex;
 class AttentionKernel : ScoreKernel {
  public:
   AttentionKernel(KernelEmitter& k, const HloInstruction* instruction, const Attention& attention)
-      : ScoreKernel(k, SidesOf(attention).keys.operand->shape().element_type()),
+      : ScoreKernel(k, SidesOf(attention).keys.operand->shape().element_type(), instruction->kernel()->width == 1),
         attention_(attention),
         tile_(AttentionTile::Of(*instruction->kernel())),
         results_(LoopResultsOf(*instruction)),
@@ -55,8 +56,9 @@ class AttentionKernel : ScoreKernel {
 
   absl::Status Emit() {
     ComputeIndices();
-    HILO_RETURN_IF_ERROR(LoadQueries());
-    const ProductSide keys = ProductSideOf(k_, sides_.keys), values = ProductSideOf(k_, sides_.values);
+    const ProductSide queries = ProductSideOf(k_, sides_.queries), keys = ProductSideOf(k_, sides_.keys),
+                      values = ProductSideOf(k_, sides_.values);
+    HILO_RETURN_IF_ERROR(tile_.shares_queries() ? ShareQueries(queries) : LoadQueries(queries));
     StripLoader key_strip(k_, keys, multiplier_.LayoutOf(tile_.keys, padded_depth(), keys.depth_is_minor),
                           multiplier_.ToCells(),
                           {.threads = tile_.threads,
@@ -97,11 +99,12 @@ class AttentionKernel : ScoreKernel {
     llvm::Value* visible =
         VisibleEnd(k_, *mask_, AtMost(Plus(first_line_, tile_.rows - 1), rows_ - 1),
                    rows_ / attention_.logits->shape().dimensions(mask_->row_dimension), tile_.keys, keys_);
-    llvm::Value* scratch = k_.Shared(b_.getFloatTy(), tile_.threads / kWarp, "maxima");
+    llvm::Value* scratch = key_strip.StripOf(Int(0)).cells[0];
     const auto part = [&](llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
       llvm::Value* is_first = b_.CreateICmpEQ(number, Int(0));
       const OwnLines maxima = Start().Unpack(carried).lines[kMaximum];
       llvm::Value* least = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::minimum, maxima[0], maxima[1]);
+      k_.Barrier();  // after the last strip
       HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(k_, *mask_, least, scratch, tile_.threads));
       llvm::Value* rest = b_.CreateSelect(hidden, visible, Int(keys_));
       return strips(b_.CreateSelect(is_first, Int(0), visible), b_.CreateSelect(is_first, visible, rest), carried);
@@ -160,8 +163,7 @@ class AttentionKernel : ScoreKernel {
   }
 
   // Loads the factors of the queries, one piece of the depth after the other.
-  absl::Status LoadQueries() {
-    const ProductSide queries = ProductSideOf(k_, sides_.queries);
+  absl::Status LoadQueries(const ProductSide& queries) {
     for (int64_t depth = 0; depth < padded_depth(); depth += kPiece) {
       ScoreMultiplier::Piece piece;
       for (int64_t half = 0; half < 2; ++half) {
@@ -175,26 +177,52 @@ class AttentionKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
-  // Returns the lane's two elements of a row from `depth` on: both are in range or neither.
+  // Returns the lane's two elements of a row from `depth` on: 0 beyond the depth.
   absl::StatusOr<Elements> QueryPair(const ProductSide& queries, llvm::Value* row, int64_t depth) {
-    if (depth >= depth_) return Elements(2, As(type_, Float(0)));
+    const bool are_inside = depth + kColumns <= depth_;
     llvm::Value* at = Plus(multiplier_.column(), depth);
-    if (queries.depth_is_minor) return queries.elements(batch_, row, at, 2);
+    if (are_inside && queries.depth_is_minor && sides_.queries.contracting_sizes.back() % 2 == 0)
+      return queries.elements(batch_, row, at, 2);
+    const ElementValue zero = As(type_, Float(0));
     Elements pair;
     for (int64_t i = 0; i < 2; ++i) {
-      HILO_ASSIGN_OR_RETURN(const Elements one, queries.elements(batch_, row, Plus(at, i), 1));
+      if (depth + i >= depth_) {
+        pair.push_back(zero);
+        continue;
+      }
+      llvm::Value* own = Plus(at, i);
+      HILO_ASSIGN_OR_RETURN(Elements one, queries.elements(batch_, row, AtMost(own, depth_ - 1), 1));
+      if (!are_inside) one[0].re = b_.CreateSelect(b_.CreateICmpULT(own, Int(depth_)), one[0].re, zero.re);
       pair.push_back(one[0]);
     }
     return pair;
+  }
+
+  // Loads the block's queries into shared memory.
+  absl::Status ShareQueries(const ProductSide& queries) {
+    StripLoader loader(k_, queries, multiplier_.LayoutOf(tile_.rows, padded_depth(), /*depth_is_minor=*/true),
+                       multiplier_.ToCells(),
+                       {.threads = tile_.threads,
+                        .positions = tile_.rows,
+                        .strip = padded_depth(),
+                        .depth = depth_,
+                        .group = tile_.query_group},
+                       "queries");
+    HILO_ASSIGN_OR_RETURN(const Carried loaded, loader.Load(batch_, first_line_, Int(0)));
+    loader.Store(loaded, Int(0));
+    shared_queries_ = loader.StripOf(Int(0));
+    return absl::OkStatus();
   }
 
   // Returns the logits of the strip's keys, which begin at `first`, as f32.
   absl::StatusOr<std::vector<Fragment>> Logits(const Strip& keys, llvm::Value* first) {
     std::vector<Fragment> fragments(tile_.keys / kColumns, Zeros());
     for (int64_t depth = 0; depth < padded_depth(); depth += kPiece) {
+      const Carried queries =
+          tile_.shares_queries() ? multiplier_.Load(shared_queries_, first_in_block_, depth) : queries_[depth / kPiece];
       for (size_t j = 0; j < fragments.size(); j += 2)
-        multiplier_.Multiply({&queries_[depth / kPiece], 1}, keys, static_cast<int64_t>(j) * kColumns, depth,
-                             &fragments[j]);
+        multiplier_.Multiply({&queries, 1}, keys, static_cast<int64_t>(j) * kColumns, depth, &fragments[j]);
+      Fence();
     }
     const PrimitiveType score_type = attention_.scores->shape().element_type(),
                         logit_type = attention_.logits->shape().element_type();
@@ -217,6 +245,13 @@ class AttentionKernel : ScoreKernel {
       }
     }
     return fragments;
+  }
+
+  // Ends a piece of the products: the assembler for sm_80 would read factors of later pieces into registers that lanes
+  // which multiply do not have.
+  void Fence() {
+    if (multiplier_.by_threads())
+      b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {b_.getInt32(~0U)});
   }
 
   // Returns the exponentials of logits relative to the rows' maxima, and adds them to the sums, once those are relative
@@ -258,6 +293,7 @@ class AttentionKernel : ScoreKernel {
       for (int64_t n = 0; n < padded_features(); n += kPiece)
         multiplier_.Multiply({&weights, 1}, values, n, static_cast<int64_t>(j) * kColumns,
                              &state->products[0][n / kColumns]);
+      Fence();
     }
   }
 
@@ -274,17 +310,27 @@ class AttentionKernel : ScoreKernel {
       for (int64_t d : sides_.weights.free) rows.push_back(InWeights(r, d));
       const auto store = [&]() -> absl::Status {
         for (int64_t n = 0; n < features_; n += kColumns) {
-          const auto features = k_.Adjacent(Plus(multiplier_.column(), n), sides_.values.free_sizes, 2);
+          llvm::Value* first = Plus(multiplier_.column(), n);
+          const bool are_pairs = n + kColumns <= features_ && sides_.values.free_sizes.back() % 2 == 0;
+          const auto pair = k_.Adjacent(first, sides_.values.free_sizes, are_pairs ? 2 : 1);
           for (int64_t i = 0; i < 2; ++i) {
-            std::vector<LaneIndex> at = batches;
-            const auto add = [&](const std::vector<LaneIndex>& more) { at.insert(at.end(), more.begin(), more.end()); };
-            if (attention_.weights_operand == 0) add(rows);
-            add(features[i]);
-            if (attention_.weights_operand == 1) add(rows);
-            llvm::Value* result = b_.CreateFMul(state.products[0][n / kColumns][2 * r + i], inverse);
-            k_.SetValue(product, As(product->shape().element_type(), result));
-            const Index index = IndexAfter(Index(std::move(at)), stored_by);
-            HILO_RETURN_IF_ERROR(EmitElements(k_, results_, {&index, 1}));
+            llvm::Value* feature = Plus(first, i);
+            const auto store_one = [&]() -> absl::Status {
+              std::vector<LaneIndex> at = batches;
+              const auto add = [&](const std::vector<LaneIndex>& more) {
+                at.insert(at.end(), more.begin(), more.end());
+              };
+              if (attention_.weights_operand == 0) add(rows);
+              add(are_pairs ? pair[i] : k_.Delinearize(feature, sides_.values.free_sizes));
+              if (attention_.weights_operand == 1) add(rows);
+              llvm::Value* result = b_.CreateFMul(state.products[0][n / kColumns][2 * r + i], inverse);
+              k_.SetValue(product, As(product->shape().element_type(), result));
+              const Index index = IndexAfter(Index(std::move(at)), stored_by);
+              return EmitElements(k_, results_, {&index, 1});
+            };
+            HILO_RETURN_IF_ERROR(n + kColumns <= features_
+                                     ? store_one()
+                                     : k_.If("feature", b_.CreateICmpULT(feature, Int(features_)), store_one));
           }
         }
         return absl::OkStatus();
@@ -314,7 +360,8 @@ class AttentionKernel : ScoreKernel {
   const std::optional<CausalMask> mask_;
   llvm::Value* product_batch_ = nullptr;
   std::array<std::vector<LaneIndex>, kOwnLines> logit_;  // indices of the lane's rows, with 0 for the key
-  std::vector<Carried> queries_;                         // by piece of the depth
+  Strip shared_queries_;
+  std::vector<Carried> queries_;  // by piece of the depth
 };
 
 }  // namespace

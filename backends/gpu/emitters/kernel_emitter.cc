@@ -305,7 +305,11 @@ llvm::Value* KernelEmitter::ShuffleLast(llvm::Value* value, int lanes) {
   llvm::Value* thread = b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
   llvm::Value* last =
       b().CreateOr(b().CreateAnd(thread, b().getInt32(kWarp - 1)), b().getInt32(static_cast<uint32_t>(lanes - 1)));
-  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, value, last, kWarp - 1);
+  return ShuffleFrom(value, last);
+}
+
+llvm::Value* KernelEmitter::ShuffleFrom(llvm::Value* value, llvm::Value* lane) {
+  return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, value, lane, kWarp - 1);
 }
 
 // The machine shuffles 32 bits.

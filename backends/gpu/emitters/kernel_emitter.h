@@ -81,6 +81,8 @@ class KernelEmitter : public codegen::KernelFunction {
   llvm::Value* ShuffleAcross(llvm::Value* value, int distance);
   // Returns the value of the lane `distance` before this one, or the lane's own if there is none. All lanes take part.
   llvm::Value* ShuffleUp(llvm::Value* value, int distance);
+  // Returns the value of lane `lane`, an i32. All lanes take part.
+  llvm::Value* ShuffleFrom(llvm::Value* value, llvm::Value* lane);
   // Returns the value of the last lane of this lane's group of `lanes` lanes (a power of two; groups start at its
   // multiples). All lanes take part.
   llvm::Value* ShuffleLast(llvm::Value* value, int lanes);

@@ -17,7 +17,9 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr double kLog2OfE = 1.4426950408889634;
+constexpr double kLog2OfE = 1.4426950408889634, kLnOf2 = 0.6931471805599453;
+// Exponentials of less than this are 0.
+constexpr double kLeastExponent = -200;
 
 }  // namespace
 
@@ -77,7 +79,21 @@ llvm::Value* ScoreKernel::AsF32(PrimitiveType type, const ElementValue& x) {
 }
 
 llvm::Value* ScoreKernel::Exponential(llvm::Value* x) {
-  return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {b_.CreateFMul(x, Float(kLog2OfE))});
+  const auto exp2 = [&](llvm::Value* power) {
+    return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {power});
+  };
+  if (type_ != F32) return exp2(b_.CreateFMul(x, Float(kLog2OfE)));
+  // 2^(p + r) = 2^p (1 + r ln 2), where p is the power as it is rounded, and r the rest.
+  const auto fma = [&](llvm::Value* a, llvm::Value* b, llvm::Value* c) {
+    return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::fma, {a, b, c});
+  };
+  constexpr auto kRounded = static_cast<float>(kLog2OfE);
+  x = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maximum, x, Float(kLeastExponent));
+  llvm::Value* power = b_.CreateFMul(x, Float(kRounded));
+  llvm::Value* rest = fma(x, Float(kRounded), b_.CreateFNeg(power));
+  rest = fma(x, Float(kLog2OfE - static_cast<double>(kRounded)), rest);
+  llvm::Value* whole = exp2(power);
+  return fma(whole, b_.CreateFMul(rest, Float(kLnOf2)), whole);
 }
 
 Carried ScoreKernel::Rounded(absl::Span<const Fragment> piece) {

@@ -33,8 +33,9 @@ class ScoreKernel {
     Sums Unpack(const codegen::Carried& carried) const;
   };
 
-  // `type`: of the products' factors.
-  ScoreKernel(KernelEmitter& k, PrimitiveType type) : k_(k), b_(k.b()), type_(type), multiplier_(k, type) {}
+  // `type`: of the products' factors. `by_threads`: as ScoreMultiplier has it.
+  ScoreKernel(KernelEmitter& k, PrimitiveType type, bool by_threads = false)
+      : k_(k), b_(k.b()), type_(type), multiplier_(k, type, by_threads) {}
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* Plus(llvm::Value* x, llvm::Value* y) { return b_.CreateAdd(x, y, "", true, true); }
@@ -52,7 +53,8 @@ class ScoreKernel {
 
   codegen::ElementValue As(PrimitiveType type, llvm::Value* x);
   llvm::Value* AsF32(PrimitiveType type, const codegen::ElementValue& x);
-  // Returns the exponential of an f32, by the machine.
+  // Returns the exponential of an f32, which is not positive if factors are F32, by the machine: of about 22 bits then,
+  // and else of as many as factors of 16 bits need.
   llvm::Value* Exponential(llvm::Value* x);
   // Returns the factors of f32 numbers, rounded to the products' type.
   codegen::Carried Rounded(absl::Span<const Fragment> piece);

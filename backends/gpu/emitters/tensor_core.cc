@@ -17,6 +17,7 @@ llvm::Intrinsic::ID MultiplyOf(PrimitiveType type) {
   switch (type) {
     case BF16: return llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
     case F16: return llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32;
+    case F32: return llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32;
     case U8: return llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8;
     default: return llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8;
   }

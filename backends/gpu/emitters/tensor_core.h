@@ -1,5 +1,5 @@
 // Tensor cores: mma.sync multiplies 16 x k by k x 8 elements of 32 bytes along the depth (k is 16 for numbers of 16
-// bits and 32 for those of 8), whose fragments ldmatrix reads from shared memory. Of the 16 x 8 results lane l has
+// bits, 32 for those of 8, 8 for f32 as tf32), whose fragments ldmatrix reads from shared memory. Of the 16 x 8 results lane l has
 // columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
 //
 // ldmatrix reads blocks of eight lines of 16 bytes; lane l has the address of line l % 8 of block l / 8. Elements of 16
@@ -21,7 +21,8 @@ class TensorCore {
   static constexpr int64_t kRows = 16, kColumns = 8;  // of a fragment of results
   static constexpr int64_t kOwn = 4;                  // results of a lane in it: two of each of its rows
 
-  // `type`: of the elements of both operands, BF16, F16, S8 or U8. Sums are F32 or S32.
+  // `type`: of the elements of both operands, BF16, F16, S8 or U8; F32, as tf32, for Multiply alone. Sums are F32 or
+  // S32.
   TensorCore(KernelEmitter& k, PrimitiveType type);
 
   // Depth of one multiplication, in elements.

@@ -313,7 +313,8 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     case WarpOperation::kMultiplyBf16:
     case WarpOperation::kMultiplyF16:
     case WarpOperation::kMultiplyS8:
-    case WarpOperation::kMultiplyU8: return 0;
+    case WarpOperation::kMultiplyU8:
+    case WarpOperation::kMultiplyTf32: return 0;
     case WarpOperation::kBallot: return ballot();
     case WarpOperation::kAll: return ballot() == members;
     case WarpOperation::kAny: return ballot() != 0;

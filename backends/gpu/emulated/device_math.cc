@@ -175,6 +175,12 @@ void AddRounded(const std::string& suffix, std::vector<codegen::HostSymbol>* row
   add("rcp", Unary<float, Operation::kRcp, mode>, Unary<double, Operation::kRcp, mode>);
 }
 
+// As cvt.rna.tf32.f32: to the nearest number, halves away from zero.
+uint32_t ToTf32(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  return std::isfinite(x) ? (bits + 0x1000) & ~0x1FFFU : bits;
+}
+
 std::vector<codegen::HostSymbol> MakeTable() {
   std::vector<codegen::HostSymbol> rows = {
       Row("hilo_nvvm_ex2.approx.f", Exp2),
@@ -223,6 +229,7 @@ std::vector<codegen::HostSymbol> MakeTable() {
       Row("hilo_nvvm_d2i.hi", HighWord),
       Row("hilo_nvvm_d2i.lo", LowWord),
       Row("hilo_nvvm_lohi.i2d", FromWords),
+      Row("hilo_nvvm_f2tf32.rna", ToTf32),
       Row("__extendhfsf2", HalfToFloat),
       Row("__truncsfhf2", FloatToHalf),
       Row("__truncdfhf2", DoubleToHalf),

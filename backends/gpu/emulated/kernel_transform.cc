@@ -73,6 +73,7 @@ constexpr WarpIntrinsic kMatrixIntrinsics[] = {
     {"mma.m16n8k16.row.col.f32.f32", WarpOperation::kMultiplyF16},
     {"mma.m16n8k32.row.col.s8", WarpOperation::kMultiplyS8},
     {"mma.m16n8k32.row.col.u8", WarpOperation::kMultiplyU8},
+    {"mma.m16n8k8.row.col.tf32", WarpOperation::kMultiplyTf32},
 };
 
 struct SpecialRegister {

@@ -12,6 +12,17 @@ constexpr int kLanes = 32;
 
 using Lanes = std::array<uint32_t*, kLanes>;
 
+// The number that tensor cores take the bits of an f32 for: they ignore the last 13.
+struct Tf32 {
+  uint32_t bits;
+  explicit operator float() const {
+    const uint32_t kept = bits & ~0x1FFFU;
+    float value;
+    std::memcpy(&value, &kept, sizeof(value));
+    return value;
+  }
+};
+
 template <typename T>
 T Bits(uint32_t word, int index) {
   T value;
@@ -78,6 +89,7 @@ void RunMatrixOperation(WarpOperation operation, const Lanes& lanes) {
     // Unsigned sums wrap.
     case WarpOperation::kMultiplyS8: return Multiply<int8_t, int32_t, uint32_t>(lanes);
     case WarpOperation::kMultiplyU8: return Multiply<uint8_t, uint32_t, uint32_t>(lanes);
+    case WarpOperation::kMultiplyTf32: return Multiply<Tf32, float, float>(lanes);
     default: return;
   }
 }

@@ -40,6 +40,7 @@ enum class WarpOperation : uint32_t {
   kMultiplyF16,
   kMultiplyS8,
   kMultiplyU8,
+  kMultiplyTf32,
 };
 inline bool IsMatrixOperation(WarpOperation operation) { return operation >= WarpOperation::kLoadMatrix; }
 inline constexpr int kMatrixWords = 10;

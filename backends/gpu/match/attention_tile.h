@@ -16,10 +16,18 @@ struct AttentionTile {
   int64_t rows = 0;                        // of the block: 16 for each warp
   int64_t keys = 0;                        // of a strip
   int64_t key_group = 1, value_group = 1;  // adjacent elements that a thread loads together
+  int64_t query_group = 0;                 // the same of queries; 0: they are in registers, not in shared memory
+
+  bool shares_queries() const { return query_group > 0; }
 
   static AttentionTile Of(const KernelConfig& config) {
     const auto& tile = config.tile;
-    return {.threads = tile[0], .rows = tile[1], .keys = tile[2], .key_group = tile[3], .value_group = tile[4]};
+    return {.threads = tile[0],
+            .rows = tile[1],
+            .keys = tile[2],
+            .key_group = tile[3],
+            .value_group = tile[4],
+            .query_group = tile.size() > 5 ? tile[5] : 0};
   }
 };
 

@@ -272,6 +272,60 @@ ENTRY main {
      40,
      {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32"},
      {"st.global.f32", ".local"}},
+    // 128 features of f32.
+    {"attention_in_tf32",
+     R"(
+HloModule m
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  q = f32[8,256,128] parameter(0)
+  k = f32[8,256,128] parameter(1)
+  v = f32[8,256,128] parameter(2)
+  s = f32[8,256,256] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[8,256] reduce(s, low), dimensions={2}, to_apply=max
+  mb = f32[8,256,256] broadcast(m), dimensions={0,1}
+  x = f32[8,256,256] subtract(s, mb)
+  e = f32[8,256,256] exponential(x)
+  l = f32[8,256] reduce(e, zero), dimensions={2}, to_apply=add
+  lb = f32[8,256,256] broadcast(l), dimensions={0,1}
+  p = f32[8,256,256] divide(e, lb)
+  ROOT o = f32[8,256,128] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+}
+)",
+     1,
+     250,
+     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "cvt.rna.tf32.f32", "ex2.approx", "ld.shared.v2."},
+     {".local"}},
+    // All digits of f32 count.
+    {"attention_by_threads",
+     R"(
+HloModule m
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  q = f32[8,256,64] parameter(0)
+  k = f32[8,256,64] parameter(1)
+  v = f32[8,256,64] parameter(2)
+  s = f32[8,256,256] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, operand_precision={highest,highest}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[8,256] reduce(s, low), dimensions={2}, to_apply=max
+  mb = f32[8,256,256] broadcast(m), dimensions={0,1}
+  x = f32[8,256,256] subtract(s, mb)
+  e = f32[8,256,256] exponential(x)
+  l = f32[8,256] reduce(e, zero), dimensions={2}, to_apply=add
+  lb = f32[8,256,256] broadcast(l), dimensions={0,1}
+  p = f32[8,256,256] divide(e, lb)
+  ROOT o = f32[8,256,64] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}, operand_precision={highest,highest}
+}
+)",
+     1,
+     176,
+     {"fma.rn.f32", "ld.shared.v4.f32", "ex2.approx"},
+     {"mma.sync", ".local"}},
     // Two products of 64 features, and no scores in memory.
     {"attention_gradient",
      R"(

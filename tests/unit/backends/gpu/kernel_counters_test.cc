@@ -55,6 +55,28 @@ ENTRY main {
       {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
 }
 
+// All digits of f32 count, so threads multiply.
+std::string Attention() {
+  return absl::StrCat("HloModule m\n", kAdd, kMax, R"(
+ENTRY main {
+  q = f32[2,64,32] parameter(0)
+  k = f32[2,64,32] parameter(1)
+  v = f32[2,64,48] parameter(2)
+  x = f32[2,64,64] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, operand_precision={highest,highest}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[2,64] reduce(x, low), dimensions={2}, to_apply=max
+  mb = f32[2,64,64] broadcast(m), dimensions={0,1}
+  d = f32[2,64,64] subtract(x, mb)
+  e = f32[2,64,64] exponential(d)
+  s = f32[2,64] reduce(e, zero), dimensions={2}, to_apply=add
+  sb = f32[2,64,64] broadcast(s), dimensions={0,1}
+  p = f32[2,64,64] divide(e, sb)
+  ROOT r = f32[2,64,48] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}, operand_precision={highest,highest}
+}
+)");
+}
+
 std::string Sum(const char* shape, const char* dimensions, const char* result, const char* type = "f32") {
   return absl::StrReplaceAll(
       absl::StrCat("HloModule m\n", kAdd, "ENTRY main { x = T[", shape, "] parameter(0)  c = f32[", shape,
@@ -171,6 +193,7 @@ ENTRY main {
       {"dot", Dot("f32", "96,64", "64,128", "f32[96,128]"), 1, 1.1, 2, 16},
       {"dot_on_tensor_cores", Dot("bf16", "128,64", "64,120", "f32[128,120]"), 1, 1.1, 2, 16},
       {"dot_of_few_rows", Dot("bf16", "16,128", "128,256", "f32[16,256]"), 1, 1.1, 2, 16},
+      {"attention_by_threads", Attention(), 1},
       {"odd_columns", Sum("100,37", "0", "37"), 2, 2.1, 2, 4},
   };
 }
