@@ -33,6 +33,7 @@ constexpr int64_t kSharedBytes = 48 << 10;
 // for the latter alone. With some 50 for all else there are no spills.
 constexpr int64_t kMostRegisters = 192, kMostLoaded = 64, kRegisterBytes = 4;
 constexpr int64_t kLineGap = 8;  // cells, at most (score_multiplier.h, tensor_core.h)
+constexpr int64_t kLeastCopiedBytes = 4;
 constexpr int kFirstTensorCores = 80;
 // Multiplications from which libraries round factors of F32 to tf32 (lib/library_thresholds.h): smaller attention keeps
 // all digits.
@@ -65,7 +66,14 @@ int64_t StepOf(const Attention& attention) {
   return allowed && batches * rows * keys * depth >= kTf32Multiplications ? 8 : 1;
 }
 
-// Returns the tile with the most warps, then the most keys, that fits; nullopt: none does.
+// Returns true if asynchronous copies fill strips with groups of an operand: what is in memory is what tensor cores
+// multiply, but for F32, which they would cut off rather than round.
+bool CanCopy(const DotSide& side, int64_t group) {
+  const int64_t bytes = PrimitiveTypeByteSize(side.operand->shape().element_type());
+  return bytes == 2 && group * bytes >= kLeastCopiedBytes && !side.operand->IsConstant();
+}
+
+// Returns the tile with the most warps, then with copies, then with the most keys, that fits; nullopt: none does.
 std::optional<AttentionTile> TileOf(const Attention& attention) {
   const AttentionSides sides = SidesOf(attention);
   const int64_t rows = SizeOf(sides.queries.free_sizes), depth = Padded(SizeOf(sides.keys.contracting_sizes)),
@@ -75,27 +83,37 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
   const auto group = [&](const DotSide& side, int64_t elements, int64_t threads) {
     return GroupOf(bytes, MinorSize(side), std::max<int64_t>(elements / threads, 1));
   };
-  for (int64_t warps = std::min(kMostWarps, CeilDiv(rows, kWarpRows)); warps > 0; warps /= 2) {
+  // Returns the tile if it fits.
+  const auto tile_of = [&](int64_t warps, bool copies, bool shares_queries,
+                           int64_t strip) -> std::optional<AttentionTile> {
     const int64_t threads = warps * kWarp;
-    for (const bool shares_queries : {false, true}) {
-      if (!shares_queries && step == 1) continue;  // a lane would have whole rows
-      for (int64_t strip = kMostStripKeys; strip >= kLeastStripKeys; strip /= 2) {
-        const int64_t query_bytes = shares_queries ? StripBytes(warps * kWarpRows, depth, bytes) : 0,
-                      shared = query_bytes + StripBytes(strip, depth, bytes) + StripBytes(strip, features, bytes),
-                      results = kWarpRows * features / kWarp,
-                      queries = shares_queries ? 0 : kWarpRows * depth * bytes / kRegisterBytes / kWarp,
-                      loaded = CeilDiv(strip * (depth + features) * bytes, kRegisterBytes * threads),
-                      logits = kWarpRows * strip / kWarp;
-        if (shared > kSharedBytes || loaded > kMostLoaded ||
-            results + queries + std::max(loaded, logits) > kMostRegisters)
-          continue;
-        return AttentionTile{
-            .threads = threads,
-            .rows = warps * kWarpRows,
-            .keys = strip,
-            .key_group = group(sides.keys, strip * depth, threads),
-            .value_group = group(sides.values, strip * features, threads),
-            .query_group = shares_queries ? group(sides.queries, warps * kWarpRows * depth, threads) : 0};
+    const int64_t query_bytes = shares_queries ? StripBytes(warps * kWarpRows, depth, bytes) : 0,
+                  strip_bytes = StripBytes(strip, depth, bytes) + StripBytes(strip, features, bytes),
+                  results = kWarpRows * features / kWarp,
+                  queries = shares_queries ? 0 : kWarpRows * depth * bytes / kRegisterBytes / kWarp,
+                  loaded = copies ? 0 : CeilDiv(strip * (depth + features) * bytes, kRegisterBytes * threads),
+                  logits = kWarpRows * strip / kWarp;
+    const AttentionTile tile{
+        .threads = threads,
+        .rows = warps * kWarpRows,
+        .keys = strip,
+        .key_group = group(sides.keys, strip * depth, threads),
+        .value_group = group(sides.values, strip * features, threads),
+        .query_group = shares_queries ? group(sides.queries, warps * kWarpRows * depth, threads) : 0,
+        .copies_strips = copies};
+    if (query_bytes + (copies ? 2 : 1) * strip_bytes > kSharedBytes || loaded > kMostLoaded ||
+        results + queries + std::max(loaded, logits) > kMostRegisters ||
+        (copies && !(CanCopy(sides.keys, tile.key_group) && CanCopy(sides.values, tile.value_group))))
+      return std::nullopt;
+    return tile;
+  };
+  for (int64_t warps = std::min(kMostWarps, CeilDiv(rows, kWarpRows)); warps > 0; warps /= 2) {
+    for (const bool copies : {true, false}) {
+      for (const bool shares_queries : {false, true}) {
+        if (!shares_queries && step == 1) continue;  // a lane would have whole rows
+        for (int64_t strip = kMostStripKeys; strip >= kLeastStripKeys; strip /= 2) {
+          if (const auto tile = tile_of(warps, copies, shares_queries, strip)) return tile;
+        }
       }
     }
   }
@@ -109,7 +127,8 @@ KernelConfig ConfigOf(const Attention& attention, const AttentionTile& tile) {
                       .tile = {tile.threads, tile.rows, tile.keys, tile.key_group, tile.value_group},
                       .why = absl::StrCat(SizeOf(sides.queries.free_sizes), " queries, ", SizeOf(sides.keys.free_sizes),
                                           " keys: logits stay in registers")};
-  if (tile.shares_queries()) config.tile.push_back(tile.query_group);
+  if (tile.shares_queries() || tile.copies_strips) config.tile.push_back(tile.query_group);
+  if (tile.copies_strips) config.tile.push_back(1);
   return config;
 }
 

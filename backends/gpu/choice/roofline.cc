@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/match/attention_tile.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
@@ -49,7 +50,8 @@ ProductUnit UnitOf(const KernelConfig& config) {
   const bool tiled = config.kind == KernelKind::kAttention || config.kind == KernelKind::kTiledDot ||
                      config.kind == KernelKind::kTiledConvolution || config.kind == KernelKind::kTiledRaggedDot;
   if (!tiled || config.width == 1) return ProductUnit::kThreads;
-  const bool copies = config.kind != KernelKind::kAttention && ProductTile::Of(config).copied_strips > 0;
+  const bool copies = config.kind == KernelKind::kAttention ? AttentionTile::CopiesStrips(config)
+                                                            : ProductTile::Of(config).copied_strips > 0;
   return copies ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
 }
 

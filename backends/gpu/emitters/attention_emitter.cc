@@ -19,6 +19,7 @@
 #include "backends/gpu/emitters/score_kernel.h"
 #include "backends/gpu/emitters/strip_range.h"
 #include "backends/gpu/match/attention_tile.h"
+#include "backends/gpu/match/operands.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -42,6 +43,7 @@ class AttentionKernel : ScoreKernel {
  public:
   AttentionKernel(KernelEmitter& k, const HloInstruction* instruction, const Attention& attention)
       : ScoreKernel(k, SidesOf(attention).keys.operand->shape().element_type(), instruction->kernel()->width == 1),
+        instruction_(*instruction),
         attention_(attention),
         tile_(AttentionTile::Of(*instruction->kernel())),
         results_(LoopResultsOf(*instruction)),
@@ -56,8 +58,8 @@ class AttentionKernel : ScoreKernel {
 
   absl::Status Emit() {
     ComputeIndices();
-    const ProductSide queries = ProductSideOf(k_, sides_.queries), keys = ProductSideOf(k_, sides_.keys),
-                      values = ProductSideOf(k_, sides_.values);
+    const ProductSide queries = ProductSideOf(k_, sides_.queries), keys = CopiedSideOf(sides_.keys),
+                      values = CopiedSideOf(sides_.values);
     HILO_RETURN_IF_ERROR(tile_.shares_queries() ? ShareQueries(queries) : LoadQueries(queries));
     StripLoader key_strip(k_, keys, multiplier_.LayoutOf(tile_.keys, padded_depth(), keys.depth_is_minor),
                           multiplier_.ToCells(),
@@ -65,7 +67,8 @@ class AttentionKernel : ScoreKernel {
                            .positions = tile_.keys,
                            .strip = padded_depth(),
                            .depth = depth_,
-                           .group = tile_.key_group},
+                           .group = tile_.key_group,
+                           .strips = tile_.copies_strips ? 2 : 1},
                           "keys");
     StripLoader value_strip(k_, values, multiplier_.LayoutOf(padded_features(), tile_.keys, values.depth_is_minor),
                             multiplier_.ToCells(),
@@ -73,23 +76,56 @@ class AttentionKernel : ScoreKernel {
                              .positions = padded_features(),
                              .strip = tile_.keys,
                              .depth = keys_,
-                             .group = tile_.value_group},
+                             .group = tile_.value_group,
+                             .strips = tile_.copies_strips ? 2 : 1},
                             "values");
-    const auto strip = [&](llvm::Value* first, const Carried& carried) -> absl::StatusOr<Carried> {
+    // Adds strip number `number` in shared memory, whose keys begin at `first`.
+    const auto add = [&](llvm::Value* first, llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
+      Sums state = Start().Unpack(carried);
+      HILO_ASSIGN_OR_RETURN(const std::vector<Fragment> logits, Logits(key_strip.StripOf(number), first));
+      const std::vector<Fragment> exponentials = Exponentials(logits, &state);
+      AddValues(value_strip.StripOf(number), exponentials, &state);
+      return state.Pack();
+    };
+    const auto load = [&](llvm::Value* first, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(const Carried of_keys, key_strip.Load(batch_, first, Int(0)));
       HILO_ASSIGN_OR_RETURN(const Carried of_values, value_strip.Load(product_batch_, Int(0), first));
       k_.Barrier();
       key_strip.Store(of_keys, Int(0));
       value_strip.Store(of_values, Int(0));
       k_.Barrier();
-      Sums state = Start().Unpack(carried);
-      HILO_ASSIGN_OR_RETURN(const std::vector<Fragment> logits, Logits(key_strip.StripOf(Int(0)), first));
-      const std::vector<Fragment> exponentials = Exponentials(logits, &state);
-      AddValues(value_strip.StripOf(Int(0)), exponentials, &state);
-      return state.Pack();
+      return add(first, Int(0), carried);
+    };
+    // Copies fill one strip while the other is added: all threads have left it at the barrier.
+    const auto copied = [&](llvm::Value* begin, llvm::Value* end, Carried carried) -> absl::StatusOr<Carried> {
+      const auto start = [&](llvm::Value* first, llvm::Value* number) -> absl::Status {
+        const auto copies = [&]() -> absl::Status {
+          HILO_RETURN_IF_ERROR(key_strip.StartCopies(batch_, first, Int(0), number));
+          return value_strip.StartCopies(product_batch_, Int(0), first, number);
+        };
+        HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(first, end), copies));
+        k_.CommitCopies();
+        return absl::OkStatus();
+      };
+      const auto next = [&](llvm::Value* first, const Carried& sums) -> absl::StatusOr<Carried> {
+        llvm::Value *number = sums.back(), *other = b_.CreateXor(number, Int(1));
+        k_.WaitForCopies(0);
+        k_.Barrier();
+        HILO_RETURN_IF_ERROR(start(Plus(first, tile_.keys), other));
+        HILO_ASSIGN_OR_RETURN(Carried more, add(first, number, sums));
+        more.push_back(other);
+        return more;
+      };
+      HILO_RETURN_IF_ERROR(start(begin, Int(0)));
+      carried.push_back(Int(0));
+      HILO_ASSIGN_OR_RETURN(Carried sums,
+                            codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, next));
+      sums.pop_back();
+      return sums;
     };
     const auto strips = [&](llvm::Value* begin, llvm::Value* end, const Carried& carried) {
-      return codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, strip);
+      return tile_.copies_strips ? copied(begin, end, carried)
+                                 : codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, load);
     };
     if (!mask_.has_value()) {
       HILO_ASSIGN_OR_RETURN(const Carried sums, strips(Int(0), Int(keys_), Start().Pack()));
@@ -120,6 +156,11 @@ class AttentionKernel : ScoreKernel {
 
   int64_t padded_depth() const { return CeilDiv(depth_, kPiece) * kPiece; }
   int64_t padded_features() const { return CeilDiv(features_, kPiece) * kPiece; }
+  // Returns the side of keys or values, with addresses if strips are copied.
+  ProductSide CopiedSideOf(const DotSide& side) {
+    return ProductSideOf(k_, side, tile_.copies_strips ? ArrayOfOperand(side.operand, &instruction_) : nullptr);
+  }
+
   // Computes the batch and the rows of the thread, and all indices of logits and results but those of keys and
   // features.
   void ComputeIndices() {
@@ -352,6 +393,7 @@ class AttentionKernel : ScoreKernel {
             .products = {std::vector<Fragment>(padded_features() / kColumns, Zeros())}};
   }
 
+  const HloInstruction& instruction_;
   const Attention& attention_;
   const AttentionTile tile_;
   const LoopResults results_;

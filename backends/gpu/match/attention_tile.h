@@ -17,6 +17,7 @@ struct AttentionTile {
   int64_t keys = 0;                        // of a strip
   int64_t key_group = 1, value_group = 1;  // adjacent elements that a thread loads together
   int64_t query_group = 0;                 // the same of queries; 0: they are in registers, not in shared memory
+  bool copies_strips = false;              // asynchronous copies fill them, two of each operand
 
   bool shares_queries() const { return query_group > 0; }
 
@@ -27,8 +28,11 @@ struct AttentionTile {
             .keys = tile[2],
             .key_group = tile[3],
             .value_group = tile[4],
-            .query_group = tile.size() > 5 ? tile[5] : 0};
+            .query_group = tile.size() > 5 ? tile[5] : 0,
+            .copies_strips = CopiesStrips(config)};
   }
+  // False of a grid of scores.
+  static bool CopiesStrips(const KernelConfig& config) { return config.tile.size() > 6; }
 };
 
 // The operands of the two products. The dimensions of the weights are those of the logits.
