@@ -1,6 +1,6 @@
 // Tensor cores: mma.sync multiplies 16 x k by k x 8 elements of 32 bytes along the depth (k is 16 for numbers of 16
-// bits, 32 for those of 8, 8 for f32 as tf32), whose fragments ldmatrix reads from shared memory. Of the 16 x 8 results lane l has
-// columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
+// bits, 32 for those of 8, 8 for f32 as tf32), whose fragments ldmatrix reads from shared memory. Of the 16 x 8 results
+// lane l has columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
 //
 // ldmatrix reads blocks of eight lines of 16 bytes; lane l has the address of line l % 8 of block l / 8. Elements of 16
 // bits may lie along the depth or along the positions, as in memory: blocks of the latter are transposed as they are
