@@ -146,6 +146,24 @@ KernelConfig RowBlocksKernel(const LoopResults& loop, const RowBlocks& blocks) {
           .why = absl::StrCat("vectors of ", blocks.block_rows, " rows together")};
 }
 
+// Rows together, if they are so few that a transpose's operand has all of them in adjacent elements: the lines of
+// memory that one row reads are those of the others.
+std::optional<KernelConfig> ChooseRowsTogether(const LoopResults& loop, int width) {
+  const std::optional<TransposedReads> reads = TransposedReadsOf(loop);
+  if (!reads || reads->dims.size() != 1 || width == 1) return std::nullopt;
+  const Shape& shape = loop.shape();
+  const int64_t dim = reads->dims[0], rows = shape.dimensions(dim), columns = shape.dimensions().back();
+  if (rows < 2 || rows > codegen::kLargestShuffledStride || columns < 4 * width) return std::nullopt;
+  if (RowSegments(loop.roots, columns).size() > 2) return std::nullopt;
+  if (CodeSize(*loop.instruction, /*by_elements=*/false) > kUnrolledRowsCode) return std::nullopt;
+  const int64_t block = std::min(columns, kBlock);
+  return KernelConfig{.kind = KernelKind::kRows,
+                      .width = width,
+                      .tile = {block, dim},
+                      .parts = ShapeUtil::ElementsIn(shape) / rows / columns * CeilDiv(columns, block),
+                      .why = absl::StrCat(rows, " rows read the same lines")};
+}
+
 KernelConfig ChooseRows(const LoopResults& loop, int width) {
   const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
@@ -229,6 +247,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
                         .why = "rows are shorter than a vector: the lanes are rows"};
   }
   if (std::optional<KernelConfig> tiles = ChooseTiledTranspose(loop, target)) return *std::move(tiles);
+  if (std::optional<KernelConfig> together = ChooseRowsTogether(loop, width)) return *std::move(together);
   return ChooseRows(loop, width);
 }
 

@@ -76,6 +76,16 @@ absl::Status EmitFlatLoop(FunctionEmitter& f, const KernelParts& kernel) {
 absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
   const int64_t row = loop.shape().dimensions().back();
+  if (!kernel.config.tile.empty()) {
+    const auto sizes = loop.shape().dimensions();
+    const int64_t together = kernel.config.tile[1], rows = sizes[together];
+    const auto before = sizes.first(together), between = sizes.last(sizes.size() - together - 1);
+    return EmitLoopNest(f, kernel,
+                        {{.sizes = {before.begin(), before.end()}},
+                         {.sizes = {rows}, .part = rows, .unroll = rows},
+                         {.sizes = {between.begin(), between.end() - 1}},
+                         {.sizes = {row}, .part = kernel.config.tile[0], .lanes = kernel.config.width}});
+  }
   return EmitLoopNest(f, kernel,
                       {{.sizes = Outer(loop.shape(), 1)}, {.sizes = {row}, .part = row, .lanes = kernel.config.width}});
 }
