@@ -160,7 +160,7 @@ class PhaseEmitter {
   absl::Status EmitTiles(FunctionEmitter& f, const Tile& origin, const Move& move, llvm::Value* first,
                          llvm::Value* last) {
     llvm::IRBuilder<>& b = f.b();
-    const int64_t rows = plan_.rows, tiled = positions_.last - positions_.first;
+    const int64_t tiled = positions_.last - positions_.first, rows = std::clamp<int64_t>(tiled, 1, plan_.rows);
     const auto emit = [&](llvm::Value* position, int64_t known_position, int64_t count, bool clamped) {
       Tile tile = origin;
       move(position, tile_, &tile);
@@ -171,19 +171,21 @@ class PhaseEmitter {
       codegen::RegionScope region(f.context());
       return EmitTile(f, tile);
     };
-    // Emits full tiles with equal bounds; the others are specialized for their position.
+    // Emits tiles with equal bounds; the others are specialized for their position. The last one overlaps the one
+    // before.
     const ConvolutionReach::Range inside = plan_.placed ? PositionsInside(tile_) : positions_;
     const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
-    const int64_t last_alike = std::max(first_alike, (inside.last - positions_.first) / rows);
+    const int64_t last_alike =
+        inside.last == positions_.last ? units_.tiles : std::max(first_alike, (inside.last - positions_.first) / rows);
     const auto placed = [&](int64_t tile) {
-      const int64_t position = tile * rows;  // after the first
+      const int64_t position = std::min(tile * rows, tiled - rows);  // after the first
       llvm::Value* here =
           b.CreateAnd(b.CreateICmpSLE(first, b.getInt64(tile)), b.CreateICmpSGT(last, b.getInt64(tile)));
       return Either(
           f, "tile", here,
           [&] {
             return emit(b.CreateNSWAdd(first_position_, b.getInt64(position)),
-                        plan_.placed ? positions_.first + position : -1, std::min(rows, tiled - position), false);
+                        plan_.placed ? positions_.first + position : -1, rows, false);
           },
           [] { return absl::OkStatus(); });
     };
@@ -193,7 +195,11 @@ class PhaseEmitter {
     HILO_RETURN_IF_ERROR(ForEach(
         f, "tiles", from, to,
         [&](llvm::Value* tile) {
-          return emit(b.CreateNSWAdd(b.CreateNSWMul(tile, b.getInt64(rows)), first_position_), -1, rows, false);
+          llvm::Value* position = b.CreateNSWMul(tile, b.getInt64(rows));
+          if (tiled % rows != 0) {
+            position = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, position, b.getInt64(tiled - rows));
+          }
+          return emit(b.CreateNSWAdd(position, first_position_), -1, rows, false);
         },
         1, plan_.tiles_per_unit));
     for (int64_t tile = last_alike; tile < units_.tiles; ++tile) HILO_RETURN_IF_ERROR(placed(tile));
