@@ -83,10 +83,11 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(page.read_text(), "# Title\n\n<!-- begin hlo -->\nsecond \\1\n<!-- end hlo -->\n\n<!-- begin calls -->\nother\n<!-- end calls -->\n")
 
     def test_a_missing_module_is_named(self):
-        compare = [sys.executable, "-S", ROOT / "benchmarks/compare.py", "hlo", "--rival", "other=python3"]  # -S: without packages
-        done = subprocess.run(compare, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("the suite hlo needs numpy", done.stderr)
+        for suite in ("hlo", "packages"):
+            compare = [sys.executable, "-S", ROOT / "benchmarks/compare.py", suite, "--rival", "other=python3"]  # -S: without packages
+            done = subprocess.run(compare, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"the suite {suite} needs numpy", done.stderr)
 
 
 if __name__ == "__main__":
