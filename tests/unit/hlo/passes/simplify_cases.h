@@ -333,9 +333,13 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "x = f32[4] parameter(0)  y = f32[5] parameter(1)  ROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={}, "
        "rhs_contracting_dims={}",
        "multiply(broadcast(x), broadcast(y))"},
-      {"",
+      {"dot(x, y) => broadcast(x) * broadcast(y), no sum",
        "x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT r = f32[4] dot(x, y), lhs_batch_dims={0}, "
        "rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}",
+       "multiply(x, y)"},
+      {"",
+       "x = f32[4,1] parameter(0)  y = f32[1,5] parameter(1)  ROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
        "dot(x, y)"},
       {"dot(x, vector) => reduce(x * broadcast(vector))",
        "m = f32[40,50] parameter(0)  v = f32[50] parameter(1)  ROOT r = f32[40] dot(m, v), lhs_contracting_dims={1}, "
