@@ -111,9 +111,14 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
   const int64_t rows = Product(lhs.free_sizes), columns = rhs.free_sizes.back(), batch = Product(lhs.batch_sizes),
                 depth = Product(lhs.contracting_sizes);
   const int64_t width = TileWidth(dot, row, columns, target);
-  if (width < 2 || rows < 2 || depth < 2) return std::nullopt;
-  const int64_t vectors = std::min(kTileColumns, CeilDiv(columns, width));
+  if (width < 2 || depth < 2) return std::nullopt;
   const bool is_complex = IsComplexType(dot.shape().element_type());
+  int64_t vectors = std::min(kTileColumns, CeilDiv(columns, width));
+  if (rows == 1) {
+    // One tile of all columns, whose vectors hide each other's latency as rows do.
+    vectors = columns / width;
+    if (columns % width != 0 || vectors < 2 || vectors > kTileRows / (is_complex ? 2 : 1)) return std::nullopt;
+  }
   const int64_t most = vectors == 1 && !is_complex ? kTileRows : TileVectors(target) / vectors / (is_complex ? 2 : 1);
   int64_t tile = std::min(rows, most);
   // No rest, if some tile of half the size at least has none.
