@@ -21,6 +21,8 @@ constexpr int64_t kMaxFunctionSize = 1500;
 // for threads to compile, if a run takes long enough for what passes between them through memory to cost little.
 constexpr int64_t kEntrySegments = 4, kMinSegmentSize = 250;
 constexpr double kMinDividedNanoseconds = 2000;
+// Operations that are few beside those of a function: one in this many. A large instruction has as many beside it.
+constexpr int64_t kFewParts = 8;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
 // function, which takes up to 4 ns.
 constexpr int64_t kMinRepeatedSize = 40;
@@ -158,6 +160,7 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
   std::vector<Segment> segments;
   Segment current;
   int64_t current_function = next_function_++;
+  int64_t largest = 0;  // instruction of the current segment
   auto close = [&] {
     if (!current.instructions.empty()) segments.push_back(std::move(current));
     current = Segment();
@@ -181,7 +184,13 @@ void FunctionPartition::PlanSegments(const HloModule& module, const HloComputati
       segments.push_back({.instructions = {instruction}, .control = true, .code_size = 20});
       continue;
     }
-    if (current.code_size > 0 && current.code_size + code_size > most) close();
+    // Little around one large instruction, such as the initial state and the results of a loop, is no function of its
+    // own: what the two exchange would pass through memory.
+    largest = std::max(largest, code_size);
+    if (current.code_size > 0 && current.code_size + code_size > std::max(most, largest + most / kFewParts)) {
+      close();
+      largest = code_size;
+    }
     current.instructions.push_back(instruction);
     current.code_size += code_size;
     function_of_[instruction] = IsOutlined(*instruction) ? next_function_++ : current_function;

@@ -237,9 +237,13 @@ absl::Status ModuleEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction* 
   llvm::IRBuilder<>& b = f.b();
   llvm::LLVMContext& context = b.getContext();
   llvm::BasicBlock* test = llvm::BasicBlock::Create(context, "while.test", f.function());
+  const bool is_split = plan_.IsSplit(loop->called_computation(0)) || plan_.IsSplit(loop->called_computation(1));
+  std::vector<FunctionEmitter::LoopLocal> locals;
+  if (!is_split) {
+    HILO_ASSIGN_OR_RETURN(locals, f.BeginLoop(loop));
+  }
   b.CreateBr(test);
   b.SetInsertPoint(test);
-  f.PollCancellation();
   const HloComputation* condition = loop->called_computation(0);
   HILO_RETURN_IF_ERROR(EmitComputation(f, condition));
   HILO_ASSIGN_OR_RETURN(codegen::ElementValue more, f.LoadScalar(condition->root_instruction()));
@@ -247,9 +251,11 @@ absl::Status ModuleEmitter::EmitWhile(FunctionEmitter& f, const HloInstruction* 
   llvm::BasicBlock* exit = llvm::BasicBlock::Create(context, "while.exit", f.function());
   b.CreateCondBr(more.re, body, exit);
   b.SetInsertPoint(body);
+  f.PollCancellation();  // after the test, which may then be rotated to the end of the loop
   HILO_RETURN_IF_ERROR(EmitComputation(f, loop->called_computation(1)));
   b.CreateBr(test);
   b.SetInsertPoint(exit);
+  f.EndLoop(locals);
   return absl::OkStatus();
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
+// Bytes of what a loop carries up to which it is a local of the function, so that LLVM keeps it in registers.
+constexpr int64_t kLoopLocalBytes = 16;
+
 // Functions that receive a pointer to a local treat it as a buffer. Arrays that fit a 16-byte register are aligned to
 // 16 bytes only, so no code may assume more for arrays of that size; others are aligned as buffers are.
 int64_t AlignmentOf(const BufferSlice& slice) {
@@ -138,6 +141,46 @@ llvm::Value* FunctionEmitter::ContextField(int64_t offset, absl::string_view nam
   llvm::Value*& field = context_fields_[offset];
   if (field == nullptr) field = LoadPointer(run_context(), offset / 8, name, 1);
   return field;
+}
+
+absl::StatusOr<std::vector<FunctionEmitter::LoopLocal>> FunctionEmitter::BeginLoop(const HloInstruction* loop) {
+  const HloInstruction* start = loop->operand(0);
+  std::vector<LoopLocal> locals;
+  for (int64_t leaf = 0, leaves = LeafCount(loop->shape()); leaf < leaves; ++leaf) {
+    const BufferSlice& slice = program_.assignment().slice(loop, leaf);
+    if ((slice.kind != StorageKind::kFrame && slice.kind != StorageKind::kOutput) || slice.size > kLoopLocalBytes ||
+        slice.size == 0)
+      continue;
+    llvm::Value* memory = PointerTo(slice);
+    if (llvm::isa<llvm::AllocaInst>(memory)) continue;  // that of a loop around this one
+    const int64_t alignment = AlignmentOf(slice), bytes = BytesOf(slice);
+    llvm::Type* type = llvm::ArrayType::get(builder_.getInt8Ty(), static_cast<uint64_t>(bytes));
+    llvm::Value* local = context_->EntryAlloca(type, 1, alignment, "carried");
+    pointers_[{static_cast<int>(slice.kind), slice.buffer}] = local;
+    locals.push_back({slice, memory});
+    // Where a counter starts says how far it goes.
+    const HloInstruction* first =
+        start->opcode() == HloOpcode::kTuple && leaves == start->operand_count() ? start->operand(leaf) : nullptr;
+    while (first != nullptr && first->opcode() == HloOpcode::kCopy) first = first->operand(0);
+    if (first != nullptr && first->IsConstant() && first->shape().IsScalar() &&
+        program_.assignment().slice(start->operand(leaf), 0).SameMemory(slice)) {
+      HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, LoadScalar(first));
+      ArrayOf(start->operand(leaf)).Store(*context_, codegen::Index(), value);
+      continue;
+    }
+    builder_.CreateMemCpy(local, llvm::Align(alignment), memory, llvm::Align(alignment),
+                          static_cast<uint64_t>(slice.size));
+  }
+  return locals;
+}
+
+void FunctionEmitter::EndLoop(absl::Span<const LoopLocal> locals) {
+  for (const LoopLocal& local : locals) {
+    llvm::Value*& pointer = pointers_.at({static_cast<int>(local.slice.kind), local.slice.buffer});
+    const llvm::Align alignment(AlignmentOf(local.slice));
+    builder_.CreateMemCpy(local.memory, alignment, pointer, alignment, static_cast<uint64_t>(local.slice.size));
+    pointer = local.memory;
+  }
 }
 
 llvm::Value* FunctionEmitter::PointerTo(const HloInstruction* instruction, int64_t leaf) {

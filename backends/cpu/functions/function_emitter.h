@@ -45,6 +45,16 @@ class FunctionEmitter : public codegen::KernelFunction {
   llvm::Value* PointerTo(const BufferSlice& slice);
   llvm::Value* PointerTo(const HloInstruction* instruction, int64_t leaf = 0);
 
+  // A small leaf of a loop's state whose memory other functions access, too, and which is a local variable meanwhile.
+  struct LoopLocal {
+    BufferSlice slice;
+    llvm::Value* memory;
+  };
+  // Copies the small leaves of the state into locals, for LLVM to keep in registers, and back after the loop. A run
+  // that is stopped in between has no results.
+  absl::StatusOr<std::vector<LoopLocal>> BeginLoop(const HloInstruction* loop);
+  void EndLoop(absl::Span<const LoopLocal> locals);
+
   // Returns true if the first leaf is in a local variable of this function, which LLVM may keep in registers.
   bool IsLocal(const HloInstruction* instruction) const;
   // Returns true if the memory of the first leaf was last written as vectors: reading locals as they were written keeps

@@ -73,6 +73,13 @@ absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& n
     function->addParamAttr(i, llvm::Attribute::NonNull);
   }
   function->addParamAttr(1, llvm::Attribute::getWithAlignment(module->getContext(), llvm::Align(64)));
+  // The table of a function of chunks has pointers into the frame. Other functions alone access theirs while they run,
+  // so that what a loop carries in the frame may be in registers.
+  if (!chunks && frame_bytes_ > 0) {
+    function->addParamAttr(1, llvm::Attribute::NoAlias);
+    function->addParamAttr(1, llvm::Attribute::Writable);
+    function->addDereferenceableParamAttr(1, static_cast<uint64_t>(frame_bytes_));
+  }
   return function;
 }
 

@@ -33,7 +33,10 @@ class ProgramEmitter {
   bool IsSequential(const HloComputation* computation) const { return sequential_.contains(computation); }
 
   // The scope being emitted, and the number of its parameter leaves; output pointers follow them.
-  void BeginScope(const BufferAssignment::Scope& scope) { parameter_leaves_ = scope.parameter_leaves; }
+  void BeginScope(const BufferAssignment::Scope& scope) {
+    parameter_leaves_ = scope.parameter_leaves;
+    frame_bytes_ = scope.frame_bytes;
+  }
   int64_t parameter_leaves() const { return parameter_leaves_; }
 
   // The constants of the assignment and of fused computations.
@@ -66,6 +69,7 @@ class ProgramEmitter {
   absl::flat_hash_map<const Literal*, int64_t> constant_numbers_;
   absl::flat_hash_map<std::string, int64_t> function_names_;
   int64_t parameter_leaves_ = 0;
+  int64_t frame_bytes_ = 0;
 };
 
 }  // namespace hilo::cpu

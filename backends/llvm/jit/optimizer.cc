@@ -4,6 +4,15 @@
 // and have nothing to find; docs/measured_and_rejected.md has the figures for what else was tried.
 #include "backends/llvm/jit/optimizer.h"
 
+#include <optional>
+
+#include "llvm/Analysis/InstructionSimplify.h"
+#include "llvm/Analysis/MemorySSA.h"
+#include "llvm/Analysis/MemorySSAUpdater.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -15,17 +24,93 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopRotationUtils.h"
 
 namespace hilo::codegen {
 namespace {
+
+// Instructions of a loop's condition up to which it is copied to the front of the loop.
+constexpr unsigned kMostRotated = 64;
+
+// Moves the condition of a loop to its end, and a copy of it to the front: what the condition and the body both compute
+// is then known to the next iteration. LLVM's own pass (llvm/Transforms/Scalar/LoopRotation.h) copies less.
+class LoopRotation : public llvm::PassInfoMixin<LoopRotation> {
+ public:
+  static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& /*manager*/,
+                                     llvm::LoopStandardAnalysisResults& results, llvm::LPMUpdater& /*updater*/) {
+    std::optional<llvm::MemorySSAUpdater> memory;
+    if (results.MSSA != nullptr) memory.emplace(results.MSSA);
+    const llvm::SimplifyQuery query(loop.getHeader()->getModule()->getDataLayout());
+    if (!llvm::LoopRotation(&loop, &results.LI, &results.TTI, &results.AC, &results.DT, &results.SE,
+                            memory.has_value() ? &*memory : nullptr, query, /*RotationOnly=*/false, kMostRotated,
+                            /*IsUtilMode=*/false))
+      return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved = llvm::getLoopPassPreservedAnalyses();
+    if (results.MSSA != nullptr) preserved.preserve<llvm::MemorySSAAnalysis>();
+    return preserved;
+  }
+};
+
+// Replaces minima, maxima and comparisons with constants that the trip count of a loop decides, such as the bounds of
+// an index that is its counter.
+class LoopBounds : public llvm::PassInfoMixin<LoopBounds> {
+ public:
+  static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& /*manager*/,
+                                     llvm::LoopStandardAnalysisResults& results, llvm::LPMUpdater& /*updater*/) {
+    bool changed = false;
+    for (llvm::BasicBlock* block : loop.blocks()) {
+      if (results.LI.getLoopFor(block) != &loop) continue;
+      for (llvm::Instruction& instruction : llvm::make_early_inc_range(*block)) {
+        llvm::Value* known = Known(instruction, results.SE);
+        if (known == nullptr) continue;
+        results.SE.forgetValue(&instruction);
+        instruction.replaceAllUsesWith(known);
+        instruction.eraseFromParent();
+        changed = true;
+      }
+    }
+    if (!changed) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved = llvm::getLoopPassPreservedAnalyses();
+    if (results.MSSA != nullptr) preserved.preserve<llvm::MemorySSAAnalysis>();
+    return preserved;
+  }
+
+ private:
+  // Returns the value that `instruction` always has; null if none is known.
+  static llvm::Value* Known(llvm::Instruction& instruction, llvm::ScalarEvolution& evolution) {
+    auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
+    auto* bound = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
+    if (compare == nullptr && bound == nullptr) return nullptr;
+    llvm::Value* x = instruction.getOperand(0);
+    auto* constant = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
+    if (constant == nullptr) return nullptr;
+    const llvm::SCEV* value = evolution.getSCEV(x);
+    if (!llvm::SCEVExprContains(value, [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVAddRecExpr>(part); }))
+      return nullptr;
+    const auto predicate = compare != nullptr ? compare->getPredicate() : bound->getPredicate();
+    const std::optional<bool> holds = evolution.evaluatePredicate(predicate, value, evolution.getSCEV(constant));
+    if (!holds.has_value()) {
+      // An equal operand is a bound's value, too.
+      const auto other = llvm::CmpInst::getNonStrictPredicate(predicate);
+      if (bound == nullptr || !evolution.isKnownPredicate(other, value, evolution.getSCEV(constant))) return nullptr;
+      return x;
+    }
+    if (compare != nullptr) return llvm::ConstantInt::getBool(instruction.getType(), *holds);
+    return *holds ? x : constant;
+  }
+};
 
 llvm::ModulePassManager FastPipeline() {
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   functions.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(llvm::SimplifyCFGPass());
+  functions.addPass(llvm::createFunctionToLoopPassAdaptor(LoopRotation(), /*UseMemorySSA=*/false));
   functions.addPass(llvm::InstCombinePass());
-  functions.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  loops.addPass(LoopBounds());
+  functions.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   functions.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(llvm::DSEPass());
   functions.addPass(llvm::ADCEPass());
