@@ -172,9 +172,20 @@ class RowFusion : public FusionPass {
       last = i;
     }
     last = LeaveOutResults(order, first, last, group, &below);
+    const int64_t lowest = AddProducers(order, first, last, floor, below, group);
+    const int64_t last_sibling = AddSiblings(order, lowest, last, group);
+    if (last_sibling > last) AddProducers(order, lowest, last_sibling, floor, {}, group);
+    last = std::max(last, last_sibling);
+    AddEarlier(order, index, floor, last, group);
+    return last;
+  }
+
+  // Adds producers from order[floor] on, if no path leads from them through `below`, whose instructions depend on the
+  // group. Returns the index of the first one, or `lowest`.
+  int64_t AddProducers(const std::vector<HloInstruction*>& order, int64_t lowest, int64_t last, int64_t floor,
+                       const absl::flat_hash_set<const HloInstruction*>& below, Group* group) const {
     // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
-    int64_t lowest = first;
     for (int64_t i = last; i >= floor && lowest - i <= kReach; --i) {
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || below.contains(instruction)) continue;
@@ -190,8 +201,66 @@ class RowFusion : public FusionPass {
         above.insert(instruction);
       }
     }
-    AddEarlier(order, index, floor, last, group);
+    return lowest;
+  }
+
+  // Adds reductions of the rows that read, element by element, what others compute from the group's elements, such as
+  // the components of a force: computed apart, the elements would be an array in memory, or computed several times.
+  // Returns the index of the last one, or `last`.
+  int64_t AddSiblings(const std::vector<HloInstruction*>& order, int64_t lowest, int64_t last, Group* group) const {
+    const auto count = static_cast<int64_t>(order.size());
+    absl::flat_hash_set<const HloInstruction*>
+        below;  // reductions of the group, and what depends on them or is outside
+    absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
+    int64_t siblings = 0;
+    for (int64_t i = lowest; i < count && i - last <= kReach && siblings < options_.most_siblings; ++i) {
+      HloInstruction* instruction = order[i];
+      const auto reads = [&](const HloInstruction* operand) {
+        return between.contains(operand) || (group->Has(operand) && group->space.IsFull(operand->shape()));
+      };
+      const auto operands = instruction->operands();
+      if (absl::c_any_of(operands, [&](const HloInstruction* operand) { return below.contains(operand); })) {
+        below.insert(instruction);
+        continue;
+      }
+      if (group->Has(instruction)) {
+        if (instruction->opcode() == HloOpcode::kReduce) below.insert(instruction);
+        continue;
+      }
+      if (absl::c_none_of(operands, [&](const HloInstruction* operand) {
+            return between.contains(operand) || group->Has(operand);
+          }))
+        continue;
+      const bool stays = absl::c_any_of(operands, reads) && group->HasRoomFor(instruction) &&
+                         !instruction->HasControlDependencies() && !instruction->HasSideEffect();
+      if (stays && IsReduction(instruction, group->space) && instruction->operand(1)->IsConstant()) {
+        AddWith(instruction, between, group);
+        ++group->reductions;
+        ++siblings;
+        last = std::max(last, i);
+      } else if (stays && IsElementwise(instruction->opcode()) && target_.IsFusible(*instruction) &&
+                 StaysInRow(*instruction, group->space) && instruction->users().size() == 1) {
+        between.insert(instruction);
+      } else {
+        below.insert(instruction);
+      }
+    }
     return last;
+  }
+
+  // Adds `instruction` and those of `between` that it depends on.
+  static void AddWith(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& between,
+                      Group* group) {
+    std::vector<const HloInstruction*> work = {instruction};
+    while (!work.empty()) {
+      const HloInstruction* member = work.back();
+      work.pop_back();
+      if (group->Has(member)) continue;
+      group->Add(member, true);
+      for (const HloInstruction* operand : member->operands()) {
+        if (between.contains(operand)) work.push_back(operand);
+      }
+    }
   }
 
   // Takes expensive functions of one value a row, and what only depends on them, out of a group from order[first] to

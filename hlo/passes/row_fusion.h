@@ -13,6 +13,8 @@ namespace hilo {
 
 struct RowFusionOptions {
   int64_t most_reductions;
+  // Further reductions that read what others compute, for a kernel that computes such together.
+  int64_t most_siblings = 0;
   // Returns true if the backend has a good kernel for a fusion that is a row group.
   std::function<bool(const HloInstruction& fusion)> accepts;
   // Rows from which on expensive functions of one value a row, on which no element of a row depends, are left to a loop

@@ -13,6 +13,8 @@ namespace {
 
 // Those of a softmax, a layer norm, a variance. Longer chains have more expensive values than results to keep them.
 constexpr int64_t kMostRowReductions = 2;
+// Such as the components of a force. Their sums share the registers.
+constexpr int64_t kMostRowSiblings = 3;
 // Rows for which a loop of its own pays for a function of one value each, such as a logarithm: some 7 ns a row are
 // saved.
 constexpr int64_t kLeastSeparateRows = 256;
@@ -49,6 +51,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
                    MakeFactorTransposition(with_traits(IsFasterTransposed)), MakeCse(), MakeLoopInvariantMotion());
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
+                                               .most_siblings = kMostRowSiblings,
                                                .accepts = with_traits(is_row_kernel),
                                                .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/row_plan.h"
@@ -230,6 +231,9 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
     block /= 2;
   if (block < kLeastBlockRows) block = 1;
   std::vector<int64_t> tile = RowTile(space.columns, plan->width, /*is_float_sum=*/true);
+  size_t together = 1;
+  for (const RowPhase& phase : plan->phases) together = std::max(together, phase.reduces.size());
+  tile[0] = std::max<int64_t>(1, tile[0] / static_cast<int64_t>(absl::bit_ceil(together)));
   tile.push_back(block);
   return KernelConfig{.kind = KernelKind::kCachedRows,
                       .width = plan->width,

@@ -18,27 +18,68 @@ namespace {
 using codegen::Index;
 using codegen::LaneIndex;
 
-// The terms of a reduction, some of whose members are stored as they are computed.
-class StoringTerms : public codegen::ReduceTerms {
+// The terms of reductions of the same dimensions, one after the other; some of what they compute is stored.
+class StoringTerms : public codegen::Terms {
  public:
-  StoringTerms(FunctionEmitter& f, const HloInstruction& reduce, const HloInstruction* instruction,
-               std::vector<KeptRow> keeps)
-      : ReduceTerms(f.elements(), ReductionOf(reduce)), f_(f), instruction_(instruction), keeps_(std::move(keeps)) {}
+  StoringTerms(FunctionEmitter& f, const HloInstruction* instruction, const RowPhase& phase, std::vector<KeptRow> keeps)
+      : StoringTerms(f, instruction, TermsOf(f, phase), std::move(keeps)) {}
 
+  absl::StatusOr<Elements> Start() override {
+    return Concatenate([](codegen::ReduceTerms& part, size_t) { return part.Start(); });
+  }
+  absl::StatusOr<Elements> Identity() override {
+    return Concatenate([](codegen::ReduceTerms& part, size_t) { return part.Identity(); });
+  }
   absl::StatusOr<Elements> Add(const Elements& running, absl::Span<const LaneIndex> kept,
                                absl::Span<const LaneIndex> reduced) override {
-    HILO_ASSIGN_OR_RETURN(Elements sum, ReduceTerms::Add(running, kept, reduced));
-    const Index index = IndexOf(kept, reduced);
+    HILO_ASSIGN_OR_RETURN(Elements sums, Concatenate([&](codegen::ReduceTerms& part, size_t i) {
+                            return part.Add({running[i]}, kept, reduced);
+                          }));
+    const Index index = parts_[0].IndexOf(kept, reduced);
     for (const KeptRow& keep : keeps_) {
       HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, f_.elements().Generate(keep.member, index));
       f_.ArrayOf(instruction_, keep.leaf).Store(f_.context(), index, value);
     }
-    return sum;
+    return sums;
+  }
+  absl::StatusOr<Elements> Merge(const Elements& earlier, const Elements& later) override {
+    return Concatenate([&](codegen::ReduceTerms& part, size_t i) { return part.Merge({earlier[i]}, {later[i]}); });
   }
 
  private:
+  StoringTerms(FunctionEmitter& f, const HloInstruction* instruction, std::vector<codegen::ReduceTerms> parts,
+               std::vector<KeptRow> keeps)
+      : Terms(f.elements(), parts[0].kept(), parts[0].reduced(), TypesOf(parts)),
+        f_(f),
+        instruction_(instruction),
+        parts_(std::move(parts)),
+        keeps_(std::move(keeps)) {}
+
+  static std::vector<codegen::ReduceTerms> TermsOf(FunctionEmitter& f, const RowPhase& phase) {
+    std::vector<codegen::ReduceTerms> parts;
+    for (const HloInstruction* reduce : phase.reduces) parts.emplace_back(f.elements(), ReductionOf(*reduce));
+    return parts;
+  }
+  static std::vector<PrimitiveType> TypesOf(const std::vector<codegen::ReduceTerms>& parts) {
+    std::vector<PrimitiveType> types;
+    for (const codegen::ReduceTerms& part : parts) types.push_back(part.types()[0]);
+    return types;
+  }
+
+  // Each reduction has one array, and so one value.
+  absl::StatusOr<Elements> Concatenate(
+      absl::FunctionRef<absl::StatusOr<Elements>(codegen::ReduceTerms& part, size_t i)> make) {
+    Elements all;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(const Elements values, make(parts_[i], i));
+      all.push_back(values[0]);
+    }
+    return all;
+  }
+
   FunctionEmitter& f_;
   const HloInstruction* instruction_;
+  std::vector<codegen::ReduceTerms> parts_;
   const std::vector<KeptRow> keeps_;
 };
 
@@ -55,15 +96,15 @@ class RowKernel {
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const RowPhase& phase = plan_.phases[p];
       HILO_RETURN_IF_ERROR(LoadRowValues(phase));
-      if (phase.reduce == nullptr) {
+      if (phase.reduces.empty()) {
         HILO_RETURN_IF_ERROR(StoreFull());
         return StoreRowResults([&](absl::Span<const int64_t> dimensions) { return Index(RowIndices(dimensions)); });
       }
       const std::vector<KeptRow> keeps = KeepsOf(p);
-      StoringTerms terms(f_, *phase.reduce, kernel_.instruction, keeps);
+      StoringTerms terms(f_, kernel_.instruction, phase, keeps);
       HILO_ASSIGN_OR_RETURN(const Elements sum, SumInLanes(f_, terms, width_, kernel_.config.tile[0],
                                                            kernel_.config.tile[1], RowIndices(terms.kept())));
-      f_.SetValue(phase.reduce, {.value = sum[0]});
+      for (size_t i = 0; i < sum.size(); ++i) f_.SetValue(phase.reduces[i], {.value = sum[i]});
       ReadKept(keeps);
     }
     return absl::OkStatus();
@@ -81,9 +122,9 @@ class RowKernel {
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const RowPhase& phase = plan_.phases[p];
       HILO_RETURN_IF_ERROR(ComputeRowValues(phase, block));
-      if (phase.reduce == nullptr) break;
+      if (phase.reduces.empty()) break;
       const std::vector<KeptRow> keeps = KeepsOf(p);
-      StoringTerms terms(f_, *phase.reduce, kernel_.instruction, keeps);
+      StoringTerms terms(f_, kernel_.instruction, phase, keeps);
       const auto position = [&](llvm::Value* i) -> absl::StatusOr<std::vector<LaneIndex>> {
         HILO_RETURN_IF_ERROR(EnterRow(phase, block, i));
         return RowIndices(terms.kept());
@@ -91,7 +132,7 @@ class RowKernel {
       HILO_ASSIGN_OR_RETURN(const Elements sum, SumBlockInLanes(f_, terms, width_, kernel_.config.tile[0],
                                                                 kernel_.config.tile[1], block, position));
       LeaveRows();
-      AddRowValue(phase.reduce, sum[0], block);
+      for (size_t i = 0; i < sum.size(); ++i) AddRowValue(phase.reduces[i], sum[i], block);
       ReadKept(keeps);
     }
     if (HasFull()) {

@@ -6,6 +6,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
 namespace {
@@ -17,13 +18,21 @@ constexpr int64_t kLeastVectors = 4, kLeastVectorsOfManyRows = 2, kManyRows = 10
 // Elements of the longest rows, of which the arrays of a group fit into the second cache.
 constexpr int64_t kMostColumns = 1 << 15;
 
+// Returns true if one loop over a row can compute both reductions.
+bool SumsTogether(const HloInstruction& a, const HloInstruction& b) {
+  return ShapeUtil::SameDimensions(a.operand(0)->shape(), b.operand(0)->shape()) &&
+         a.attrs<ReduceAttrs>().dimensions == b.attrs<ReduceAttrs>().dimensions;
+}
+
 // Computes what each phase evaluates: up to reductions, and up to what earlier phases keep.
 void Evaluate(CachedRowsPlan* plan) {
   absl::flat_hash_set<const HloInstruction*> kept;
   for (RowPhase& phase : plan->phases) {
     phase.evaluated.clear();
-    std::vector<const HloInstruction*> work = plan->group.roots;
-    if (phase.reduce != nullptr) work.assign(phase.reduce->operands().begin(), phase.reduce->operands().end());
+    std::vector<const HloInstruction*> work;
+    for (const HloInstruction* reduce : phase.reduces)
+      work.insert(work.end(), reduce->operands().begin(), reduce->operands().end());
+    if (phase.reduces.empty()) work = plan->group.roots;
     while (!work.empty()) {
       const HloInstruction* member = work.back();
       work.pop_back();
@@ -67,7 +76,7 @@ bool KeepExpensive(CachedRowsPlan* plan) {
     }
     if (times < 2) continue;
     const std::optional<int64_t> leaf = FreeLeaf(*plan, member);
-    if (!leaf.has_value() || !ShapeUtil::SameDimensions(member.shape(), first->reduce->operand(0)->shape()))
+    if (!leaf.has_value() || !ShapeUtil::SameDimensions(member.shape(), first->reduces[0]->operand(0)->shape()))
       return false;
     first->keeps.push_back({&member, *leaf});
     Evaluate(plan);
@@ -98,18 +107,26 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
     plan.width = std::min(plan.width, codegen::PreferredWidth(&array, target));
   };
   for (const auto& level : plan.group.levels) {
+    const size_t first = plan.phases.size();
     for (const HloInstruction* reduce : level) {
       const PrimitiveType type = reduce->shape().element_type();
       const std::optional<HloOpcode> opcode = ReductionOp(*reduce->called_computation());
       if (!opcode.has_value() || !IdentityOf(*opcode, type).has_value() || IsSmallFloatType(type)) return std::nullopt;
       use(*reduce->operand(0));
-      plan.phases.push_back({.reduce = reduce});
+      const auto together =
+          std::find_if(plan.phases.begin() + static_cast<ptrdiff_t>(first), plan.phases.end(),
+                       [&](const RowPhase& phase) { return SumsTogether(*phase.reduces[0], *reduce); });
+      if (together != plan.phases.end()) {
+        together->reduces.push_back(reduce);
+      } else {
+        plan.phases.push_back({.reduces = {reduce}});
+      }
     }
   }
   for (const HloInstruction* root : plan.group.roots) {
     if (plan.group.space.IsFull(root->shape())) use(*root);
   }
-  plan.phases.push_back({.reduce = nullptr});
+  plan.phases.push_back({.reduces = {}});
   const int64_t least = plan.group.space.rows >= kManyRows ? kLeastVectorsOfManyRows : kLeastVectors;
   if (plan.width == 1 || columns < least * plan.width || !KeepExpensive(&plan)) return std::nullopt;
   return plan;

@@ -21,9 +21,10 @@ struct KeptRow {
 
 // A pass over the row.
 struct RowPhase {
-  const HloInstruction* reduce;                          // null: the last phase, which writes the results
-  absl::flat_hash_set<const HloInstruction*> evaluated;  // members that it computes or reads
-  std::vector<KeptRow> keeps;
+  // Of the same dimensions, computed together; empty: the last phase, which writes the results.
+  std::vector<const HloInstruction*> reduces;
+  absl::flat_hash_set<const HloInstruction*> evaluated = {};  // members that it computes or reads
+  std::vector<KeptRow> keeps = {};
 };
 
 struct CachedRowsPlan {
