@@ -2,19 +2,24 @@
 // dimensions below them.
 //
 // A row of 2h real numbers is viewed as h complex ones; their transform and a pass over its pairs k and
-// h - k give the h + 1 results. Rows of odd length are converted to complex ones whose imaginary part is
-// 0.
+// h - k give the h + 1 results. Rows of odd length are matrices (odd_rows.h), or, without a factor for that, converted
+// to complex ones whose imaginary part is 0.
 #include "backends/cpu/fft/fft.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "backends/cpu/fft/odd_rows.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu::fft {
 namespace {
+
+// Rows of odd length that are so few and take so many nanoseconds are each worth all threads.
+constexpr int64_t kFewRows = 16;
+constexpr double kLongRow = 40000;
 
 template <typename T>
 class TypedFft : public Fft {
@@ -48,7 +53,12 @@ class TypedFft : public Fft {
     row_length_ = lengths.back();
     const bool real = type == FftType::kRfft || type == FftType::kIrfft;
     halved_ = real && row_length_ % 2 == 0;
-    HILO_ASSIGN_OR_RETURN(rows_, RowFft<T>::Create(halved_ ? row_length_ / 2 : row_length_));
+    if (real && !halved_) {
+      HILO_ASSIGN_OR_RETURN(odd_rows_, OddRows<T>::Create(row_length_));
+    }
+    if (odd_rows_ == nullptr) {
+      HILO_ASSIGN_OR_RETURN(rows_, RowFft<T>::Create(halved_ ? row_length_ / 2 : row_length_));
+    }
     row_count_ = batch;
     long double points = static_cast<long double>(row_length_);
     for (size_t d = 0; d + 1 < lengths.size(); ++d) {
@@ -114,12 +124,13 @@ class TypedFft : public Fft {
   // Splits rows into parts of whole vectors; a few long rows are each split across all threads.
   absl::Status ForRows(const Workers& workers,
                        absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
-    if (rows_->SharesRows(row_count_)) {
+    const double row_cost = odd_rows_ != nullptr ? odd_rows_->cost() : rows_->cost();
+    if (rows_ != nullptr ? rows_->SharesRows(row_count_) : row_count_ < kFewRows && row_cost > kLongRow) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
       return absl::OkStatus();
     }
     const int lanes = HostLaneKernels<T>().lanes;
-    const double cost = (1.3 * rows_->cost() + static_cast<double>(row_length_) * 0.1) * lanes;
+    const double cost = (1.3 * row_cost + static_cast<double>(row_length_) * 0.1) * lanes;
     return ForParts(workers, CeilDiv(row_count_, lanes), cost, [&](int64_t begin, int64_t end) {
       return body(Workers{}, begin * lanes, std::min(row_count_, end * lanes));
     });
@@ -138,6 +149,11 @@ class TypedFft : public Fft {
           for (int64_t i = 0; i < count; ++i) {
             kernels.real_from_half(to + 2 * i * width, to + 2 * i * width, half, w_re_, w_im_);
           }
+          continue;
+        }
+        if (odd_rows_ != nullptr) {
+          HILO_RETURN_IF_ERROR(
+              WithOddRows(count, [&](T* scratch) { return odd_rows_->Run(inside, in + r * n, to, count, scratch); }));
           continue;
         }
         HILO_RETURN_IF_ERROR(
@@ -170,6 +186,11 @@ class TypedFft : public Fft {
           HILO_RETURN_IF_ERROR(Transform(inside, {to, half, to, half, count}, true, scale_));
           continue;
         }
+        if (odd_rows_ != nullptr) {
+          HILO_RETURN_IF_ERROR(WithOddRows(
+              count, [&](T* scratch) { return odd_rows_->RunInverse(inside, from, to, count, scale_, scratch); }));
+          continue;
+        }
         HILO_RETURN_IF_ERROR(
             scratch_.With(2 * count * n * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) -> absl::Status {
               T* rows = reinterpret_cast<T*>(memory);
@@ -181,6 +202,11 @@ class TypedFft : public Fft {
       }
       return absl::OkStatus();
     });
+  }
+
+  absl::Status WithOddRows(int64_t count, absl::FunctionRef<absl::Status(T* scratch)> body) const {
+    return scratch_.With(odd_rows_->scratch_numbers(count) * static_cast<int64_t>(sizeof(T)),
+                         [&](uint8_t* memory) { return body(reinterpret_cast<T*>(memory)); });
   }
 
   // The whole spectrum of a real row of odd length.
@@ -203,7 +229,8 @@ class TypedFft : public Fft {
   int64_t row_length_ = 1, row_count_ = 1;
   bool halved_ = false;  // rows are real and of even length
   T scale_ = 1;
-  std::unique_ptr<RowFft<T>> rows_;
+  std::unique_ptr<RowFft<T>> rows_;  // null if the next one is not
+  std::unique_ptr<OddRows<T>> odd_rows_;
   std::vector<std::unique_ptr<RowFft<T>>> columns_;  // of the other dimensions, major to minor
   AlignedBuffer roots_memory_;
   T* w_re_ = nullptr;

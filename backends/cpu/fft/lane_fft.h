@@ -57,6 +57,18 @@ struct LaneJob {
   T* scratch = nullptr;         // 4 * length * W numbers, aligned to the vector
 };
 
+// The longest columns of OddColumns.
+inline constexpr int kMaxOddColumn = 61;
+
+// Columns of a matrix with `radix`, an odd number of, rows of `count` real numbers, and their results 0 to radix / 2.
+template <typename T>
+struct OddColumns {
+  int radix = 1;
+  int64_t count = 0;
+  const T* twiddles = nullptr;  // [radix / 2 + 1][count][2]: exp(-2 pi i k c / (radix * count))
+  const T* roots = nullptr;     // [radix / 2][radix / 2][2]: cosine and sine of 2 pi k r / radix, k and r from 1
+};
+
 template <typename T>
 struct LaneKernels {
   int lanes = 0;  // W
@@ -66,6 +78,10 @@ struct LaneKernels {
   // 2.
   void (*real_from_half)(const T* z, T* result, int64_t half, const T* w_re, const T* w_im) = nullptr;
   void (*half_from_real)(const T* spectrum, T* z, int64_t half, const T* w_re, const T* w_im) = nullptr;
+  // From the real matrix to the complex one of the columns' results, which are multiplied by the twiddle factors; and
+  // from results divided by them to radix times the columns.
+  void (*from_real)(const OddColumns<T>& columns, const T* x, T* y) = nullptr;
+  void (*to_real)(const OddColumns<T>& columns, const T* y, T* x) = nullptr;
   // out[k] = a[k] * b[k] * scale, complex; swap_a and swap_out swap the real and imaginary parts of a and of the
   // product.
   void (*multiply)(const T* a, bool swap_a, const T* b, T* out, bool swap_out, T scale, int64_t n) = nullptr;

@@ -110,6 +110,28 @@ TEST(FftTest, RowsThatDoNotFillVectors) {
       ExpectAccurate(n, rows);
   }
 }
+// Matrices of columns of 3 to 61 numbers, some with rows of a large prime number, or of fewer than a vector.
+TEST(FftTest, RowsOfOddLengths) {
+  for (int64_t n : {105, 121, 225, 289, 377, 437, 501, 1001}) {
+    for (int64_t rows : {1, 17}) ExpectAccurate(n, rows);
+  }
+}
+// A number that is infinite, or very large, is one of its own row alone.
+TEST(FftTest, RealRowsAreApart) {
+  for (int64_t n : {225, 377, 997}) {
+    auto fft = Fft::Create(F32, FftType::kRfft, 20, {n});
+    ASSERT_TRUE(fft.ok());
+    std::vector<float> in = Noise<float>(20 * n, n), alone(20 * (n + 1)), beside(20 * (n + 1));
+    ASSERT_TRUE((*fft)->Run({}, in.data(), alone.data()).ok());
+    in[3 * n + 5] = INFINITY;
+    in[7 * n] = 1e30f;
+    ASSERT_TRUE((*fft)->Run({}, in.data(), beside.data()).ok());
+    for (int64_t row = 0; row < 20; ++row) {
+      if (row == 3 || row == 7) continue;
+      for (int64_t k = row * (n + 1); k < (row + 1) * (n + 1); ++k) ASSERT_EQ(alone[k], beside[k]) << n << ", " << row;
+    }
+  }
+}
 TEST(FftTest, LongerLengths) {
   for (int64_t n : {256, 343, 500, 512, 625, 729, 961, 1000, 1009, 1024, 2000, 2003, 2048}) ExpectAccurate(n, 2);
 }
