@@ -60,25 +60,25 @@ llvm::Value* StripLoader::AtMost(llvm::Value* index, int64_t limit) {
   return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, index, Int(limit));
 }
 
-StripLoader::Place StripLoader::PlaceOf(const Group& group, llvm::Value* position, llvm::Value* depth) {
-  Place place{.position = Plus(position, group.position), .depth = Plus(depth, group.depth), .inside = nullptr};
+StripLoader::Source StripLoader::SourceOf(const Group& group, llvm::Value* position, llvm::Value* depth) {
+  Source source{.position = Plus(position, group.position), .depth = Plus(depth, group.depth), .inside = nullptr};
   if (side_.positions % sizes_.positions != 0 || group.exists != nullptr || sizes_.begins_anywhere)
-    place.position = AtMost(place.position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
+    source.position = AtMost(source.position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
   if (sizes_.depth % sizes_.strip != 0) {
-    place.inside = b_.CreateICmpULT(place.depth, Int(sizes_.depth));
-    place.depth = AtMost(place.depth, sizes_.depth - (side_.depth_is_minor ? sizes_.group : 1));
+    source.inside = b_.CreateICmpULT(source.depth, Int(sizes_.depth));
+    source.depth = AtMost(source.depth, sizes_.depth - (side_.depth_is_minor ? sizes_.group : 1));
   }
-  return place;
+  return source;
 }
 
 absl::StatusOr<Carried> StripLoader::Load(llvm::Value* batch, llvm::Value* position, llvm::Value* depth) {
   Carried all;
   for (const Group& group : Groups()) {
-    const Place place = PlaceOf(group, position, depth);
-    HILO_ASSIGN_OR_RETURN(const Elements elements, side_.elements(batch, place.position, place.depth, sizes_.group));
+    const Source source = SourceOf(group, position, depth);
+    HILO_ASSIGN_OR_RETURN(const Elements elements, side_.elements(batch, source.position, source.depth, sizes_.group));
     for (llvm::Value* cells : TogetherOf(elements)) {
       llvm::Value* zero = llvm::Constant::getNullValue(cells->getType());
-      all.push_back(place.inside == nullptr ? cells : b_.CreateSelect(place.inside, cells, zero));
+      all.push_back(source.inside == nullptr ? cells : b_.CreateSelect(source.inside, cells, zero));
     }
   }
   return all;
@@ -90,11 +90,11 @@ absl::Status StripLoader::StartCopies(llvm::Value* batch, llvm::Value* position,
   const Strip strip = StripOf(number);
   const int64_t bytes = sizes_.group * KernelEmitter::CellBytes(layout_.cell);
   for (const Group& group : Groups()) {
-    const Place place = PlaceOf(group, position, depth);
+    const Source source = SourceOf(group, position, depth);
     const auto copy = [&]() -> absl::Status {
-      HILO_ASSIGN_OR_RETURN(llvm::Value * from, side_.address(batch, place.position, place.depth));
+      HILO_ASSIGN_OR_RETURN(llvm::Value * from, side_.address(batch, source.position, source.depth));
       llvm::Value* to = b_.CreateInBoundsGEP(layout_.cell, strip.cells[0], strip.Cell(b_, group.position, group.depth));
-      return k_.StartCopy(to, from, bytes, place.inside);
+      return k_.StartCopy(to, from, bytes, source.inside);
     };
     HILO_RETURN_IF_ERROR(group.exists == nullptr ? copy() : k_.If("group", group.exists, copy));
   }

@@ -83,8 +83,8 @@ class StripLoader {
     llvm::Value *position, *depth;
     llvm::Value* exists;  // null: always
   };
-  // A group in the matrix, or another one in its place.
-  struct Place {
+  // The elements of the matrix that a group is loaded from; others, which exist, if it is outside.
+  struct Source {
     llvm::Value *position, *depth;
     llvm::Value* inside;  // false: its elements are 0; null: always true
   };
@@ -98,7 +98,7 @@ class StripLoader {
   }
 
   std::vector<Group> Groups();
-  Place PlaceOf(const Group& group, llvm::Value* position, llvm::Value* depth);
+  Source SourceOf(const Group& group, llvm::Value* position, llvm::Value* depth);
   // The number of a group's elements that are stored together, as the cells of a line are adjacent.
   int64_t Together() const;
   codegen::Carried TogetherOf(const Elements& elements);
