@@ -15,6 +15,9 @@
 namespace hilo {
 namespace {
 
+// Instructions between the product and the result: a transpose and a convert, in either order, and another convert.
+constexpr int kMostAfterProduct = 3;
+
 bool IsFloat(const HloInstruction& instruction) {
   return instruction.shape().IsArray() && IsFloatingPointType(instruction.shape().element_type());
 }
@@ -176,8 +179,7 @@ class AttentionMatcher {
       }
       if (!MatchDimensions(&attention)) continue;
       attention.members.push_back(&product_);
-      attention.result = Transposed(weights);
-      if (attention.result != &product_) attention.members.push_back(attention.result);
+      FollowResult(&attention);
       return attention;
     }
     return std::nullopt;
@@ -206,17 +208,28 @@ class AttentionMatcher {
     return dimensions;
   }
 
-  // Returns the transpose that is all that reads the product, if features are adjacent in its result; else the product.
-  const HloInstruction* Transposed(int64_t weights) const {
-    if (product_.IsRoot() || product_.user_count() != 1 || !product_.control_successors().empty()) return &product_;
-    const HloInstruction* user = product_.users()[0];
-    const DotSide values = weights == 0 ? RhsOf(product_) : LhsOf(product_);
-    const auto features = static_cast<int64_t>(values.batch.size() + values.free.size()) - 1;
-    const int64_t last_feature = weights == 0 ? product_.shape().rank() - 1 : features;
-    if (user->opcode() != HloOpcode::kTranspose || !user->control_predecessors().empty() || values.free.empty() ||
-        user->attrs<TransposeAttrs>().dimensions.back() != last_feature)
-      return &product_;
-    return user;
+  // Adds what is computed from the product alone: a transpose, if features stay adjacent, and converts.
+  void FollowResult(Attention* attention) const {
+    const DotSide values = attention->weights_operand == 0 ? RhsOf(product_) : LhsOf(product_);
+    int64_t last_feature = attention->weights_operand == 0
+                               ? product_.shape().rank() - 1
+                               : static_cast<int64_t>(values.batch.size() + values.free.size()) - 1;
+    bool may_transpose = !values.free.empty();
+    attention->result = &product_;
+    for (int i = 0; i < kMostAfterProduct; ++i) {
+      const HloInstruction& last = *attention->result;
+      if (last.IsRoot() || last.user_count() != 1 || !last.control_successors().empty()) return;
+      const HloInstruction& user = *last.users()[0];
+      if (!user.control_predecessors().empty()) return;
+      if (user.opcode() == HloOpcode::kTranspose && may_transpose &&
+          user.attrs<TransposeAttrs>().dimensions.back() == last_feature) {
+        may_transpose = false;
+      } else if (user.opcode() != HloOpcode::kConvert || !IsFloat(user)) {
+        return;
+      }
+      attention->result = &user;
+      attention->members.push_back(&user);
+    }
   }
 
   bool MatchDimensions(Attention* attention) const {
@@ -252,8 +265,11 @@ class AttentionMatcher {
 
 std::optional<Attention> AttentionOf(const HloInstruction& instruction) {
   const HloInstruction* root = HeroOf(&instruction);
-  const bool is_transposed = root != &instruction && root->opcode() == HloOpcode::kTranspose;
-  const HloInstruction* product = is_transposed ? root->operand(0) : root;
+  const HloInstruction* product = root;
+  for (int i = 0; i < kMostAfterProduct && root != &instruction; ++i) {
+    if (product->opcode() == HloOpcode::kTranspose || product->opcode() == HloOpcode::kConvert)
+      product = product->operand(0);
+  }
   if (product->opcode() != HloOpcode::kDot) return std::nullopt;
   std::optional<Attention> attention = AttentionMatcher(*product).Match();
   if (attention.has_value() && root != &instruction && attention->result != root) return std::nullopt;

@@ -23,12 +23,13 @@ namespace hilo {
 
 struct Attention {
   const HloInstruction* product = nullptr;  // the dot of weights and values
-  const HloInstruction* result = nullptr;   // the product, or its transpose, if only that reads it
-  const HloInstruction* scores = nullptr;   // the dot of queries and keys
-  const HloInstruction* logits = nullptr;   // x: depends on `scores` and on what is outside
-  int64_t weights_operand = 0;              // of the product: 0 or 1
-  int64_t keys_operand = 0;                 // of the scores: 0 or 1
-  int64_t key_dimension = 0;                // of the logits
+  // The product, or the last of a transpose and converts that each are all that reads what is before.
+  const HloInstruction* result = nullptr;
+  const HloInstruction* scores = nullptr;  // the dot of queries and keys
+  const HloInstruction* logits = nullptr;  // x: depends on `scores` and on what is outside
+  int64_t weights_operand = 0;             // of the product: 0 or 1
+  int64_t keys_operand = 0;                // of the scores: 0 or 1
+  int64_t key_dimension = 0;               // of the logits
   // The dimension of the logits that each dimension of the scores, and of the weights, is; -1: none, as its size is 1.
   std::vector<int64_t> score_dimensions, weight_dimensions;
   // All instructions from the scores to the result, operands first. Only the result is read by others.

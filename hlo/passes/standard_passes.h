@@ -54,8 +54,9 @@ std::unique_ptr<HloPass> MakeExpander(const Target* target);
 std::unique_ptr<HloPass> MakeSupportCheck(const Target* target);
 // "cse": common subexpression elimination.
 std::unique_ptr<HloPass> MakeCse();
-// "simplify": rewrite rules that reduce work (simplify.cc). `strict`: only those that preserve every bit.
-std::unique_ptr<HloPass> MakeSimplifier(bool strict);
+// "simplify": rewrite rules that reduce work (simplify.cc). `strict`: only those that preserve every bit. `keep_dots`:
+// dots with a vector, as attention of one query has them, do not become sums.
+std::unique_ptr<HloPass> MakeSimplifier(bool strict, bool keep_dots = false);
 // "fold-constants": evaluates instructions whose operands are constants, up to `limit` elements.
 std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
 // "normalize-layout": makes every array row-major; other layouts of the entry's parameters and results become

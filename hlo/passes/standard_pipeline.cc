@@ -25,18 +25,18 @@ PassPipeline StandardPipeline(const Target* target, const StandardPipelineOption
   if (!options.strict) pipeline.AddStage(HloStage::kCore, MakePassList(MakeAsyncToSync(), MakeLoopDotBatching()));
   // What the target emits, with as little of it as possible. Expansion comes first, so that the rules see what it
   // makes; then inlining: they look across it.
-  pipeline.AddStage(
-      HloStage::kCore,
-      Concatenate(MakePassList(MakeAsyncToSync()), std::move(hooks.before_expansion),
-                  MakePassList(MakeExpander(target), MakeFusionInliner(), MakeCallInliner(),
-                               MakeSimplifier(options.strict), MakeConstantFolding(options.constant_folding_limit),
-                               MakeCse(), MakeDce(), MakeSupportCheck(target))),
-      /*max_iterations=*/6);
+  pipeline.AddStage(HloStage::kCore,
+                    Concatenate(MakePassList(MakeAsyncToSync()), std::move(hooks.before_expansion),
+                                MakePassList(MakeExpander(target), MakeFusionInliner(), MakeCallInliner(),
+                                             MakeSimplifier(options.strict, options.keep_dots),
+                                             MakeConstantFolding(options.constant_folding_limit), MakeCse(), MakeDce(),
+                                             MakeSupportCheck(target))),
+                    /*max_iterations=*/6);
   // Row-major from here on; the transposes that this brings are simplified like any other, and leave loops.
-  pipeline.AddStage(HloStage::kLaidOut,
-                    Concatenate(MakePassList(MakeLayoutNormalization(), MakeSimplifier(options.strict), MakeCse(),
-                                             MakeDce(), MakeLoopInvariantMotion()),
-                                std::move(hooks.after_layout), {}));
+  pipeline.AddStage(HloStage::kLaidOut, Concatenate(MakePassList(MakeLayoutNormalization(),
+                                                                 MakeSimplifier(options.strict, options.keep_dots),
+                                                                 MakeCse(), MakeDce(), MakeLoopInvariantMotion()),
+                                                    std::move(hooks.after_layout), {}));
   // Loops and branches must own their computations before anything is placed; then kernels are formed.
   PassList fusion = Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
                                 MakePassList(MakeFusion(target), MakeDce()));

@@ -25,6 +25,7 @@ PassList MakePassList(Passes... passes) {
 struct StandardPipelineOptions {
   bool strict = false;
   int64_t constant_folding_limit = 0;
+  bool keep_dots = false;  // of the simplifier: the backend runs it again, without, once attention is fused
 };
 
 // Passes of a backend, each list in order.

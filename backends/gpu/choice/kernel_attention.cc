@@ -19,13 +19,14 @@
 namespace hilo::gpu {
 namespace {
 
-// A warp has 16 rows: with fewer, most of what tensor cores multiply is thrown away, and the keys of a row should be
-// divided among blocks.
+// A warp has 16 rows. With fewer, tensor cores throw most of what they multiply away, but then all wait for memory.
 constexpr int64_t kWarpRows = 16, kMostWarps = 4;
+// With no more rows than a warp has, parts of the keys have blocks of their own, until there are so many blocks that
+// their copies keep memory busy: 4 x 32 KiB a multiprocessor, of which 18 KiB are on their way in the time of a read.
+// A part has some strips, as nothing is multiplied before the first one is there.
+constexpr int64_t kBusyBlocks = 4 * GpuMachine().multiprocessors, kLeastPartStrips = 4;
 // With fewer keys the logits are no larger than the operands.
 constexpr int64_t kMinKeys = 32;
-// Fragments of factors and results have 16 features.
-constexpr int64_t kPiece = 16;
 // Keys of a strip: the most that fit into shared memory and registers.
 constexpr int64_t kMostStripKeys = 64, kLeastStripKeys = 16;
 constexpr int64_t kSharedBytes = 48 << 10;
@@ -40,7 +41,6 @@ constexpr int kFirstTensorCores = 80;
 constexpr int64_t kTf32Multiplications = LibraryThresholds().gemm_products;
 
 int64_t SizeOf(const std::vector<int64_t>& sizes) { return Product(sizes); }
-int64_t Padded(int64_t features) { return CeilDiv(features, kPiece) * kPiece; }
 
 // Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
 int64_t MinorSize(const DotSide& side) {
@@ -67,17 +67,18 @@ int64_t StepOf(const Attention& attention) {
 }
 
 // Returns true if asynchronous copies fill strips with groups of an operand: what is in memory is what tensor cores
-// multiply, but for F32, which they would cut off rather than round.
-bool CanCopy(const DotSide& side, int64_t group) {
+// multiply. F32, which they would cut off, each of a block's warps would have to round as it reads: one does.
+bool CanCopy(const DotSide& side, int64_t group, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(side.operand->shape().element_type());
-  return bytes == 2 && group * bytes >= kLeastCopiedBytes && !side.operand->IsConstant();
+  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && !side.operand->IsConstant();
 }
 
 // Returns the tile with the most warps, then with copies, then with the most keys, that fits; nullopt: none does.
 std::optional<AttentionTile> TileOf(const Attention& attention) {
   const AttentionSides sides = SidesOf(attention);
-  const int64_t rows = SizeOf(sides.queries.free_sizes), depth = Padded(SizeOf(sides.keys.contracting_sizes)),
-                features = Padded(SizeOf(sides.values.free_sizes)),
+  const int64_t rows = SizeOf(sides.queries.free_sizes),
+                depth = AttentionTile::PaddedFeatures(SizeOf(sides.keys.contracting_sizes)),
+                features = AttentionTile::PaddedFeatures(SizeOf(sides.values.free_sizes)),
                 bytes = PrimitiveTypeByteSize(sides.keys.operand->shape().element_type()), step = StepOf(attention);
   // 16 bytes, or fewer so that all threads have some.
   const auto group = [&](const DotSide& side, int64_t elements, int64_t threads) {
@@ -103,7 +104,7 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
         .copies_strips = copies};
     if (query_bytes + (copies ? 2 : 1) * strip_bytes > kSharedBytes || loaded > kMostLoaded ||
         results + queries + std::max(loaded, logits) > kMostRegisters ||
-        (copies && !(CanCopy(sides.keys, tile.key_group) && CanCopy(sides.values, tile.value_group))))
+        (copies && !(CanCopy(sides.keys, tile.key_group, warps) && CanCopy(sides.values, tile.value_group, warps))))
       return std::nullopt;
     return tile;
   };
@@ -120,11 +121,23 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
   return std::nullopt;
 }
 
+// Returns how many parts of the keys have blocks of their own.
+int64_t PartsOf(const Attention& attention, const AttentionTile& tile) {
+  const AttentionSides sides = SidesOf(attention);
+  const int64_t rows = SizeOf(sides.queries.free_sizes), keys = SizeOf(sides.keys.free_sizes),
+                blocks = SizeOf(sides.queries.batch_sizes);
+  if (rows > kWarpRows || blocks == 0) return 1;
+  const int64_t most = std::max<int64_t>(keys / (kLeastPartStrips * tile.keys), 1),
+                parts = std::min(CeilDiv(kBusyBlocks, blocks), most);
+  return CeilDiv(keys, AttentionTile::PartKeys(keys, parts, tile.keys));
+}
+
 KernelConfig ConfigOf(const Attention& attention, const AttentionTile& tile) {
   const AttentionSides sides = SidesOf(attention);
   KernelConfig config{.kind = KernelKind::kAttention,
                       .width = StepOf(attention),
                       .tile = {tile.threads, tile.rows, tile.keys, tile.key_group, tile.value_group},
+                      .parts = PartsOf(attention, tile),
                       .why = absl::StrCat(SizeOf(sides.queries.free_sizes), " queries, ", SizeOf(sides.keys.free_sizes),
                                           " keys: logits stay in registers")};
   if (tile.shares_queries() || tile.copies_strips) config.tile.push_back(tile.query_group);
@@ -145,7 +158,7 @@ bool TakesAttention(const Attention& attention, const KernelFacts& facts) {
   for (const HloInstruction* dot : {attention.scores, attention.product}) {
     if (SumType(type, type, dot->shape().element_type()) != F32) return false;
   }
-  if (SizeOf(sides.queries.free_sizes) < kWarpRows || SizeOf(sides.keys.free_sizes) < kMinKeys ||
+  if (SizeOf(sides.queries.free_sizes) == 0 || SizeOf(sides.keys.free_sizes) < kMinKeys ||
       SizeOf(sides.keys.contracting_sizes) == 0 || SizeOf(sides.values.free_sizes) == 0)
     return false;
   const std::optional<AttentionTile> tile = TileOf(attention);

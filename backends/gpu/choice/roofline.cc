@@ -120,6 +120,8 @@ double VisiblePart(const Attention& attention) {
   return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
 }
 
+constexpr int64_t kWarpRows = 16;  // of attention
+
 // Of all members, and of what they are fused with. The results are divided, rather than the exponentials.
 double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloInstruction* const> members,
                              const KernelConfig& config) {
@@ -127,15 +129,30 @@ double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloIns
   while (weights->opcode() == HloOpcode::kConvert || weights->opcode() == HloOpcode::kReshape)
     weights = weights->operand(0);
   const PrimitiveType factors = FactorsOf(*attention.scores);
+  // Of rows that a warp multiplies but does not have, too.
+  const int64_t rows = std::max<int64_t>(Product(SidesOf(attention).queries.free_sizes), 1);
+  const double padding = static_cast<double>(CeilDiv(rows, kWarpRows) * kWarpRows) / static_cast<double>(rows);
   double ns = 0;
   for (const HloInstruction* member : members) {
     if (IsProduct(*member)) {
-      ns += ProductNs(*member, UnitOf(config));
+      ns += padding * ProductNs(*member, UnitOf(config));
     } else if (member != weights) {
       ns += InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns;
     }
   }
   return ns * VisiblePart(attention);
+}
+
+// Adds what parts of the keys cost: their sums are written, and another launch reads them.
+void AddAttentionParts(const Attention& attention, const KernelConfig& config, Roofline* roofline) {
+  if (config.parts == 1) return;
+  const AttentionSides sides = SidesOf(attention);
+  const int64_t rows = Product(sides.queries.batch_sizes) * Product(sides.queries.free_sizes),
+                of_row = AttentionTile::PaddedFeatures(Product(sides.values.free_sizes)) + 2;
+  const double bytes = static_cast<double>(2 * config.parts * rows * of_row) * sizeof(float);
+  roofline->bytes += bytes;
+  roofline->memory_ns += bytes / kMachine.bytes_per_ns;
+  roofline->launch_ns += kMachine.launch_ns;
 }
 
 // Returns the time of products of a library, and of a kernel that makes the factors of `products` of the scores.
@@ -230,6 +247,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     if (attention.has_value()) {
       const std::vector<const HloInstruction*> all(members.begin(), members.end());
       roofline.arithmetic_ns += AttentionArithmeticNs(*attention, all, config);
+      AddAttentionParts(*attention, config, &roofline);
     } else if (grid.has_value()) {
       roofline.arithmetic_ns += ScoreGridArithmeticNs(*grid);
       for (const HloInstruction* member : members)
@@ -261,6 +279,7 @@ Roofline AttentionRoofline(const Attention& attention, const KernelConfig& confi
                     .launch_ns = kMachine.launch_ns};
   for (const HloInstruction* array : read) roofline.bytes += BytesOf(*array);
   roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
+  AddAttentionParts(attention, config, &roofline);
   return roofline;
 }
 

@@ -26,11 +26,6 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  if (!options.strict) {
-    hooks.after_layout.push_back(MakeReductionSplit(/*most_results=*/1, [](const HloInstruction& reduce) {
-      return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
-    }));
-  }
   hooks.before_fusion = MakePassList(
       MakeAttentionFusion(target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }),
       MakeAttentionGradientFusion(
@@ -38,7 +33,14 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
           [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
             return TakesScoreGrid(grid, parts, kernels);
           },
-          kMostGridFeatures));
+          kMostGridFeatures),
+      // Dots with a vector that are no attention become sums.
+      MakeSimplifier(options.strict), MakeCse(), MakeDce());
+  if (!options.strict) {
+    hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, [](const HloInstruction& reduce) {
+      return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
+    }));
+  }
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.
   if (kernels.libraries != nullptr) {
@@ -53,8 +55,9 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
          return PlanRows(&fusion, strict).has_value();
        }}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
-  return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
-                          std::move(hooks));
+  return StandardPipeline(
+      target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit, .keep_dots = true},
+      std::move(hooks));
 }
 
 }  // namespace hilo::gpu

@@ -6,6 +6,9 @@
 // These are relative to the row's maximum so far: as it grows, both sums are scaled. A row is spread over four lanes.
 // Exponentials go from the fragments of results of the first product to those of the left side of the second without
 // leaving the lane, rounded to the type of the values.
+//
+// With few rows, blocks share the keys: each has some rows and a part of the keys, and stores what is known of the rows
+// then; another launch merges the parts (attention_parts.cc).
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "backends/gpu/emitters/attention_gradient_emitter.h"
+#include "backends/gpu/emitters/attention_rows.h"
 #include "backends/gpu/emitters/dot_operand.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/program_emitter.h"
@@ -39,22 +43,16 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-class AttentionKernel : ScoreKernel {
+class AttentionKernel : AttentionRows {
  public:
-  AttentionKernel(KernelEmitter& k, const HloInstruction* instruction, const Attention& attention)
-      : ScoreKernel(k, SidesOf(attention).keys.operand->shape().element_type(), instruction->kernel()->width == 1),
-        instruction_(*instruction),
-        attention_(attention),
-        tile_(AttentionTile::Of(*instruction->kernel())),
-        results_(LoopResultsOf(*instruction)),
-        sides_(SidesOf(attention)),
-        rows_(Product(sides_.queries.free_sizes)),
-        keys_(Product(sides_.keys.free_sizes)),
-        depth_(Product(sides_.keys.contracting_sizes)),
-        features_(Product(sides_.values.free_sizes)),
-        mask_(MaskOf(attention)) {}
+  // `partial`: of parts of the keys; null if there is one.
+  AttentionKernel(KernelEmitter& k, const HloInstruction* instruction, const Attention& attention,
+                  const PartialRows* partial)
+      : AttentionRows(k, instruction, attention),
+        partial_(partial),
+        mask_(partial == nullptr ? MaskOf(attention) : std::nullopt) {}
 
-  int64_t blocks() const { return Product(sides_.queries.batch_sizes) * CeilDiv(rows_, tile_.rows); }
+  int64_t blocks() const { return batches() * CeilDiv(rows_, tile_.rows) * parts_; }
 
   absl::Status Emit() {
     ComputeIndices();
@@ -127,6 +125,12 @@ class AttentionKernel : ScoreKernel {
       return tile_.copies_strips ? copied(begin, end, carried)
                                  : codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, load);
     };
+    if (partial_ != nullptr) {
+      const int64_t keys = AttentionTile::PartKeys(keys_, parts_, tile_.keys);
+      llvm::Value* first = Times(part_, keys);
+      HILO_ASSIGN_OR_RETURN(const Carried sums, strips(first, AtMost(Plus(first, keys), keys_), Start().Pack()));
+      return StorePart(Start().Unpack(sums));
+    }
     if (!mask_.has_value()) {
       HILO_ASSIGN_OR_RETURN(const Carried sums, strips(Int(0), Int(keys_), Start().Pack()));
       return StoreResults(Start().Unpack(sums));
@@ -154,38 +158,22 @@ class AttentionKernel : ScoreKernel {
   // What is known of the lane's rows: the maximum of the logits, and the sum of the lane's exponentials.
   enum { kMaximum, kSum };
 
-  int64_t padded_depth() const { return CeilDiv(depth_, kPiece) * kPiece; }
-  int64_t padded_features() const { return CeilDiv(features_, kPiece) * kPiece; }
   // Returns the side of keys or values, with addresses if strips are copied.
   ProductSide CopiedSideOf(const DotSide& side) {
     return ProductSideOf(k_, side, tile_.copies_strips ? ArrayOfOperand(side.operand, &instruction_) : nullptr);
   }
 
-  // Computes the batch and the rows of the thread, and all indices of logits and results but those of keys and
-  // features.
+  // Computes the part, the batch and the rows of the thread, and all indices of logits and results but those of keys
+  // and features.
   void ComputeIndices() {
+    part_ = b_.CreateURem(k_.Block(), Int(parts_));
     // With a mask the last rows have the most keys: they begin first.
-    SetLines(rows_, tile_.rows, /*last_first=*/mask_.has_value());
-    const std::vector<LaneIndex> batches = k_.Delinearize(batch_, sides_.queries.batch_sizes);
-    for (int64_t i = 0; i < kOwnLines; ++i) {
-      const std::vector<LaneIndex> rows = k_.Delinearize(line_[i], sides_.queries.free_sizes);
-      logit_[i].assign(attention_.logits->shape().rank(), LaneIndex());
-      size_t next = 0;
-      const auto set = [&](const std::vector<LaneIndex>& indices) {
-        for (const LaneIndex& index : indices) {
-          const int64_t d = attention_.score_dimensions[next++];
-          if (d >= 0) logit_[i][d] = index;
-        }
-      };
-      const size_t keys = sides_.keys.free.size();
-      set(batches);
-      if (attention_.keys_operand == 0) next += keys;
-      set(rows);
-    }
+    SetLines(b_.CreateUDiv(k_.Block(), Int(parts_)), rows_, tile_.rows, /*last_first=*/mask_.has_value());
+    for (int64_t i = 0; i < kOwnLines; ++i) logit_[i] = LogitsOf(batch_, line_[i]);
     // The product may have the batches in another order.
     product_batch_ = Int(0);
     for (size_t i = 0; i < sides_.weights.batch.size(); ++i) {
-      llvm::Value* index = InWeights(0, sides_.weights.batch[i]).Value(k_.context());
+      llvm::Value* index = InWeights(logit_[0], sides_.weights.batch[i]).Value(k_.context());
       product_batch_ = b_.CreateAdd(b_.CreateMul(product_batch_, Int(sides_.weights.batch_sizes[i]), "", true, true),
                                     index, "", true, true);
     }
@@ -338,17 +326,14 @@ class AttentionKernel : ScoreKernel {
     }
   }
 
+  // Returns the sum of the exponentials of own row `r`.
+  llvm::Value* SumOf(const Sums& state, int64_t r) {
+    return AcrossLine(state.lines[kSum][r], [&](llvm::Value* x, llvm::Value* y) { return b_.CreateFAdd(x, y); });
+  }
+
   absl::Status StoreResults(const Sums& state) {
-    const HloInstruction* product = attention_.product;
-    std::vector<const HloInstruction*> stored_by;
-    if (attention_.result != product) stored_by.push_back(attention_.result);
     for (int64_t r = 0; r < kOwnLines; ++r) {
-      llvm::Value* sum =
-          AcrossLine(state.lines[kSum][r], [&](llvm::Value* x, llvm::Value* y) { return b_.CreateFAdd(x, y); });
-      llvm::Value* inverse = b_.CreateFDiv(Float(1), sum);
-      std::vector<LaneIndex> batches, rows;
-      for (int64_t d : sides_.weights.batch) batches.push_back(InWeights(r, d));
-      for (int64_t d : sides_.weights.free) rows.push_back(InWeights(r, d));
+      llvm::Value* inverse = b_.CreateFDiv(Float(1), SumOf(state, r));
       const auto store = [&]() -> absl::Status {
         for (int64_t n = 0; n < features_; n += kColumns) {
           llvm::Value* first = Plus(multiplier_.column(), n);
@@ -357,17 +342,8 @@ class AttentionKernel : ScoreKernel {
           for (int64_t i = 0; i < 2; ++i) {
             llvm::Value* feature = Plus(first, i);
             const auto store_one = [&]() -> absl::Status {
-              std::vector<LaneIndex> at = batches;
-              const auto add = [&](const std::vector<LaneIndex>& more) {
-                at.insert(at.end(), more.begin(), more.end());
-              };
-              if (attention_.weights_operand == 0) add(rows);
-              add(are_pairs ? pair[i] : k_.Delinearize(feature, sides_.values.free_sizes));
-              if (attention_.weights_operand == 1) add(rows);
-              llvm::Value* result = b_.CreateFMul(state.products[0][n / kColumns][2 * r + i], inverse);
-              k_.SetValue(product, As(product->shape().element_type(), result));
-              const Index index = IndexAfter(Index(std::move(at)), stored_by);
-              return EmitElements(k_, results_, {&index, 1});
+              return StoreResult(logit_[r], are_pairs ? pair[i] : k_.Delinearize(feature, sides_.values.free_sizes),
+                                 b_.CreateFMul(state.products[0][n / kColumns][2 * r + i], inverse));
             };
             HILO_RETURN_IF_ERROR(n + kColumns <= features_
                                      ? store_one()
@@ -381,10 +357,23 @@ class AttentionKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
-  // Returns the index of own row `r` in a dimension of the weights.
-  LaneIndex InWeights(int64_t r, int64_t dimension) const {
-    const int64_t d = attention_.weight_dimensions[dimension];
-    return d < 0 ? LaneIndex() : logit_[r][d];
+  // Stores what is known of the rows in one part of the keys.
+  absl::Status StorePart(const Sums& state) {
+    for (int64_t r = 0; r < kOwnLines; ++r) {
+      llvm::Value *sum = SumOf(state, r), *row = Plus(Times(batch_, rows_), line_[r]);
+      const auto store = [&]() -> absl::Status {
+        for (int64_t n = 0; n < padded_features(); n += kColumns) {
+          const Fragment& own = state.products[0][n / kColumns];
+          partial_->StorePair(k_, row, part_, Plus(multiplier_.column(), n), own[2 * r], own[2 * r + 1]);
+        }
+        return k_.If("first", b_.CreateICmpEQ(multiplier_.column(), Int(0)), [&] {
+          partial_->Store(k_, row, part_, state.lines[kMaximum][r], sum);
+          return absl::OkStatus();
+        });
+      };
+      HILO_RETURN_IF_ERROR(IfLine(r, store));
+    }
+    return absl::OkStatus();
   }
 
   Sums Start() {
@@ -393,13 +382,9 @@ class AttentionKernel : ScoreKernel {
             .products = {std::vector<Fragment>(padded_features() / kColumns, Zeros())}};
   }
 
-  const HloInstruction& instruction_;
-  const Attention& attention_;
-  const AttentionTile tile_;
-  const LoopResults results_;
-  const AttentionSides sides_;
-  const int64_t rows_, keys_, depth_, features_;
+  const PartialRows* partial_;
   const std::optional<CausalMask> mask_;
+  llvm::Value* part_ = nullptr;
   llvm::Value* product_batch_ = nullptr;
   std::array<std::vector<LaneIndex>, kOwnLines> logit_;  // indices of the lane's rows, with 0 for the key
   Strip shared_queries_;
@@ -411,11 +396,22 @@ class AttentionKernel : ScoreKernel {
 absl::Status EmitAttention(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<Attention> attention = AttentionOf(*instruction);
   if (!attention.has_value()) return EmitScoreGrid(program, instruction);
-  KernelEmitter k(&program, instruction);
-  AttentionKernel kernel(k, instruction, *attention);
-  HILO_RETURN_IF_ERROR(kernel.Emit());
-  return k.FinishAndLaunch(instruction, kernel.blocks(),
-                           static_cast<int>(AttentionTile::Of(*instruction->kernel()).threads));
+  const AttentionSides sides = SidesOf(*attention);
+  const KernelConfig& config = *instruction->kernel();
+  std::optional<PartialRows> partial;
+  if (config.parts > 1) {
+    partial.emplace(program, Product(sides.queries.batch_sizes) * Product(sides.queries.free_sizes), config.parts,
+                    AttentionTile::PaddedFeatures(Product(sides.values.free_sizes)));
+  }
+  {
+    KernelEmitter k(&program, instruction,
+                    partial.has_value() ? partial->Arguments(/*written=*/true) : std::vector<KernelArgument>());
+    AttentionKernel kernel(k, instruction, *attention, partial.has_value() ? &*partial : nullptr);
+    HILO_RETURN_IF_ERROR(kernel.Emit());
+    HILO_RETURN_IF_ERROR(
+        k.FinishAndLaunch(instruction, kernel.blocks(), static_cast<int>(AttentionTile::Of(config).threads)));
+  }
+  return partial.has_value() ? EmitAttentionParts(program, instruction, *attention, *partial) : absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -131,7 +131,7 @@ class GridKernel : ScoreKernel {
   }
 
   void ComputeIndices() {
-    SetLines(lines_, tile_.lines, /*last_first=*/false);
+    SetLines(k_.Block(), lines_, tile_.lines, /*last_first=*/false);
     for (int64_t i = 0; i < kOwnLines; ++i) {
       at_[i].resize(grid_.axes.size());
       SetAxes(GridSide::kBatch, batch_, &at_[i]);

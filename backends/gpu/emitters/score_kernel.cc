@@ -50,10 +50,10 @@ llvm::Value* ScoreKernel::AtMost(llvm::Value* x, int64_t limit) {
   return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, x, Int(limit));
 }
 
-void ScoreKernel::SetLines(int64_t lines, int64_t of_block, bool last_first) {
+void ScoreKernel::SetLines(llvm::Value* block, int64_t lines, int64_t of_block, bool last_first) {
   const int64_t tiles = CeilDiv(lines, of_block);
-  batch_ = b_.CreateUDiv(k_.Block(), Int(tiles));
-  llvm::Value* tile = b_.CreateURem(k_.Block(), Int(tiles));
+  batch_ = b_.CreateUDiv(block, Int(tiles));
+  llvm::Value* tile = b_.CreateURem(block, Int(tiles));
   if (last_first) tile = b_.CreateSub(Int(tiles - 1), tile, "", true, true);
   first_line_ = Times(tile, of_block);
   first_in_block_ = Times(b_.CreateUDiv(k_.Thread(), Int(kWarp)), kLines);

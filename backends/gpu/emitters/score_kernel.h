@@ -33,9 +33,9 @@ class ScoreKernel {
     Sums Unpack(const codegen::Carried& carried) const;
   };
 
-  // `type`: of the products' factors. `by_threads`: as ScoreMultiplier has it.
-  ScoreKernel(KernelEmitter& k, PrimitiveType type, bool by_threads = false)
-      : k_(k), b_(k.b()), type_(type), multiplier_(k, type, by_threads) {}
+  // `type`: of the products' factors. `by_threads`, `rounds_strips`: as ScoreMultiplier has them.
+  ScoreKernel(KernelEmitter& k, PrimitiveType type, bool by_threads = false, bool rounds_strips = false)
+      : k_(k), b_(k.b()), type_(type), multiplier_(k, type, by_threads, rounds_strips) {}
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* Plus(llvm::Value* x, llvm::Value* y) { return b_.CreateAdd(x, y, "", true, true); }
@@ -45,9 +45,9 @@ class ScoreKernel {
   llvm::Value* Float(double value) { return llvm::ConstantFP::get(b_.getFloatTy(), value); }
   Fragment Zeros() { return {Float(0), Float(0), Float(0), Float(0)}; }
 
-  // Divides blocks of `of_block` among batches of `lines`: sets batch_, first_line_, first_in_block_, line_ and
-  // has_line_. With `last_first` the last lines of a batch have the first block.
-  void SetLines(int64_t lines, int64_t of_block, bool last_first);
+  // Divides blocks of `of_block`, of which this is number `block`, among batches of `lines`: sets batch_, first_line_,
+  // first_in_block_, line_ and has_line_. With `last_first` the last lines of a batch have the first block.
+  void SetLines(llvm::Value* block, int64_t lines, int64_t of_block, bool last_first);
   // Calls `body` if the block has own line `line`.
   absl::Status IfLine(int64_t line, absl::FunctionRef<absl::Status()> body);
 

@@ -24,12 +24,15 @@ StripLayout ScoreMultiplier::LayoutOf(int64_t positions, int64_t strip, bool dep
           .pitch = (depth_is_minor ? strip : positions) + gap};
 }
 
-// Tensor cores ignore the last bits of F32: what is left is rounded here.
+// Tensor cores ignore the last bits of F32: what is left is rounded here. Returns an i32.
+llvm::Value* ScoreMultiplier::ToTf32(llvm::Value* x) {
+  return b_.CreateIntrinsic(b_.getInt32Ty(), llvm::Intrinsic::nvvm_f2tf32_rna, {x});
+}
+
 Carried ScoreMultiplier::CellsOf(const ElementValue& element) {
   if (type_ != F32) return core_.ToCells(element);
   if (by_threads_) return {element.re};
-  llvm::Value* bits = b_.CreateIntrinsic(b_.getInt32Ty(), llvm::Intrinsic::nvvm_f2tf32_rna, {element.re});
-  return {b_.CreateBitCast(bits, b_.getFloatTy())};
+  return {b_.CreateBitCast(ToTf32(element.re), b_.getFloatTy())};
 }
 
 llvm::Value* ScoreMultiplier::Word(const ElementValue& low, const ElementValue& high) {
@@ -126,7 +129,7 @@ void ScoreMultiplier::MultiplyTf32(absl::Span<const Carried> factors, const Stri
     for (int64_t n = 0; n < 2; ++n) {
       Carried words = Read(strip, Plus(line(), position + n * kColumns), Plus(column(), depth + half * kColumns),
                            /*along_depth=*/true, 2);
-      for (llvm::Value*& word : words) word = Bits(word);
+      for (llvm::Value*& word : words) word = rounds_strips_ ? ToTf32(word) : Bits(word);
       for (const Carried& all : factors)
         core_.Multiply(absl::MakeSpan(all).subspan(half * kOwn, kOwn), words, sums[n].data());
     }

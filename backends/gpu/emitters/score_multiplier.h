@@ -32,8 +32,9 @@ class ScoreMultiplier {
   using Piece = std::array<std::array<codegen::ElementValue, kOwn>, 2>;
 
   // `type`: of the factors, BF16, F16 or F32. Sums are F32. `by_threads`: not by tensor cores, if the type is F32.
-  ScoreMultiplier(KernelEmitter& k, PrimitiveType type, bool by_threads = false)
-      : k_(k), b_(k.b()), type_(type), by_threads_(by_threads), core_(k, type) {}
+  // `rounds_strips`: strips have all bits of F32, and are rounded as they are read.
+  ScoreMultiplier(KernelEmitter& k, PrimitiveType type, bool by_threads = false, bool rounds_strips = false)
+      : k_(k), b_(k.b()), type_(type), by_threads_(by_threads), rounds_strips_(rounds_strips), core_(k, type) {}
 
   bool by_threads() const { return by_threads_; }
   llvm::Value* lane() const { return core_.lane(); }
@@ -57,6 +58,7 @@ class ScoreMultiplier {
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
   llvm::Value* Plus(llvm::Value* x, int64_t y) { return b_.CreateAdd(x, Int(y), "", true, true); }
+  llvm::Value* ToTf32(llvm::Value* x);
   codegen::Carried CellsOf(const codegen::ElementValue& element);
   llvm::Value* Word(const codegen::ElementValue& low, const codegen::ElementValue& high);
   llvm::Value* Bits(llvm::Value* x) { return b_.CreateBitCast(x, b_.getInt32Ty()); }
@@ -71,7 +73,7 @@ class ScoreMultiplier {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const PrimitiveType type_;
-  const bool by_threads_;
+  const bool by_threads_, rounds_strips_;
   TensorCore core_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/math.h"
 #include "hlo/analysis/attention.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
@@ -31,6 +32,12 @@ struct AttentionTile {
             .query_group = tile.size() > 5 ? tile[5] : 0,
             .copies_strips = CopiesStrips(config)};
   }
+  // The keys of one of `parts` parts: whole strips of `strip` keys.
+  static int64_t PartKeys(int64_t keys, int64_t parts, int64_t strip) {
+    return CeilDiv(CeilDiv(keys, parts), strip) * strip;
+  }
+  // Fragments of factors and results have 16 features.
+  static int64_t PaddedFeatures(int64_t features) { return CeilDiv(features, int64_t{16}) * 16; }
   // False of a grid of scores.
   static bool CopiesStrips(const KernelConfig& config) { return config.tile.size() > 6; }
 };

@@ -322,7 +322,8 @@ const Rule kRules[] = {
     {HloOpcode::kReduce, "reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...", UnstackedReduction},
     {HloOpcode::kReduce, "argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)", NarrowArgReduction},
     {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},
-    {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false},
+    {HloOpcode::kDot, "dot(x, vector) => reduce(x * broadcast(vector))", DotWithVector, /*exact=*/false,
+     /*replaces_dot=*/true},
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ struct Rule {
   Rewrite rewrite;
   // False if signed zeros or rounding may change: left out in strict mode.
   bool exact = true;
+  // True if it makes sums of products that a kernel of attention would compute: left out where the caller keeps dots.
+  bool replaces_dot = false;
 };
 
 // One table per family, a file each.

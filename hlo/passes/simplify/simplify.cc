@@ -47,9 +47,9 @@ constexpr int kMaxRewrites = 32;
 
 class Simplifier : public HloPass {
  public:
-  explicit Simplifier(bool strict) : rules_(kHloOpcodeCount) {
+  Simplifier(bool strict, bool keep_dots) : rules_(kHloOpcodeCount) {
     for (const simplify::RuleEntry& entry : simplify::AllRules()) {
-      if (strict && !entry.rule->exact) continue;
+      if ((strict && !entry.rule->exact) || (keep_dots && entry.rule->replaces_dot)) continue;
       for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
         const auto of = static_cast<HloOpcode>(opcode);
         if (entry.for_elementwise ? IsElementwise(of) : of == entry.rule->opcode) rules_[opcode].push_back(entry.rule);
@@ -116,6 +116,8 @@ class Simplifier : public HloPass {
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeSimplifier(bool strict) { return std::make_unique<Simplifier>(strict); }
+std::unique_ptr<HloPass> MakeSimplifier(bool strict, bool keep_dots) {
+  return std::make_unique<Simplifier>(strict, keep_dots);
+}
 
 }  // namespace hilo

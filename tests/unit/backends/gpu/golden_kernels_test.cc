@@ -326,6 +326,43 @@ ENTRY main {
      176,
      {"fma.rn.f32", "ld.shared.v4.f32", "ex2.approx"},
      {"mma.sync", ".local"}},
+    // One query of each head: parts of the keys, and a kernel that merges them.
+    {"attention_of_one_query",
+     R"(
+HloModule m
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  q = bf16[2,8,128] parameter(0)
+  k = bf16[2,4096,8,128] parameter(1)
+  v = bf16[2,4096,8,128] parameter(2)
+  position = s32[] parameter(3)
+  s = f32[2,8,4096] dot(q, k), lhs_batch_dims={0,1}, rhs_batch_dims={0,2}, lhs_contracting_dims={2}, rhs_contracting_dims={3}
+  i = s32[4096] iota(), iota_dimension=0
+  p = s32[4096] broadcast(position), dimensions={}
+  seen = pred[4096] compare(i, p), direction=LE
+  mask = pred[2,8,4096] broadcast(seen), dimensions={2}
+  hidden = f32[] constant(-1e30)
+  h = f32[2,8,4096] broadcast(hidden), dimensions={}
+  x = f32[2,8,4096] select(mask, s, h)
+  low = f32[] constant(-inf)
+  m = f32[2,8] reduce(x, low), dimensions={2}, to_apply=max
+  mb = f32[2,8,4096] broadcast(m), dimensions={0,1}
+  d = f32[2,8,4096] subtract(x, mb)
+  e = f32[2,8,4096] exponential(d)
+  zero = f32[] constant(0)
+  t = f32[2,8] reduce(e, zero), dimensions={2}, to_apply=add
+  tb = f32[2,8,4096] broadcast(t), dimensions={0,1}
+  w = f32[2,8,4096] divide(e, tb)
+  w16 = bf16[2,8,4096] convert(w)
+  o = f32[2,8,128] dot(w16, v), lhs_batch_dims={0,1}, rhs_batch_dims={0,2}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  ROOT r = bf16[2,8,128] convert(o)
+}
+)",
+     2,
+     240,
+     {"cp.async.cg.shared.global", "mma.sync.aligned.m16n8k16", "ex2.approx"},
+     {".local", "atom."}},
     // Two products of 64 features, and no scores in memory.
     {"attention_gradient",
      R"(
@@ -410,7 +447,7 @@ TEST_P(GoldenKernels, Ptx) {
 
 TEST_P(GoldenKernels, Resources) {
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
-  for (const char* arch : {"sm_80", "sm_90"}) {
+  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
     SCOPED_TRACE(absl::StrCat(golden().name, " for ", arch));
     const auto text = Emit(golden(), arch, "resources");
     ASSERT_TRUE(text.ok()) << text.status();
