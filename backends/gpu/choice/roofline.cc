@@ -172,20 +172,29 @@ double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<cons
 
 // The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
 struct SortPasses {
-  double moves = 1, launches = 1, key_bytes = 0;
+  double launches = 1, bytes = 0;
 };
 SortPasses PassesOf(const HloInstruction& sort) {
   const KernelConfig& config = *sort.kernel();
   if (config.kind == KernelKind::kRadixSort) {
+    // Of three launches a pass one reads the keys, and one moves arrays.
     const std::optional<KeySort> keys = KeySortOf(sort);
     const auto passes = static_cast<double>(config.tile[1]);
-    const int64_t bytes = keys.has_value() ? ShapeUtil::ByteSizeOf(sort.operand(keys->key_array)->shape()) : 0;
-    return {.moves = passes, .launches = 3 * passes, .key_bytes = passes * static_cast<double>(bytes)};
+    SortPasses all{.launches = 3 * passes};
+    for (int64_t i = 0; keys.has_value() && i < keys->count; ++i) {
+      const double bytes = BytesOf(*sort.operand(i)), is_key = i == keys->key_array ? 1 : 0;
+      all.bytes += bytes * (is_key * passes +
+                            2 * ((passes - 1) * keys->Moves(i, /*is_last=*/false) + keys->Moves(i, /*is_last=*/true)));
+      // The key is read where it moves no more.
+      if (is_key > 0 && !keys->Moves(i, /*is_last=*/true)) all.bytes += bytes;
+    }
+    return all;
   }
+  // Each launch moves all arrays.
   SortPasses passes;
   const int64_t length = sort.operand(0)->shape().dimensions(sort.attrs<SortAttrs>().dimensions[0]);
-  for (int64_t run = config.tile[1]; run < length; run *= 2) ++passes.moves;
-  passes.launches = passes.moves;
+  for (int64_t run = config.tile[1]; run < length; run *= 2) ++passes.launches;
+  passes.bytes = passes.launches * WorkOf(sort).bytes();
   return passes;
 }
 
@@ -217,7 +226,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
                     .launch_ns = kMachine.launch_ns};
   if (instruction.opcode() == HloOpcode::kSort) {
     const SortPasses passes = PassesOf(instruction);
-    roofline.bytes = passes.moves * work.bytes() + passes.key_bytes;
+    roofline.bytes = passes.bytes;
     roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
     roofline.launch_ns *= passes.launches;
   }

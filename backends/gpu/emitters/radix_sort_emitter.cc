@@ -5,7 +5,8 @@
 // after removing -0 and NaN's signs; the key is then that function of one element. A digit takes three launches: tiles
 // count their digits; a block per digit sums the counts of its tiles, to the number of equal digits before each tile;
 // and tiles sort their elements by the digit in shared memory, in two rounds of four bits with counters of each thread,
-// and move all arrays' elements, runs of equal digits together, to their positions.
+// and move all arrays' elements, runs of equal digits together, to their positions. Arrays whose results nothing reads
+// are not moved, but for the keys, which all passes but the last move.
 #include <utility>
 
 #include "backends/gpu/emitters/emitters.h"
@@ -40,8 +41,8 @@ int64_t CountsOf(const KeySort& r) { return r.lists() * kDigits * TilesOf(r); }
 // A kernel's arguments: arrays before and after, counts, and the digit's distance from the key's end.
 class RadixKernel {
  public:
-  RadixKernel(KernelEmitter& k, const KeySort& r)
-      : k_(k), b_(k.b()), r_(r), thread_(k.Thread()), word_(b_.getInt32Ty()) {
+  RadixKernel(KernelEmitter& k, const KeySort& r, bool is_last)
+      : k_(k), b_(k.b()), r_(r), is_last_(is_last), thread_(k.Thread()), word_(b_.getInt32Ty()) {
     counts_ = k.extra(2 * r.count);
     shift_ = k.extra(2 * r.count + 1);
   }
@@ -139,8 +140,10 @@ class RadixKernel {
       llvm::Value* number = b_.CreateAnd(cell, b_.getInt32((1 << kNumberBits) - 1));
       llvm::Value *source = ElementAt(b_.CreateAdd(first_, b_.CreateZExt(number, b_.getInt64Ty()))),
                   *target = ElementAt(b_.CreateZExt(b_.CreateAdd(of_digit, rank), b_.getInt64Ty()));
-      for (int64_t i = 0; i < r_.count; ++i)
+      for (int64_t i = 0; i < r_.count; ++i) {
+        if (!r_.Moves(i, is_last_)) continue;
         Array(r_.count + i, i).Store(k_.context(), IndexOf(target), Array(i, i).Load(k_.context(), IndexOf(source)));
+      }
       return absl::OkStatus();
     });
   }
@@ -272,6 +275,7 @@ class RadixKernel {
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const KeySort& r_;
+  const bool is_last_;  // of the passes
   llvm::Value* thread_;
   llvm::Type* word_;
   llvm::Value *counts_, *shift_;
@@ -311,7 +315,7 @@ absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instru
       arguments.back().written = writes_counts;
       arguments.push_back(KernelArgument::Integer(kDigitBits * (passes - left)));
       KernelEmitter k(&program, nullptr, arguments);
-      RadixKernel kernel(k, *r);
+      RadixKernel kernel(k, *r, left == 1);
       HILO_RETURN_IF_ERROR((kernel.*code)());
       HILO_ASSIGN_OR_RETURN(const int64_t number, k.Finish(kBlockSize));
       return program.Launch(instruction, number, blocks, kBlockSize, arguments);

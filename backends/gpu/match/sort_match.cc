@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "hlo/analysis/value_range.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -65,12 +67,22 @@ std::optional<KeySort> KeySortOf(const HloInstruction& sort) {
   r.elements = ShapeUtil::ElementsIn(shape);
   r.length = shape.dimensions(dimension);
   for (int64_t d = dimension + 1; d < shape.rank(); ++d) r.stride *= shape.dimensions(d);
+  const auto is_element = [](const HloInstruction* user) { return user->opcode() == HloOpcode::kGetTupleElement; };
+  const bool by_element = r.count > 1 && !sort.IsRoot() && absl::c_all_of(sort.users(), is_element);
+  r.is_read.assign(r.count, !by_element);
+  for (const HloInstruction* user : sort.users()) {
+    if (by_element) r.is_read[user->attrs<GetTupleElementAttrs>().index] = true;
+  }
   return r;
 }
 
 int64_t KeySort::key_bits() const {
   const PrimitiveType type = key->shape().element_type();
   if (type == PRED) return 1;
+  if (key->IsParameter() && IsIntegralType(type)) {
+    const std::optional<ValueRange> range = ValueRangeOf(*instruction->operand(key_array));
+    if (range.has_value()) return std::max<int64_t>(DifferentBits(*range, PrimitiveTypeBitWidth(type)), 1);
+  }
   return 8 * (IsFloatingPointType(type) ? std::max(4, PrimitiveTypeByteSize(type)) : PrimitiveTypeByteSize(type));
 }
 

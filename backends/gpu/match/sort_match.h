@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "hlo/ir/hlo_instruction.h"
 
@@ -23,9 +24,13 @@ struct KeySort {
   bool descending = false;
   int64_t key_array = 0, count = 0;              // of arrays
   int64_t elements = 0, length = 0, stride = 1;  // of all lists, of a list, between adjacent elements of a list
+  std::vector<bool> is_read;                     // for each array: whether anything reads its result
 
   int64_t lists() const { return elements / length; }
-  // Bits of a key in a register: narrow floats are F32 there.
+  // Returns true if a pass by digits, the last or another one, moves the array: the keys are needed until then.
+  bool Moves(int64_t array, bool is_last) const { return is_read[array] || (array == key_array && !is_last); }
+  // Bits of a key in a register: narrow floats are F32 there. Those above are the same for all keys of the array, as
+  // far as the program states its values.
   int64_t key_bits() const;
 };
 std::optional<KeySort> KeySortOf(const HloInstruction& sort);
