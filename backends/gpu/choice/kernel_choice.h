@@ -27,8 +27,9 @@
 //   prefix-scan-lines        {block, threads of a line, elements of a part}
 //   radix-sort               {block, passes}
 //   register-rows            {block, threads of a row, groups of a thread}
-//   scatter-*                {block, threads that share elements and iterate over the same indices}, then for each
-//                            operand the {block, width} of the loop that computes it, or {0, 0} if it is copied
+//   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,
+//                            updates that a block combines if that is more than 1}, then for each operand the {block,
+//                            width} of the loop that computes it, or {0, 0} if it is copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
 //   tiled-convolution, tiled-dot, tiled-ragged-dot  {block, rows, columns, depth of a strip, rows and columns of a
 //   thread or warp,

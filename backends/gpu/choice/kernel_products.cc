@@ -16,6 +16,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -275,6 +276,9 @@ constexpr int64_t kSortedUpdates = 512;
 // Shared memory of a sort's tile, twice; of a top-k's. Two and four blocks share a multiprocessor then.
 constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
 constexpr int64_t kRadixBits = 8;
+// Updates of an element, in the mean, from which on one thread would add them up, some 0.1 us each with runs of twice
+// the mean, for longer than blocks combine them in two launches more.
+constexpr int64_t kLongRun = 32;
 
 // Elements that a block sorts: the largest power of two of which two copies fit; 1 if even a warp's do not.
 int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
@@ -451,6 +455,15 @@ absl::StatusOr<KernelConfig> ChooseUpdate(const HloInstruction& instruction, con
                       .why = "in place: the window only"};
 }
 
+// Returns true for a sorted scatter of single elements each of which has many updates in the mean, and may have many
+// more: blocks combine them, in an order of their own.
+bool HasLongRuns(const Scatter& s, bool strict) {
+  const PrimitiveType type = s.operand.element_type();
+  return s.count == 1 && (!strict || IsIntegralType(type)) && ReductionOp(s.computation()).has_value() &&
+         UpdatesOf(s) == ShapeUtil::ElementsIn(s.updates) &&
+         UpdatesOf(s) >= kLongRun * ShapeUtil::ElementsIn(s.operand);
+}
+
 absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, const KernelFacts& facts) {
   const Scatter s = ScatterOf(instruction);
   const int64_t updates = ShapeUtil::ElementsIn(s.updates);
@@ -468,6 +481,10 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
               .width = group,
               .tile = {BlockFor(updates / group), 1},
               .why = independent ? "no two updates overlap" : "updates of an element follow each other"};
+    if (!independent && HasLongRuns(s, facts.strict)) {
+      config.tile = {kBlockSize, kBlockSize};
+      config.why = "long runs of updates of an element";
+    }
   } else {
     const ScatterDivision division = DivisionOf(s);
     const int64_t owners = std::min({kOwners, Product(division.shared_sizes), Product(division.iteration_sizes)});

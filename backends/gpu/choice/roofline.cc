@@ -10,6 +10,7 @@
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
+#include "backends/gpu/match/scatter_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/math.h"
 #include "hlo/analysis/attention_mask.h"
@@ -170,7 +171,7 @@ double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<cons
   return ns + std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
 }
 
-// The launches of a sort, each of which moves all arrays; by radix, two more for each read the keys and add up.
+// The launches of a sort and the bytes that they move.
 struct SortPasses {
   double launches = 1, bytes = 0;
 };
@@ -232,6 +233,12 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   }
   double instructions = work.instructions;  // of threads, without products
   const KernelConfig& config = *instruction.kernel();
+  if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
+    // Blocks leave a value each to another launch.
+    for (int64_t left = ScatterOf(instruction).BatchSizes()[0]; left > config.tile[1];
+         left = CeilDiv(left, config.tile[1]))
+      roofline.launch_ns += kMachine.launch_ns;
+  }
   const auto add = [&](const HloInstruction& product) {
     roofline.arithmetic_ns += ProductNs(product, UnitOf(config)) / FilledPart(product, config);
     if (config.kind != KernelKind::kTiledDot || config.parts == 1) return;

@@ -3,16 +3,18 @@
 //
 // Four ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, and any
 // order gives the same result: one thread per update element. *Independent*: the program promises that no two updates
-// overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them all. Many
-// updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*: everything else, which must be applied in
-// order, and floating-point sums, which must be deterministic. Every result element has one thread that owns it: the
-// owner iterates over all indices in order and applies the updates of its elements. Dimensions that windows span fully
-// and batching dimensions divide the elements among threads without any search.
+// overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them all, or blocks
+// combine long runs (scatter_runs.cc). Many updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*:
+// everything else, which must be applied in order, and floating-point sums, which must be deterministic. Every result
+// element has one thread that owns it: the owner iterates over all indices in order and applies the updates of its
+// elements. Dimensions that windows span fully and batching dimensions divide the elements among threads without any
+// search.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/nest_emitter.h"
+#include "backends/gpu/emitters/scatter_kernel.h"
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -25,119 +27,8 @@ namespace hilo::gpu {
 namespace {
 
 using codegen::Carried;
-using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-class ScatterKernel {
- public:
-  ScatterKernel(KernelEmitter& k, const Scatter& s) : k_(k), b_(k.b()), s_(s) {}
-
-  // Returns the origin of an index vector's window, one coordinate per dimension. `batch` has one index per index_dim.
-  absl::StatusOr<std::vector<llvm::Value*>> OriginOf(const std::vector<LaneIndex>& batch) {
-    const ScatterAttrs& attrs = *s_.attrs;
-    const HloInstruction* indices = s_.scatter->operand(s_.count);
-    std::vector<llvm::Value*> origin(s_.operand.rank(), b_.getInt64(0));
-    const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
-    for (size_t j = 0; j < attrs.scatter_dims_to_operand_dims.size(); ++j) {
-      std::vector<LaneIndex> at;
-      size_t next = 0;
-      for (int64_t d = 0; d < indices->shape().rank(); ++d) {
-        at.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(j)) : batch[next++]);
-      }
-      HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(indices, Index(at)));
-      origin[attrs.scatter_dims_to_operand_dims[j]] = b_.CreateIntCast(value.re, b_.getInt64Ty(), is_signed);
-    }
-    for (size_t j = 0; j < attrs.input_batching_dims.size(); ++j) {
-      origin[attrs.input_batching_dims[j]] = batch[s_.BatchPosition(j)].Base(k_.context());
-    }
-    return origin;
-  }
-
-  // Returns whether the whole window is inside the operand: a window that is partly outside is dropped entirely.
-  llvm::Value* IsInside(const std::vector<llvm::Value*>& origin) {
-    llvm::Value* inside = b_.getTrue();
-    for (int64_t d = 0; d < s_.operand.rank(); ++d) {
-      const int64_t room = s_.operand.dimensions(d) - s_.WindowSize(d);
-      if (room < 0) return b_.getFalse();
-      inside = b_.CreateAnd(inside, b_.CreateICmpULE(origin[d], b_.getInt64(static_cast<uint64_t>(room))));
-    }
-    return inside;
-  }
-
-  // Returns the position in the operand of `window` (one index per window dimension).
-  std::vector<LaneIndex> PositionOf(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
-    std::vector<LaneIndex> position;
-    for (int64_t d = 0; d < s_.operand.rank(); ++d)
-      position.push_back(LaneIndex::Uniform(origin[d], 1, s_.operand.dimensions(d)));
-    for (size_t i = 0; i < window.size(); ++i) {
-      LaneIndex& coordinate = position[s_.window_dims[i]];
-      coordinate = coordinate.Add(k_.context(), window[i]).WithRange({0, s_.operand.dimensions(s_.window_dims[i]) - 1});
-    }
-    return position;
-  }
-
-  absl::StatusOr<Elements> UpdatesAt(const std::vector<LaneIndex>& batch, const std::vector<LaneIndex>& window) {
-    std::vector<LaneIndex> at(s_.updates.rank());
-    for (size_t i = 0; i < window.size(); ++i) at[s_.attrs->update_window_dims[i]] = window[i];
-    for (size_t i = 0; i < batch.size(); ++i) at[s_.index_dims[i]] = batch[i];
-    Elements updates;
-    for (int64_t i = 0; i < s_.count; ++i) {
-      HILO_ASSIGN_OR_RETURN(updates.emplace_back(),
-                            k_.elements().Generate(s_.scatter->operand(s_.count + 1 + i), Index(at)));
-    }
-    return updates;
-  }
-
-  Elements Load(const Index& position) {
-    Elements values;
-    for (int64_t i = 0; i < s_.count; ++i) values.push_back(k_.ArrayOf(s_.instruction, i).Load(k_.context(), position));
-    return values;
-  }
-  absl::StatusOr<Elements> Combined(Elements values, const Elements& updates) {
-    values.insert(values.end(), updates.begin(), updates.end());
-    return codegen::EmitComputation(k_.context(), s_.computation(), values);
-  }
-  void Store(const Index& position, const Elements& values) {
-    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), position, values[i]);
-  }
-  absl::Status Apply(const Index& position, const Elements& updates) {
-    HILO_ASSIGN_OR_RETURN(const Elements combined, Combined(Load(position), updates));
-    Store(position, combined);
-    return absl::OkStatus();
-  }
-  // Applies to `group` adjacent elements along the minor-most dimension, reading all before writing any.
-  absl::Status ApplyToGroup(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& batch,
-                            const std::vector<LaneIndex>& window, int64_t group) {
-    std::vector<Index> positions;
-    std::vector<Elements> values;
-    for (int64_t j = 0; j < group; ++j) {
-      std::vector<LaneIndex> at = window;
-      at.back() = at.back().AddConstant(j).WithRange({0, s_.operand.dimensions().back() - 1});
-      positions.emplace_back(PositionOf(origin, at));
-      HILO_ASSIGN_OR_RETURN(const Elements updates, UpdatesAt(batch, at));
-      HILO_ASSIGN_OR_RETURN(values.emplace_back(), Combined(Load(positions.back()), updates));
-    }
-    for (int64_t j = 0; j < group; ++j) Store(positions[j], values[j]);
-    return absl::OkStatus();
-  }
-
-  absl::Status ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const Index& position,
-                               const ElementValue& update) {
-    const codegen::IrArray array = k_.ArrayOf(s_.instruction);
-    llvm::Value* at = position.Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
-    llvm::Type* type = codegen::MemoryType(k_.module().getContext(), s_.operand.element_type());
-    const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
-    b_.CreateAtomicRMW(operation, b_.CreateInBoundsGEP(type, array.pointer, at), update.re, llvm::Align(bytes),
-                       llvm::AtomicOrdering::Monotonic);
-    return absl::OkStatus();
-  }
-
- private:
-  KernelEmitter& k_;
-  llvm::IRBuilder<>& b_;
-  const Scatter& s_;
-};
 
 using BinOp = llvm::AtomicRMWInst::BinOp;
 constexpr OpcodeMap<std::optional<BinOp>> kSignedAtomics = {
@@ -358,7 +249,9 @@ absl::Status EmitScatterIndependent(ProgramEmitter& program, const HloInstructio
 absl::Status EmitScatterSorted(ProgramEmitter& program, const HloInstruction* instruction) {
   const Scatter s = ScatterOf(*instruction);
   HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
-  return has_updates ? EmitSorted(program, s) : absl::OkStatus();
+  if (!has_updates) return absl::OkStatus();
+  const std::vector<int64_t>& tile = instruction->kernel()->tile;
+  return tile[1] > 1 ? EmitScatterRuns(program, s, tile[1]) : EmitSorted(program, s);
 }
 
 absl::Status EmitScatterInOrder(ProgramEmitter& program, const HloInstruction* instruction) {

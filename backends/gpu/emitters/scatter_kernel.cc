@@ -1,0 +1,115 @@
+#include "backends/gpu/emitters/scatter_kernel.h"
+
+#include "backends/llvm/elements/scalar_computation.h"
+#include "hilo/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo::gpu {
+
+using codegen::ElementValue;
+using codegen::Index;
+using codegen::LaneIndex;
+
+absl::StatusOr<std::vector<llvm::Value*>> ScatterKernel::OriginOf(const std::vector<LaneIndex>& batch) {
+  const ScatterAttrs& attrs = *s_.attrs;
+  const HloInstruction* indices = s_.scatter->operand(s_.count);
+  std::vector<llvm::Value*> origin(s_.operand.rank(), b_.getInt64(0));
+  const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
+  for (size_t j = 0; j < attrs.scatter_dims_to_operand_dims.size(); ++j) {
+    std::vector<LaneIndex> at;
+    size_t next = 0;
+    for (int64_t d = 0; d < indices->shape().rank(); ++d) {
+      at.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(j)) : batch[next++]);
+    }
+    HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(indices, Index(at)));
+    origin[attrs.scatter_dims_to_operand_dims[j]] = b_.CreateIntCast(value.re, b_.getInt64Ty(), is_signed);
+  }
+  for (size_t j = 0; j < attrs.input_batching_dims.size(); ++j) {
+    origin[attrs.input_batching_dims[j]] = batch[s_.BatchPosition(j)].Base(k_.context());
+  }
+  return origin;
+}
+
+llvm::Value* ScatterKernel::IsInside(const std::vector<llvm::Value*>& origin) {
+  llvm::Value* inside = b_.getTrue();
+  for (int64_t d = 0; d < s_.operand.rank(); ++d) {
+    const int64_t room = s_.operand.dimensions(d) - s_.WindowSize(d);
+    if (room < 0) return b_.getFalse();
+    inside = b_.CreateAnd(inside, b_.CreateICmpULE(origin[d], b_.getInt64(static_cast<uint64_t>(room))));
+  }
+  return inside;
+}
+
+std::vector<LaneIndex> ScatterKernel::PositionOf(const std::vector<llvm::Value*>& origin,
+                                                 const std::vector<LaneIndex>& window) {
+  std::vector<LaneIndex> position;
+  for (int64_t d = 0; d < s_.operand.rank(); ++d)
+    position.push_back(LaneIndex::Uniform(origin[d], 1, s_.operand.dimensions(d)));
+  for (size_t i = 0; i < window.size(); ++i) {
+    LaneIndex& coordinate = position[s_.window_dims[i]];
+    coordinate = coordinate.Add(k_.context(), window[i]).WithRange({0, s_.operand.dimensions(s_.window_dims[i]) - 1});
+  }
+  return position;
+}
+
+absl::StatusOr<Elements> ScatterKernel::UpdatesAt(const std::vector<LaneIndex>& batch,
+                                                  const std::vector<LaneIndex>& window) {
+  std::vector<LaneIndex> at(s_.updates.rank());
+  for (size_t i = 0; i < window.size(); ++i) at[s_.attrs->update_window_dims[i]] = window[i];
+  for (size_t i = 0; i < batch.size(); ++i) at[s_.index_dims[i]] = batch[i];
+  Elements updates;
+  for (int64_t i = 0; i < s_.count; ++i) {
+    HILO_ASSIGN_OR_RETURN(updates.emplace_back(),
+                          k_.elements().Generate(s_.scatter->operand(s_.count + 1 + i), Index(at)));
+  }
+  return updates;
+}
+
+Elements ScatterKernel::Load(const Index& position) {
+  Elements values;
+  for (int64_t i = 0; i < s_.count; ++i) values.push_back(k_.ArrayOf(s_.instruction, i).Load(k_.context(), position));
+  return values;
+}
+
+absl::StatusOr<Elements> ScatterKernel::Combined(Elements values, const Elements& updates) {
+  values.insert(values.end(), updates.begin(), updates.end());
+  return codegen::EmitComputation(k_.context(), s_.computation(), values);
+}
+
+void ScatterKernel::Store(const Index& position, const Elements& values) {
+  for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), position, values[i]);
+}
+
+absl::Status ScatterKernel::Apply(const Index& position, const Elements& updates) {
+  HILO_ASSIGN_OR_RETURN(const Elements combined, Combined(Load(position), updates));
+  Store(position, combined);
+  return absl::OkStatus();
+}
+
+absl::Status ScatterKernel::ApplyToGroup(const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& batch,
+                                         const std::vector<LaneIndex>& window, int64_t group) {
+  std::vector<Index> positions;
+  std::vector<Elements> values;
+  for (int64_t j = 0; j < group; ++j) {
+    std::vector<LaneIndex> at = window;
+    at.back() = at.back().AddConstant(j).WithRange({0, s_.operand.dimensions().back() - 1});
+    positions.emplace_back(PositionOf(origin, at));
+    HILO_ASSIGN_OR_RETURN(const Elements updates, UpdatesAt(batch, at));
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), Combined(Load(positions.back()), updates));
+  }
+  for (int64_t j = 0; j < group; ++j) Store(positions[j], values[j]);
+  return absl::OkStatus();
+}
+
+absl::Status ScatterKernel::ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const Index& position,
+                                            const ElementValue& update) {
+  const codegen::IrArray array = k_.ArrayOf(s_.instruction);
+  llvm::Value* at = position.Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
+  llvm::Type* type = codegen::MemoryType(k_.module().getContext(), s_.operand.element_type());
+  const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
+  b_.CreateAtomicRMW(operation, b_.CreateInBoundsGEP(type, array.pointer, at), update.re, llvm::Align(bytes),
+                     llvm::AtomicOrdering::Monotonic);
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::gpu
