@@ -28,7 +28,7 @@ Reduction ReductionOf(const HloInstruction& instruction) {
 }
 
 CombinationOrder Reduction::OrderOf(bool strict) const {
-  if (MayReorder(*reduce, strict)) return CombinationOrder::kAny;
+  if (count == 1 ? MayReorder(*reduce, strict) : MayReorderEach(*reduce, strict)) return CombinationOrder::kAny;
   for (PrimitiveType type : types) {
     if (strict && !IsIntegralType(type) && type != PRED) return CombinationOrder::kSerial;
   }

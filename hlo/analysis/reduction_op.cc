@@ -52,4 +52,21 @@ bool MayReorder(const HloInstruction& reduce, bool strict) {
   return ReductionOp(*reduce.called_computation()).has_value();
 }
 
+bool MayReorderEach(const HloInstruction& reduce, bool strict) {
+  const HloInstruction& root = *reduce.called_computation()->root_instruction();
+  const int64_t count = reduce.operand_count() / 2;
+  if (root.opcode() != HloOpcode::kTuple) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    const PrimitiveType type = reduce.operand(i)->shape().element_type();
+    if (strict && !IsIntegralType(type) && type != PRED) return false;
+    const HloInstruction& result = *root.operand(i);
+    if (!HasTrait(result.opcode(), kAssociative) || !HasTrait(result.opcode(), kCommutative)) return false;
+    for (const int64_t j : {0, 1}) {
+      const HloInstruction &own = *result.operand(j), &other = *result.operand(1 - j);
+      if (!own.IsParameter() || own.parameter_number() % count != i || &own == &other) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace hilo

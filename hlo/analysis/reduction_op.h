@@ -24,6 +24,8 @@ std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type);
 // associative and commutative op on one array; always if the result is unaffected, and for floating-point types unless
 // numerics are strict.
 bool MayReorder(const HloInstruction& reduce, bool strict);
+// The same of a reduce of several arrays, each of which it combines by such an op on its own.
+bool MayReorderEach(const HloInstruction& reduce, bool strict);
 
 }  // namespace hilo
 

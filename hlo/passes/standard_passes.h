@@ -68,6 +68,9 @@ std::unique_ptr<HloPass> MakeReductionFold();
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
+// "merge-reductions": reductions for which `accepts` returns true, and that read the same arrays, become one with
+// several results. `strict`: only those of which any order gives the same bits.
+std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(const HloInstruction& reduce)> accepts);
 // "merge-columns": several adjacent free dimensions of the right factors of dots for which `accepts` returns true
 // become one.
 std::unique_ptr<HloPass> MakeColumnMerge(std::function<bool(const HloInstruction& dot)> accepts);

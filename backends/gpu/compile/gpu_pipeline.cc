@@ -6,6 +6,7 @@
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/row_plan.h"
+#include "hlo/analysis/reduction.h"
 #include "hlo/passes/attention_fusion.h"
 #include "hlo/passes/attention_gradient_fusion.h"
 #include "hlo/passes/dot_fusion.h"
@@ -49,6 +50,9 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     hooks.before_fusion.push_back(MakeConvolutionFusion(kernels.libraries));
   }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
+  // Sums of columns; those of rows join other kernels of their rows.
+  hooks.before_fusion.push_back(MakeReductionMerge(
+      options.strict, [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); }));
   hooks.before_fusion.push_back(MakeRowFusion(
       target, options.strict,
       {.most_reductions = kMostRowReductions, .accepts = [strict = options.strict](const HloInstruction& fusion) {
