@@ -22,6 +22,7 @@
 #include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/column_separation.h"
 #include "hlo/passes/fused_members.h"
 #include "hlo/passes/fusion_pass.h"
 
@@ -106,7 +107,8 @@ class RowFusion : public FusionPass {
   // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
   // alone; those are found in the next order.
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    bool changed = false, again = true;
+    HILO_ASSIGN_OR_RETURN(bool changed, options_.separates_columns ? SeparateColumns(computation) : false);
+    bool again = true;
     absl::flat_hash_set<int64_t> tried;
     int64_t ordered = 0;
     while (again && ordered <= kMostOrdered) {
@@ -338,13 +340,10 @@ class RowFusion : public FusionPass {
   // Returns true if `instruction` is read only by reductions across the rows, and their loops compute it from arrays
   // that are in memory and from results of rows: in this kernel it would be stored and read again.
   bool BelongsToColumns(const HloInstruction& instruction, const Group& group) const {
-    if (!IsElementwise(instruction.opcode()) || IsExpensiveToRepeat(instruction) || instruction.users().size() != 1)
-      return false;
-    const HloInstruction& user = *instruction.users()[0];
-    if (user.opcode() != HloOpcode::kReduce || RowSpaceOf(user) == group.space) return false;
-    return absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
-      return !group.Has(operand) || operand->opcode() == HloOpcode::kBroadcast;
-    });
+    return IsForColumns(instruction, group.space, options_.separates_columns ? kMostSeparated : 0) &&
+           absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
+             return !group.Has(operand) || operand->opcode() == HloOpcode::kBroadcast;
+           });
   }
 
   bool Follows(const HloInstruction* instruction, const Group& group) const {

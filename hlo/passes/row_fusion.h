@@ -20,6 +20,8 @@ struct RowFusionOptions {
   // Rows from which on expensive functions of one value a row, on which no element of a row depends, are left to a loop
   // over the rows: of use where that computes them in vectors, and the kernel of the rows one by one.
   int64_t least_separate_rows = std::numeric_limits<int64_t>::max();
+  // Reductions across the rows compute their operands themselves (hlo/passes/column_separation.h).
+  bool separates_columns = false;
 };
 
 // "fuse-rows": makes fusions, with one or several results, that are row groups as the options state.

@@ -55,9 +55,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
       options.strict, [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); }));
   hooks.before_fusion.push_back(MakeRowFusion(
       target, options.strict,
-      {.most_reductions = kMostRowReductions, .accepts = [strict = options.strict](const HloInstruction& fusion) {
-         return PlanRows(&fusion, strict).has_value();
-       }}));
+      {.most_reductions = kMostRowReductions,
+       .accepts = [strict =
+                       options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); },
+       .separates_columns = true}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(
       target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit, .keep_dots = true},

@@ -1,0 +1,145 @@
+#include "hlo/passes/column_separation.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+// Both kernels wait for memory.
+static_assert(kMostSeparated < kMostRepeatedWork);
+// Small instructions between a broadcast and the reduction of rows that it comes from.
+constexpr size_t kMostBetween = 16;
+
+int64_t Elements(const HloInstruction& x) { return x.shape().IsArray() ? ShapeUtil::ElementsIn(x.shape()) : 0; }
+
+bool IsCheap(const HloInstruction& x) {
+  return IsElementwise(x.opcode()) && !IsExpensiveToRepeat(x) && !x.HasControlDependencies();
+}
+
+// What an operand of a reduction is computed from.
+struct OperandTree {
+  std::vector<HloInstruction*> members;  // users first; element-wise
+  std::vector<HloInstruction*> broadcasts;
+  int64_t bytes = 0;  // of other arrays that it reads
+};
+
+// Returns true if the tree has few members.
+bool FindTree(HloInstruction* operand, OperandTree* tree) {
+  std::vector<HloInstruction*> work = {operand};
+  absl::flat_hash_set<const HloInstruction*> visited;
+  while (!work.empty()) {
+    HloInstruction* x = work.back();
+    work.pop_back();
+    if (!visited.insert(x).second) continue;
+    if (x->opcode() == HloOpcode::kBroadcast) {
+      tree->broadcasts.push_back(x);
+    } else if (IsCheap(*x)) {
+      tree->members.push_back(x);
+      if (static_cast<int64_t>(tree->members.size()) > kMostSeparated) return false;
+      work.insert(work.end(), x->operands().begin(), x->operands().end());
+    } else if (!IsFreeToRepeat(*x)) {
+      tree->bytes += ShapeUtil::ByteSizeOf(x->shape());
+    }
+  }
+  return true;
+}
+
+// Returns true if the broadcast repeats a value of each row that comes from a reduction of rows of `size` elements in
+// all.
+bool IsOfRows(const HloInstruction& broadcast, int64_t size) {
+  std::vector<const HloInstruction*> work = {broadcast.operand(0)};
+  for (size_t i = 0; i < work.size() && i < kMostBetween; ++i) {
+    const HloInstruction& x = *work[i];
+    if (x.opcode() == HloOpcode::kReduce) {
+      const std::optional<RowSpace> space = RowSpaceOf(x);
+      if (space.has_value() && space->rows * space->columns == size) return true;
+    } else if (IsElementwise(x.opcode()) || x.opcode() == HloOpcode::kReshape || x.opcode() == HloOpcode::kBroadcast) {
+      work.insert(work.end(), x.operands().begin(), x.operands().end());
+    }
+  }
+  return false;
+}
+
+// Returns the tree of an operand, if it may be computed again; nullopt if the operand should be read.
+std::optional<OperandTree> TreeOf(HloInstruction* operand) {
+  OperandTree tree;
+  if (!IsCheap(*operand) || !FindTree(operand, &tree) || tree.bytes > 2 * ShapeUtil::ByteSizeOf(operand->shape()))
+    return std::nullopt;
+  return tree;
+}
+
+bool ReadsRows(HloInstruction* operand) {
+  const std::optional<OperandTree> tree = TreeOf(operand);
+  return tree.has_value() && absl::c_any_of(tree->broadcasts, [&](const HloInstruction* broadcast) {
+           return IsOfRows(*broadcast, Elements(*operand));
+         });
+}
+
+// Gives the reduction a tree of its own for an operand, unless it has one.
+absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number) {
+  HloInstruction* operand = reduce->mutable_operand(number);
+  const std::optional<OperandTree> tree = TreeOf(operand);
+  if (!tree.has_value()) return false;
+  const absl::flat_hash_set<const HloInstruction*> members(tree->members.begin(), tree->members.end());
+  const auto is_shared = [&](const HloInstruction* x) {
+    return x->IsRoot() || absl::c_any_of(x->users(), [&](const HloInstruction* user) {
+             return user != reduce && !members.contains(user);
+           });
+  };
+  if (absl::c_none_of(tree->members, is_shared)) return false;
+  // Operands first.
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
+  for (HloInstruction* x : reduce->parent()->MakePostOrder()) {
+    if (!members.contains(x)) continue;
+    std::vector<HloInstruction*> operands;
+    for (HloInstruction* before : x->operands()) {
+      const auto copy = copies.find(before);
+      operands.push_back(copy == copies.end() ? before : copy->second);
+    }
+    copies[x] = reduce->parent()->AddInstruction(x->CloneWithNewOperands(x->shape(), operands), x->name());
+  }
+  reduce->parent()->ReplaceOperand(reduce, number, copies.at(operand));
+  if (operand->IsDead()) HILO_RETURN_IF_ERROR(reduce->parent()->RemoveInstructionAndUnusedOperands(operand));
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> SeparateColumns(HloComputation* computation) {
+  bool changed = false;
+  for (HloInstruction* reduce : computation->MakePostOrder()) {
+    if (reduce->opcode() != HloOpcode::kReduce || RowSpaceOf(*reduce).has_value()) continue;
+    // The other operands of a reduction that reads rows too: the kernel of these would store what they are computed
+    // from.
+    const auto operands = absl::MakeConstSpan(reduce->operands()).first(reduce->operand_count() / 2);
+    if (absl::c_none_of(operands, ReadsRows)) continue;
+    for (int64_t i = 0; i < reduce->operand_count() / 2; ++i) {
+      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateOperand(reduce, i));
+      changed |= separated;
+    }
+  }
+  return changed;
+}
+
+bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between) {
+  const HloInstruction* x = &instruction;
+  for (int64_t i = 0; i <= most_between; ++i) {
+    if (!IsCheap(*x) || x->IsRoot() || x->users().empty()) return false;
+    const HloInstruction* user = x->users()[0];
+    if (absl::c_any_of(x->users(), [&](const HloInstruction* other) { return other != user; })) return false;
+    if (user->opcode() == HloOpcode::kReduce) return RowSpaceOf(*user) != space;
+    x = user;
+  }
+  return false;
+}
+
+}  // namespace hilo
