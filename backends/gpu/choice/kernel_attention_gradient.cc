@@ -1,14 +1,21 @@
 // The choice of the kernel for grids of scores: the gradient of attention.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
 #include "backends/gpu/choice/roofline.h"
+#include "backends/gpu/lib/library_thresholds.h"
+#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/launch_sizes.h"
+#include "backends/gpu/match/operands.h"
+#include "base/errors.h"
 #include "base/math.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ops/reduction/sum_type.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -16,32 +23,67 @@ namespace {
 constexpr int64_t kWarpLines = 16, kMostWarps = 4;
 // With fewer the grid is no larger than the operands.
 constexpr int64_t kMinLines = 32;
-// A block's lines of two operands of 128 elements are 32 KB of shared memory, and strips of two 16 KB.
+// Of 16 bits, a block's lines of two operands of 128 elements are 32 KB of shared memory, and strips of two 16 KB.
 constexpr int64_t kStrip = 32, kMostFeatures = 128;
 constexpr int64_t kFeatureMultiple = 16;  // the depth of a multiplication
-constexpr int64_t kSharedBytes = 48 * 1024, kCellBytes = 2;
+constexpr int64_t kSharedBytes = 48 * 1024, kLineGap = 8;
+constexpr int64_t kLeastCopiedBytes = 4;
 // Each is a pass over all scores.
 constexpr size_t kMostPasses = 4;
 constexpr int kFirstTensorCores = 80;
 
-// Bytes of shared memory, where lines of `side` are those of blocks. Lines that are not a power of two long have a gap.
-int64_t SharedBytes(const ScoreGrid& grid, GridSide side) {
-  const auto cells = [](const GridOperand& operand) { return FeaturesOf(operand) + 8; };
-  int64_t block = 0, strip = 0;
-  for (const HloInstruction* score : grid.scores) block += FeaturesOf(ScoreOperand(grid, score, side));
-  for (const GridOperand& operand : StripsOf(grid, OtherSide(side))) {
+PrimitiveType TypeOf(const ScoreGrid& grid) {
+  return ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
+}
+
+// Bytes of shared memory of `warps` warps, where lines of `side` are those of blocks, with `strips` strips of each
+// operand. Lines have a gap, but for those of 16 bits that are a power of two long.
+int64_t SharedBytes(const ScoreGrid& grid, GridSide side, int64_t warps, int64_t strips) {
+  const int64_t cell_bytes = PrimitiveTypeByteSize(TypeOf(grid));
+  const auto cells = [&](const GridOperand& operand) {
     const int64_t features = FeaturesOf(operand);
-    strip += (features & (features - 1)) == 0 ? features : cells(operand);
-  }
-  return (block * kWarpLines * kMostWarps + strip * kStrip) * kCellBytes;
+    const bool has_gap = cell_bytes > 2 || (features & (features - 1)) != 0;
+    return features + (has_gap ? kLineGap : 0);
+  };
+  int64_t block = 0, strip = 0;
+  for (const HloInstruction* score : grid.scores) block += cells(ScoreOperand(grid, score, side));
+  for (const GridOperand& operand : StripsOf(grid, OtherSide(side))) strip += cells(operand);
+  return (block * kWarpLines * warps + strip * kStrip * strips) * cell_bytes;
+}
+
+// Returns the most warps that the lines need and shared memory has room for; 0: none.
+int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
+  int64_t warps = std::min(kMostWarps, CeilDiv(grid.SizeOf(side), kWarpLines));
+  while (warps > 0 && SharedBytes(grid, side, warps, 1) > kSharedBytes) warps /= 2;
+  return warps;
+}
+
+// Returns true if asynchronous copies fill the strips: operands are in memory as tensor cores want them.
+bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, GridSide side, int64_t warps) {
+  const int64_t bytes = PrimitiveTypeByteSize(TypeOf(grid));
+  return bytes == 2 && SharedBytes(grid, side, warps, 2) <= kSharedBytes &&
+         absl::c_all_of(StripsOf(grid, OtherSide(side)), [&](const GridOperand& operand) {
+           const int64_t elements =
+               std::min(AdjacentElements(grid, operand), FeaturesOf(operand) * kStrip / (warps * kWarp));
+           return elements * bytes >= kLeastCopiedBytes && elements % 2 == 0 &&
+                  ArrayOfOperand(operand.operand, &instruction) != nullptr;
+         });
+}
+
+// Returns true if tensor cores may round factors of F32, as libraries would.
+bool MayRound(const ScoreGrid& grid) {
+  const auto allows = [](const HloInstruction* dot) { return AllowsTf32(dot->attrs<DotAttrs>()); };
+  return absl::c_all_of(grid.scores, allows) && absl::c_all_of(grid.products, allows) &&
+         DotFlops(*grid.scores[0]) >= 2.0 * static_cast<double>(LibraryThresholds().gemm_products);
 }
 
 }  // namespace
 
 bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores) return false;
-  const PrimitiveType type = ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
-  if ((type != BF16 && type != F16) || PassesOf(grid).size() > kMostPasses) return false;
+  const PrimitiveType type = TypeOf(grid);
+  if ((type != BF16 && type != F16 && !(type == F32 && MayRound(grid))) || PassesOf(grid).size() > kMostPasses)
+    return false;
   for (const HloInstruction* score : grid.scores) {
     for (const GridSide side : {GridSide::kLeft, GridSide::kRight}) {
       const GridOperand operand = ScoreOperand(grid, score, side);
@@ -61,21 +103,22 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
           FeaturesOf(operand) > kMostFeatures)
         return false;
     }
-    if (grid.SizeOf(side) < kMinLines || SharedBytes(grid, side) > kSharedBytes) return false;
+    if (grid.SizeOf(side) < kMinLines || WarpsFor(grid, side) == 0) return false;
   }
   double ns = 0;
   for (const ScoreGrid& kernel : kernels) ns += ScoreGridRoofline(kernel).ns();
   return ns < ScoreGridInPartsNs(grid);
 }
 
-absl::StatusOr<KernelConfig> ChooseAttentionGradient(const ScoreGrid& grid) {
+absl::StatusOr<KernelConfig> ChooseAttentionGradient(const HloInstruction& instruction, const ScoreGrid& grid) {
   const HloInstruction* sum = grid.products.empty() ? grid.reductions[0] : grid.products[0];
-  const GridSide summed = grid.summed.at(sum);
-  const int64_t lines = grid.SizeOf(OtherSide(summed));
-  const int64_t warps = std::min(kMostWarps, CeilDiv(lines, kWarpLines));
+  const GridSide summed = grid.summed.at(sum), own = OtherSide(summed);
+  const int64_t lines = grid.SizeOf(own), warps = WarpsFor(grid, own);
+  if (warps == 0) return Unimplemented("a gradient of attention of so many features");
+  const int64_t copies = CopiesStrips(instruction, grid, own, warps) ? 1 : 0;
   return KernelConfig{.kind = KernelKind::kAttention,
                       .width = kWarpLines,
-                      .tile = {warps * kWarp, warps * kWarpLines, kStrip},
+                      .tile = {warps * kWarp, warps * kWarpLines, kStrip, copies},
                       .parts = 1,
                       .why = absl::StrCat(grid.scores.size(), " scores of ", lines, " x ", grid.SizeOf(summed), ", ",
                                           PassesOf(grid).size(), " passes: they stay in registers")};

@@ -109,7 +109,8 @@ constexpr OpcodeMap<Chooser> kOfHeroes = {
 absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, const KernelFacts& facts) {
   if (instruction.opcode() == HloOpcode::kFusion) {
     if (const std::optional<Attention> attention = AttentionOf(instruction)) return ChooseAttention(*attention);
-    if (const std::optional<ScoreGrid> grid = ScoreGridOfFusion(instruction)) return ChooseAttentionGradient(*grid);
+    if (const std::optional<ScoreGrid> grid = ScoreGridOfFusion(instruction))
+      return ChooseAttentionGradient(instruction, *grid);
   }
   if (DotOf(instruction) != nullptr) return ChooseDot(instruction, facts);
   const HloInstruction& hero = *HeroOf(&instruction);

@@ -13,7 +13,7 @@
 //   attention                {block, rows of a block, keys of a strip, adjacent elements of keys, of values and, if
 //                            they are in shared memory, of queries that a thread loads (else 0), 1 if asynchronous
 //                            copies fill strips}
-//                            of a grid of scores: {block, lines of a block, lines of a strip}
+//                            of a grid of scores: {block, lines of a block, lines of a strip, 1 if copies fill them}
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
 //   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
 //   update                   {block}

@@ -38,7 +38,7 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts);
 
 absl::StatusOr<KernelConfig> ChooseAttention(const Attention& attention);
-absl::StatusOr<KernelConfig> ChooseAttentionGradient(const ScoreGrid& grid);
+absl::StatusOr<KernelConfig> ChooseAttentionGradient(const HloInstruction& instruction, const ScoreGrid& grid);
 absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseRaggedDot(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const KernelFacts& facts);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/gpu/match/attention_tile.h"
 #include "backends/gpu/match/gemm_match.h"
+#include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
 #include "backends/gpu/match/scatter_match.h"
@@ -81,6 +82,10 @@ PrimitiveType FactorsOf(const HloInstruction& product) { return product.operand(
 
 double ProductNs(const HloInstruction& product, ProductUnit unit) {
   double flops_per_ns = ProductFlopsPerNs(FactorsOf(product), unit);
+  // Libraries want factors of one type: threads multiply others.
+  if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot &&
+      FactorsOf(product) != product.operand(1)->shape().element_type())
+    return FlopsOf(product) / ProductFlopsPerNs(F32, ProductUnit::kThreads);
   // Tensor cores would round the factors.
   if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot && FactorsOf(product) == F32 &&
       !AllowsTf32(product.attrs<DotAttrs>()))
@@ -90,17 +95,30 @@ double ProductNs(const HloInstruction& product, ProductUnit unit) {
 
 double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
 
+// Returns the part of `rows` x `keys` scores that a causal mask leaves.
+double VisiblePart(const CausalMask& mask, int64_t rows, int64_t keys) {
+  // Rows before `some` have no keys, those from `all` on all of them; row r has r + offset + 1 in between.
+  const int64_t some = std::clamp<int64_t>(-mask.offset, 0, rows),
+                all = std::clamp<int64_t>(keys - mask.offset - 1, some, rows);
+  const double between = static_cast<double>(all - some) * static_cast<double>(some + all + 2 * mask.offset + 1) / 2;
+  return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
+}
+
 // A kernel computes a member once in each pass that needs it.
-double ScoreGridArithmeticNs(const ScoreGrid& grid) {
+double ScoreGridArithmeticNs(const ScoreGrid& grid, ProductUnit unit) {
   const PrimitiveType factors = FactorsOf(*grid.scores[0]);
-  double ns = 0;
+  double ns = 0, part = 1;
   const auto add = [&](const std::vector<const HloInstruction*>& members) {
     for (const HloInstruction* member : members) {
-      ns += IsProduct(*member) ? ProductNs(*member, ProductUnit::kOwnTensorCores)
-                               : InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns;
+      ns += part * (IsProduct(*member) ? ProductNs(*member, unit)
+                                       : InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns);
     }
   };
   for (const GridPass& pass : PassesOf(grid)) {
+    const std::optional<GridMask> mask = MaskOf(grid, pass);
+    part = mask.has_value()
+               ? VisiblePart(mask->mask, grid.axes[mask->row_axis].size, grid.SizeOf(OtherSide(mask->rows)))
+               : 1;
     add(pass.members);
     add(pass.reductions);
     add(pass.products);
@@ -112,13 +130,8 @@ double ScoreGridArithmeticNs(const ScoreGrid& grid) {
 double VisiblePart(const Attention& attention) {
   const std::optional<CausalMask> mask = CausalMaskOf(attention);
   if (!mask.has_value()) return 1;
-  const int64_t rows = attention.logits->shape().dimensions(mask->row_dimension),
-                keys = attention.logits->shape().dimensions(attention.key_dimension);
-  // Rows before `some` have no keys, those from `all` on all of them; row r has r + offset + 1 in between.
-  const int64_t some = std::clamp<int64_t>(-mask->offset, 0, rows),
-                all = std::clamp<int64_t>(keys - mask->offset - 1, some, rows);
-  const double between = static_cast<double>(all - some) * static_cast<double>(some + all + 2 * mask->offset + 1) / 2;
-  return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
+  return VisiblePart(*mask, attention.logits->shape().dimensions(mask->row_dimension),
+                     attention.logits->shape().dimensions(attention.key_dimension));
 }
 
 constexpr int64_t kWarpRows = 16;  // of attention
@@ -265,7 +278,8 @@ Roofline RooflineOf(const HloInstruction& instruction) {
       roofline.arithmetic_ns += AttentionArithmeticNs(*attention, all, config);
       AddAttentionParts(*attention, config, &roofline);
     } else if (grid.has_value()) {
-      roofline.arithmetic_ns += ScoreGridArithmeticNs(*grid);
+      roofline.arithmetic_ns += ScoreGridArithmeticNs(
+          *grid, GridTile::Of(config).copies_strips ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores);
       for (const HloInstruction* member : members)
         instructions += grid->Has(member) || IsProduct(*member) ? 0 : InstructionsOf(*member);
     } else if (has_product) {
@@ -308,7 +322,8 @@ double AttentionInPartsNs(const Attention& attention) {
 }
 
 Roofline ScoreGridRoofline(const ScoreGrid& grid) {
-  Roofline roofline{.arithmetic_ns = ScoreGridArithmeticNs(grid), .launch_ns = kMachine.launch_ns};
+  Roofline roofline{.arithmetic_ns = ScoreGridArithmeticNs(grid, ProductUnit::kOwnTensorCores),
+                    .launch_ns = kMachine.launch_ns};
   for (const HloInstruction* score : grid.scores) {
     for (const HloInstruction* operand : score->operands()) roofline.bytes += BytesOf(*operand);
   }

@@ -94,35 +94,12 @@ class AttentionKernel : AttentionRows {
       k_.Barrier();
       return add(first, Int(0), carried);
     };
-    // Copies fill one strip while the other is added: all threads have left it at the barrier.
-    const auto copied = [&](llvm::Value* begin, llvm::Value* end, Carried carried) -> absl::StatusOr<Carried> {
-      const auto start = [&](llvm::Value* first, llvm::Value* number) -> absl::Status {
-        const auto copies = [&]() -> absl::Status {
-          HILO_RETURN_IF_ERROR(key_strip.StartCopies(batch_, first, Int(0), number));
-          return value_strip.StartCopies(product_batch_, Int(0), first, number);
-        };
-        HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(first, end), copies));
-        k_.CommitCopies();
-        return absl::OkStatus();
-      };
-      const auto next = [&](llvm::Value* first, const Carried& sums) -> absl::StatusOr<Carried> {
-        llvm::Value *number = sums.back(), *other = b_.CreateXor(number, Int(1));
-        k_.WaitForCopies(0);
-        k_.Barrier();
-        HILO_RETURN_IF_ERROR(start(Plus(first, tile_.keys), other));
-        HILO_ASSIGN_OR_RETURN(Carried more, add(first, number, sums));
-        more.push_back(other);
-        return more;
-      };
-      HILO_RETURN_IF_ERROR(start(begin, Int(0)));
-      carried.push_back(Int(0));
-      HILO_ASSIGN_OR_RETURN(Carried sums,
-                            codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, next));
-      sums.pop_back();
-      return sums;
+    const auto copy = [&](llvm::Value* first, llvm::Value* number) -> absl::Status {
+      HILO_RETURN_IF_ERROR(key_strip.StartCopies(batch_, first, Int(0), number));
+      return value_strip.StartCopies(product_batch_, Int(0), first, number);
     };
     const auto strips = [&](llvm::Value* begin, llvm::Value* end, const Carried& carried) {
-      return tile_.copies_strips ? copied(begin, end, carried)
+      return tile_.copies_strips ? ForEachCopied(begin, end, tile_.keys, carried, copy, add)
                                  : codegen::EmitLoop(k_.context(), "keys", begin, end, tile_.keys, carried, load);
     };
     if (partial_ != nullptr) {

@@ -24,6 +24,7 @@
 #include "backends/gpu/emitters/strip_range.h"
 #include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
+#include "backends/gpu/match/operands.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -48,6 +49,7 @@ class GridKernel : ScoreKernel {
  public:
   GridKernel(KernelEmitter& k, const HloInstruction* instruction, const ScoreGrid& grid)
       : ScoreKernel(k, ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type()),
+        instruction_(*instruction),
         grid_(grid),
         tile_(GridTile::Of(*instruction->kernel())),
         results_(LoopResultsOf(*instruction)),
@@ -72,7 +74,8 @@ class GridKernel : ScoreKernel {
                         .positions = features,
                         .strip = tile_.strip,
                         .depth = others_,
-                        .group = matrix.group(features * tile_.strip / tile_.threads)},
+                        .group = matrix.group(features * tile_.strip / tile_.threads),
+                        .strips = tile_.copies_strips ? 2 : 1},
                        "strip"),
            matrix.batch});
     }
@@ -100,6 +103,8 @@ class GridKernel : ScoreKernel {
     GridOperand operand;
     StripLoader loader;
     llvm::Value* batch;
+    llvm::Value* number = nullptr;  // of the strip that is added, in shared memory
+    Strip Current() { return loader.StripOf(number); }
   };
 
   std::vector<int64_t> AxesOf(GridSide side) const {
@@ -157,7 +162,8 @@ class GridKernel : ScoreKernel {
                    .free_sizes = sizes(positions),
                    .contracting_sizes = sizes(depth)};
     matrix.batch = NumberOf(operand.batch_axes, at_[0]);
-    matrix.product = ProductSideOf(k_, matrix.side);
+    matrix.product =
+        ProductSideOf(k_, matrix.side, tile_.copies_strips ? ArrayOfOperand(operand.operand, &instruction_) : nullptr);
     const GridSide side = grid_.axes[operand.line_axes[0]].side;
     matrix.in_order = operand.line_axes == AxesOf(side);
     if (!matrix.in_order) {
@@ -225,7 +231,14 @@ class GridKernel : ScoreKernel {
     };
     for (const HloInstruction* score : pass.scores) need(ScoreOperand(grid_, score, summed_));
     for (const HloInstruction* product : pass.products) need(ProductOperand(grid_, product));
-    const auto strip = [&](llvm::Value* first, const Carried& carried) -> absl::StatusOr<Carried> {
+    const auto add = [&](llvm::Value* first, llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
+      for (LoadedStrip* strip : needed) strip->number = number;
+      Sums sums = start.Unpack(carried);
+      for (int64_t piece = 0; piece < tile_.strip; piece += kPiece)
+        HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &sums));
+      return sums.Pack();
+    };
+    const auto load = [&](llvm::Value* first, const Carried& carried) -> absl::StatusOr<Carried> {
       std::vector<Carried> loaded;
       for (LoadedStrip* strip : needed) {
         HILO_ASSIGN_OR_RETURN(loaded.emplace_back(), strip->loader.Load(strip->batch, Int(0), first));
@@ -233,10 +246,12 @@ class GridKernel : ScoreKernel {
       k_.Barrier();
       for (size_t i = 0; i < needed.size(); ++i) needed[i]->loader.Store(loaded[i], Int(0));
       k_.Barrier();
-      Sums sums = start.Unpack(carried);
-      for (int64_t piece = 0; piece < tile_.strip; piece += kPiece)
-        HILO_RETURN_IF_ERROR(AddPiece(pass, first, piece, &sums));
-      return sums.Pack();
+      return add(first, Int(0), carried);
+    };
+    const auto copy = [&](llvm::Value* first, llvm::Value* number) -> absl::Status {
+      for (LoadedStrip* strip : needed)
+        HILO_RETURN_IF_ERROR(strip->loader.StartCopies(strip->batch, Int(0), first, number));
+      return absl::OkStatus();
     };
     StripRange range{Int(0), Int(others_)};
     if (const std::optional<GridMask> mask = MaskOf(grid_, pass)) {
@@ -249,8 +264,13 @@ class GridKernel : ScoreKernel {
                             .begin_line = [this](int64_t line) { SetReduced(line); }};
       HILO_ASSIGN_OR_RETURN(range, EmitStripRange(k_, block, *mask));
     }
-    HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "strips", range.begin, range.end,
-                                                                tile_.strip, start.Pack(), strip));
+    // A pass before may still read what is filled here.
+    if (tile_.copies_strips) k_.Barrier();
+    HILO_ASSIGN_OR_RETURN(
+        const Carried sums,
+        tile_.copies_strips
+            ? ForEachCopied(range.begin, range.end, tile_.strip, start.Pack(), copy, add)
+            : codegen::EmitLoop(k_.context(), "strips", range.begin, range.end, tile_.strip, start.Pack(), load));
     const Sums end = start.Unpack(sums);
     for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.lines[i]);
     for (size_t i = 0; i < pass.products.size(); ++i)
@@ -268,7 +288,7 @@ class GridKernel : ScoreKernel {
   std::array<Fragment, 2> Scores(const HloInstruction* score, int64_t piece) {
     const Strip& block = block_[absl::c_find(grid_.scores, score) - grid_.scores.begin()];
     const GridOperand operand = ScoreOperand(grid_, score, summed_);
-    const Strip strip = AsPositions(StripOf(operand).loader.StripOf(Int(0)));
+    const Strip strip = AsPositions(StripOf(operand).Current());
     std::array<Fragment, 2> scores;
     scores.fill(Zeros());
     for (int64_t depth = 0; depth < FeaturesOf(operand); depth += kPiece) {
@@ -347,7 +367,7 @@ class GridKernel : ScoreKernel {
       }
       terms.push_back(Rounded(rests));
     }
-    const Strip strip = StripOf(ProductOperand(grid_, product)).loader.StripOf(Int(0));
+    const Strip strip = StripOf(ProductOperand(grid_, product)).Current();
     for (size_t n = 0; n < sums->size(); n += 2)
       multiplier_.Multiply(terms, strip, static_cast<int64_t>(n) * kColumns, piece, &(*sums)[n]);
   }
@@ -429,6 +449,7 @@ class GridKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
+  const HloInstruction& instruction_;
   const ScoreGrid& grid_;
   const GridTile tile_;
   const LoopResults results_;

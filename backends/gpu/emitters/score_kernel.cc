@@ -6,6 +6,7 @@
 #include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
+#include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -68,6 +69,31 @@ void ScoreKernel::SetLines(llvm::Value* block, int64_t lines, int64_t of_block, 
 
 absl::Status ScoreKernel::IfLine(int64_t line, absl::FunctionRef<absl::Status()> body) {
   return has_line_[line] == nullptr ? body() : k_.If("line", has_line_[line], body);
+}
+
+absl::StatusOr<Carried> ScoreKernel::ForEachCopied(llvm::Value* begin, llvm::Value* end, int64_t strip, Carried carried,
+                                                   CopyStrip copy, AddStrip add) {
+  const auto start = [&](llvm::Value* first, llvm::Value* number) -> absl::Status {
+    HILO_RETURN_IF_ERROR(k_.If("strip", b_.CreateICmpULT(first, end), [&] { return copy(first, number); }));
+    k_.CommitCopies();
+    return absl::OkStatus();
+  };
+  const auto next = [&](llvm::Value* first, const Carried& all) -> absl::StatusOr<Carried> {
+    llvm::Value *number = all.back(), *other = b_.CreateXor(number, Int(1));
+    k_.WaitForCopies(0);
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(start(Plus(first, strip), other));
+    Carried sums = all;
+    sums.pop_back();
+    HILO_ASSIGN_OR_RETURN(sums, add(first, number, sums));
+    sums.push_back(other);
+    return sums;
+  };
+  HILO_RETURN_IF_ERROR(start(begin, Int(0)));
+  carried.push_back(Int(0));
+  HILO_ASSIGN_OR_RETURN(Carried sums, codegen::EmitLoop(k_.context(), "strips", begin, end, strip, carried, next));
+  sums.pop_back();
+  return sums;
 }
 
 ElementValue ScoreKernel::As(PrimitiveType type, llvm::Value* x) {

@@ -51,6 +51,16 @@ class ScoreKernel {
   // Calls `body` if the block has own line `line`.
   absl::Status IfLine(int64_t line, absl::FunctionRef<absl::Status()> body);
 
+  // Emits a loop over strips of `strip` lines from `begin` to `end`, which asynchronous copies fill while the one
+  // before is added: `copy` starts those of the strip that begins at `first`, to number `number`, 0 or 1, in shared
+  // memory; `add` returns what is carried after that strip. Threads have left a strip at the barrier before it is
+  // filled again.
+  using CopyStrip = absl::FunctionRef<absl::Status(llvm::Value* first, llvm::Value* number)>;
+  using AddStrip = absl::FunctionRef<absl::StatusOr<codegen::Carried>(llvm::Value* first, llvm::Value* number,
+                                                                      const codegen::Carried& carried)>;
+  absl::StatusOr<codegen::Carried> ForEachCopied(llvm::Value* begin, llvm::Value* end, int64_t strip,
+                                                 codegen::Carried carried, CopyStrip copy, AddStrip add);
+
   codegen::ElementValue As(PrimitiveType type, llvm::Value* x);
   llvm::Value* AsF32(PrimitiveType type, const codegen::ElementValue& x);
   // Returns the exponential of an f32, which is not positive if factors are F32, by the machine: of about 22 bits then,

@@ -70,6 +70,18 @@ std::vector<GridOperand> StripsOf(const ScoreGrid& grid, GridSide summed) {
   return strips;
 }
 
+int64_t AdjacentElements(const ScoreGrid& grid, const GridOperand& operand) {
+  const int64_t minor = operand.operand->shape().rank() - 1;
+  const bool in_features = absl::c_linear_search(operand.features, minor);
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < grid.axes.size(); ++i) {
+    if (grid.axes[i].side == grid.axes[operand.line_axes[0]].side) axes.push_back(static_cast<int64_t>(i));
+  }
+  const std::vector<int64_t>& dimensions = in_features ? operand.features : operand.lines;
+  if (axes != operand.line_axes || dimensions.empty() || dimensions.back() != minor) return 1;
+  return operand.operand->shape().dimensions(minor);
+}
+
 std::optional<GridFactors> FactorsOf(const ScoreGrid& grid, const HloInstruction* product) {
   const PrimitiveType type = ProductOperand(grid, product).operand->shape().element_type(),
                       of_grid = product->operand(grid.grid_operands.at(product))->shape().element_type();

@@ -14,11 +14,15 @@ namespace hilo::gpu {
 // How a block computes some lines of one side (emitters/attention_gradient_emitter.cc).
 struct GridTile {
   int64_t threads = 0;
-  int64_t lines = 0;  // of the block: 16 for each warp
-  int64_t strip = 0;  // lines of the other side that it goes through at a time
+  int64_t lines = 0;           // of the block: 16 for each warp
+  int64_t strip = 0;           // lines of the other side that it goes through at a time
+  bool copies_strips = false;  // asynchronous copies fill them, two of each operand
 
   static GridTile Of(const KernelConfig& config) {
-    return {.threads = config.tile[0], .lines = config.tile[1], .strip = config.tile[2]};
+    return {.threads = config.tile[0],
+            .lines = config.tile[1],
+            .strip = config.tile[2],
+            .copies_strips = config.tile[3] != 0};
   }
 };
 
@@ -33,6 +37,10 @@ std::vector<GridPass> PassesOf(const ScoreGrid& grid);
 
 // The operands that the kernel has strips of, each once: those of scores and of products.
 std::vector<GridOperand> StripsOf(const ScoreGrid& grid, GridSide summed);
+
+// The elements of an operand that are adjacent in memory, along its lines or its features: 1 if the last dimension is
+// neither, or if its lines have another order than the grid's.
+int64_t AdjacentElements(const ScoreGrid& grid, const GridOperand& operand);
 
 // How elements of the grid of a product become factors of 16 bits.
 enum class GridFactors {
