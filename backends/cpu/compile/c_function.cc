@@ -204,6 +204,12 @@ absl::Status ChooseSelfContainedKernels(HloModule* module, const CompileOptions&
         instruction->set_kernel(std::move(own));
         kernel = KernelOf(*instruction);
       }
+      if (kernel->kind == KernelKind::kLibraryConvolution) {  // of the same plan
+        KernelConfig own = *kernel;
+        own.kind = KernelKind::kConvolution;
+        instruction->set_kernel(std::move(own));
+        kernel = KernelOf(*instruction);
+      }
       if (kernel->kind == KernelKind::kRuntimeCall || kernel->kind == KernelKind::kLibraryDot ||
           kernel->kind == KernelKind::kSort || kernel->kind == KernelKind::kKeySort) {
         return AddContext(Unimplemented("a function without Hilo's runtime cannot have the kernel ",

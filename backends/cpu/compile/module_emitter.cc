@@ -65,8 +65,9 @@ class ModuleEmitter {
   std::vector<EmittedRuntimeCall> runtime_calls_;
 };
 
-// Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
+// Emits parts [begin, end) of a kernel, in slices between which cancellation is polled, unless what they call polls.
 absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end) {
+  if (instruction->kernel()->kind == KernelKind::kLibraryConvolution) return EmitKernel(f, instruction, begin, end);
   const double slices = instruction->kernel()->nanoseconds / kPollNanoseconds;
   // ParallelFor polls between its parts.
   if (slices <= static_cast<double>(kMinParts)) return EmitKernel(f, instruction, begin, end);

@@ -116,6 +116,10 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
 // gradient 1.8, 1.1, 1.2 and 1.2, 1x1 from 256 to 512 features 2.3, 1.7, 2.0 and 2.1.
 constexpr double kLoadShare = 0.2;
 
+// Results that are not adjacent are stored as columns of a tile, or one by one. Little of the time; it decides between
+// lanes that are otherwise alike, as both kinds of features in the gradient of a kernel.
+constexpr double kFarStores = 1.01;
+
 // A tile that reads more bytes of the kernel gets them from the second-level cache, since the tiles of a block of lanes
 // all read the same ones. Such a cache gives 64 bytes in a cycle, the time of two vector operations.
 constexpr double kNearBytes = 48 << 10;
@@ -362,6 +366,7 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
               (static_cast<double>(tiles) * step(std::min(rows, tiled)) + static_cast<double>(singles) * step(1));
           cost *= 1 + 0.002 * copies * static_cast<double>(rows * vectors);  // code size
           if (lanes.window >= 0) cost *= costs.masks;
+          if (lanes.out != 1) cost *= kFarStores;
           if (tile.window >= 0) cost *= costs.border;
           if (best.cost < 0 || cost < best.cost) {
             best = {.lanes = l,

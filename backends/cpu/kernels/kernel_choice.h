@@ -40,6 +40,7 @@
 //   tiled-dot            tiles of results in registers, {rows of a part, rows of a tile, vectors of a
 //                        row of a tile, products of a partial sum or 0}
 //   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
+//   library-convolution  the same by tiles that were compiled with Hilo (convolution/)
 //   copy                 bytes, {bytes of a part}
 //   update               dynamic-update-slice: {rank of the loops, columns, lanes for the copy of the operand}
 //   scatter              index by index, {lanes for the copy of each operand}

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/library_convolution.h"
 #include "backends/cpu/kernels/reduce_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/contiguous_view.h"
@@ -325,6 +326,7 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
     return config;
   }
   KernelConfig config{.kind = KernelKind::kConvolution, .parts = 0, .why = "tiles of results stay in registers"};
+  bool in_library = !numerics.strict;
   for (const ConvolutionPhase& phase : *phases) {
     const ConvolutionPlan plan =
         PlanOf(phase, instruction.shape().element_type(),
@@ -333,6 +335,11 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
     config.tile.insert(config.tile.end(), tile.begin(), tile.end());
     config.width = std::max<int64_t>(config.width, plan.width);
     config.parts += UnitsOf(phase, plan).count;
+    in_library = in_library && LibraryLoopsOf(phase, plan, instruction.shape().element_type(), target).has_value();
+  }
+  if (in_library) {
+    config.kind = KernelKind::kLibraryConvolution;
+    absl::StrAppend(&config.why, ", those of the library");
   }
   return config;
 }

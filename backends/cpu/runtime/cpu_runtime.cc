@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/cpu/convolution/convolution_loops.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "backends/cpu/runtime/workspace.h"
@@ -30,6 +31,15 @@ int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64
   const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1},
                 b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
+}
+
+template <typename T>
+int32_t Convolve(const HiloCpuContext* context, const void* loops, const T* lhs, const T* rhs, T* out, int64_t begin,
+                 int64_t end) {
+  using hilo::cpu::convolution::Loops;
+  return hilo::cpu::convolution::Run(*static_cast<const Loops*>(loops), lhs, rhs, out, begin, end, context->cancelled)
+             ? HILO_OK
+             : HILO_STOPPED;
 }
 
 #ifdef HILO_HAVE_ONEDNN
@@ -132,6 +142,16 @@ int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, i
                   reinterpret_cast<const BFloat16Bits*>(b), ldb, transpose_b, c, ldc);
 }
 
+int32_t hilo_cpu_convolution_f32(const HiloCpuContext* context, const void* loops, const float* lhs, const float* rhs,
+                                 float* out, int64_t begin, int64_t end) {
+  return Convolve(context, loops, lhs, rhs, out, begin, end);
+}
+
+int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loops, const double* lhs, const double* rhs,
+                                 double* out, int64_t begin, int64_t end) {
+  return Convolve(context, loops, lhs, rhs, out, begin, end);
+}
+
 }  // extern "C"
 
 namespace hilo::cpu {
@@ -144,6 +164,8 @@ absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
       {"hilo_cpu_gemm_s8", reinterpret_cast<void*>(&hilo_cpu_gemm_s8)},
       {"hilo_cpu_gemm_s16", reinterpret_cast<void*>(&hilo_cpu_gemm_s16)},
       {"hilo_cpu_gemm_bf16", reinterpret_cast<void*>(&hilo_cpu_gemm_bf16)},
+      {"hilo_cpu_convolution_f32", reinterpret_cast<void*>(&hilo_cpu_convolution_f32)},
+      {"hilo_cpu_convolution_f64", reinterpret_cast<void*>(&hilo_cpu_convolution_f64)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
   };
   return symbols;

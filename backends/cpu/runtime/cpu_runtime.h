@@ -25,6 +25,13 @@ int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, i
 int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
                           const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 
+// Units [begin, end) of a convolution (convolution/convolution_loops.h). The context is polled for cancellation.
+// Returns a HiloStatus.
+int32_t hilo_cpu_convolution_f32(const HiloCpuContext* context, const void* loops, const float* lhs, const float* rhs,
+                                 float* out, int64_t begin, int64_t end);
+int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loops, const double* lhs, const double* rhs,
+                                 double* out, int64_t begin, int64_t end);
+
 // The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
 // HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);

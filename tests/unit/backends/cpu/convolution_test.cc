@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/convolution/convolution_loops.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/semantics.h"
+#include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/random_numbers.h"
 
 namespace hilo {
@@ -144,6 +148,107 @@ TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
     EXPECT_TRUE(near.ok()) << near << "\nseed " << seed << "\n" << *text;
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// Features last, and enough of them for the tiles of the library; integers, whose sums are exact in any order.
+Case LibraryCase(Random& random) {
+  Case c;
+  c.type = random.Chance(70) ? F32 : F64;
+  const int64_t spatial = 1 + random.Below(2), last = spatial + 1;
+  const int64_t in = 30 + random.Below(100), out = 32 + random.Below(50);
+  ConvolutionDimensionNumbers& numbers = c.attrs.dim_labels;
+  std::vector<int64_t> lhs = {1 + random.Below(9)}, rhs;
+  for (int64_t s = 0; s < spatial; ++s) {
+    Window::Dimension window;
+    window.size = 2 + random.Below(4);
+    window.stride = 1 + random.Below(2);
+    window.base_dilation = random.Chance(30) ? 2 : 1;
+    window.window_dilation = 1 + random.Below(3);
+    window.window_reversal = random.Chance(20);
+    window.padding_low = random.Below(5) - 1;
+    window.padding_high = random.Below(5) - 1;
+    c.attrs.window.dimensions.push_back(window);
+    lhs.push_back(8 + random.Below(spatial == 1 ? 60 : 8));
+    rhs.push_back(window.size);
+    numbers.add_input_spatial_dimensions(s + 1);
+    numbers.add_kernel_spatial_dimensions(s);
+    numbers.add_output_spatial_dimensions(s + 1);
+  }
+  lhs.push_back(in);
+  rhs.insert(rhs.end(), {in, out});
+  numbers.set_input_batch_dimension(0);
+  numbers.set_input_feature_dimension(last);
+  numbers.set_kernel_input_feature_dimension(spatial);
+  numbers.set_kernel_output_feature_dimension(last);
+  numbers.set_output_batch_dimension(0);
+  numbers.set_output_feature_dimension(last);
+  c.lhs = Shape(c.type, lhs);
+  c.rhs = Shape(c.type, rhs);
+  return c;
+}
+
+// Returns the program as it is emitted for a processor.
+std::string EmittedFor(const std::string& cpu, const std::string& text) {
+  auto module = ParseHloModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return "";
+  const auto compiled = cpu::CreateCpuCompiler()->Emit(*std::move(module), {.cpu = cpu}, "hlo");
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  return compiled.value_or("");
+}
+
+TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
+  ClientOptions options;
+  options.platform = "interpreter";
+  const std::unique_ptr<Client> interpreter = *Client::Create(options);
+  options.platform = "cpu";
+  const std::unique_ptr<Client> cpu = *Client::Create(options);
+  int in_library = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    Random random(1000 + seed);
+    const Case c = LibraryCase(random);
+    const absl::StatusOr<std::string> text = TextOf(c);
+    if (!text.ok()) continue;  // the window is larger than the input
+    if (absl::StrContains(EmittedFor("x86-64-v3", *text), "kind=library-convolution")) ++in_library;
+    const auto integers = [&](const Shape& shape) {
+      Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
+      for (double& value : wide.data<double>()) value = static_cast<double>(random.Below(9) - 4);
+      return *wide.Convert(shape.element_type());
+    };
+    const Literal lhs = integers(c.lhs), rhs = integers(c.rhs);
+    const Literal* arguments[] = {&lhs, &rhs};
+    const Literal expected = RunOn(interpreter.get(), *text, false, arguments);
+    const absl::Status same = CompareLiterals(expected, RunOn(cpu.get(), *text, false, arguments), {});
+    EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << "\n" << *text;
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(in_library, 25);
+}
+
+TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "no vectors of 32 bytes";
+  // Two features of six positions times a matrix of 2 x 8, in one unit of three tiles.
+  cpu::convolution::Loops loops{.width = 8,
+                                .vectors = 1,
+                                .rows = 2,
+                                .positions = 6,
+                                .tiles = 3,
+                                .tiles_per_unit = 3,
+                                .lanes = 8,
+                                .tile = {.count = 6, .lhs = 2, .out = 8}};
+  loops.taps[2] = {.count = 2, .lhs = 1, .rhs = 8};
+  const std::vector<float> lhs(12, 1), rhs(16, 2);
+  std::vector<float> out(48, 7);
+  int32_t cancelled = 1;
+  EXPECT_FALSE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(out, std::vector<float>(48, 7));
+  cancelled = 0;
+  EXPECT_TRUE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(out, std::vector<float>(48, 4));
+#else
+  GTEST_SKIP() << "no vectors of 32 bytes";
+#endif
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// The tiles of convolution_loops.h, compiled once per instruction set.
+#ifndef HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_KERNELS_H_
+#define HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_KERNELS_H_
+
+#include <cstdint>
+
+namespace hilo::cpu::convolution {
+
+// Vectors of sums of a tile at most: the other registers hold the operands of a step.
+constexpr int64_t MostSums(int64_t registers) { return registers - 4; }
+inline constexpr int64_t kMostVectors = 4;  // in a row of a tile
+
+// A loop over products, with the distance between the operands of two iterations, in elements.
+struct TapLoop {
+  int64_t count, lhs, rhs;
+};
+
+// The sums of `tiles` tiles of rows times vectors, whose rows follow each other: `taps` are three loops, the outermost
+// first; rows are `lhs_row` and `out_row` elements apart, vectors are adjacent.
+template <typename T>
+using TileKernel = void (*)(const TapLoop* taps, int64_t tiles, const T* lhs, int64_t lhs_row, const T* rhs, T* out,
+                            int64_t out_row);
+
+#if defined(__x86_64__)
+// Return the kernel of `rows` rows of `vectors` vectors: up to MostSums(16) or MostSums(32) of 32 bytes, or up to
+// MostSums(32) of 64 bytes.
+#define HILO_CONVOLUTION_KERNELS(instructions)                    \
+  namespace instructions {                                        \
+  TileKernel<float> FloatKernel(int64_t rows, int64_t vectors);   \
+  TileKernel<double> DoubleKernel(int64_t rows, int64_t vectors); \
+  }
+HILO_CONVOLUTION_KERNELS(avx2)
+HILO_CONVOLUTION_KERNELS(avx512vl)
+HILO_CONVOLUTION_KERNELS(avx512)
+#undef HILO_CONVOLUTION_KERNELS
+#endif
+
+}  // namespace hilo::cpu::convolution
+
+#endif  // HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_KERNELS_H_

@@ -1,0 +1,205 @@
+#include "backends/cpu/convolution/convolution_loops.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "backends/cpu/convolution/convolution_kernels.h"
+
+namespace hilo::cpu::convolution {
+namespace {
+
+struct Range {
+  int64_t first, last;
+};
+
+// ConvolutionReach::TapsAt.
+Range TapsAt(const Reach& reach, int64_t position, int64_t taps) {
+  const int64_t at = position * reach.stride + reach.offset;
+  const auto quotient = [&](int64_t distance) {
+    const int64_t positive = std::max<int64_t>(distance, 0);
+    return reach.dilation == 1 ? positive : (positive + reach.dilation - 1) / reach.dilation;
+  };
+  return {quotient(-at), std::min(quotient(reach.size - at), taps)};
+}
+
+// The first elements of a tile at its first taps.
+template <typename T>
+struct Origin {
+  const T *lhs, *rhs;
+  T* out;
+
+  void Move(int64_t by, const Axis& axis) {
+    lhs += by * axis.lhs;
+    rhs += by * axis.rhs;
+    out += by * axis.out;
+  }
+};
+
+template <typename T>
+class UnitRunner {
+ public:
+  explicit UnitRunner(const Loops& loops)
+      : loops_(loops),
+        whole_(KernelOf(loops.rows)),
+        single_(KernelOf(1)),
+        groups_(std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit))) {
+    constexpr int64_t kTermsBetweenPolls = 1 << 16;
+    const int64_t terms = loops.taps[0].count * loops.taps[1].count * loops.taps[2].count;
+    tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / terms);
+  }
+
+  // Returns false if the run was stopped.
+  bool Run(const Origin<T>& first, int64_t begin, int64_t end, const volatile int32_t* cancelled) {
+    Start(begin);
+    for (int64_t unit = begin; unit < end; ++unit, Advance()) {
+      if (!RunUnit(first, cancelled)) return false;
+    }
+    return true;
+  }
+
+ private:
+  using Bounds = std::array<Range, Loops::kTaps>;
+
+  static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+  // Sets the indices to those of a unit: the group of tiles changes fastest, the block of lanes slowest.
+  void Start(int64_t unit) {
+    group_ = unit % groups_;
+    unit /= groups_;
+    for (int64_t a = loops_.outer_count - 1; a >= 0; --a) {
+      outer_[a] = unit % loops_.outer[a].count;
+      unit /= loops_.outer[a].count;
+    }
+    block_ = unit;
+  }
+  void Advance() {
+    if (++group_ < groups_) return;
+    group_ = 0;
+    for (int64_t a = loops_.outer_count - 1; a >= 0; --a) {
+      if (++outer_[a] < loops_.outer[a].count) return;
+      outer_[a] = 0;
+    }
+    ++block_;
+  }
+
+  bool RunUnit(Origin<T> origin, const volatile int32_t* cancelled) {
+    for (int64_t t = 0; t < Loops::kTaps; ++t) bounds_[t] = {0, loops_.taps[t].count};
+    for (int64_t a = 0; a < loops_.outer_count; ++a) {
+      origin.Move(outer_[a], loops_.outer[a]);
+      Bound(loops_.outer[a].window, outer_[a]);
+    }
+    // The last block of lanes overlaps the one before, and computes the same bits.
+    const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(block_ * lanes, loops_.lanes - lanes);
+    origin.rhs += lane;
+    origin.out += lane;
+    const int64_t first = group_ * loops_.tiles_per_unit, last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
+    const Summand summand = SummandOf(origin);
+    // The last tile overlaps the one before, unless it is the first.
+    const int64_t overlapping = loops_.positions % loops_.rows == 0 ? loops_.tiles : loops_.tiles - 1;
+    for (int64_t tile = first; tile < last;) {
+      if (*cancelled != 0) return false;
+      const bool overlaps = tile == overlapping;
+      const int64_t count = overlaps ? 1 : std::min({last - tile, overlapping - tile, tiles_between_polls_});
+      RunTiles(summand, overlaps ? loops_.positions - loops_.rows : tile * loops_.rows, count);
+      tile += count;
+    }
+    // Positions before and after all tiles.
+    const int64_t singles = loops_.tile.count - loops_.positions;
+    const int64_t end = last == loops_.tiles ? singles : loops_.first_position;
+    for (int64_t single = first == 0 ? 0 : loops_.first_position; single < end; ++single) {
+      if (*cancelled != 0) return false;
+      const int64_t position = single < loops_.first_position ? single : single + loops_.positions;
+      const Bounds bounds = bounds_;
+      Bound(loops_.tile.window, position);
+      RunSingle(SummandOf(origin), position);
+      bounds_ = bounds;
+    }
+    return true;
+  }
+
+  TileKernel<T> KernelOf(int64_t rows) const {
+#if defined(__x86_64__)
+    const bool is_wide = loops_.width * static_cast<int64_t>(sizeof(T)) == 64;
+    const auto choose = [&](auto wide, auto many, auto few) {
+      return (is_wide ? wide : loops_.rows * loops_.vectors > MostSums(16) ? many : few)(rows, loops_.vectors);
+    };
+    if constexpr (std::is_same_v<T, float>)
+      return choose(avx512::FloatKernel, avx512vl::FloatKernel, avx2::FloatKernel);
+    else
+      return choose(avx512::DoubleKernel, avx512vl::DoubleKernel, avx2::DoubleKernel);
+#else
+    return nullptr;  // other processors have no such vectors
+#endif
+  }
+
+  // Bounds the taps of a window at a position.
+  void Bound(int64_t window, int64_t position) {
+    for (int64_t t = 0; window >= 0 && t < Loops::kTaps; ++t) {
+      if (loops_.taps[t].window == window) bounds_[t] = TapsAt(loops_.reaches[window], position, loops_.taps[t].count);
+    }
+  }
+
+  // Operands of the products, and where their sums go, at a position.
+  struct Summand {
+    Origin<T> origin;
+    TapLoop taps[Loops::kTaps];
+  };
+  Summand SummandOf(const Origin<T>& origin) const {
+    Summand summand{.origin = origin};
+    for (int64_t t = 0; t < Loops::kTaps; ++t) {
+      const Tap& tap = loops_.taps[t];
+      summand.taps[t] = {bounds_[t].last - bounds_[t].first, tap.lhs, tap.rhs};
+      summand.origin.lhs += bounds_[t].first * tap.lhs;
+      summand.origin.rhs += bounds_[t].first * tap.rhs;
+    }
+    // Loops that are one stride over both arrays are one, in the same order, unless the inner one is so short that
+    // processors predict its end.
+    constexpr int64_t kPredicted = 4;
+    TapLoop& inner = summand.taps[Loops::kTaps - 1];
+    for (int64_t t = Loops::kTaps - 2; t >= 0 && inner.count > kPredicted; --t) {
+      TapLoop& outer = summand.taps[t];
+      if (outer.count > 1 && (outer.lhs != inner.count * inner.lhs || outer.rhs != inner.count * inner.rhs)) break;
+      inner.count *= std::max<int64_t>(outer.count, 0);
+      outer.count = 1;
+    }
+    return summand;
+  }
+
+  void RunTiles(const Summand& summand, int64_t position, int64_t count) const {
+    Run(summand, loops_.first_position + position, count, whole_);
+  }
+  void RunSingle(const Summand& summand, int64_t position) const { Run(summand, position, 1, single_); }
+  void Run(const Summand& summand, int64_t position, int64_t count, TileKernel<T> kernel) const {
+    Origin<T> first = summand.origin;
+    first.Move(position, loops_.tile);
+    kernel(summand.taps, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out);
+  }
+
+  const Loops& loops_;
+  const TileKernel<T> whole_, single_;
+  const int64_t groups_;
+  int64_t tiles_between_polls_;
+  // The unit that runs.
+  int64_t group_ = 0, outer_[Loops::kMostOuter] = {}, block_ = 0;
+  Bounds bounds_{};
+};
+
+template <typename T>
+bool RunUnits(const Loops& loops, const T* lhs, const T* rhs, T* out, int64_t begin, int64_t end,
+              const volatile int32_t* cancelled) {
+  return UnitRunner<T>(loops).Run({lhs + loops.lhs, rhs + loops.rhs, out + loops.out}, begin, end, cancelled);
+}
+
+}  // namespace
+
+bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled) {
+  return RunUnits(loops, lhs, rhs, out, begin, end, cancelled);
+}
+bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled) {
+  return RunUnits(loops, lhs, rhs, out, begin, end, cancelled);
+}
+
+}  // namespace hilo::cpu::convolution

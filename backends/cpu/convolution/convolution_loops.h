@@ -1,0 +1,47 @@
+// A convolution as the loops of convolution_plan.h, computed by tiles of registers that were compiled with Hilo: what
+// LLVM would make of such a loop takes most of a small program's compilation, and is the same for all of them.
+#ifndef HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_LOOPS_H_
+#define HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_LOOPS_H_
+
+#include <cstdint>
+
+namespace hilo::cpu::convolution {
+
+// Numbers are of elements. `window`: as in ConvolutionAxis and ConvolutionTap.
+struct Axis {
+  int64_t count = 1, lhs = 0, rhs = 0, out = 0, window = -1;
+};
+struct Tap {
+  int64_t count = 1, lhs = 0, rhs = 0, window = -1;
+};
+struct Reach {
+  int64_t stride = 1, dilation = 1, offset = 0, size = 0;
+};
+
+// A phase and its plan, in numbers alone: generated code has it as a constant. Lanes, of which a vector has 32 bytes,
+// or 64 with 32 registers, are adjacent in the kernel and in the result, and read the same element of the input; there
+// are at least `vectors` full vectors of them.
+struct Loops {
+  static constexpr int64_t kMostOuter = 5, kTaps = 3, kMostReaches = 4;
+
+  int64_t lhs = 0, rhs = 0, out = 0;          // the elements of the first position and tap
+  int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover
+  int64_t first_position = 0, positions = 0;  // of `tile`, that tiles cover; the others are computed one at a time
+  int64_t tiles = 0, tiles_per_unit = 1;
+  int64_t lanes = 1;
+  Axis tile;
+  int64_t outer_count = 0;
+  Axis outer[kMostOuter];
+  Tap taps[kTaps];              // the innermost last; those that there are not have one iteration
+  Reach reaches[kMostReaches];  // by window
+};
+
+// Computes units [begin, end) of ConvolutionUnits. Polls `cancelled`: returns false if the run was stopped.
+bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled);
+bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled);
+
+}  // namespace hilo::cpu::convolution
+
+#endif  // HILO_BACKENDS_CPU_CONVOLUTION_CONVOLUTION_LOOPS_H_

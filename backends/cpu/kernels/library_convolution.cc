@@ -1,0 +1,123 @@
+#include "backends/cpu/kernels/library_convolution.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+
+#include "backends/cpu/convolution/convolution_kernels.h"
+#include "backends/cpu/functions/program_emitter.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/llvm/lanes/emitter_context.h"
+#include "hilo/status_macros.h"
+#include "llvm/IR/Module.h"
+
+namespace hilo::cpu {
+namespace {
+
+// Vectors of products of a tile: 400 cycles of two a cycle, where the call and what precedes it take 30 to 40.
+constexpr int64_t kLeastProducts = 800;
+// Products of an element of a result: the run is polled for cancellation between tiles only.
+constexpr int64_t kMostTerms = 1 << 20;
+// Counts, strides and offsets, whose products then fit in 64 bits.
+constexpr int64_t kLargestNumber = 1 << 30;
+
+using Numbers = std::array<uint64_t, sizeof(convolution::Loops) / sizeof(int64_t)>;
+
+convolution::Axis AxisOf(const ConvolutionAxis& axis) {
+  return {.count = axis.count, .lhs = axis.lhs, .rhs = axis.rhs, .out = axis.out, .window = axis.window};
+}
+
+}  // namespace
+
+std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan,
+                                                 PrimitiveType type, const codegen::TargetTraits& target) {
+  using convolution::Loops;
+  const int64_t bits = plan.width * PrimitiveTypeBitWidth(type);
+  if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 || bits != target.vector_bits ||
+      plan.lanes < 0 || plan.placed || plan.vectors > convolution::kMostVectors ||
+      int64_t{plan.rows} * plan.vectors > convolution::MostSums(target.vector_registers))
+    return std::nullopt;
+  const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
+  const ConvolutionAxis tile = plan.tile < 0 ? ConvolutionAxis() : phase.axes[static_cast<size_t>(plan.tile)];
+  if (lanes.lhs != 0 || lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || tile.rhs != 0 ||
+      lanes.count < int64_t{plan.width} * plan.vectors)
+    return std::nullopt;
+  const ConvolutionUnits units = UnitsOf(phase, plan);
+  const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed);
+  if (units.outer.size() > Loops::kMostOuter || phase.taps.size() > Loops::kTaps ||
+      phase.reaches.size() > Loops::kMostReaches)
+    return std::nullopt;
+  Loops loops{.lhs = phase.lhs,
+              .rhs = phase.rhs,
+              .out = phase.out,
+              .width = plan.width,
+              .vectors = plan.vectors,
+              .rows = std::clamp<int64_t>(positions.last - positions.first, 1, plan.rows),
+              .first_position = positions.first,
+              .positions = positions.last - positions.first,
+              .tiles = units.tiles,
+              .tiles_per_unit = plan.tiles_per_unit,
+              .lanes = lanes.count,
+              .tile = AxisOf(tile),
+              .outer_count = static_cast<int64_t>(units.outer.size())};
+  std::transform(units.outer.begin(), units.outer.end(), loops.outer, AxisOf);
+  int64_t terms = 1;
+  for (size_t t = 0; t < phase.taps.size(); ++t) {
+    const ConvolutionTap& tap = phase.taps[t];
+    loops.taps[Loops::kTaps - phase.taps.size() + t] = {tap.count, tap.lhs, tap.rhs, tap.window};
+    if (tap.count > kMostTerms || (terms *= tap.count) > kMostTerms) return std::nullopt;
+  }
+  if (terms * loops.rows * loops.vectors < kLeastProducts) return std::nullopt;
+  for (size_t r = 0; r < phase.reaches.size(); ++r) {
+    const ConvolutionReach& reach = phase.reaches[r];
+    loops.reaches[r] = {reach.stride, reach.dilation, reach.offset, reach.size};
+  }
+  for (const uint64_t word : std::bit_cast<Numbers>(loops)) {
+    const auto number = static_cast<int64_t>(word);
+    if (number > kLargestNumber || number < -kLargestNumber) return std::nullopt;
+  }
+  return loops;
+}
+
+// A call for each phase, with its loops as a constant.
+absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction& convolution = *kernel.instruction;
+  const PrimitiveType type = convolution.shape().element_type();
+  llvm::IRBuilder<>& b = f.b();
+  llvm::Module* module = f.function()->getParent();
+  llvm::Type *ptr = b.getPtrTy(), *i64 = b.getInt64Ty();
+  const llvm::FunctionCallee callee = f.program().Runtime(
+      module, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64",
+      llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
+  const auto phases = PhasesOf(convolution, /*in_order=*/false);
+  HILO_RET_CHECK(phases.has_value());
+  int64_t first = 0;
+  for (size_t p = 0; p < phases->size(); ++p) {
+    const ConvolutionPlan plan = ConvolutionPlan::FromTile(
+        absl::MakeConstSpan(kernel.config.tile).subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
+    const std::optional<convolution::Loops> loops = LibraryLoopsOf((*phases)[p], plan, type, f.context().target());
+    HILO_RET_CHECK(loops.has_value());
+    const auto words = std::bit_cast<Numbers>(*loops);
+    llvm::Constant* numbers = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef(words.data(), words.size()));
+    auto* constant = new llvm::GlobalVariable(*module, numbers->getType(), /*isConstant=*/true,
+                                              llvm::GlobalValue::PrivateLinkage, numbers, "loops");
+    constant->setAlignment(llvm::Align(8));
+    // The units of [begin, end) that belong to the phase.
+    const int64_t units = UnitsOf((*phases)[p], plan).count;
+    const auto mine = [&](llvm::Value* unit) -> llvm::Value* {
+      if (phases->size() == 1) return unit;
+      llvm::Value* from = codegen::EmitBinaryIntrinsic(
+          b, llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(static_cast<uint64_t>(first))), b.getInt64(0));
+      return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, from, b.getInt64(static_cast<uint64_t>(units)));
+    };
+    llvm::Value *begin = mine(kernel.begin), *end = mine(kernel.end);
+    f.ReturnIfStopped(
+        b.CreateCall(callee, {f.run_context(), constant, f.PointerTo(convolution.operand(0)),
+                              f.PointerTo(convolution.operand(1)), f.PointerTo(&convolution), begin, end}));
+    first += units;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hilo::cpu
