@@ -144,7 +144,7 @@ def mandelbrot(generator):
 
 @program
 def metropolis(generator):
-    """A chain of 1,000 steps on a density with two peaks, with random numbers of a 32-bit shift register."""
+    """A chain of 100,000 steps on a density with two peaks, with random numbers of a 32-bit shift register."""
     def shuffled(seed):
         seed = seed ^ (seed << 13)
         seed = seed ^ (seed >> 17)
@@ -166,7 +166,7 @@ def metropolis(generator):
             accepted = uniform(second) * at < there
             x, at = jnp.where(accepted, proposal, x), jnp.where(accepted, there, at)
             return second, x, at, total + x
-        return lax.fori_loop(0, 1000, step, (seed, x, density(x), jnp.float32(0)))
+        return lax.fori_loop(0, 100_000, step, (seed, x, density(x), jnp.float32(0)))
     return run, [np.uint32(12345), np.float32(0.3)]
 
 
