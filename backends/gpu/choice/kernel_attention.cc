@@ -92,7 +92,6 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
                   strip_bytes = StripBytes(strip, depth, bytes) + StripBytes(strip, features, bytes),
                   results = kWarpRows * features / kWarp,
                   queries = shares_queries ? 0 : kWarpRows * depth * bytes / kRegisterBytes / kWarp,
-                  loaded = copies ? 0 : CeilDiv(strip * (depth + features) * bytes, kRegisterBytes * threads),
                   logits = kWarpRows * strip / kWarp;
     const AttentionTile tile{
         .threads = threads,
@@ -102,6 +101,12 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
         .value_group = group(sides.values, strip * features, threads),
         .query_group = shares_queries ? group(sides.queries, warps * kWarpRows * depth, threads) : 0,
         .copies_strips = copies};
+    // A group takes a register at least.
+    const auto loaded_of = [&](int64_t elements, int64_t in_group) {
+      return CeilDiv(elements, in_group * threads) * CeilDiv(in_group * bytes, kRegisterBytes);
+    };
+    const int64_t loaded =
+        copies ? 0 : loaded_of(strip * depth, tile.key_group) + loaded_of(strip * features, tile.value_group);
     if (query_bytes + (copies ? 2 : 1) * strip_bytes > kSharedBytes || loaded > kMostLoaded ||
         results + queries + std::max(loaded, logits) > kMostRegisters ||
         (copies && !(CanCopy(sides.keys, tile.key_group, warps) && CanCopy(sides.values, tile.value_group, warps))))
