@@ -14,17 +14,26 @@ constexpr int kMostSteps = 64;
 // The dimension of the logits that each dimension of an array is; -1: none, as its size is 1.
 using Dimensions = std::vector<int64_t>;
 
-// The integer that an array has at an index of the logits: their index in one dimension, plus a constant.
+// The integer that an array has at an index of the logits: their index in one dimension, or a scalar, plus a constant.
 struct IndexPlus {
   int64_t dimension = -1;  // -1: 0
   int64_t constant = 0;
+  const HloInstruction* scalar = nullptr;  // null: 0
+};
+
+// A mask of either kind.
+struct FoundMask {
+  int64_t row_dimension = -1;
+  const HloInstruction* position = nullptr;
+  int64_t offset = 0;
+  double masked_value = 0;
 };
 
 class MaskMatcher {
  public:
   explicit MaskMatcher(const Attention& attention) : keys_(attention.key_dimension), logits_(*attention.logits) {}
 
-  std::optional<CausalMask> Match() {
+  std::optional<FoundMask> Match() {
     Dimensions all(logits_.shape().rank());
     for (size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int64_t>(d);
     const HloInstruction* logits = &logits_;
@@ -39,7 +48,7 @@ class MaskMatcher {
       const std::optional<double> value = ConstantOf(*logits->operand(2));
       if (!value.has_value()) return std::nullopt;
       masked = std::max(masked.value_or(*value), *value);
-      if (std::optional<CausalMask> mask = Implied(*logits->operand(0), all)) {
+      if (std::optional<FoundMask> mask = Implied(*logits->operand(0), all)) {
         mask->masked_value = *masked;
         return mask;
       }
@@ -91,12 +100,16 @@ class MaskMatcher {
     if (!IsStep() || (type != S32 && type != S64)) return std::nullopt;
     if (const std::optional<double> constant = ConstantOf(instruction))
       return IndexPlus{.constant = static_cast<int64_t>(*constant)};
+    if (instruction.shape().rank() == 0)
+      return type == S32 ? std::optional(IndexPlus{.scalar = &instruction}) : std::nullopt;
     if (instruction.opcode() == HloOpcode::kIota)
       return IndexPlus{.dimension = dimensions[instruction.attrs<IotaAttrs>().iota_dimension]};
     if (instruction.opcode() == HloOpcode::kAdd || instruction.opcode() == HloOpcode::kSubtract) {
       const auto left = IndexOf(*instruction.operand(0), dimensions),
                  right = IndexOf(*instruction.operand(1), dimensions);
-      if (!left.has_value() || !right.has_value()) return std::nullopt;
+      // A scalar may be far from 0.
+      if (!left.has_value() || !right.has_value() || left->scalar != nullptr || right->scalar != nullptr)
+        return std::nullopt;
       // Sums far from the limits of the type are exact.
       constexpr int64_t kFar = int64_t{1} << 30;
       if (std::max(std::abs(left->constant), std::abs(right->constant)) >= kFar) return std::nullopt;
@@ -111,14 +124,14 @@ class MaskMatcher {
   }
 
   // Returns a condition that holds wherever `predicate` does.
-  std::optional<CausalMask> Implied(const HloInstruction& predicate, const Dimensions& dimensions) {
+  std::optional<FoundMask> Implied(const HloInstruction& predicate, const Dimensions& dimensions) {
     if (!IsStep()) return std::nullopt;
     if (predicate.opcode() == HloOpcode::kAnd) {
-      std::optional<CausalMask> left = Implied(*predicate.operand(0), dimensions);
+      std::optional<FoundMask> left = Implied(*predicate.operand(0), dimensions);
       return left.has_value() ? left : Implied(*predicate.operand(1), dimensions);
     }
     if (predicate.opcode() == HloOpcode::kSelect && ConstantOf(*predicate.operand(2)) == 0) {
-      std::optional<CausalMask> chosen = Implied(*predicate.operand(0), dimensions);
+      std::optional<FoundMask> chosen = Implied(*predicate.operand(0), dimensions);
       return chosen.has_value() ? chosen : Implied(*predicate.operand(1), dimensions);
     }
     if (predicate.opcode() == HloOpcode::kCompare) return Compared(predicate, dimensions);
@@ -128,7 +141,7 @@ class MaskMatcher {
     return std::nullopt;
   }
 
-  std::optional<CausalMask> Compared(const HloInstruction& compare, const Dimensions& dimensions) {
+  std::optional<FoundMask> Compared(const HloInstruction& compare, const Dimensions& dimensions) {
     auto high = IndexOf(*compare.operand(0), dimensions), low = IndexOf(*compare.operand(1), dimensions);
     if (!high.has_value() || !low.has_value()) return std::nullopt;
     const ComparisonDirection direction = compare.attrs<CompareAttrs>().direction;
@@ -138,9 +151,12 @@ class MaskMatcher {
       return std::nullopt;
     }
     // key + low <= row + high
-    if (low->dimension != keys_ || high->dimension < 0 || high->dimension == keys_) return std::nullopt;
+    const bool has_row = high->dimension >= 0 && high->dimension != keys_;
+    if (low->dimension != keys_ || low->scalar != nullptr || has_row == (high->scalar != nullptr)) return std::nullopt;
     const bool strictly = direction == ComparisonDirection::kLt || direction == ComparisonDirection::kGt;
-    return CausalMask{.row_dimension = high->dimension, .offset = high->constant - low->constant - (strictly ? 1 : 0)};
+    return FoundMask{.row_dimension = high->dimension,
+                     .position = high->scalar,
+                     .offset = high->constant - low->constant - (strictly ? 1 : 0)};
   }
 
   const int64_t keys_;
@@ -150,6 +166,16 @@ class MaskMatcher {
 
 }  // namespace
 
-std::optional<CausalMask> CausalMaskOf(const Attention& attention) { return MaskMatcher(attention).Match(); }
+std::optional<CausalMask> CausalMaskOf(const Attention& attention) {
+  const std::optional<FoundMask> mask = MaskMatcher(attention).Match();
+  if (!mask.has_value() || mask->position != nullptr) return std::nullopt;
+  return CausalMask{.row_dimension = mask->row_dimension, .offset = mask->offset, .masked_value = mask->masked_value};
+}
+
+std::optional<PositionMask> PositionMaskOf(const Attention& attention) {
+  const std::optional<FoundMask> mask = MaskMatcher(attention).Match();
+  if (!mask.has_value() || mask->position == nullptr) return std::nullopt;
+  return PositionMask{.position = mask->position, .offset = mask->offset, .masked_value = mask->masked_value};
+}
 
 }  // namespace hilo

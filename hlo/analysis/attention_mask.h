@@ -21,6 +21,16 @@ struct CausalMask {
 // Looks for selections of a constant by comparisons of iotas. nullopt: none.
 std::optional<CausalMask> CausalMaskOf(const Attention& attention);
 
+// Logits whose key is greater than the number `position` plus `offset` are at most `masked_value`, in all rows: what a
+// cache of keys has beyond the position that was written last.
+struct PositionMask {
+  const HloInstruction* position = nullptr;  // a scalar of S32
+  int64_t offset = 0;
+  double masked_value = 0;
+};
+// The same of comparisons of an iota with a scalar.
+std::optional<PositionMask> PositionMaskOf(const Attention& attention);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_ANALYSIS_ATTENTION_MASK_H_

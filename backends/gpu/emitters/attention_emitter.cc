@@ -43,6 +43,10 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
+// Features with which the bounds of what a mask by position leaves fit into registers too, if these do not hold what is
+// loaded of a strip: with 256 some are spilled.
+constexpr int64_t kMostMasked = 128;
+
 class AttentionKernel : AttentionRows {
  public:
   // `partial`: of parts of the keys; null if there is one.
@@ -50,7 +54,9 @@ class AttentionKernel : AttentionRows {
                   const PartialRows* partial)
       : AttentionRows(k, instruction, attention),
         partial_(partial),
-        mask_(partial == nullptr ? MaskOf(attention) : std::nullopt) {}
+        mask_(partial == nullptr ? MaskOf(attention) : std::nullopt),
+        position_(partial == nullptr || !tile_.copies_strips || features_ > kMostMasked ? std::nullopt
+                                                                                        : PositionMaskOf(attention)) {}
 
   int64_t blocks() const { return batches() * CeilDiv(rows_, tile_.rows) * parts_; }
 
@@ -104,8 +110,10 @@ class AttentionKernel : AttentionRows {
     };
     if (partial_ != nullptr) {
       const int64_t keys = AttentionTile::PartKeys(keys_, parts_, tile_.keys);
-      llvm::Value* first = Times(part_, keys);
-      HILO_ASSIGN_OR_RETURN(const Carried sums, strips(first, AtMost(Plus(first, keys), keys_), Start().Pack()));
+      llvm::Value *first = Times(part_, keys), *end = AtMost(Plus(first, keys), keys_);
+      HILO_ASSIGN_OR_RETURN(const Carried sums, position_.has_value()
+                                                    ? VisibleStrips(first, end, key_strip.StripOf(Int(0)), strips)
+                                                    : strips(first, end, Start().Pack()));
       return StorePart(Start().Unpack(sums));
     }
     if (!mask_.has_value()) {
@@ -303,6 +311,43 @@ class AttentionKernel : AttentionRows {
     }
   }
 
+  // Emits the strips from `begin` to `end` with keys that the mask by position leaves, then the others if they count:
+  // unless the maxima of all rows are so large that exponentials of hidden logits are 0. Where all are hidden, the
+  // maxima are those of the first strip of all keys, of which nothing is added.
+  absl::StatusOr<Carried> VisibleStrips(
+      llvm::Value* begin, llvm::Value* end, const Strip& scratch,
+      absl::FunctionRef<absl::StatusOr<Carried>(llvm::Value*, llvm::Value*, const Carried&)> strips) {
+    HILO_ASSIGN_OR_RETURN(const ElementValue position,
+                          k_.elements().Generate(position_->position, Index(std::vector<LaneIndex>())));
+    llvm::Value* visible = Plus(b_.CreateSExt(position.re, b_.getInt64Ty()), position_->offset + tile_.keys);
+    visible = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, visible, Int(0));
+    visible = Times(b_.CreateUDiv(visible, Int(tile_.keys)), tile_.keys);  // keys of whole strips
+    const auto at_least = [&](llvm::Value* x, llvm::Value* y) {
+      return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umax, x, y);
+    };
+    llvm::Value* middle = at_least(begin, codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umin, visible, end));
+    llvm::Value* probe = b_.CreateSelect(b_.CreateICmpEQ(middle, begin), Int(tile_.keys), Int(0));
+    const CausalMask mask{.masked_value = position_->masked_value};
+    enum { kProbe, kVisible, kHidden, kParts };
+    const auto part = [&](llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
+      llvm::Value *is_visible = b_.CreateICmpEQ(number, Int(kVisible)),
+                  *is_hidden = b_.CreateICmpEQ(number, Int(kHidden));
+      Sums state = Start().Unpack(carried);
+      const OwnLines maxima = state.lines[kMaximum];
+      k_.Barrier();  // after the last strip
+      llvm::Value* least = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::minimum, maxima[0], maxima[1]);
+      HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(k_, mask, least, scratch.cells[0], tile_.threads));
+      const Carried begins = Start().Pack();
+      Carried now = carried;
+      for (size_t i = kOwnLines; i < now.size(); ++i) now[i] = b_.CreateSelect(is_visible, begins[i], now[i]);
+      llvm::Value *from = b_.CreateSelect(is_visible, begin, b_.CreateSelect(is_hidden, middle, Int(0))),
+                  *rest = b_.CreateSelect(hidden, middle, end),
+                  *to = b_.CreateSelect(is_visible, middle, b_.CreateSelect(is_hidden, rest, probe));
+      return strips(from, to, now);
+    };
+    return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(kParts), 1, Start().Pack(), part);
+  }
+
   // Returns the sum of the exponentials of own row `r`.
   llvm::Value* SumOf(const Sums& state, int64_t r) {
     return AcrossLine(state.lines[kSum][r], [&](llvm::Value* x, llvm::Value* y) { return b_.CreateFAdd(x, y); });
@@ -361,6 +406,7 @@ class AttentionKernel : AttentionRows {
 
   const PartialRows* partial_;
   const std::optional<CausalMask> mask_;
+  const std::optional<PositionMask> position_;
   llvm::Value* part_ = nullptr;
   llvm::Value* product_batch_ = nullptr;
   std::array<std::vector<LaneIndex>, kOwnLines> logit_;  // indices of the lane's rows, with 0 for the key

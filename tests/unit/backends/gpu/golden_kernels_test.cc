@@ -360,7 +360,7 @@ ENTRY main {
 }
 )",
      2,
-     240,
+     255,
      {"cp.async.cg.shared.global", "mma.sync.aligned.m16n8k16", "ex2.approx"},
      {".local", "atom."}},
     // Two products of 64 features, and no scores in memory.

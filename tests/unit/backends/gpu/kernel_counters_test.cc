@@ -282,6 +282,47 @@ TEST_P(KernelCounters, AccessesAreWide) {
   }
 }
 
+// A cache of 4096 keys of which the position 13 leaves one strip. The values beyond are NaN, so a result that is finite
+// has read none of them: their weights are 0, which times NaN is NaN.
+TEST(AttentionKernel, LeavesOutHiddenKeys) {
+  const std::string text = absl::StrCat("HloModule m\n", kAdd, kMax, R"(
+ENTRY main {
+  q = f32[2,32] parameter(0)
+  k = f32[4096,2,32] parameter(1)
+  v0 = f32[4096,2,32] parameter(2)
+  position = s32[] parameter(3)
+  n = s32[4096,2,32] iota(), iota_dimension=0
+  end = s32[] constant(64)
+  ends = s32[4096,2,32] broadcast(end), dimensions={}
+  is_near = pred[4096,2,32] compare(n, ends), direction=LT
+  nan = f32[] constant(nan)
+  nans = f32[4096,2,32] broadcast(nan), dimensions={}
+  v = f32[4096,2,32] select(is_near, v0, nans)
+  s = f32[2,4096] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={1}, rhs_contracting_dims={2}
+  i = s32[4096] iota(), iota_dimension=0
+  p = s32[4096] broadcast(position), dimensions={}
+  seen = pred[4096] compare(i, p), direction=LE
+  mask = pred[2,4096] broadcast(seen), dimensions={1}
+  hidden = f32[] constant(-1e30)
+  h = f32[2,4096] broadcast(hidden), dimensions={}
+  x = f32[2,4096] select(mask, s, h)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  m = f32[2] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[2,4096] broadcast(m), dimensions={0}
+  d = f32[2,4096] subtract(x, mb)
+  e = f32[2,4096] exponential(d)
+  t = f32[2] reduce(e, zero), dimensions={1}, to_apply=add
+  tb = f32[2,4096] broadcast(t), dimensions={0}
+  w = f32[2,4096] divide(e, tb)
+  ROOT r = f32[2,32] dot(w, v), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  const auto result = RunOn(CreateGpuCompiler(kEmulatedPlatform), text);
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (int64_t i = 0; i < 2 * 32; ++i) EXPECT_TRUE(std::isfinite(result->GetAsDouble(i))) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, KernelCounters, ::testing::Range(0, static_cast<int>(Cases().size())),
                          [](const ::testing::TestParamInfo<int>& info) {
                            return std::string(Cases()[info.param].name);
