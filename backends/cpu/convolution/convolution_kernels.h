@@ -9,6 +9,8 @@ namespace hilo::cpu::convolution {
 // Vectors of sums of a tile at most: the other registers hold the operands of a step.
 constexpr int64_t MostSums(int64_t registers) { return registers - 4; }
 inline constexpr int64_t kMostVectors = 4;  // in a row of a tile
+// Rows of a tile: the addresses of more do not fit the general registers, and would be loaded for each product.
+inline constexpr int64_t kMostRows = 14;
 
 // A loop over products, with the distance between the operands of two iterations, in elements.
 struct TapLoop {
@@ -22,8 +24,8 @@ using TileKernel = void (*)(const TapLoop* taps, int64_t tiles, const T* lhs, in
                             int64_t out_row);
 
 #if defined(__x86_64__)
-// Return the kernel of `rows` rows of `vectors` vectors: up to MostSums(16) or MostSums(32) of 32 bytes, or up to
-// MostSums(32) of 64 bytes.
+// Return the kernel of `rows` rows, up to kMostRows, of `vectors` vectors: up to MostSums(16) or MostSums(32) of 32
+// bytes, or up to MostSums(32) of 64 bytes.
 #define HILO_CONVOLUTION_KERNELS(instructions)                    \
   namespace instructions {                                        \
   TileKernel<float> FloatKernel(int64_t rows, int64_t vectors);   \

@@ -35,7 +35,7 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   using convolution::Loops;
   const int64_t bits = plan.width * PrimitiveTypeBitWidth(type);
   if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 || bits != target.vector_bits ||
-      plan.lanes < 0 || plan.placed || plan.vectors > convolution::kMostVectors ||
+      plan.lanes < 0 || plan.placed || plan.vectors > convolution::kMostVectors || plan.rows > convolution::kMostRows ||
       int64_t{plan.rows} * plan.vectors > convolution::MostSums(target.vector_registers))
     return std::nullopt;
   const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
