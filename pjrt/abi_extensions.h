@@ -102,12 +102,23 @@ typedef struct {
 /* --- Hilo's own: the table of XLA's FFI, by which handlers of all stages, and types, are registered for the platform
  * "Host" --- */
 struct XLA_FFI_Api;
+struct XLA_FFI_CallFrame;
+struct XLA_FFI_Error;
+/* What a function of Python returns by: `finished`, or else an exception that it could not catch ended it. */
+typedef struct {
+  size_t struct_size;
+  struct XLA_FFI_Error* error; /* null: none; Hilo destroys it */
+  int32_t finished;
+} Hilo_PythonCall;
+typedef void (*Hilo_PythonFunction)(struct XLA_FFI_CallFrame* frame, Hilo_PythonCall* call);
 typedef struct {
   PJRT_Extension_Base base;
   const struct XLA_FFI_Api* ffi_api;
   /* Is told of each call of InspectSharding in a program that is compiled: the number in the call's backend_config, and
    * a serialised OpSharding. */
   void (*set_sharding_inspector)(void (*inspector)(uint64_t number, const char* sharding, size_t size));
+  /* Is called for each custom call hilo_python_callback of a run, by any thread. */
+  void (*set_python_function)(Hilo_PythonFunction function);
 } Hilo_FfiApi_Extension;
 
 /* --- Memory descriptions: the memories that a described device would have --- */

@@ -5,6 +5,7 @@
 #include "pjrt/execute_context.h"
 #include "pjrt/extensions.h"
 #include "pjrt/program.h"
+#include "pjrt/python_callback.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"
 
@@ -49,7 +50,8 @@ PJRT_Extension_Base* FfiApiExtension(PJRT_Extension_Base* next) {
   static Hilo_FfiApi_Extension extension = {
       .base = {.struct_size = sizeof(Hilo_FfiApi_Extension), .type = Hilo_Extension_Type_FfiApi, .next = next},
       .ffi_api = ffi::GetXlaFfiApi(),
-      .set_sharding_inspector = SetShardingInspector};
+      .set_sharding_inspector = SetShardingInspector,
+      .set_python_function = SetPythonFunction};
   return &extension.base;
 }
 

@@ -18,6 +18,7 @@
 #include "pjrt/element_type.h"
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
+#include "pjrt/python_callback.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/runtime_access.h"
 
@@ -241,12 +242,12 @@ std::string Fingerprint(const ProgramSource& source) {
   return absl::StrFormat("%016x", hash);
 }
 
-// Whether the module calls functions of the caller's Python: python/jax_plugins/hilo/_callbacks.py has the target.
+// Whether the module calls functions of the caller's Python.
 bool CallsPython(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kCustomCall &&
-          instruction->attrs<CustomCallAttrs>().custom_call_target == "hilo_python_callback")
+          instruction->attrs<CustomCallAttrs>().custom_call_target == kPythonCallback)
         return true;
     }
   }

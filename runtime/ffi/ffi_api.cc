@@ -41,13 +41,14 @@ XLA_FFI_InvokeContext::~XLA_FFI_InvokeContext() {
 }
 
 namespace hilo::ffi {
-namespace {
 
 XLA_FFI_Error* MakeError(absl::Status status) {
   if (status.ok()) return nullptr;
   std::string message(status.message());
   return new XLA_FFI_Error{std::move(status), std::move(message)};
 }
+
+namespace {
 
 // Runs `body` if the arguments are at least as large as this version's.
 template <typename Args, typename Body>
@@ -341,6 +342,14 @@ absl::Status State::Get(int64_t type_id, void** object) const {
   if (type_id != type_id_) return InvalidArgument("the state is of FFI type ", type_id_, ", not ", type_id);
   *object = object_;
   return absl::OkStatus();
+}
+
+bool AnswersMetadata(const XLA_FFI_CallFrame& frame) {
+  if (frame.extension_start == nullptr || frame.extension_start->type != XLA_FFI_Extension_Metadata) return false;
+  XLA_FFI_Metadata& metadata = *reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame.extension_start)->metadata;
+  metadata.api_version.major_version = XLA_FFI_API_MAJOR;
+  metadata.api_version.minor_version = XLA_FFI_API_MINOR;
+  return true;
 }
 
 absl::Status TakeError(XLA_FFI_Error* error) {

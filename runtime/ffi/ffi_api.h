@@ -38,6 +38,10 @@ class State {
   void (*deleter_)(void*) = nullptr;
 };
 
+// Returns what a handler returns for `status`: null if it is OK.
+XLA_FFI_Error* MakeError(absl::Status status);
+// Returns true if a handler is asked about itself only, and answers for one of this version.
+bool AnswersMetadata(const XLA_FFI_CallFrame& frame);
 // Consumes an error that a handler returned and converts it to a status; null is OK.
 absl::Status TakeError(XLA_FFI_Error* error);
 // Consumes a future that a handler returned: waits until it is complete.

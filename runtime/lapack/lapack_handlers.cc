@@ -159,20 +159,7 @@ absl::Status CallFrom(Function function, int rank, const XLA_FFI_CallFrame& fram
 }  // namespace
 
 XLA_FFI_Error* HandleCall(Function function, int rank, XLA_FFI_CallFrame* frame) {
-  if (frame->extension_start != nullptr && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
-    XLA_FFI_Metadata& metadata = *reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame->extension_start)->metadata;
-    metadata.api_version.major_version = XLA_FFI_API_MAJOR;
-    metadata.api_version.minor_version = XLA_FFI_API_MINOR;
-    return nullptr;
-  }
-  const absl::Status status = CallFrom(function, rank, *frame);
-  if (status.ok()) return nullptr;
-  const std::string message(status.message());
-  XLA_FFI_Error_Create_Args error = {.struct_size = sizeof(error),
-                                     .extension_start = nullptr,
-                                     .message = message.c_str(),
-                                     .errc = static_cast<int>(status.code())};
-  return frame->api->XLA_FFI_Error_Create_field(&error);
+  return ffi::AnswersMetadata(*frame) ? nullptr : ffi::MakeError(CallFrom(function, rank, *frame));
 }
 
 void RegisterTargets(CustomCallRegistry* registry) {

@@ -173,6 +173,46 @@ np.testing.assert_array_equal(y, np.full((256, 256), 512.0))
 
 
 @feature
+def interrupted_callbacks():
+    # The exception of a signal's handler comes where Python goes on: at the start of a callback, if it was a program that ran.
+    program = '''
+import signal, time
+import jax, jax.numpy as jnp, numpy as np
+class Interrupt(Exception):
+    pass
+armed = False
+def raise_interrupt(*_):
+    global armed
+    if armed:
+        armed = False
+        raise Interrupt
+signal.signal(signal.SIGALRM, raise_interrupt)
+def step(i, v):
+    return jnp.tanh(v @ v.T / 64 + i)
+def run(x, delay):
+    function = jax.jit(lambda v: jax.pure_callback(lambda w: w + delay, jax.ShapeDtypeStruct(v.shape, v.dtype), jax.lax.fori_loop(0, 200, step, v)))
+    global armed
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        jax.block_until_ready(function(x))
+        armed = False
+        return 0
+    except Interrupt:
+        return 1
+    except Exception as error:
+        armed = False
+        assert "interrupted by an exception" in str(error) or "Interrupt" in str(error), error
+        return 1
+x = jnp.ones((64, 64))
+interrupted = sum(run(x, 0.002 * i) for i in range(1, 40))
+assert interrupted > 0
+assert run(x, 1000) == 0
+'''
+    run_alone(program)
+
+
+@feature
 def io_callbacks_and_prints():
     from jax.experimental import io_callback
 

@@ -1,7 +1,7 @@
 """Python functions that programs call: jax.pure_callback, io_callback, jax.debug, buffer_callback.
 
-JAX lowers such a call to a custom call that its own client knows how to serve. For Hilo it is the custom call `hilo_python_callback`, whose handler is
-a function of this module: it looks the Python function up by the number that the call carries, and hands arrays to and fro. A function is kept as long
+JAX lowers such a call to a custom call that its own client knows how to serve. For Hilo it is the custom call `hilo_python_callback`, for which the plugin
+calls a function of this module: it looks the Python function up by the number that the call carries, and hands arrays to and fro. A function is kept as long
 as the program that calls it.
 
 A program on several devices computes everywhere what is not divided among them. Calls for their effects alone, as jax.debug.print, then carry the
@@ -90,45 +90,37 @@ class _Context:
     stream = 0
 
 
-def _answer_metadata(frame):
-    extension = frame.head.extension_start
-    while extension:
-        if extension.contents.type == 1:
-            metadata = ctypes.cast(extension, ctypes.POINTER(_ffi.MetadataExtension)).contents.metadata.contents
-            metadata.major, metadata.minor, metadata.traits = 0, 3, 0
-            return True
-        extension = extension.contents.next
-    return False
-
-
-@_ffi.Handler
-def _handler(frame_pointer):
-    frame = frame_pointer.contents
-    if _answer_metadata(frame):
-        return None
+@_ffi.PythonFunction
+def _serve(frame_pointer, call):
     try:
-        function = _functions.get(frame.integer_attribute("number"))
-        if function is None:
-            return frame.error("the Python function of this program is gone", code=9)
-        if function.buffers:
-            function(_Context(), *(_Buffer(_view(b), False) for b in frame.arguments()), *(_Buffer(_view(b), True) for b in frame.results()))
-            return None
-        arguments = []
-        for buffer in frame.arguments():
-            if buffer.dtype == _TOKEN:
-                continue
-            array = _view(buffer).copy()
-            array.flags.writeable = False
-            arguments.append(array)
-        if frame.integer_attribute("first_partition_only") and arguments.pop() != 0:
-            return None
-        values = function(*arguments)
-        for buffer, value in zip((b for b in frame.results() if b.dtype != _TOKEN), values, strict=True):
-            if value.size:
-                _view(buffer)[...] = value
-        return None
+        call.contents.error = _run(frame_pointer.contents)
     except BaseException:  # it must not get lost on its way through the program
-        return frame.error("CpuCallback error calling callback: " + traceback.format_exc())
+        call.contents.error = frame_pointer.contents.error("CpuCallback error calling callback: " + traceback.format_exc())
+    call.contents.finished = 1
+
+
+def _run(frame):
+    """Calls the function. Returns an XLA_FFI_Error or None."""
+    function = _functions.get(frame.integer_attribute("number"))
+    if function is None:
+        return frame.error("the Python function of this program is gone", code=9)
+    if function.buffers:
+        function(_Context(), *(_Buffer(_view(b), False) for b in frame.arguments()), *(_Buffer(_view(b), True) for b in frame.results()))
+        return None
+    arguments = []
+    for buffer in frame.arguments():
+        if buffer.dtype == _TOKEN:
+            continue
+        array = _view(buffer).copy()
+        array.flags.writeable = False
+        arguments.append(array)
+    if frame.integer_attribute("first_partition_only") and arguments.pop() != 0:
+        return None
+    values = function(*arguments)
+    for buffer, value in zip((b for b in frame.results() if b.dtype != _TOKEN), values, strict=True):
+        if value.size:
+            _view(buffer)[...] = value
+    return None
 
 
 def _whole(sharding_impls, devices):
@@ -158,7 +150,7 @@ def _call_on_buffers(ctx, *args, callback, in_tree, out_tree, has_side_effect, i
 
 
 def install(plugin):
-    """Makes JAX lower callbacks to calls of the handler above where the backend is Hilo."""
+    """Makes JAX lower callbacks to calls of the function above where the backend is Hilo."""
     from jax._src import callback as jax_callback
     from jax._src import buffer_callback, core, dtypes, ffi, sharding_impls
     from jax._src.interpreters import mlir
@@ -168,7 +160,7 @@ def install(plugin):
     from ._jax_rules import is_hilo
 
     original = jax_callback.emit_python_callback
-    plugin.register_handler(_TARGET, ctypes.cast(_handler, ctypes.c_void_p).value)
+    plugin.set_python_function(_serve)
 
     def checked(call, result_avals):
         """`call` with results of the promised types."""

@@ -23,7 +23,7 @@ _Extension._fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int),
 
 
 class _FfiApiExtension(ctypes.Structure):
-    _fields_ = [("base", _Extension), ("ffi_api", ctypes.c_void_p), ("set_sharding_inspector", ctypes.c_void_p)]
+    _fields_ = [("base", _Extension), ("ffi_api", ctypes.c_void_p), ("set_sharding_inspector", ctypes.c_void_p), ("set_python_function", ctypes.c_void_p)]
 
 
 class _Api(ctypes.Structure):
@@ -103,8 +103,12 @@ class Plugin:
             raise AttributeError("the plugin has no table of XLA's FFI")
         ours = ctypes.cast(extension, ctypes.POINTER(_FfiApiExtension)).contents
         self._ffi = ctypes.cast(ours.ffi_api, ctypes.POINTER(_FfiApi)).contents
-        knows_inspectors = ours.base.struct_size >= ctypes.sizeof(_FfiApiExtension)
-        self._set_sharding_inspector = ctypes.CFUNCTYPE(None, ShardingInspector)(ours.set_sharding_inspector) if knows_inspectors else None
+        def setter(name, function_type):
+            known = ours.base.struct_size > getattr(_FfiApiExtension, name).offset
+            return ctypes.CFUNCTYPE(None, function_type)(getattr(ours, name)) if known else None
+
+        self._set_sharding_inspector = setter("set_sharding_inspector", ShardingInspector)
+        self._set_python_function = setter("set_python_function", PythonFunction)
 
     def register_handler(self, name, handler, platform="Host"):
         """Registers XLA_FFI_Handlers as the target `name` for all clients: a capsule or an address, or a dict of them by stage.
@@ -120,6 +124,12 @@ class Plugin:
         if self._set_sharding_inspector is None:
             raise AttributeError("the plugin tells no shardings")
         self._set_sharding_inspector(inspector)
+
+    def set_python_function(self, function):
+        """A PythonFunction, which must live on: it is called for each custom call hilo_python_callback."""
+        if self._set_python_function is None:
+            raise AttributeError("the plugin calls no functions of Python")
+        self._set_python_function(function)
 
     def register_type(self, name, type_id, type_info=None):
         """Registers a type of states. `type_id` and `type_info` are capsules; what type_id points to is set unless it has been."""
@@ -165,13 +175,9 @@ class CallFrame(ctypes.Structure):
         return create(ctypes.byref(args))
 
 
-class Metadata(ctypes.Structure):
-    """What a handler is asked about itself."""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("version_head", _Head), ("major", ctypes.c_int), ("minor", ctypes.c_int), ("traits", ctypes.c_uint32)]
+class Call(ctypes.Structure):
+    """Where a PythonFunction puts its results: those that ctypes returns are undefined after an exception."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("error", ctypes.c_void_p), ("finished", ctypes.c_int32)]
 
 
-class MetadataExtension(ctypes.Structure):
-    _fields_ = [("base", _Extension), ("metadata", ctypes.POINTER(Metadata))]
-
-
-Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CallFrame))
+PythonFunction = ctypes.CFUNCTYPE(None, ctypes.POINTER(CallFrame), ctypes.POINTER(Call))
