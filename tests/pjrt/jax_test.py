@@ -1,8 +1,7 @@
 """JAX on Hilo: jax_test.py LIBPJRT_HILO [NAME...]
 
-Runs the programs of jax_programs.py, and what jax_features.py, jax_platform_name.py, jax_recovery.py and jax_sharding.py do with devices, donation, callbacks, caches,
-deaths of processes and the like. Without JAX
-it says so and passes: JAX is nothing that Hilo needs.
+Runs the programs of jax_programs.py, and what jax_features.py, jax_callbacks.py, jax_platform_name.py, jax_recovery.py and jax_sharding.py do with devices,
+donation, callbacks, caches, deaths of processes and the like. Without JAX it says so and passes: JAX is nothing that Hilo needs.
 """
 
 import importlib.util
@@ -22,8 +21,9 @@ def main():
     os.environ["HILO_NUM_DEVICES"] = "4"
     os.environ["JAX_PLATFORMS"] = "hilo,cpu"
     sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+    import jax_callbacks  # this, jax_platform_name, jax_recovery and jax_sharding add to the features
     import jax_features
-    import jax_platform_name  # this, jax_recovery and jax_sharding add to the features
+    import jax_platform_name
     import jax_programs
     import jax_recovery
     import jax_sharding

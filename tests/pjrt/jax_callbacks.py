@@ -1,0 +1,137 @@
+"""Python functions that programs of JAX call; jax_test.py runs these beside jax_features.py."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+from jax_features import feature, mesh, run_alone
+
+
+@feature
+def pure_callback():
+    result = jax.ShapeDtypeStruct((3,), jnp.float32)
+    double = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v) * 2, result, x) + 1)
+    np.testing.assert_allclose(double(jnp.arange(3.)), [1, 3, 5])
+    batched = jax.vmap(lambda x: jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct((), jnp.float32), x, vmap_method="sequential"))
+    np.testing.assert_allclose(batched(jnp.arange(4.)), np.sin(np.arange(4.)), rtol=1e-6)
+    # The address of a result that is not computed yet: the callback needs Python's lock meanwhile.
+    program = """
+import faulthandler, time
+faulthandler.dump_traceback_later(60, exit=True)
+import jax, jax.numpy as jnp, numpy as np
+def slow(v):
+    time.sleep(0.1)
+    return np.asarray(v) * 2
+x = jnp.ones((256, 256))
+y = jax.jit(lambda v: jax.pure_callback(slow, jax.ShapeDtypeStruct(v.shape, v.dtype), v) @ v)(x)
+assert y.unsafe_buffer_pointer() != 0
+np.testing.assert_array_equal(y, np.full((256, 256), 512.0))
+"""
+    run_alone(program)
+
+    def fails(_):
+        raise ValueError("no such thing")
+    try:
+        jax.block_until_ready(jax.jit(lambda x: jax.pure_callback(fails, result, x))(jnp.arange(3.)))
+    except Exception as error:
+        assert "no such thing" in str(error), error
+    else:
+        raise AssertionError("an exception was lost")
+
+
+@feature
+def interrupted_callbacks():
+    # The exception of a signal's handler comes where Python goes on: at the start of a callback, if it was a program that ran.
+    program = '''
+import signal, time
+import jax, jax.numpy as jnp, numpy as np
+class Interrupt(Exception):
+    pass
+armed = False
+def raise_interrupt(*_):
+    global armed
+    if armed:
+        armed = False
+        raise Interrupt
+signal.signal(signal.SIGALRM, raise_interrupt)
+def step(i, v):
+    return jnp.tanh(v @ v.T / 64 + i)
+def run(x, delay):
+    function = jax.jit(lambda v: jax.pure_callback(lambda w: w + delay, jax.ShapeDtypeStruct(v.shape, v.dtype), jax.lax.fori_loop(0, 200, step, v)))
+    global armed
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        jax.block_until_ready(function(x))
+        armed = False
+        return 0
+    except Interrupt:
+        return 1
+    except Exception as error:
+        armed = False
+        assert "interrupted by an exception" in str(error) or "Interrupt" in str(error), error
+        return 1
+x = jnp.ones((64, 64))
+interrupted = sum(run(x, 0.002 * i) for i in range(1, 40))
+assert interrupted > 0
+assert run(x, 1000) == 0
+'''
+    run_alone(program)
+
+
+@feature
+def io_callbacks_and_prints():
+    from jax.experimental import io_callback
+
+    seen = []
+    jax.jit(lambda x: [io_callback(lambda v, k=k: seen.append((k, float(v))), None, x + k, ordered=True) for k in range(3)] and x)(1.0)
+    jax.effects_barrier()
+    assert seen == [(0, 1.0), (1, 2.0), (2, 3.0)], seen
+    lines = []
+    jax.jit(lambda x: (jax.debug.callback(lambda v: lines.append(float(v)), x), jax.debug.print("x is {}", x), x)[-1])(4.0)
+    jax.effects_barrier()
+    assert lines == [4.0]
+
+    def body(i, x):
+        io_callback(lambda v: seen.append(int(v)), None, i, ordered=True)
+        return x + i
+    seen.clear()
+    jax.block_until_ready(jax.jit(lambda x: lax.fori_loop(0, 4, body, x))(0))
+    jax.effects_barrier()
+    assert seen == [0, 1, 2, 3], seen
+
+    # A loop of unknown length, that is a program of unknown time: its effects are there when the call returns.
+    def counting(c):
+        jax.debug.callback(lambda i: seen.append(int(i)), c[0])
+        return c[0] + 1, c[1] @ c[1]
+    seen.clear()
+    jax.jit(lambda n, x: lax.while_loop(lambda c: c[0] < n, counting, (0, x)))(5, jnp.eye(64))
+    assert seen == [0, 1, 2, 3, 4], seen
+
+
+@feature
+def callbacks_of_sharded_programs():
+    lines = []
+    x = jax.device_put(jnp.arange(8.), NamedSharding(mesh(4), P("a")))
+    jax.block_until_ready(jax.jit(lambda v: (jax.debug.callback(lambda s: lines.append(float(s)), v.sum()), v + 1)[1])(x))
+    jax.effects_barrier()
+    assert lines == [28.0], lines
+    doubled = jax.jit(lambda v: jax.pure_callback(lambda a: np.asarray(a) * 2, jax.ShapeDtypeStruct(v.shape, v.dtype), v))(x)
+    np.testing.assert_allclose(np.asarray(doubled), 2 * np.arange(8.))
+
+
+@feature
+def callbacks_with_results_and_tokens():
+    from jax.experimental import io_callback
+    from jax.experimental.buffer_callback import buffer_callback
+
+    seen = []
+    count = lambda v: seen.append(float(v)) or np.float32(2 * v)
+    twice = jax.jit(lambda x: io_callback(count, jax.ShapeDtypeStruct((), jnp.float32), x, ordered=True) + 1)
+    assert (float(twice(3.0)), float(twice(4.0)), seen) == (7.0, 9.0, [3.0, 4.0])
+
+    def fill(context, out, x):
+        np.asarray(out)[...] = np.asarray(x) * 2
+    np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])
