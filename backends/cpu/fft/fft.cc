@@ -17,10 +17,6 @@
 namespace hilo::cpu::fft {
 namespace {
 
-// Rows of odd length that are so few and take so many nanoseconds are each worth all threads.
-constexpr int64_t kFewRows = 16;
-constexpr double kLongRow = 40000;
-
 template <typename T>
 class TypedFft : public Fft {
  public:
@@ -125,7 +121,7 @@ class TypedFft : public Fft {
   absl::Status ForRows(const Workers& workers,
                        absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
     const double row_cost = odd_rows_ != nullptr ? odd_rows_->cost() : rows_->cost();
-    if (rows_ != nullptr ? rows_->SharesRows(row_count_) : row_count_ < kFewRows && row_cost > kLongRow) {
+    if (AreFewLongRows(row_count_, row_cost)) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
       return absl::OkStatus();
     }

@@ -14,6 +14,9 @@
 
 namespace hilo::cpu::fft {
 
+// Returns true if so few rows take so many nanoseconds that each of them is worth all threads.
+inline bool AreFewLongRows(int64_t count, double cost) { return count < 16 && cost > 40000; }
+
 // A transform of `length` points. T is float or double; a complex number is two of them, real part
 // first.
 template <typename T>
@@ -36,8 +39,7 @@ class RowFft {
     int64_t out_stride;
     int64_t count;
   };
-  // Returns true if so few rows are so long that each of them is worth all threads: 40 us.
-  bool SharesRows(int64_t count) const { return count < 16 && cost_ > 40000; }
+  bool SharesRows(int64_t count) const { return AreFewLongRows(count, cost_); }
   // Runs on the calling thread. The inverse uses exp(+...) and multiplies by `scale` only.
   absl::Status Run(const Rows& rows, bool inverse, T scale) const;
   // Transforms one row with many threads.
