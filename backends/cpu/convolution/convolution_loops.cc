@@ -11,6 +11,8 @@ namespace {
 
 struct Range {
   int64_t first, last;
+
+  friend bool operator==(const Range&, const Range&) = default;
 };
 
 // ConvolutionReach::TapsAt.
@@ -47,6 +49,9 @@ class UnitRunner {
     constexpr int64_t kTermsBetweenPolls = 1 << 16;
     const int64_t terms = loops.taps[0].count * loops.taps[1].count * loops.taps[2].count;
     tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / terms);
+    for (int64_t t = 0; t < Loops::kTaps; ++t) {
+      if (loops.tile.window >= 0 && loops.taps[t].window == loops.tile.window) tile_tap_ = t;
+    }
   }
 
   // Returns false if the run was stopped.
@@ -91,17 +96,25 @@ class UnitRunner {
     }
     // The last block of lanes overlaps the one before, and computes the same bits.
     const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(block_ * lanes, loops_.lanes - lanes);
+    if (loops_.group > 0) origin.lhs += lane;
     origin.rhs += lane;
     origin.out += lane;
     const int64_t first = group_ * loops_.tiles_per_unit, last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
-    const Summand summand = SummandOf(origin);
+    const Summand summand = SummandOf(origin, 0);
     // The last tile overlaps the one before, unless it is the first.
     const int64_t overlapping = loops_.positions % loops_.rows == 0 ? loops_.tiles : loops_.tiles - 1;
     for (int64_t tile = first; tile < last;) {
       if (*cancelled != 0) return false;
       const bool overlaps = tile == overlapping;
-      const int64_t count = overlaps ? 1 : std::min({last - tile, overlapping - tile, tiles_between_polls_});
-      RunTiles(summand, overlaps ? loops_.positions - loops_.rows : tile * loops_.rows, count);
+      const int64_t position = loops_.first_position + (overlaps ? loops_.positions - loops_.rows : tile * loops_.rows);
+      const int64_t inside = position < loops_.first_inside ? 0 : (loops_.last_inside - position) / loops_.rows;
+      if (inside <= 0) {
+        RunAcrossBorder(origin, position);
+        ++tile;
+        continue;
+      }
+      const int64_t count = overlaps ? 1 : std::min({last - tile, overlapping - tile, inside, tiles_between_polls_});
+      Run(summand, position, count, whole_);
       tile += count;
     }
     // Positions before and after all tiles.
@@ -112,7 +125,7 @@ class UnitRunner {
       const int64_t position = single < loops_.first_position ? single : single + loops_.positions;
       const Bounds bounds = bounds_;
       Bound(loops_.tile.window, position);
-      RunSingle(SummandOf(origin), position);
+      Run(SummandOf(origin, 0), position, 1, single_);
       bounds_ = bounds;
     }
     return true;
@@ -121,8 +134,9 @@ class UnitRunner {
   TileKernel<T> KernelOf(int64_t rows) const {
 #if defined(__x86_64__)
     const bool is_wide = loops_.width * static_cast<int64_t>(sizeof(T)) == 64;
+    const Lanes lanes = LanesOf(loops_.group);
     const auto choose = [&](auto wide, auto many, auto few) {
-      return (is_wide ? wide : loops_.rows * loops_.vectors > MostSums(16) ? many : few)(rows, loops_.vectors);
+      return (is_wide ? wide : loops_.rows * loops_.vectors > MostSums(16) ? many : few)(lanes, rows, loops_.vectors);
     };
     if constexpr (std::is_same_v<T, float>)
       return choose(avx512::FloatKernel, avx512vl::FloatKernel, avx2::FloatKernel);
@@ -140,16 +154,17 @@ class UnitRunner {
     }
   }
 
-  // Operands of the products, and where their sums go, at a position.
+  // Operands of the products of the loops over taps from `loop` on, and where their sums go, at a position.
   struct Summand {
     Origin<T> origin;
     TapLoop taps[Loops::kTaps];
   };
-  Summand SummandOf(const Origin<T>& origin) const {
+  Summand SummandOf(const Origin<T>& origin, int64_t loop) const {
     Summand summand{.origin = origin};
     for (int64_t t = 0; t < Loops::kTaps; ++t) {
       const Tap& tap = loops_.taps[t];
-      summand.taps[t] = {bounds_[t].last - bounds_[t].first, tap.lhs, tap.rhs};
+      summand.taps[t] = {t < loop ? 1 : bounds_[t].last - bounds_[t].first, tap.lhs, tap.rhs};
+      if (t < loop) continue;
       summand.origin.lhs += bounds_[t].first * tap.lhs;
       summand.origin.rhs += bounds_[t].first * tap.rhs;
     }
@@ -166,20 +181,64 @@ class UnitRunner {
     return summand;
   }
 
-  void RunTiles(const Summand& summand, int64_t position, int64_t count) const {
-    Run(summand, loops_.first_position + position, count, whole_);
-  }
-  void RunSingle(const Summand& summand, int64_t position) const { Run(summand, position, 1, single_); }
   void Run(const Summand& summand, int64_t position, int64_t count, TileKernel<T> kernel) const {
     Origin<T> first = summand.origin;
     first.Move(position, loops_.tile);
-    kernel(summand.taps, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out);
+    kernel(summand.taps, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out, loops_.group, false);
+  }
+
+  // A tile whose rows meet different taps: the sums of each run of taps that the same rows meet are added to those
+  // before, in memory. Others that compute the same results do so elsewhere.
+  void RunAcrossBorder(const Origin<T>& origin, int64_t position) {
+    const int64_t lanes = loops_.width * loops_.vectors;
+    std::fill_n(sums_, loops_.rows * lanes, T{0});
+    for (int64_t r = 0; r < loops_.rows; ++r)
+      met_[r] = TapsAt(loops_.reaches[loops_.tile.window], position + r, loops_.taps[tile_tap_].count);
+    Origin<T> first = origin;
+    first.Move(position, loops_.tile);
+    AddAcrossBorder(first, 0);
+    for (int64_t r = 0; r < loops_.rows; ++r) std::copy_n(sums_ + r * lanes, lanes, first.out + r * loops_.tile.out);
+  }
+  void AddAcrossBorder(const Origin<T>& first, int64_t loop) {
+    const Tap& tap = loops_.taps[loop];
+    const Range bounds = bounds_[loop];
+    for (int64_t t = bounds.first; loop < tile_tap_ && t < bounds.last; ++t) {
+      Origin<T> here = first;
+      here.lhs += t * tap.lhs;
+      here.rhs += t * tap.rhs;
+      AddAcrossBorder(here, loop + 1);
+    }
+    if (loop < tile_tap_) return;
+    const int64_t lanes = loops_.width * loops_.vectors;
+    for (int64_t t = bounds.first, next = t; t < bounds.last; t = next) {
+      const Range rows = RowsThatMeet(t);
+      while (next < bounds.last && RowsThatMeet(next) == rows) ++next;
+      if (rows.first == rows.last) continue;
+      bounds_[loop] = {t, next};
+      const Summand summand = SummandOf(first, loop);
+      KernelOf(rows.last - rows.first)(summand.taps, 1, summand.origin.lhs + rows.first * loops_.tile.lhs,
+                                       loops_.tile.lhs, summand.origin.rhs, sums_ + rows.first * lanes, lanes,
+                                       loops_.group, /*adds=*/true);
+    }
+    bounds_[loop] = bounds;
+  }
+  // Of the tile at a border. Rows that meet a tap are contiguous.
+  Range RowsThatMeet(int64_t tap) const {
+    const auto meets = [&](int64_t row) { return met_[row].first <= tap && tap < met_[row].last; };
+    Range rows{0, loops_.rows};
+    while (rows.first < rows.last && !meets(rows.first)) ++rows.first;
+    while (rows.first < rows.last && !meets(rows.last - 1)) --rows.last;
+    return rows;
   }
 
   const Loops& loops_;
   const TileKernel<T> whole_, single_;
   const int64_t groups_;
   int64_t tiles_between_polls_;
+  int64_t tile_tap_ = 0;  // the loop over the taps of the tile's window
+  // The tile at a border: the taps that each row meets, and its sums.
+  Range met_[kMostRows];
+  alignas(64) T sums_[MostSums(32) * 64 / sizeof(T)];
   // The unit that runs.
   int64_t group_ = 0, outer_[Loops::kMostOuter] = {}, block_ = 0;
   Bounds bounds_{};

@@ -19,16 +19,18 @@ struct Reach {
 };
 
 // A phase and its plan, in numbers alone: generated code has it as a constant. Lanes, of which a vector has 32 bytes,
-// or 64 with 32 registers, are adjacent in the kernel and in the result, and read the same element of the input; there
-// are at least `vectors` full vectors of them.
+// or 64 with 32 registers, are adjacent in the kernel and in the result; there are at least `vectors` full vectors of
+// them. They read the same element of the input if `group` is 0, else adjacent ones: at iteration i of the last tap,
+// which has `group` of them, all lanes of a group of `group` read the i-th element of the group.
 struct Loops {
   static constexpr int64_t kMostOuter = 5, kTaps = 3, kMostReaches = 4;
 
   int64_t lhs = 0, rhs = 0, out = 0;          // the elements of the first position and tap
   int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover
   int64_t first_position = 0, positions = 0;  // of `tile`, that tiles cover; the others are computed one at a time
+  int64_t first_inside = 0, last_inside = 0;  // of those, that meet the same taps
   int64_t tiles = 0, tiles_per_unit = 1;
-  int64_t lanes = 1;
+  int64_t lanes = 1, group = 0;
   Axis tile;
   int64_t outer_count = 0;
   Axis outer[kMostOuter];

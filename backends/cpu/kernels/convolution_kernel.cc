@@ -75,6 +75,7 @@ class PhaseEmitter {
     bool clamped = false;             // its one row may reach outside
     bool masked = false;              // its lanes may reach outside
     int first_row = 0, last_row = 1;  // rows for which the tap is inside
+    int64_t feature = 0;              // of the groups that are lanes
     // Lanes for which the tap is inside, one mask per vector, null for vectors that are always; empty: all.
     std::vector<llvm::Value*> lane_masks;
   };
@@ -262,6 +263,14 @@ class PhaseEmitter {
         here.lane_masks = LanesInside(f, tap.window, t);
       return here;
     };
+    if (lanes_.group > 1 && depth + 1 == phase_.taps.size()) {
+      for (int64_t t = 0; t < tap.count; ++t) {
+        Tile here = at(b.getInt64(static_cast<uint64_t>(t)));
+        here.feature = t;
+        HILO_ASSIGN_OR_RETURN(sums, EmitStep(f, here, std::move(sums)));
+      }
+      return sums;
+    }
     Bounds bounds{b.getInt64(0), b.getInt64(tap.count)};
     if (tap.window >= 0 && tap.window == tile_.window) {
       if (tile.known_position >= 0) {
@@ -365,11 +374,24 @@ class PhaseEmitter {
     const int64_t offset = row * from->row + vector * plan_.width * from->lane;
     HILO_ASSIGN_OR_RETURN(at->second, f.elements().Generate(from->operand, At(from->position, from->lane, offset,
                                                                               from->operand->shape())));
+    if (from->lane != 0 && from->operand == convolution_->operand(0) && lanes_.group > 1)
+      at->second = OfFeature(context.b(), at->second, tile.feature);
     if (is_zeroed) {
       at->second = codegen::EmitSelect(context, inside, context.Splat(at->second),
                                        context.Splat(codegen::EmitZero(context, type_)));
     }
     return at->second;
+  }
+
+  // Returns for each lane the element that its group has of the feature.
+  ElementValue OfFeature(llvm::IRBuilder<>& b, ElementValue elements, int64_t feature) const {
+    std::vector<int> from;
+    for (int64_t lane = 0; lane < plan_.width; ++lane)
+      from.push_back(static_cast<int>(lane / lanes_.group * lanes_.group + feature));
+    for (llvm::Value** part : {&elements.re, &elements.im}) {
+      if (*part != nullptr) *part = b.CreateShuffleVector(*part, from);
+    }
+    return elements;
   }
 
   // --- positions ---
@@ -542,7 +564,7 @@ absl::StatusOr<int64_t> EmitGroups(FunctionEmitter& f, const KernelParts& kernel
 }  // namespace
 
 absl::Status EmitConvolution(FunctionEmitter& f, const KernelParts& kernel) {
-  const auto phases = PhasesOf(*kernel.instruction, f.context().numerics().strict);
+  const auto phases = PhasesOf(*kernel.instruction, f.context().numerics().strict, f.context().target().vector_bits);
   const std::vector<PhaseGroup> groups = GroupsOf(kernel, *phases);
   const absl::Span<const PhaseGroup> all = groups;
   const bool is_split = f.table() != nullptr && groups.size() > 1;

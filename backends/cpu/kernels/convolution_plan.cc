@@ -18,6 +18,11 @@ constexpr int64_t kUnits = 32;
 // themselves: unrolling only lengthens the code.
 constexpr int kFullBody = 6;
 
+// Features of a group that are lanes together: the loop over them is unrolled.
+constexpr int64_t kMostGroup = 8;
+// Rows of a tile whose lanes are pairwise: they share only the vectors of the kernel, so that a few amortize it.
+constexpr int64_t kMostPairwiseRows = 4;
+
 // Indices far outside an array, which are never accessed, may wrap.
 int64_t Product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
@@ -82,6 +87,27 @@ void Merge(std::vector<Loop>* loops, bool neighbours) {
   }
 }
 
+// Merges the groups with their features if a group has as many inputs as outputs, which adjacent lanes of a vector can
+// share: groups of half a vector and less, as lanes of larger ones can read the same input.
+void MergeGroups(int64_t lanes, ConvolutionPhase* phase) {
+  const auto is_feature = [](const ConvolutionAxis& axis) {
+    return axis.lhs == 0 && axis.rhs == 1 && axis.out == 1 && axis.window < 0;
+  };
+  const auto feature = std::find_if(phase->axes.begin(), phase->axes.end(), is_feature);
+  if (feature == phase->axes.end() || phase->taps.empty()) return;
+  ConvolutionTap& tap = phase->taps.back();
+  const int64_t size = feature->count;
+  if (tap.count != size || tap.lhs != 1 || tap.window >= 0) return;
+  if (!std::has_single_bit(static_cast<uint64_t>(size)) || size > kMostGroup || 2 * size > lanes) return;
+  const auto group = std::find_if(phase->axes.begin(), phase->axes.end(), [&](const ConvolutionAxis& axis) {
+    return axis.lhs == size && axis.rhs == size && axis.out == size && axis.window < 0;
+  });
+  if (group == phase->axes.end()) return;
+  *group = {.count = size * group->count, .lhs = 1, .rhs = 1, .out = 1, .group = size};
+  tap.lhs = 0;
+  phase->axes.erase(feature);
+}
+
 void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t lhs_stride, int64_t rhs_stride,
                int64_t out_stride, ConvolutionPhase* phase) {
   const ConvolutionReach& reach = window.reach;
@@ -125,6 +151,10 @@ constexpr double kFarStores = 1.01;
 constexpr double kNearBytes = 48 << 10;
 constexpr double kFarBytesPerOperation = 32;
 
+// Where the operands of a unit are, and which taps are inside, in vector operations: measured where lanes are pairwise,
+// whose units have few products; others have so many that it counts for nothing.
+constexpr double kUnitCost = 200;
+
 // What depends on the number of registers, in vector operations.
 struct MachineCosts {
   // Independent sums that keep the multiply-add units busy: two products start in each of the four cycles that one
@@ -148,6 +178,9 @@ MachineCosts CostsOf(const ConvolutionMachine& machine) {
   if (machine.registers > 16) return {};
   return {.latency = 8.8, .broadcast = 1, .line = 64, .border = 1.1, .masks = 1.5, .copies = 1};
 }
+
+// Bits of a lane: complex numbers are two vectors.
+int BitsOf(PrimitiveType type) { return 8 * static_cast<int>(PrimitiveTypeByteSize(ComplexComponentType(type))); }
 
 // Costs of an access in vector operations.
 double LoadCost(int64_t stride, int width, const MachineCosts& costs) {
@@ -176,7 +209,7 @@ ConvolutionReach::Range ConvolutionReach::PositionsInside(int64_t positions, int
 namespace {
 
 std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs,
-                                                      const Shape& out, bool in_order) {
+                                                      const Shape& out, bool in_order, int vector_bits) {
   const ConvolutionDimensionNumbers& numbers = attrs.dim_labels;
   const std::vector<int64_t> lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions());
   const std::vector<int64_t> rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
@@ -224,15 +257,17 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const ConvolutionAttrs& at
     }
     Merge(&phase.axes, /*neighbours=*/false);
     Merge(&phase.taps, /*neighbours=*/true);
+    MergeGroups(vector_bits / BitsOf(out.element_type()), &phase);
   }
   return phases;
 }
 
 }  // namespace
 
-std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order) {
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order,
+                                                      int vector_bits) {
   return PhasesOf(convolution.attrs<ConvolutionAttrs>(), convolution.operand(0)->shape(),
-                  convolution.operand(1)->shape(), convolution.shape(), in_order);
+                  convolution.operand(1)->shape(), convolution.shape(), in_order, vector_bits);
 }
 
 const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window) {
@@ -299,11 +334,12 @@ bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const Convol
 
 namespace {
 
-// Tiles of an axis that reach outside the input are specialized for their position if the axis is short, and its
-// window has few taps.
-bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& tile) {
+// Tiles of an axis that reach outside the input are specialized for their position if the axis is short, its window has
+// few taps, and rows share enough that computing one at a time takes longer.
+bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& lanes, const ConvolutionAxis& tile) {
   constexpr int64_t kShortRow = 28, kMaxUnrolledTaps = 5;
-  return tile.window >= 0 && tile.count <= kShortRow && TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
+  return tile.window >= 0 && !lanes.IsPairwise() && tile.count <= kShortRow &&
+         TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
 }
 
 int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
@@ -319,17 +355,20 @@ int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan)
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine) {
   const int parts = IsComplexType(type) ? 2 : 1;
   const double work = IsComplexType(type) ? 4 : IsFloatingPointType(type) ? 1 : 2;
-  const int bits = 8 * PrimitiveTypeByteSize(ComplexComponentType(type));
+  const int bits = BitsOf(type);
   const int axes = static_cast<int>(phase.axes.size());
   double all = 1, taps = 1;
   for (const ConvolutionAxis& axis : phase.axes) all *= static_cast<double>(axis.count);
   for (const ConvolutionTap& tap : phase.taps) taps *= static_cast<double>(tap.count);
   const MachineCosts costs = CostsOf(machine);
   const ConvolutionAxis none;
+  const bool has_groups =
+      std::any_of(phase.axes.begin(), phase.axes.end(), [](const ConvolutionAxis& axis) { return axis.group > 1; });
   ConvolutionPlan best;
   best.cost = -1;
   for (int l = -1; l < axes; ++l) {
     const ConvolutionAxis& lanes = l < 0 ? none : phase.axes[l];
+    if (has_groups && lanes.group == 1) continue;
     const int width = static_cast<int>(
         std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
     const int64_t vectors_in_all = CeilDivOrZero(lanes.count, width);
@@ -337,12 +376,16 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
       for (int t = -1; t < axes; ++t) {
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
-        const int64_t most = std::clamp<int64_t>((machine.registers - 4 * parts) / (vectors * parts), 1, tile.count);
-        const bool placed = IsPlaced(phase, tile);
+        // Lanes of groups take a register for which lanes they read, and one for what these have.
+        const int operands = lanes.group > 1 ? vectors + 3 : 4;
+        int64_t most = std::clamp<int64_t>((machine.registers - operands * parts) / (vectors * parts), 1, tile.count);
+        if (lanes.IsPairwise() && tile.rhs == 0) most = std::min(most, kMostPairwiseRows);
+        const bool placed = IsPlaced(phase, lanes, tile);
         const ConvolutionReach::Range positions = TiledPositions(phase, tile, placed);
         // The first and the last tile are specialized, with a copy for each tap.
         const double copies = placed ? 1 + 2 * costs.copies * static_cast<double>(TapOf(phase, tile.window).count) : 1;
         const int64_t tiled = std::max<int64_t>(positions.last - positions.first, 0), singles = tile.count - tiled;
+        const double unit_cost = lanes.IsPairwise() ? kUnitCost / std::max(taps, 1.0) : 0;
         for (int64_t rows = most; rows >= 1; --rows) {
           const auto step = [&](int64_t r) {
             const double lhs = LoadCost(lanes.lhs, width, costs) *
@@ -360,15 +403,19 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
                    kLoadShare * (lhs + rhs);
           };
           const int64_t tiles = CeilDivOrZero(tiled, rows);
-          double cost =
-              all / static_cast<double>(lanes.count * tile.count) *
-              static_cast<double>(CeilDivOrZero(vectors_in_all, vectors)) *
-              (static_cast<double>(tiles) * step(std::min(rows, tiled)) + static_cast<double>(singles) * step(1));
+          double cost = all / static_cast<double>(lanes.count * tile.count) *
+                        static_cast<double>(CeilDivOrZero(vectors_in_all, vectors)) *
+                        (static_cast<double>(tiles) * step(std::min(rows, tiled)) +
+                         static_cast<double>(singles) * step(1) + unit_cost);
           cost *= 1 + 0.002 * copies * static_cast<double>(rows * vectors);  // code size
           if (lanes.window >= 0) cost *= costs.masks;
           if (lanes.out != 1) cost *= kFarStores;
           if (tile.window >= 0) cost *= costs.border;
-          if (best.cost < 0 || cost < best.cost) {
+          // Rows that are near each other share lines of the cache. Those of a tile that reaches over a border meet
+          // more taps together if these are of an outer loop.
+          const bool is_nearer =
+              best.tile >= 0 && t >= 0 && !placed && std::abs(tile.lhs) < std::abs(phase.axes[best.tile].lhs);
+          if (best.cost < 0 || cost < best.cost || (cost == best.cost && is_nearer)) {
             best = {.lanes = l,
                     .tile = t,
                     .width = width,
@@ -380,7 +427,8 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
       }
     }
   }
-  best.placed = best.tile >= 0 && IsPlaced(phase, phase.axes[best.tile]);
+  best.placed =
+      best.tile >= 0 && IsPlaced(phase, best.lanes < 0 ? none : phase.axes[best.lanes], phase.axes[best.tile]);
   best.tiles_per_unit = TilesPerUnit(phase, best);
   return best;
 }
@@ -389,7 +437,8 @@ namespace {
 
 // Returns the vector operations of all phases of a convolution on arrays of these dimensions.
 double CostOf(const ConvolutionAttrs& attrs, const Shape& lhs, const Shape& rhs, const Shape& out) {
-  const std::optional<std::vector<ConvolutionPhase>> phases = PhasesOf(attrs, lhs, rhs, out, /*in_order=*/false);
+  const std::optional<std::vector<ConvolutionPhase>> phases =
+      PhasesOf(attrs, lhs, rhs, out, /*in_order=*/false, ConvolutionMachine().vector_bits);
   if (!phases) return 0;
   double cost = 0;
   for (const ConvolutionPhase& phase : *phases) {

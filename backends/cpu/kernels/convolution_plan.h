@@ -15,10 +15,17 @@ namespace hilo::cpu {
 
 // A loop over results. `lhs`, `rhs` and `out` are the strides of each array, in elements. A loop over the positions of
 // a window is bounded together with the tap of the same `window` number; other loops have -1.
+//
+// Groups of `group` features, each with its own results, may be one loop, which is that of the lanes: iteration i of
+// the last tap reads the i-th feature of the group, `i - result % group` elements beyond the result's.
 struct ConvolutionAxis {
   int64_t count = 1;
   int64_t lhs = 0, rhs = 0, out = 0;
   int window = -1;
+  int64_t group = 1;
+
+  // Returns true if each lane reads elements of its own from both arrays, which are adjacent.
+  bool IsPairwise() const { return lhs == 1 && rhs == 1; }
 
   friend bool operator==(const ConvolutionAxis&, const ConvolutionAxis&) = default;
 };
@@ -52,9 +59,11 @@ struct ConvolutionPhase {
   int64_t lhs = 0, rhs = 0, out = 0;      // the elements of the first position and tap
 };
 
-// Omits loops of one iteration, and merges loops that are contiguous in memory. Taps are in the evaluator's order if
-// `in_order`, else in the order that suits the memory. Returns nullopt if there are too many phases to emit profitably.
-std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order);
+// Omits loops of one iteration, and merges loops that are contiguous in memory, and groups of features that fit in
+// vectors. Taps are in the evaluator's order if `in_order`, else in the order that suits the memory. Returns nullopt if
+// there are too many phases to emit profitably.
+std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& convolution, bool in_order,
+                                                      int vector_bits);
 
 struct ConvolutionMachine {
   int vector_bits = 512;

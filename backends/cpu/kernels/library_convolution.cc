@@ -15,8 +15,8 @@
 namespace hilo::cpu {
 namespace {
 
-// Vectors of products of a tile: 400 cycles of two a cycle, where the call and what precedes it take 30 to 40.
-constexpr int64_t kLeastProducts = 800;
+// Vectors of products of a unit: 250 cycles of two a cycle, where the call and what precedes it take 30 to 40.
+constexpr int64_t kLeastProducts = 500;
 // Products of an element of a result: the run is polled for cancellation between tiles only.
 constexpr int64_t kMostTerms = 1 << 20;
 // Counts, strides and offsets, whose products then fit in 64 bits.
@@ -35,16 +35,20 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   using convolution::Loops;
   const int64_t bits = plan.width * PrimitiveTypeBitWidth(type);
   if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 || bits != target.vector_bits ||
-      plan.lanes < 0 || plan.placed || plan.vectors > convolution::kMostVectors || plan.rows > convolution::kMostRows ||
+      plan.lanes < 0 || plan.vectors > convolution::kMostVectors ||
       int64_t{plan.rows} * plan.vectors > convolution::MostSums(target.vector_registers))
     return std::nullopt;
   const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
   const ConvolutionAxis tile = plan.tile < 0 ? ConvolutionAxis() : phase.axes[static_cast<size_t>(plan.tile)];
-  if (lanes.lhs != 0 || lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || tile.rhs != 0 ||
+  if (lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || tile.rhs != 0 ||
       lanes.count < int64_t{plan.width} * plan.vectors)
     return std::nullopt;
+  if (lanes.lhs != 0 && lanes.lhs != 1) return std::nullopt;
+  const int64_t group = lanes.lhs == 0 ? 0 : lanes.group;
+  if (plan.rows > convolution::MostRows(convolution::LanesOf(group))) return std::nullopt;
   const ConvolutionUnits units = UnitsOf(phase, plan);
-  const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed);
+  const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed),
+                                inside = TiledPositions(phase, tile, /*placed=*/false);
   if (units.outer.size() > Loops::kMostOuter || phase.taps.size() > Loops::kTaps ||
       phase.reaches.size() > Loops::kMostReaches)
     return std::nullopt;
@@ -56,9 +60,12 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
               .rows = std::clamp<int64_t>(positions.last - positions.first, 1, plan.rows),
               .first_position = positions.first,
               .positions = positions.last - positions.first,
+              .first_inside = inside.first,
+              .last_inside = inside.last,
               .tiles = units.tiles,
               .tiles_per_unit = plan.tiles_per_unit,
               .lanes = lanes.count,
+              .group = group,
               .tile = AxisOf(tile),
               .outer_count = static_cast<int64_t>(units.outer.size())};
   std::transform(units.outer.begin(), units.outer.end(), loops.outer, AxisOf);
@@ -68,7 +75,8 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
     loops.taps[Loops::kTaps - phase.taps.size() + t] = {tap.count, tap.lhs, tap.rhs, tap.window};
     if (tap.count > kMostTerms || (terms *= tap.count) > kMostTerms) return std::nullopt;
   }
-  if (terms * loops.rows * loops.vectors < kLeastProducts) return std::nullopt;
+  const int64_t tiles = std::clamp<int64_t>(loops.tiles, 1, loops.tiles_per_unit);
+  if (terms * loops.rows * loops.vectors * tiles < kLeastProducts) return std::nullopt;
   for (size_t r = 0; r < phase.reaches.size(); ++r) {
     const ConvolutionReach& reach = phase.reaches[r];
     loops.reaches[r] = {reach.stride, reach.dilation, reach.offset, reach.size};
@@ -90,7 +98,7 @@ absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kerne
   const llvm::FunctionCallee callee = f.program().Runtime(
       module, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64",
       llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
-  const auto phases = PhasesOf(convolution, /*in_order=*/false);
+  const auto phases = PhasesOf(convolution, /*in_order=*/false, f.context().target().vector_bits);
   HILO_RET_CHECK(phases.has_value());
   int64_t first = 0;
   for (size_t p = 0; p < phases->size(); ++p) {

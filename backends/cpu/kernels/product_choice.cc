@@ -319,7 +319,8 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
 
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const TargetTraits& target,
                                                const NumericOptions& numerics) {
-  const std::optional<std::vector<ConvolutionPhase>> phases = PhasesOf(instruction, numerics.strict);
+  const std::optional<std::vector<ConvolutionPhase>> phases =
+      PhasesOf(instruction, numerics.strict, target.vector_bits);
   if (!phases.has_value()) {
     HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseLoop(instruction, target));
     absl::StrAppend(&config.why, "; a convolution of too many phases");

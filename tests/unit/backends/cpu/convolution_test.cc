@@ -112,9 +112,11 @@ absl::StatusOr<std::string> TextOf(const Case& c) {
                       " parameter(1)  ROOT y = ", result.ToString(), " convolution(x, k)", attributes, " }");
 }
 
-Literal RunOn(Client* client, const std::string& text, bool strict, absl::Span<const Literal* const> arguments) {
+Literal RunOn(Client* client, const std::string& text, bool strict, absl::Span<const Literal* const> arguments,
+              const std::string& cpu = "") {
   CompileOptions options;
   options.strict = strict;
+  options.cpu = cpu;
   auto executable = client->CompileHloText(text, options);
   EXPECT_TRUE(executable.ok()) << executable.status() << "\n" << text;
   if (!executable.ok()) return Literal();
@@ -150,12 +152,18 @@ TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
   }
 }
 
-// Features last, and enough of them for the tiles of the library; integers, whose sums are exact in any order.
+// Features last, and enough of them for the tiles of the library, in groups or not; integers, whose sums are exact in
+// any order.
 Case LibraryCase(Random& random) {
   Case c;
   c.type = random.Chance(70) ? F32 : F64;
   const int64_t spatial = 1 + random.Below(2), last = spatial + 1;
-  const int64_t in = 30 + random.Below(100), out = 32 + random.Below(50);
+  // Few products of pairs of features, many of all with all.
+  static constexpr int64_t kGroups[] = {0, 0, 0, 1, 2, 4, 8};
+  const int64_t group = random.Of(kGroups);
+  const int64_t out = group == 0 ? 32 + random.Below(50) : group * (32 / group + random.Below(20));
+  const int64_t in = group == 0 ? 30 + random.Below(100) : group;
+  if (group > 0) c.attrs.feature_group_count = out / group;
   ConvolutionDimensionNumbers& numbers = c.attrs.dim_labels;
   std::vector<int64_t> lhs = {1 + random.Below(9)}, rhs;
   for (int64_t s = 0; s < spatial; ++s) {
@@ -174,7 +182,7 @@ Case LibraryCase(Random& random) {
     numbers.add_kernel_spatial_dimensions(s);
     numbers.add_output_spatial_dimensions(s + 1);
   }
-  lhs.push_back(in);
+  lhs.push_back(group == 0 ? in : out);
   rhs.insert(rhs.end(), {in, out});
   numbers.set_input_batch_dimension(0);
   numbers.set_input_feature_dimension(last);
@@ -203,13 +211,21 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   const std::unique_ptr<Client> interpreter = *Client::Create(options);
   options.platform = "cpu";
   const std::unique_ptr<Client> cpu = *Client::Create(options);
-  int in_library = 0;
-  for (int seed = 0; seed < 40; ++seed) {
+#if defined(__x86_64__)
+  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  const bool has_v3 = false;
+#endif
+  int in_library = 0, in_groups = 0;
+  for (int seed = 0; seed < 100; ++seed) {
     Random random(1000 + seed);
     const Case c = LibraryCase(random);
     const absl::StatusOr<std::string> text = TextOf(c);
     if (!text.ok()) continue;  // the window is larger than the input
-    if (absl::StrContains(EmittedFor("x86-64-v3", *text), "kind=library-convolution")) ++in_library;
+    if (absl::StrContains(EmittedFor("x86-64-v3", *text), "kind=library-convolution")) {
+      ++in_library;
+      if (c.attrs.feature_group_count > 1) ++in_groups;
+    }
     const auto integers = [&](const Shape& shape) {
       Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
       for (double& value : wide.data<double>()) value = static_cast<double>(random.Below(9) - 4);
@@ -218,11 +234,15 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
     const Literal lhs = integers(c.lhs), rhs = integers(c.rhs);
     const Literal* arguments[] = {&lhs, &rhs};
     const Literal expected = RunOn(interpreter.get(), *text, false, arguments);
-    const absl::Status same = CompareLiterals(expected, RunOn(cpu.get(), *text, false, arguments), {});
-    EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << "\n" << *text;
+    for (const auto& [processor, strict] : {std::pair("", false), std::pair("", true), std::pair("x86-64-v3", false)}) {
+      if (*processor != 0 && !has_v3) continue;
+      const absl::Status same = CompareLiterals(expected, RunOn(cpu.get(), *text, strict, arguments, processor), {});
+      EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << " " << processor << " " << strict << "\n" << *text;
+    }
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GE(in_library, 25);
+  EXPECT_GE(in_library - in_groups, 30);
+  EXPECT_GE(in_groups, 8);
 }
 
 TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
@@ -233,6 +253,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
                                 .vectors = 1,
                                 .rows = 2,
                                 .positions = 6,
+                                .last_inside = 6,
                                 .tiles = 3,
                                 .tiles_per_unit = 3,
                                 .lanes = 8,
