@@ -48,25 +48,28 @@ Shape BlockShape(const Shape& shape, const ScoreAxes& axes, const std::vector<in
   return ShapeUtil::MakeShape(shape.element_type(), sizes);
 }
 
-// Returns true if a transpose changes the order of dimensions of size 1 only.
-bool MovesUnits(const HloInstruction& transpose, const Shape& result) {
+// Returns true if a transpose of `array` changes the order of dimensions of size 1 only.
+bool MovesUnits(const Shape& array, const std::vector<int64_t>& order) {
   int64_t last = -1;
-  for (int64_t d = 0; d < result.rank(); ++d) {
-    if (result.dimensions(d) == 1) continue;
-    const int64_t from = transpose.attrs<TransposeAttrs>().dimensions[d];
+  for (const int64_t from : order) {
+    if (array.dimensions(from) == 1) continue;
     if (from < last) return false;
     last = from;
   }
   return true;
 }
 
-// A transpose of what may be one itself.
-Result MakeComposedTranspose(HloInstruction* array, const std::vector<int64_t>& order) {
-  if (array->opcode() != HloOpcode::kTranspose) return MakeTranspose(array, order);
-  std::vector<int64_t> dimensions;
-  for (int64_t d : order) dimensions.push_back(array->attrs<TransposeAttrs>().dimensions[d]);
-  array = array->operand(0);
-  return absl::c_is_sorted(dimensions) ? array : MakeTranspose(array, std::move(dimensions));
+// A transpose of what may be one itself; a reshape if no element moves.
+Result MakeComposedTranspose(HloInstruction* array, std::vector<int64_t> order) {
+  if (array->opcode() == HloOpcode::kTranspose) {
+    for (int64_t& d : order) d = array->attrs<TransposeAttrs>().dimensions[d];
+    array = array->operand(0);
+  }
+  if (absl::c_is_sorted(order)) return array;
+  if (!MovesUnits(array->shape(), order)) return MakeTranspose(array, std::move(order));
+  std::vector<int64_t> sizes;
+  for (const int64_t d : order) sizes.push_back(array->shape().dimensions(d));
+  return MakeReshape(array, ShapeUtil::MakeShape(array->shape().element_type(), sizes));
 }
 
 // Returns true for what blocks compute again, with these axes, rather than read from an array.
@@ -303,7 +306,8 @@ class AttentionLoop {
     for (int64_t i = 0; i < instruction.operand_count(); ++i) {
       HILO_ASSIGN_OR_RETURN(operands.emplace_back(), OperandBlock(instruction, i));
     }
-    if (instruction.opcode() == HloOpcode::kTranspose && MovesUnits(instruction, shape))
+    if (instruction.opcode() == HloOpcode::kTranspose &&
+        MovesUnits(operands[0]->shape(), instruction.attrs<TransposeAttrs>().dimensions))
       return MakeReshape(operands[0], shape);
     HloInstruction* copy = body_->AddInstruction(instruction.CloneWithNewOperands(shape, operands));
     copy->CopyOriginFrom(instruction);
