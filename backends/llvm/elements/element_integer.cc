@@ -122,6 +122,10 @@ class IntegerOps {
  private:
   // 1 instead of 0, and instead of -1 under the lowest value.
   llvm::Value* SafeDivisor(llvm::Value* x, llvm::Value* y, llvm::Value* by_zero) {
+    if (llvm::PatternMatch::match(y, llvm::PatternMatch::m_CheckedInt([](const llvm::APInt& divisor) {
+                                    return !divisor.isZero() && !divisor.isAllOnes();
+                                  })))
+      return y;  // it stays a constant, by which LLVM multiplies and shifts
     llvm::Value* unsafe = by_zero;
     if (is_signed_) {
       const unsigned width = x->getType()->getScalarSizeInBits();
