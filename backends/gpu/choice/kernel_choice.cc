@@ -6,6 +6,7 @@
 #include "backends/gpu/choice/kernel_families.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
+#include "backends/gpu/match/sort_match.h"
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/gpu/thunks/transfer_thunk.h"
 #include "backends/llvm/elements/generated_ops.h"
@@ -229,6 +230,8 @@ absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& ass
         HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseLoop(*instruction, facts, "the operand is needed later"));
         instruction->set_kernel(std::move(config));
       }
+      if (IsGenerated(*instruction))
+        instruction->set_kernel({.kind = KernelKind::kGenerated, .why = "sorts by digits alone read it"});
     }
   }
   if (facts.settings.sequences) ChooseSequences(module, assignment);

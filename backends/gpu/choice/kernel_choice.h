@@ -38,7 +38,7 @@
 //   top-k                    {block, cells of a tile}: of the first launch
 //   warp-rows[-in-order]     {block, lanes of a row}
 //
-// Others have none: copies, calls of libraries, of the host and of functions on the stream, collectives, control flow;
+// Others have none: copies, what sorts generate, calls of libraries, of the host and of functions on the stream, collectives, control flow;
 // fft, whose launches have a thread per element.
 #ifndef HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_
 #define HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_

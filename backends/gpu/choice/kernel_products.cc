@@ -9,6 +9,7 @@
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
+#include "backends/gpu/match/radix_tile.h"
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/errors.h"
@@ -275,7 +276,6 @@ constexpr int64_t kSortedUpdates = 512;
 
 // Shared memory of a sort's tile, twice; of a top-k's. Two and four blocks share a multiprocessor then.
 constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
-constexpr int64_t kRadixBits = 8;
 // Updates of an element, in the mean, from which on one thread would add them up, some 0.1 us each with runs of twice
 // the mean, for longer than blocks combine them in two launches more.
 constexpr int64_t kLongRun = 32;

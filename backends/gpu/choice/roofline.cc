@@ -11,6 +11,7 @@
 #include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
 #include "backends/gpu/match/product_match.h"
+#include "backends/gpu/match/radix_tile.h"
 #include "backends/gpu/match/scatter_match.h"
 #include "backends/gpu/match/sort_match.h"
 #include "base/math.h"
@@ -191,16 +192,20 @@ struct SortPasses {
 SortPasses PassesOf(const HloInstruction& sort) {
   const KernelConfig& config = *sort.kernel();
   if (config.kind == KernelKind::kRadixSort) {
-    // Of three launches a pass one reads the keys, and one moves arrays.
+    // A launch clears the words of look-back, which each pass writes twice and reads; one counts digits of the keys.
     const std::optional<KeySort> keys = KeySortOf(sort);
     const auto passes = static_cast<double>(config.tile[1]);
-    SortPasses all{.launches = 3 * passes};
-    for (int64_t i = 0; keys.has_value() && i < keys->count; ++i) {
+    SortPasses all{.launches = 2 + passes};
+    if (!keys.has_value()) return all;
+    all.bytes = (1 + 3 * passes) *
+                static_cast<double>(keys->lists() * RadixTiles(*keys) * kRadixDigits * RadixWordBytes(*keys));
+    for (int64_t i = 0; i < keys->count; ++i) {
       const double bytes = BytesOf(*sort.operand(i)), is_key = i == keys->key_array ? 1 : 0;
-      all.bytes += bytes * (is_key * passes +
-                            2 * ((passes - 1) * keys->Moves(i, /*is_last=*/false) + keys->Moves(i, /*is_last=*/true)));
-      // The key is read where it moves no more.
-      if (is_key > 0 && !keys->Moves(i, /*is_last=*/true)) all.bytes += bytes;
+      const bool moves = keys->Moves(i, /*is_last=*/false), moves_last = keys->Moves(i, /*is_last=*/true);
+      all.bytes += bytes * (is_key + 2 * ((passes - 1) * moves + moves_last));
+      // The key is read where it moves no more; what is generated is not read at first.
+      if (is_key > 0 && !moves_last) all.bytes += bytes;
+      if (keys->Generates(i) && (passes > 1 ? moves : moves_last)) all.bytes -= bytes;
     }
     return all;
   }
@@ -246,6 +251,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   }
   double instructions = work.instructions;  // of threads, without products
   const KernelConfig& config = *instruction.kernel();
+  if (config.kind == KernelKind::kGenerated) return {};
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
     // Blocks leave a value each to another launch.
     for (int64_t left = ScatterOf(instruction).BatchSizes()[0]; left > config.tile[1];

@@ -265,7 +265,7 @@ class AttentionKernel : AttentionRows {
   // which multiply do not have.
   void Fence() {
     if (multiplier_.by_threads())
-      b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {b_.getInt32(~0U)});
+      k_.WarpBarrier();
   }
 
   // Returns the exponentials of logits relative to the rows' maxima, and adds them to the sums, once those are relative

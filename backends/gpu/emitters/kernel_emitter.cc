@@ -14,6 +14,8 @@
 namespace hilo::gpu {
 namespace {
 
+constexpr uint32_t kAllLanes = ~0U;
+
 using codegen::Carried;
 
 // All elements have the same bytes: such a constant needs no memory.
@@ -289,6 +291,19 @@ void KernelEmitter::WaitForCopies(int64_t newest) {
   b().CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {}, {b().getInt32(static_cast<uint32_t>(newest))});
 }
 
+void KernelEmitter::WarpBarrier() {
+  b().CreateIntrinsic(b().getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {b().getInt32(kAllLanes)});
+}
+
+void KernelEmitter::WaitForBlocks(uint32_t ns) {
+  b().CreateIntrinsic(b().getVoidTy(), llvm::Intrinsic::nvvm_nanosleep, {b().getInt32(ns)});
+}
+
+llvm::Value* KernelEmitter::MatchLanes(llvm::Value* value) {
+  return b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_match_any_sync_i32,
+                             {b().getInt32(kAllLanes), value});
+}
+
 llvm::Value* KernelEmitter::ShuffleDown(llvm::Value* value, int distance) {
   return Shuffle(llvm::Intrinsic::nvvm_shfl_sync_down_i32, value, b().getInt32(distance), kWarp - 1);
 }
@@ -319,7 +334,7 @@ llvm::Value* KernelEmitter::Shuffle(unsigned intrinsic, llvm::Value* value, llvm
   const int bits = static_cast<int>(type->getPrimitiveSizeInBits());
   llvm::Value* whole = type->isIntegerTy() ? value : b.CreateBitCast(value, b.getIntNTy(bits));
   auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
-    return b.CreateIntrinsic(b.getInt32Ty(), intrinsic, {b.getInt32(0xFFFFFFFF), word, lane, b.getInt32(clamp)});
+    return b.CreateIntrinsic(b.getInt32Ty(), intrinsic, {b.getInt32(kAllLanes), word, lane, b.getInt32(clamp)});
   };
   if (bits <= 32) {
     whole = b.CreateTrunc(shuffle(b.CreateZExt(whole, b.getInt32Ty())), b.getIntNTy(bits));

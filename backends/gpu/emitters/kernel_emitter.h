@@ -75,6 +75,12 @@ class KernelEmitter : public codegen::KernelFunction {
   void CommitCopies();
   // Waits for the thread's copies but those of its `newest` newest groups. Other threads see them after a barrier.
   void WaitForCopies(int64_t newest);
+  // Orders memory accesses of the warp's threads. All lanes take part.
+  void WarpBarrier();
+  // Lets a thread that has to look again for what another block stores wait for about `ns`.
+  void WaitForBlocks(uint32_t ns);
+  // Returns the lanes whose value, an i32, is that of this lane, as bits. All lanes take part.
+  llvm::Value* MatchLanes(llvm::Value* value);
   // Returns the value of the lane `distance` after this one, or the lane's own if there is none. All lanes take part.
   llvm::Value* ShuffleDown(llvm::Value* value, int distance);
   // Returns the value of the lane whose index differs in the bit `distance`. All lanes take part.

@@ -117,11 +117,15 @@ void AccessChecker::BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_b
   counter_ = counter;
 }
 
-bool AccessChecker::Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch) const {
+bool AccessChecker::SameWarp(const ThreadContext& thread, uint32_t other) {
+  return other != GlobalShadow::kMany && (other - 1) / kWarpSize == thread.linear / kWarpSize;
+}
+
+bool AccessChecker::Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch,
+                            bool by_warp) const {
   const uint32_t self = thread.linear + 1;
-  if (other == 0 || other == self || epoch != epoch_) return true;
-  return other != GlobalShadow::kMany && (other - 1) / kWarpSize == thread.linear / kWarpSize &&
-         warp_epoch != thread.warp_epoch;
+  if (other == 0 || (other == self && !by_warp) || epoch != epoch_) return true;
+  return SameWarp(thread, other) && warp_epoch != thread.warp_epoch;
 }
 
 bool AccessChecker::IsAligned(const ThreadContext& thread, const uint8_t* address, int64_t bytes, uint32_t alignment,
@@ -207,8 +211,8 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
     }
     const bool both_atomic = kind == AccessKind::kAtomic && at.atomic_write;
     const bool after_write = Ordered(thread, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
-    const bool after_read =
-        kind == AccessKind::kLoad || Ordered(thread, at.read_thread, at.read_epoch, at.read_warp_epoch);
+    const bool after_read = kind == AccessKind::kLoad ||
+                            Ordered(thread, at.read_thread, at.read_epoch, at.read_warp_epoch, at.read_by_warp);
     if (!raced && !(after_write && after_read)) {
       raced = true;
       reports_.Add("race-shared",
@@ -222,8 +226,15 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
         reports_.Add("uninitialized-shared",
                      absl::StrCat(Who(thread), " reads shared byte ", i, ", which was not written (site ", site, ")"));
       }
-      at.read_thread =
-          at.read_epoch == epoch_ && at.read_thread != 0 && at.read_thread != self ? GlobalShadow::kMany : self;
+      const bool has_reader = at.read_epoch == epoch_ && at.read_thread != 0;
+      if (has_reader && !SameWarp(thread, at.read_thread)) {
+        at.read_thread = GlobalShadow::kMany;
+      } else {
+        // Reads of the warp before a warp barrier are ordered as this one is.
+        at.read_by_warp =
+            has_reader && at.read_warp_epoch == thread.warp_epoch && (at.read_by_warp || at.read_thread != self);
+        at.read_thread = self;
+      }
       at.read_epoch = epoch_;
       at.read_warp_epoch = thread.warp_epoch;
     } else {

@@ -4,7 +4,8 @@
 // Two accesses to a byte, at least one writing and not both atomic, are ordered by: being of one thread; a block
 // barrier between them (within a block); a warp barrier between them (within a warp; a shuffle is not one). Different
 // blocks of a launch are never ordered. What is reported is a fault for these inputs in any order of threads, with one
-// approximation: several readers of a byte collapse into "many", which belong to no warp.
+// approximation: several readers of a byte collapse into "many", which belong to no warp; of shared memory, only if
+// they are of several warps.
 #ifndef HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 #define HILO_BACKENDS_GPU_EMULATED_ACCESS_CHECKER_H_
 
@@ -77,6 +78,7 @@ class AccessChecker {
     uint32_t write_thread, write_epoch, write_warp_epoch;
     uint32_t read_thread, read_epoch, read_warp_epoch;
     uint32_t copying_thread;  // of an asynchronous copy that has not landed, from 1; 0 for none
+    bool read_by_warp;        // by other threads of its warp too
     bool atomic_write, written;
   };
 
@@ -86,7 +88,10 @@ class AccessChecker {
   bool CheckShared(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
   bool CheckGlobal(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
   bool IsDeclared(const uint8_t* address, int64_t bytes, AccessKind kind);
-  bool Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch) const;
+  static bool SameWarp(const ThreadContext& thread, uint32_t other);
+  // `by_warp`: of several threads of the other thread's warp.
+  bool Ordered(const ThreadContext& thread, uint32_t other, uint32_t epoch, uint32_t warp_epoch,
+               bool by_warp = false) const;
 
   EmulatedMemory& memory_;
   const absl::Span<const GpuSlice> slices_;

@@ -1,14 +1,21 @@
 // Threads that never wait are a loop. Others are fibers: a scheduler visits them in some order, runs those that are
 // ready until they wait or end, and releases a warp's lanes when all lanes that an operation names have reached it, and
 // the block when every thread is at the barrier. An iteration without progress is a deadlock, and is reported.
+//
+// Blocks run one after the other, or on several host threads, unless threads wait for what other blocks store: then a
+// few blocks take turns, an iteration of their schedulers each, and the next one starts when one of them ends. As on a
+// GPU, a block can wait for blocks that have started, and must not wait for others.
 #include "backends/gpu/emulated/block_run.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/emulated/matrix_operations.h"
@@ -20,7 +27,8 @@ namespace {
 
 constexpr int64_t kStackBytes = 32 << 10;
 constexpr int64_t kStackAlignment = 4096;
-constexpr int64_t kSharedSlack = 256;  // for alignment
+constexpr int64_t kSharedSlack = 256;   // for alignment
+constexpr int64_t kResidentBlocks = 4;  // of a kernel whose blocks wait for each other
 
 thread_local BlockRun* starting = nullptr;
 
@@ -33,6 +41,11 @@ extern "C" {
 void hilo_emulated_barrier(ThreadContext* thread, uint32_t site) {
   thread->state = ThreadState::kAtBarrier;
   thread->site = site;
+  thread->run->Yield(thread);
+}
+
+void hilo_emulated_poll(ThreadContext* thread) {
+  thread->state = ThreadState::kPolling;
   thread->run->Yield(thread);
 }
 
@@ -96,6 +109,7 @@ void hilo_emulated_copy_wait(ThreadContext* thread, int32_t pending) {
 
 std::vector<codegen::HostSymbol> ThreadSymbols() {
   return {{kBarrierFunction, reinterpret_cast<void*>(&hilo_emulated_barrier)},
+          {kPollFunction, reinterpret_cast<void*>(&hilo_emulated_poll)},
           {kWarpFunction, reinterpret_cast<void*>(&hilo_emulated_warp)},
           {kMatrixFunction, reinterpret_cast<void*>(&hilo_emulated_matrix)},
           {kAccessFunction, reinterpret_cast<void*>(&hilo_emulated_access)},
@@ -105,12 +119,15 @@ std::vector<codegen::HostSymbol> ThreadSymbols() {
           {kCopyWaitFunction, reinterpret_cast<void*>(&hilo_emulated_copy_wait)}};
 }
 
-BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports)
+BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports,
+                   int64_t slot, int64_t slots)
     : launch_(launch),
       checker_(checker),
       counter_(counter),
       reports_(reports),
       thread_count_(launch.dimensions.block.count()),
+      slot_(slot),
+      slots_(slots),
       shared_bytes_(launch.kernel->shared_bytes + launch.dimensions.dynamic_shared_bytes),
       random_(launch.seed) {
   if (shared_bytes_ > 0) {
@@ -158,17 +175,14 @@ void BlockRun::SetBlock(int64_t block, ThreadContext* thread) const {
 }
 
 void BlockRun::Run(int64_t block) {
-  if (checker_ != nullptr) checker_->BeginBlock(static_cast<uint32_t>(block), shared_, shared_bytes_, counter_);
-  if (launch_.kernel->has_barriers) {
-    RunTogether(block);
-  } else {
-    RunAlone(block);
+  Start(block);
+  if (!launch_.kernel->has_barriers) return RunAlone();
+  while (Step() != Progress::kEnded) {
   }
 }
 
-void BlockRun::RunAlone(int64_t block) {
+void BlockRun::RunAlone() {
   ThreadContext& thread = threads_[0];
-  SetBlock(block, &thread);
   for (uint32_t linear : order_) {
     SetThread(linear, &thread);
     launch_.function(launch_.arguments.data(), &thread);
@@ -192,8 +206,9 @@ void BlockRun::Yield(ThreadContext* thread) { SwitchStack(&thread->stack_pointer
 
 bool BlockRun::StartThreads() {
   const int64_t bytes = StackBytes(*launch_.kernel);
-  char* const stacks = ThreadStacks(bytes * thread_count_);
+  char* stacks = ThreadStacks(bytes * thread_count_ * slots_);
   if (stacks == nullptr) return false;
+  stacks += bytes * thread_count_ * slot_;
   for (int64_t i = 0; i < thread_count_; ++i) {
     ThreadContext& thread = threads_[i];
     thread.state = ThreadState::kReady;
@@ -206,39 +221,46 @@ bool BlockRun::StartThreads() {
   return true;
 }
 
-void BlockRun::RunTogether(int64_t block) {
+void BlockRun::Start(int64_t block) {
+  block_ = block;
+  if (checker_ != nullptr) checker_->BeginBlock(static_cast<uint32_t>(block), shared_, shared_bytes_, counter_);
   for (ThreadContext& thread : threads_) SetBlock(block, &thread);
-  if (!StartThreads()) return reports_->Add("launch", "the host has no memory for the threads of a block");
-  BlockRun* const before = std::exchange(starting, this);
-  for (;;) {
-    if (launch_.seed >= 2 && checker_ != nullptr) std::shuffle(order_.begin(), order_.end(), random_);
-    const bool ran = RunReady();
-    const bool released = ReleaseBarrier();
-    const auto done = std::count_if(threads_.begin(), threads_.end(),
-                                    [](const ThreadContext& t) { return t.state == ThreadState::kDone; });
-    if (done == thread_count_) break;
-    if (!ran && !released) {
-      const auto waiting = std::count_if(threads_.begin(), threads_.end(),
-                                         [](const ThreadContext& t) { return t.state == ThreadState::kAtBarrier; });
-      reports_->Add("deadlock",
-                    absl::StrCat("block ", block, ": of ", thread_count_, " threads ", waiting, " wait at a barrier, ",
-                                 done, " have ended, and the others are in warp operations"));
-      break;
-    }
-  }
-  starting = before;
+  if (!launch_.kernel->has_barriers || StartThreads()) return;
+  reports_->Add("launch", "the host has no memory for the threads of a block");
+  for (ThreadContext& thread : threads_) thread.state = ThreadState::kDone;
 }
 
-// One iteration of the scheduler; returns whether any thread ran.
+BlockRun::Progress BlockRun::Step() {
+  if (launch_.seed >= 2 && checker_ != nullptr) std::shuffle(order_.begin(), order_.end(), random_);
+  BlockRun* const before = std::exchange(starting, this);
+  const bool ran = RunReady();
+  starting = before;
+  const bool released = ReleaseBarrier();
+  const auto count = [&](ThreadState state) {
+    return std::count_if(threads_.begin(), threads_.end(), [&](const ThreadContext& t) { return t.state == state; });
+  };
+  const auto done = count(ThreadState::kDone);
+  if (done == thread_count_) return Progress::kEnded;
+  if (ran || released) return Progress::kRan;
+  if (count(ThreadState::kPolling) > 0) return Progress::kWaits;
+  reports_->Add("deadlock",
+                absl::StrCat("block ", block_, ": of ", thread_count_, " threads ", count(ThreadState::kAtBarrier),
+                             " wait at a barrier, ", done, " have ended, and the others are in warp operations"));
+  return Progress::kEnded;
+}
+
+// One iteration of the scheduler; returns whether any thread ran, other than to see that it still waits.
 bool BlockRun::RunReady() {
   bool ran = false;
   for (uint32_t linear : order_) {
     ThreadContext& thread = threads_[linear];
     if (thread.state == ThreadState::kInWarpOperation) ReleaseWarp(thread);
-    if (thread.state != ThreadState::kReady) continue;
+    const bool polled = thread.state == ThreadState::kPolling;
+    if (thread.state != ThreadState::kReady && !polled) continue;
+    thread.state = ThreadState::kReady;
     running_ = &thread;
     SwitchStack(&scheduler_, thread.stack_pointer);
-    ran = true;
+    ran |= !polled || thread.state != ThreadState::kPolling;
   }
   return ran;
 }
@@ -332,6 +354,13 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     case WarpOperation::kAnd: return fold([](uint32_t a, uint32_t b) { return a & b; });
     case WarpOperation::kOr: return fold([](uint32_t a, uint32_t b) { return a | b; });
     case WarpOperation::kXor: return fold([](uint32_t a, uint32_t b) { return a ^ b; });
+    case WarpOperation::kMatch: {
+      uint32_t equal = 0;
+      for (int other = 0; other < kWarpSize; ++other) {
+        if (members >> other & 1) equal |= static_cast<uint32_t>(warp[other].value == self.value) << other;
+      }
+      return equal;
+    }
     case WarpOperation::kShuffleDown:
       source = lane + operand;
       valid = source <= last;
@@ -384,9 +413,63 @@ bool BlockRun::ReleaseBarrier() {
   return true;
 }
 
+namespace {
+
+// Returns the block that is the `position`-th to start.
+int64_t BlockAt(const EmulatedLaunch& launch, int64_t position) {
+  return launch.seed == 1 ? launch.dimensions.grid.count() - 1 - position : position;
+}
+
+void RunInTurns(const EmulatedLaunch& launch, LaunchReports* reports, std::map<uint32_t, AccessCount>* counts) {
+  const int64_t blocks = launch.dimensions.grid.count(), slots = std::min(blocks, kResidentBlocks);
+  struct Slot {
+    std::optional<AccessChecker> checker;
+    AccessCounter counter;
+    std::unique_ptr<BlockRun> run;
+  };
+  std::minstd_rand random(launch.seed);
+  std::vector<Slot> all(slots);
+  std::vector<Slot*> active;
+  int64_t next = 0;
+  for (int64_t i = 0; i < slots; ++i) {
+    Slot& slot = all[i];
+    if (launch.memory != nullptr) slot.checker.emplace(launch.memory, launch.slices, launch.number, reports);
+    slot.run = std::make_unique<BlockRun>(launch, slot.checker.has_value() ? &*slot.checker : nullptr,
+                                          launch.count_accesses ? &slot.counter : nullptr, reports, i, slots);
+    slot.run->Start(BlockAt(launch, next++));
+    active.push_back(&slot);
+  }
+  // A thread may go on after a step of its own that changed nothing, once: to find the next thing to wait for.
+  for (int idle = 0; !active.empty() && idle < 2;) {
+    if (launch.seed >= 2) std::shuffle(active.begin(), active.end(), random);
+    ++idle;
+    for (size_t i = 0; i < active.size();) {
+      Slot& slot = *active[i];
+      const BlockRun::Progress progress = slot.run->Step();
+      if (progress != BlockRun::Progress::kWaits) idle = 0;
+      if (progress == BlockRun::Progress::kEnded) {
+        if (launch.count_accesses) slot.counter.FinishBlock(counts);
+        if (next == blocks) {
+          active.erase(active.begin() + static_cast<int64_t>(i));
+          continue;
+        }
+        slot.run->Start(BlockAt(launch, next++));
+      }
+      ++i;
+    }
+  }
+  if (!active.empty()) {
+    reports->Add("deadlock", absl::StrCat(active.size(), " blocks wait for other blocks, ", blocks - next,
+                                          " of which have not started"));
+  }
+}
+
+}  // namespace
+
 void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<uint32_t, AccessCount>* counts) {
+  if (launch.kernel->waits_for_blocks) return RunInTurns(launch, reports, counts);
   const int64_t blocks = launch.dimensions.grid.count();
-  const auto number = [&](int64_t position) { return launch.seed == 1 ? blocks - 1 - position : position; };
+  const auto number = [&](int64_t position) { return BlockAt(launch, position); };
   if (launch.memory != nullptr) {
     AccessChecker checker(launch.memory, launch.slices, launch.number, reports);
     AccessCounter counter;

@@ -39,11 +39,19 @@ void RunLaunch(const EmulatedLaunch& launch, LaunchReports* reports, std::map<ui
 // The blocks of one worker, run sequentially. Kernels call it back through ThreadContext::run.
 class BlockRun {
  public:
-  BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports);
+  // `slot` of `slots`: of the runs of this host thread whose blocks take turns, each has stacks of its own.
+  BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessCounter* counter, LaunchReports* reports,
+           int64_t slot = 0, int64_t slots = 1);
   BlockRun(const BlockRun&) = delete;
   BlockRun& operator=(const BlockRun&) = delete;
 
+  // Runs a block to its end.
   void Run(int64_t block);
+  // The same in steps, between those of other blocks. A step that returns kWaits changed nothing: all threads that are
+  // not at a barrier or in a warp operation wait for other blocks.
+  enum class Progress { kRan, kWaits, kEnded };
+  void Start(int64_t block);
+  Progress Step();
 
   AccessChecker* checker() const { return checker_; }
   LaunchReports* reports() const { return reports_; }
@@ -55,8 +63,7 @@ class BlockRun {
   void SetBlock(int64_t block, ThreadContext* thread) const;
   void SetThread(int64_t linear, ThreadContext* thread) const;
   bool StartThreads();
-  void RunAlone(int64_t block);
-  void RunTogether(int64_t block);
+  void RunAlone();
   bool RunReady();
   void ReleaseWarp(ThreadContext& waiting);
   void RunMatrix(ThreadContext* warp, int lanes);
@@ -68,6 +75,8 @@ class BlockRun {
   AccessCounter* const counter_;
   LaunchReports* const reports_;
   const int64_t thread_count_;
+  const int64_t slot_, slots_;
+  int64_t block_ = 0;
   const int64_t shared_bytes_;
   std::vector<uint8_t> shared_storage_;
   uint8_t* shared_ = nullptr;

@@ -52,6 +52,7 @@ constexpr WarpIntrinsic kWarpIntrinsics[] = {
     {"vote.ballot.sync", WarpOperation::kBallot},
     {"vote.all.sync", WarpOperation::kAll},
     {"vote.any.sync", WarpOperation::kAny},
+    {"match.any.sync.i32", WarpOperation::kMatch},
 };
 // redux.sync.*: the value comes first.
 constexpr WarpIntrinsic kReductions[] = {
@@ -300,6 +301,12 @@ class Transform {
     if (name == "barrier0" || absl::StartsWith(name, "barrier.cta.sync")) {
       HILO_RETURN_IF_ERROR(NeedsThread(name));
       Call(kBarrierFunction, b_.getVoidTy(), {thread_, NextSite()});
+      return nullptr;
+    }
+    if (name == "nanosleep") {
+      HILO_RETURN_IF_ERROR(NeedsThread(name));
+      info_->waits_for_blocks = true;
+      Call(kPollFunction, b_.getVoidTy(), {thread_});
       return nullptr;
     }
     Value* zero = b_.getInt32(0);

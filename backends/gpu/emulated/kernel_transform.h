@@ -19,6 +19,7 @@ struct EmulatedKernelInfo {
   int64_t shared_bytes = 0;   // static
   int64_t stack_bytes = 0;    // of its variables
   bool has_barriers = false;  // or warp operations: threads must be able to block
+  bool waits_for_blocks = false;
 };
 
 // Rewrites every kernel `k` of the module as a KernelFunction "k.emulated" and drops the original. `checked`: every

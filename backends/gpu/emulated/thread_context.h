@@ -33,6 +33,7 @@ enum class WarpOperation : uint32_t {
   kAnd,
   kOr,
   kXor,
+  kMatch,
   // On matrices (matrix_operations.h): a lane has several words.
   kLoadMatrix,
   kLoadMatrixTransposed,
@@ -45,7 +46,8 @@ enum class WarpOperation : uint32_t {
 inline bool IsMatrixOperation(WarpOperation operation) { return operation >= WarpOperation::kLoadMatrix; }
 inline constexpr int kMatrixWords = 10;
 
-enum class ThreadState : uint8_t { kReady, kAtBarrier, kInWarpOperation, kDone };
+// A thread that polls waits for another block: it is ready to look again.
+enum class ThreadState : uint8_t { kReady, kPolling, kAtBarrier, kInWarpOperation, kDone };
 
 struct ThreadContext {
   // Read by generated code, at fixed offsets.
@@ -77,6 +79,7 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 
 // Names of the functions that kernels call:
 //   void barrier(ThreadContext*, u32 site)
+//   void poll(ThreadContext*): nanosleep, of a thread that waits for what another block stores
 //   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
 //   void matrix(ThreadContext*, u32 operation, u32* words, u32 site)
 //   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
@@ -86,10 +89,10 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 //   fills the rest with zeros
 //   void copy_commit(ThreadContext*), void copy_wait(ThreadContext*, i32 pending): for all but the newest groups; -1:
 //   for all copies
-inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kWarpFunction[] = "hilo_emulated_warp",
-                      kMatrixFunction[] = "hilo_emulated_matrix", kAccessFunction[] = "hilo_emulated_access",
-                      kRangeFunction[] = "hilo_emulated_range", kCopyFunction[] = "hilo_emulated_copy",
-                      kCopyCommitFunction[] = "hilo_emulated_copy_commit",
+inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kPollFunction[] = "hilo_emulated_poll",
+                      kWarpFunction[] = "hilo_emulated_warp", kMatrixFunction[] = "hilo_emulated_matrix",
+                      kAccessFunction[] = "hilo_emulated_access", kRangeFunction[] = "hilo_emulated_range",
+                      kCopyFunction[] = "hilo_emulated_copy", kCopyCommitFunction[] = "hilo_emulated_copy_commit",
                       kCopyWaitFunction[] = "hilo_emulated_copy_wait";
 std::vector<codegen::HostSymbol> ThreadSymbols();
 

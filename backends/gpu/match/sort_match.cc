@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/value_range.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 
@@ -74,6 +75,25 @@ std::optional<KeySort> KeySortOf(const HloInstruction& sort) {
     if (by_element) r.is_read[user->attrs<GetTupleElementAttrs>().index] = true;
   }
   return r;
+}
+
+bool KeySort::Generates(int64_t array) const {
+  const HloInstruction& operand = *instruction->operand(array);
+  return array != key_array && operand.opcode() == HloOpcode::kIota && IsIntegralType(operand.shape().element_type()) &&
+         operand.attrs<IotaAttrs>().iota_dimension == instruction->attrs<SortAttrs>().dimensions[0];
+}
+
+bool IsGenerated(const HloInstruction& iota) {
+  if (iota.opcode() != HloOpcode::kIota || iota.IsRoot()) return false;
+  return absl::c_all_of(iota.users(), [&](const HloInstruction* user) {
+    if (user->kernel() == nullptr || user->kernel()->kind != KernelKind::kRadixSort) return false;
+    const std::optional<KeySort> sort = KeySortOf(*user);
+    if (!sort.has_value()) return false;
+    for (int64_t i = 0; i < sort->count; ++i) {
+      if (user->operand(i) == &iota && !sort->Generates(i)) return false;
+    }
+    return true;
+  });
 }
 
 int64_t KeySort::key_bits() const {

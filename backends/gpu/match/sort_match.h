@@ -29,11 +29,17 @@ struct KeySort {
   int64_t lists() const { return elements / length; }
   // Returns true if a pass by digits, the last or another one, moves the array: the keys are needed until then.
   bool Moves(int64_t array, bool is_last) const { return is_read[array] || (array == key_array && !is_last); }
+  // Returns true if a sort by digits generates the array instead of reading it: numbers along the lists, as of an
+  // argsort.
+  bool Generates(int64_t array) const;
   // Bits of a key in a register: narrow floats are F32 there. Those above are the same for all keys of the array, as
   // far as the program states its values.
   int64_t key_bits() const;
 };
 std::optional<KeySort> KeySortOf(const HloInstruction& sort);
+
+// Returns true if all that reads the instruction are sorts by digits that generate it.
+bool IsGenerated(const HloInstruction& iota);
 
 // Bytes of a top-k cell: an element with its index. Elements of 64 bits and their indices take 128 bits.
 int64_t TopKCellBytes(PrimitiveType type);

@@ -157,6 +157,69 @@ TEST(EmulatedDriverTest, BarrierInABranch) {
   }
 }
 
+// Returns the kinds of reports, and the sums in `sums`.
+std::string RunChain(const EmulatedOptions& options, char how, std::vector<uint32_t>* sums) {
+  Bench bench(ChainKernel(how), "chain", options);
+  const int64_t blocks = 40;
+  auto *out = bench.Make(blocks, std::vector<uint32_t>(blocks)), *ticket = bench.Make(1, std::vector<uint32_t>(1));
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{blocks}, {256}}, {Bits(out), Bits(ticket)}, {W(out, blocks), W(ticket, 1)})
+          .ok());
+  bench.stream->Synchronize().IgnoreError();
+  sums->assign(out, out + blocks);
+  return bench.Kinds();
+}
+
+// Blocks wait for those that have started before, in any order of starts.
+TEST(EmulatedDriverTest, BlocksThatWait) {
+  std::vector<uint32_t> sums;
+  for (const EmulatedOptions& options : Ways()) {
+    EXPECT_EQ(RunChain(options, 't', &sums), "");
+    for (uint32_t n = 0; n < sums.size(); ++n) EXPECT_EQ(sums[n], 1 + n * (n + 1) / 2);
+  }
+}
+
+// Which block a device starts first is its own affair: the last ones would wait for ever.
+TEST(EmulatedDriverTest, BlocksThatWaitForOthersToStart) {
+  std::vector<uint32_t> sums;
+  EXPECT_EQ(RunChain({.seed = 0}, 'i', &sums), "");
+  for (const bool check : {false, true})
+    EXPECT_EQ(RunChain({.check_accesses = check, .seed = 1}, 'i', &sums), "deadlock");
+}
+
+TEST(EmulatedDriverTest, PlainAccessesBetweenBlocks) {
+  std::vector<uint32_t> sums;
+  EXPECT_EQ(RunChain({.check_accesses = true, .seed = 0}, 'p', &sums), "race-global");
+}
+
+TEST(EmulatedDriverTest, MatchingLanes) {
+  for (const EmulatedOptions& options : Ways()) {
+    Bench bench(MatchKernel(), "match", options);
+    uint32_t* out = bench.Make<uint32_t>(256);
+    EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+    EXPECT_TRUE(bench.stream->Synchronize().ok());
+    EXPECT_EQ(bench.Kinds(), "");
+    for (uint32_t t = 0; t < 256; ++t) {
+      uint32_t equal = 0;
+      for (uint32_t lane = 0; lane < 32; ++lane) equal |= uint32_t{(t / 32 * 32 + lane) % 5 == t % 5} << lane;
+      EXPECT_EQ(out[t], equal) << t;
+    }
+  }
+}
+
+// Several threads of a warp read a byte; a warp barrier orders what one of them writes next.
+TEST(EmulatedDriverTest, ReadersOfAWarp) {
+  for (const bool wait : {false, true}) {
+    for (const uint32_t seed : {0u, 1u, 9u}) {
+      Bench bench(SharedPairKernel(wait), "pair", {.check_accesses = true, .seed = seed});
+      uint32_t* out = bench.Make<uint32_t>(256);
+      EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+      bench.stream->Synchronize().IgnoreError();
+      EXPECT_EQ(bench.Kinds(), wait ? "" : "race-shared") << seed;
+    }
+  }
+}
+
 std::string RunReverse(const EmulatedOptions& options, bool second, float* first = nullptr) {
   Bench bench(ReverseKernel(second), "reverse", options);
   const int64_t turns = 4, n = 256 * turns;

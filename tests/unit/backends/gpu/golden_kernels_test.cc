@@ -245,8 +245,8 @@ less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT l = pred[] compare(a
 ENTRY main { x = f32[1048576] parameter(0)  ROOT s = f32[1048576] sort(x), dimensions={0}, to_apply=less }
 )",
      3,
-     56,
-     {"bar.sync", "atom.shared.add.u32"},
+     64,
+     {"bar.sync", "match.any.sync.b32", "ld.volatile.global.u32", "atom.shared.add.u32"},
      {".local"}},
     {"concatenate",
      R"(

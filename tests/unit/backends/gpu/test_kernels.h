@@ -29,6 +29,8 @@ declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
 declare i32 @llvm.nvvm.redux.sync.add(i32, i32)
+declare i32 @llvm.nvvm.match.any.sync.i32(i32, i32)
+declare void @llvm.nvvm.nanosleep(i32)
 declare double @hilo_math_sin(double)
 )",
                       globals, "\ndefine ptx_kernel void @", name, "(", parameters, R"() "nvvm.maxntid"="256" {
@@ -315,6 +317,70 @@ inline absl::StatusOr<GpuCode> CompileText(absl::string_view text, GpuCompileOpt
   absl::StatusOr<codegen::HostModule> module = codegen::ParseIr(text);
   if (!module.ok()) return module.status();
   return CompileGpuModule(module->module.get(), options);
+}
+
+// out[n] = 1 + ... + n: each block waits for the sum of the one before it, and stores its own with 1 added to tell it
+// from 0. Blocks are numbered by a counter: 't'; by their index: 'i'. With 'p' the sum is stored and loaded plainly.
+inline std::string ChainKernel(char how = 't') {
+  const char* atomic = how == 'p' ? "" : "atomic ";
+  const char* order = how == 'p' ? "" : " monotonic";
+  return KernelText(
+      "chain", "ptr noalias align 256 %out, ptr noalias align 256 %ticket",
+      absl::StrCat(R"(
+  %is_zero = icmp eq i32 %t, 0
+  br i1 %is_zero, label %number, label %end
+number:
+)",
+                   how == 'i' ? "  %n = add i32 %block, 0\n" : "  %n = atomicrmw add ptr %ticket, i32 1 monotonic\n",
+                   R"(  %own = getelementptr inbounds i32, ptr %out, i32 %n
+  %is_first = icmp eq i32 %n, 0
+  br i1 %is_first, label %store, label %look
+look:
+  %before = getelementptr inbounds i32, ptr %own, i32 -1
+  %x = load )",
+                   atomic, "i32, ptr %before", order, R"(, align 4
+  %there = icmp ne i32 %x, 0
+  br i1 %there, label %store, label %wait
+wait:
+  call void @llvm.nvvm.nanosleep(i32 32)
+  br label %look
+store:
+  %sum = phi i32 [ 1, %number ], [ %x, %look ]
+  %next = add i32 %sum, %n
+  store )",
+                   atomic, "i32 %next, ptr %own", order, R"(, align 4
+  br label %end
+end:
+  ret void)"));
+}
+
+// out[thread] = the lanes whose thread has the same remainder by 5, as bits.
+inline std::string MatchKernel() {
+  return KernelText("match", "ptr noalias align 256 %out", R"(
+  %rest = urem i32 %t, 5
+  %equal = call i32 @llvm.nvvm.match.any.sync.i32(i32 -1, i32 %rest)
+  %cell = getelementptr inbounds i32, ptr %out, i32 %t
+  store i32 %equal, ptr %cell
+  ret void)");
+}
+
+// Both lanes of a pair read what the first one stored, and store again. `wait`: with a warp barrier between.
+inline std::string SharedPairKernel(bool wait) {
+  const char* barrier = "  call void @llvm.nvvm.bar.warp.sync(i32 -1)\n";
+  return KernelText("pair", "ptr noalias align 256 %out",
+                    absl::StrCat(R"(
+  %own = getelementptr inbounds [256 x i32], ptr addrspace(3) @cells, i32 0, i32 %t
+  store i32 %t, ptr addrspace(3) %own
+)",
+                                 barrier, R"(  %even = and i32 %t, -2
+  %pair = getelementptr inbounds [256 x i32], ptr addrspace(3) @cells, i32 0, i32 %even
+  %x = load i32, ptr addrspace(3) %pair
+)",
+                                 wait ? barrier : "", R"(  store i32 7, ptr addrspace(3) %own
+  %cell = getelementptr inbounds i32, ptr %out, i32 %t
+  store i32 %x, ptr %cell
+  ret void)"),
+                    "@cells = internal addrspace(3) global [256 x i32] poison, align 16");
 }
 
 }  // namespace hilo::gpu
