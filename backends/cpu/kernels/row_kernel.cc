@@ -102,8 +102,8 @@ class RowKernel {
       }
       const std::vector<KeptRow> keeps = KeepsOf(p);
       StoringTerms terms(f_, kernel_.instruction, phase, keeps);
-      HILO_ASSIGN_OR_RETURN(const Elements sum, SumInLanes(f_, terms, width_, kernel_.config.tile[0],
-                                                           kernel_.config.tile[1], RowIndices(terms.kept())));
+      HILO_ASSIGN_OR_RETURN(const Elements sum, SumInLanes(f_, terms, width_, Accumulators(phase), Section(phase),
+                                                           RowIndices(terms.kept())));
       for (size_t i = 0; i < sum.size(); ++i) f_.SetValue(phase.reduces[i], {.value = sum[i]});
       ReadKept(keeps);
     }
@@ -118,6 +118,12 @@ class RowKernel {
     std::vector<llvm::AllocaInst*> memory;  // of each component
   };
 
+  int64_t Accumulators(const RowPhase& phase) const { return phase.Accumulators(kernel_.config.tile[0]); }
+  // Elements of a partial sum, which has as many terms of each lane however many accumulators there are.
+  int64_t Section(const RowPhase& phase) const {
+    return kernel_.config.tile[1] / kernel_.config.tile[0] * Accumulators(phase);
+  }
+
   absl::Status EmitBlock(const RowBlock& block) {
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const RowPhase& phase = plan_.phases[p];
@@ -129,8 +135,8 @@ class RowKernel {
         HILO_RETURN_IF_ERROR(EnterRow(phase, block, i));
         return RowIndices(terms.kept());
       };
-      HILO_ASSIGN_OR_RETURN(const Elements sum, SumBlockInLanes(f_, terms, width_, kernel_.config.tile[0],
-                                                                kernel_.config.tile[1], block, position));
+      HILO_ASSIGN_OR_RETURN(const Elements sum,
+                            SumBlockInLanes(f_, terms, width_, Accumulators(phase), Section(phase), block, position));
       LeaveRows();
       for (size_t i = 0; i < sum.size(); ++i) AddRowValue(phase.reduces[i], sum[i], block);
       ReadKept(keeps);

@@ -29,6 +29,7 @@ void Evaluate(CachedRowsPlan* plan) {
   absl::flat_hash_set<const HloInstruction*> kept;
   for (RowPhase& phase : plan->phases) {
     phase.evaluated.clear();
+    phase.is_expensive = false;
     std::vector<const HloInstruction*> work;
     for (const HloInstruction* reduce : phase.reduces)
       work.insert(work.end(), reduce->operands().begin(), reduce->operands().end());
@@ -38,6 +39,9 @@ void Evaluate(CachedRowsPlan* plan) {
       work.pop_back();
       if (!phase.evaluated.insert(member).second || kept.contains(member) || member->opcode() == HloOpcode::kReduce)
         continue;
+      if (!phase.reduces.empty() && IsExpensiveToRepeat(*member) &&
+          ShapeUtil::SameDimensions(member->shape(), phase.reduces[0]->operand(0)->shape()))
+        phase.is_expensive = true;
       work.insert(work.end(), member->operands().begin(), member->operands().end());
     }
     for (const KeptRow& keep : phase.keeps) kept.insert(keep.member);
