@@ -79,6 +79,14 @@ absl::Status Geqrf(const Call& call) {
                                  work.get());
     return absl::OkStatus();
   }
+  if constexpr (!kIsComplex<T>) {
+    if (IsReflectedWide(m, n, sizeof(T))) {
+      HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(WideWorkSize(m, n)));
+      for (int64_t b = 0; b < batch.count(); ++b)
+        HostLaneKernels<T>().factor_wide(batch.Result(0, b), m, n, batch.Result(1, b), work.get());
+      return absl::OkStatus();
+    }
+  }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
     CallRoutine(batch.routines().geqrf, &m, &n, batch.Result(0, b), &lda, batch.Result(1, b), work, lwork, &info);
@@ -122,6 +130,14 @@ absl::Status Orgqr(const Call& call) {
     Lanes<T>().generate_orthogonal(Components(batch.Result(0, 0)), m, n, k, batch.count(),
                                    Components(batch.Operand(1, 0)), work.get());
     return absl::OkStatus();
+  }
+  if constexpr (!kIsComplex<T>) {
+    if (IsReflectedWide(m, n, sizeof(T))) {
+      HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(WideWorkSize(m, n)));
+      for (int64_t b = 0; b < batch.count(); ++b)
+        HostLaneKernels<T>().generate_wide(batch.Result(0, b), m, n, k, batch.Operand(1, b), work.get());
+      return absl::OkStatus();
+    }
   }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;

@@ -53,33 +53,69 @@ Batch<E> Transposed(const Batch<E>& a) {
   return t;
 }
 
+// Expects R in `factors` and Q, the first columns of their product, to multiply to the matrices `a`.
+template <typename E>
+void ExpectFactors(const Batch<E>& a, const Batch<E>& factors, const Batch<E>& q, const std::string& what) {
+  for (int64_t b = 0; b < a.count; ++b) {
+    ExpectOrthonormal(q, b, q.columns, what);
+    for (int32_t j = 0; j < a.columns; ++j) {
+      for (int32_t i = 0; i < a.rows; ++i) {
+        E sum = 0;
+        for (int32_t p = 0; p <= std::min(j, q.columns - 1); ++p) sum += q(b, i, p) * factors(b, p, j);
+        ASSERT_LE(std::abs(sum - a(b, i, j)), Tolerance<E>(a.rows) * std::max(Largest(a, b), 1e-30))
+            << what << " " << b << ": " << i << ", " << j;
+      }
+    }
+  }
+}
+
+// Noise, but for matrices that reflections treat apart.
+template <typename E>
+Batch<E> MatricesToReflect(int64_t count, int32_t m, int32_t n) {
+  Batch<E> a = Noise<E>(count, m, n, 0);
+  for (int32_t i = 0; i < m; ++i) a(1, i, 0) = 0;          // nothing to reflect
+  for (int32_t i = 1; i < m; ++i) a(2, i, 0) = 0;          // already reduced
+  for (int32_t j = 0; j < n; ++j) a(3, m - 1, j) *= 1e15;  // squares overflow in f32
+  return a;
+}
+
 TYPED_TEST(LaneOrthogonalTest, FactorsMultiplyToTheMatrix) {
   using E = TypeParam;
   for (const auto& [m, n] : {std::pair(1, 1), {2, 2}, {3, 3}, {5, 3}, {3, 5}, {17, 9}, {32, 32}}) {
     const int32_t k = std::min(m, n);
     for (const Named<E>& named : AllRoutines<E>()) {
-      const std::string what = named.name + " " + std::to_string(m) + " x " + std::to_string(n);
-      Batch<E> a = Noise<E>(kBatch, m, n, 0);
-      for (int32_t i = 0; i < m; ++i) a(1, i, 0) = 0;          // nothing to reflect
-      for (int32_t i = 1; i < m; ++i) a(2, i, 0) = 0;          // already reduced
-      for (int32_t j = 0; j < n; ++j) a(3, m - 1, j) *= 1e15;  // squares overflow in f32
+      const Batch<E> a = MatricesToReflect<E>(kBatch, m, n);
       Batch<E> factors = a, taus(kBatch, k, 1);
       auto memory = WorkSpace<RealOf<E>>(m * n);
       named.routines.factor_orthogonal(factors.components(), m, n, kBatch, taus.components(), Aligned(memory));
       Batch<E> q(kBatch, m, k);
       for (int64_t b = 0; b < kBatch; ++b) std::copy_n(&factors(b, 0, 0), m * k, &q(b, 0, 0));
       named.routines.generate_orthogonal(q.components(), m, k, k, kBatch, taus.components(), Aligned(memory));
-      for (int64_t b = 0; b < kBatch; ++b) {
-        ExpectOrthonormal(q, b, k, what);
-        for (int32_t j = 0; j < n; ++j) {
-          for (int32_t i = 0; i < m; ++i) {
-            E sum = 0;
-            for (int32_t p = 0; p <= std::min(j, k - 1); ++p) sum += q(b, i, p) * factors(b, p, j);
-            ASSERT_LE(std::abs(sum - a(b, i, j)), Tolerance<E>(m) * std::max(Largest(a, b), 1e-30))
-                << what << " " << b << ": " << i << ", " << j;
-          }
-        }
+      ExpectFactors(a, factors, q, named.name + " " + std::to_string(m) + " x " + std::to_string(n));
+    }
+  }
+}
+
+template <typename E>
+class WideOrthogonalTest : public testing::Test {};
+using RealTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(WideOrthogonalTest, RealTypes);
+
+TYPED_TEST(WideOrthogonalTest, FactorsMultiplyToTheMatrix) {
+  using E = TypeParam;
+  constexpr int64_t kMatrices = 5;
+  for (const auto& [m, n] : {std::pair(1, 1), {5, 3}, {3, 5}, {33, 33}, {64, 64}, {71, 40}, {40, 130}, {90, 85}}) {
+    const int32_t k = std::min(m, n);
+    for (const Named<E>& named : AllRoutines<E>()) {
+      const Batch<E> a = MatricesToReflect<E>(kMatrices, m, n);
+      Batch<E> factors = a, taus(kMatrices, k, 1), q(kMatrices, m, k);
+      std::vector<E> memory(WideWorkSize(m, n) + kLaneAlignment);
+      for (int64_t b = 0; b < kMatrices; ++b) {
+        named.factor_wide(&factors(b, 0, 0), m, n, &taus(b, 0, 0), Aligned(memory));
+        std::copy_n(&factors(b, 0, 0), m * k, &q(b, 0, 0));
+        named.generate_wide(&q(b, 0, 0), m, k, k, &taus(b, 0, 0), Aligned(memory));
       }
+      ExpectFactors(a, factors, q, named.name + " " + std::to_string(m) + " x " + std::to_string(n));
     }
   }
 }
