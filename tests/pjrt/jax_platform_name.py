@@ -1,4 +1,4 @@
-"""The name by which JAX finds Hilo's devices: features for jax_test.py."""
+"""The name by which JAX finds Hilo's devices, and their number: features for jax_test.py."""
 
 from jax_features import feature, run_alone
 
@@ -41,3 +41,22 @@ except RuntimeError as error:
 else:
     assert False
 """, JAX_PLATFORMS="hilo")
+
+
+@feature
+def counted_as_the_cpus():
+    """jax_num_cpu_devices counts Hilo's devices too, unless HILO_NUM_DEVICES does."""
+    run_alone("""
+import os
+import jax
+if hasattr(jax.config, "jax_num_cpu_devices"):
+    del os.environ["HILO_NUM_DEVICES"]
+    jax.config.update("jax_num_cpu_devices", 3)
+    assert len(jax.devices("hilo")) == 3
+""")
+    run_alone("""
+import jax
+if hasattr(jax.config, "jax_num_cpu_devices"):
+    jax.config.update("jax_num_cpu_devices", 3)
+assert len(jax.devices("hilo")) == 4
+""")

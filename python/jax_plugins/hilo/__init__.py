@@ -29,6 +29,16 @@ def library_path():
     return None
 
 
+def client_options():
+    """What JAX's own settings say about the client: jax_num_cpu_devices holds unless Hilo's environment says something else."""
+    import jax
+
+    count = getattr(jax.config, "jax_num_cpu_devices", -1)
+    if count < 1 or "HILO_NUM_DEVICES" in os.environ or os.environ.get("HILO_BACKEND") == "cuda":
+        return {}
+    return {"num_devices": count}
+
+
 def initialize():
     """Registers the plugin; called by JAX. Clients are made when they are first asked for."""
     path = library_path()
@@ -37,7 +47,7 @@ def initialize():
     from jax._src import xla_bridge
 
     xla_bridge._nonexperimental_plugins.add("hilo")
-    api = xla_bridge.register_plugin("hilo", priority=_PRIORITY, library_path=str(path))
+    api = xla_bridge.register_plugin("hilo", priority=_PRIORITY, library_path=str(path), options=client_options())
     from . import _jax_rules
 
     _jax_rules.install(api)
