@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "backends/llvm/elements/scatter_origin.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/hero.h"
@@ -83,31 +84,6 @@ struct ScatterPlan {
   std::vector<int64_t> batch_positions;  // update dimensions that select an index vector
 };
 
-// Returns the origin of the window of index number `batch` in the operand, one coordinate per dimension.
-absl::StatusOr<std::vector<llvm::Value*>> OriginOf(FunctionEmitter& f, const ScatterPlan& plan,
-                                                   const std::vector<LaneIndex>& batch) {
-  llvm::IRBuilder<>& b = f.b();
-  const ScatterAttrs& attrs = *plan.attrs;
-  const HloInstruction* indices = plan.scatter->operand(plan.count);
-  std::vector<llvm::Value*> origin(plan.scatter->operand(0)->shape().rank(), b.getInt64(0));
-  const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
-  for (size_t k = 0; k < attrs.scatter_dims_to_operand_dims.size(); ++k) {
-    std::vector<LaneIndex> index;
-    size_t next = 0;
-    for (int64_t d = 0; d < indices->shape().rank(); ++d) {
-      index.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(k)) : batch[next++]);
-    }
-    HILO_ASSIGN_OR_RETURN(ElementValue value, f.elements().Generate(indices, Index(index)));
-    origin[attrs.scatter_dims_to_operand_dims[k]] = b.CreateIntCast(value.re, b.getInt64Ty(), is_signed);
-  }
-  for (size_t k = 0; k < attrs.input_batching_dims.size(); ++k) {
-    int64_t dimension = attrs.scatter_indices_batching_dims[k];
-    if (dimension > attrs.index_vector_dim) --dimension;
-    origin[attrs.input_batching_dims[k]] = batch[dimension].Base(f.context());
-  }
-  return origin;
-}
-
 // Returns whether the whole window is inside the operand: a window that is partly outside is dropped entirely.
 llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<llvm::Value*>& origin) {
   llvm::IRBuilder<>& b = f.b();
@@ -157,7 +133,8 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
 absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int width,
                            const std::vector<LaneIndex>& batch) {
   llvm::IRBuilder<>& b = f.b();
-  HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, OriginOf(f, plan, batch));
+  HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin,
+                        codegen::EmitScatterOrigin(f.elements(), f.context(), *plan.scatter, batch));
   std::vector<int64_t> outer;
   for (int64_t dimension : plan.attrs->update_window_dims) {
     outer.push_back(plan.scatter->operand(plan.count + 1)->shape().dimensions(dimension));

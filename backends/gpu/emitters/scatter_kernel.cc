@@ -1,6 +1,7 @@
 #include "backends/gpu/emitters/scatter_kernel.h"
 
 #include "backends/llvm/elements/scalar_computation.h"
+#include "backends/llvm/elements/scatter_origin.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -11,23 +12,7 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 absl::StatusOr<std::vector<llvm::Value*>> ScatterKernel::OriginOf(const std::vector<LaneIndex>& batch) {
-  const ScatterAttrs& attrs = *s_.attrs;
-  const HloInstruction* indices = s_.scatter->operand(s_.count);
-  std::vector<llvm::Value*> origin(s_.operand.rank(), b_.getInt64(0));
-  const bool is_signed = IsSignedIntegralType(indices->shape().element_type());
-  for (size_t j = 0; j < attrs.scatter_dims_to_operand_dims.size(); ++j) {
-    std::vector<LaneIndex> at;
-    size_t next = 0;
-    for (int64_t d = 0; d < indices->shape().rank(); ++d) {
-      at.push_back(d == attrs.index_vector_dim ? LaneIndex::Constant(static_cast<int64_t>(j)) : batch[next++]);
-    }
-    HILO_ASSIGN_OR_RETURN(ElementValue value, k_.elements().Generate(indices, Index(at)));
-    origin[attrs.scatter_dims_to_operand_dims[j]] = b_.CreateIntCast(value.re, b_.getInt64Ty(), is_signed);
-  }
-  for (size_t j = 0; j < attrs.input_batching_dims.size(); ++j) {
-    origin[attrs.input_batching_dims[j]] = batch[s_.BatchPosition(j)].Base(k_.context());
-  }
-  return origin;
+  return codegen::EmitScatterOrigin(k_.elements(), k_.context(), *s_.scatter, batch);
 }
 
 llvm::Value* ScatterKernel::IsInside(const std::vector<llvm::Value*>& origin) {
