@@ -185,9 +185,12 @@ double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<cons
   return ns + std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
 }
 
-// The launches of a sort and the bytes that they move.
+// Of an element in a pass of a sort by digits; of a thread that counts its digit.
+constexpr double kRadixInstructions = 60, kCountInstructions = 4;
+
+// The launches of a sort, the bytes that they move, and their instructions.
 struct SortPasses {
-  double launches = 1, bytes = 0;
+  double launches = 1, bytes = 0, instructions = 0;
 };
 SortPasses PassesOf(const HloInstruction& sort) {
   const KernelConfig& config = *sort.kernel();
@@ -195,7 +198,9 @@ SortPasses PassesOf(const HloInstruction& sort) {
     // A launch clears the words of look-back, which each pass writes twice and reads; one counts digits of the keys.
     const std::optional<KeySort> keys = KeySortOf(sort);
     const auto passes = static_cast<double>(config.tile[1]);
-    SortPasses all{.launches = 2 + passes};
+    SortPasses all{.launches = 2 + passes,
+                   .instructions = (kRadixInstructions + kCountInstructions) * passes *
+                                   static_cast<double>(ShapeUtil::ElementsIn(sort.operand(0)->shape()))};
     if (!keys.has_value()) return all;
     all.bytes = (1 + 3 * passes) *
                 static_cast<double>(keys->lists() * RadixTiles(*keys) * kRadixDigits * RadixWordBytes(*keys));
@@ -210,11 +215,34 @@ SortPasses PassesOf(const HloInstruction& sort) {
     return all;
   }
   // Each launch moves all arrays.
-  SortPasses passes;
+  SortPasses passes{.instructions = WorkOf(sort).instructions};
   const int64_t length = sort.operand(0)->shape().dimensions(sort.attrs<SortAttrs>().dimensions[0]);
   for (int64_t run = config.tile[1]; run < length; run *= 2) ++passes.launches;
   passes.bytes = passes.launches * WorkOf(sort).bytes();
   return passes;
+}
+
+// Adds what parts of reductions and scans cost.
+void AddParts(const HloInstruction& instruction, const Work& work, Roofline* roofline) {
+  const KernelConfig& config = *instruction.kernel();
+  if (config.parts == 1) return;
+  double bytes = 0;
+  switch (config.kind) {
+    case KernelKind::kBlockRows:
+    case KernelKind::kBlockRowsInOrder:
+    case KernelKind::kColumns:
+      // Sums of parts are written, and read by another launch.
+      for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape()))
+        bytes += static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(*leaf.shape) *
+                                     std::max(4, PrimitiveTypeByteSize(leaf.shape->element_type())));
+      break;
+    case KernelKind::kPrefixScanColumns: bytes = work.bytes_read; break;  // a launch reduces the parts
+    case KernelKind::kPrefixScanLines: break;                             // one clears what blocks share
+    default: return;
+  }
+  roofline->bytes += bytes;
+  roofline->memory_ns += bytes / kMachine.bytes_per_ns;
+  roofline->launch_ns += kMachine.launch_ns;
 }
 
 }  // namespace
@@ -243,15 +271,17 @@ Roofline RooflineOf(const HloInstruction& instruction) {
                     .flops = work.flops,
                     .memory_ns = work.bytes() / kMachine.bytes_per_ns,
                     .launch_ns = kMachine.launch_ns};
+  double instructions = work.instructions;  // of threads, without products
+  const KernelConfig& config = *instruction.kernel();
+  if (config.kind == KernelKind::kGenerated) return {};
   if (instruction.opcode() == HloOpcode::kSort) {
     const SortPasses passes = PassesOf(instruction);
     roofline.bytes = passes.bytes;
     roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
     roofline.launch_ns *= passes.launches;
+    instructions = passes.instructions;
   }
-  double instructions = work.instructions;  // of threads, without products
-  const KernelConfig& config = *instruction.kernel();
-  if (config.kind == KernelKind::kGenerated) return {};
+  AddParts(instruction, work, &roofline);
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
     // Blocks leave a value each to another launch.
     for (int64_t left = ScatterOf(instruction).BatchSizes()[0]; left > config.tile[1];
@@ -354,9 +384,15 @@ std::string RooflineText(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     if (computation->IsFusion()) continue;
     std::string lines;
+    const KernelConfig* sequence = nullptr;  // that has been launched
     for (const HloInstruction* instruction : module.OrderOf(*computation)) {
       if (instruction->kernel() == nullptr || HasTrait(instruction->opcode(), kControlFlow)) continue;
-      const Roofline roofline = RooflineOf(*instruction);
+      Roofline roofline = RooflineOf(*instruction);
+      const KernelConfig& config = *instruction->kernel();
+      if (config.kind == KernelKind::kSequence) {
+        if (sequence != nullptr && sequence->tile == config.tile) roofline.launch_ns = 0;
+        sequence = &config;
+      }
       absl::StrAppendFormat(&lines, "  %s: kind=%s bytes=%.0f flops=%.0f bound=%s time=%.2fus\n", instruction->name(),
                             KernelKindString(instruction->kernel()->kind), roofline.bytes, roofline.flops,
                             roofline.bound(), roofline.ns() / 1e3);
