@@ -7,7 +7,7 @@
 //
 // `width` is the number of adjacent elements that a thread processes together; of a tiled product, the depth of one
 // multiplication, which tensor cores make unless it is 1. `parts` is the number of parts of a reduction or scan that
-// have blocks of their own and are combined by a second launch. `parallel` is unused: all kernels are. `tile` by kind,
+// have blocks of their own and are combined by a second launch, but for those of prefix-scan-lines. `parallel` is unused: all kernels are. `tile` by kind,
 // where `block` is the number of threads per block:
 //
 //   attention                {block, rows of a block, keys of a strip, adjacent elements of keys, of values and, if
@@ -24,7 +24,7 @@
 //   one-thread-loop          {iterations per launch}
 //   prefix-scan-columns      {block, steps of a part}
 //   prefix-scan-in-order     {block}: a thread per line
-//   prefix-scan-lines        {block, threads of a line, elements of a part}
+//   prefix-scan-lines        {block, threads of a line, elements of a part}: of several parts each is a block's
 //   radix-sort               {block, passes}
 //   register-rows            {block, threads of a row, groups of a thread}
 //   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,

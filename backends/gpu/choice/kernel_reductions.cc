@@ -26,8 +26,10 @@ constexpr int64_t kColumnLanes = kWarp;
 
 // Lines of a scan up to this length have one warp each.
 constexpr int64_t kWarpLine = 1024;
-// The minimum size of a part of a scan, whose elements are read twice.
-constexpr int64_t kMinLinePart = 8192, kMinColumnScanPart = 32;
+// The bytes that a thread has of a part of a line, in registers, and its most groups of adjacent elements.
+constexpr int64_t kLinePartBytes = 64, kLinePartGroups = 16;
+// The minimum size of a part of a column, whose elements are read twice.
+constexpr int64_t kMinColumnScanPart = 32;
 
 int64_t LanesFor(int64_t columns) {
   int64_t lanes = 1;
@@ -75,15 +77,15 @@ KernelConfig ChooseColumns(const Reduction& r, int64_t group) {
           .why = "adjacent results have adjacent elements"};
 }
 
-KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group) {
+KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group, int64_t bytes) {
   const int64_t groups = s.size / group;
   int64_t threads = 1, part = s.size;
   while (threads < kWarp && threads < groups) threads *= 2;
   if (s.size > kWarpLine) {
     threads = kBlockSize;
-    const int64_t iteration = threads * group,
-                  wanted = std::max<int64_t>(1, std::min(kWantedThreads / kBlockSize / s.outer, s.size / kMinLinePart));
-    part = CeilDiv(CeilDiv(s.size, wanted), iteration) * iteration;
+    const int64_t own = threads * group * std::min(kLinePartBytes / (group * bytes), kLinePartGroups);
+    // Lines that are too few for a device have several blocks each.
+    if (2 * s.outer <= kWantedThreads / kBlockSize && s.size >= 2 * own) part = own;
   }
   return {.kind = KernelKind::kPrefixScanLines,
           .width = group,
@@ -138,7 +140,7 @@ absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instructio
     int64_t widest = 1;
     for (PrimitiveType type : s->types) widest = std::max<int64_t>(widest, PrimitiveTypeByteSize(type));
     const int64_t group = GroupOf(widest, s->dimensions.back());
-    return s->inner == 1 ? ChooseScanLines(*s, group) : ChooseScanColumns(*s, group);
+    return s->inner == 1 ? ChooseScanLines(*s, group, widest) : ChooseScanColumns(*s, group);
   }
   // From the back, the order of a window is not that of the scan.
   if (s->from_back) return ChooseLoop(instruction, facts, "the computation may not be reordered");

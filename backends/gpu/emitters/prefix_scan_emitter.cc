@@ -4,9 +4,13 @@
 // One associative and commutative operation is computed in parallel. *Lines* (inner is 1): adjacent threads have
 // 16-byte groups of a line; a thread scans its group, warps combine the groups by shuffles, a block its warps through
 // shared memory, and the block carries the total to the next iteration. *Columns*: a thread has a group of adjacent
-// columns and iterates along them. If that is too little work for a device, lines and columns are split into parts: one
-// launch reduces each part but the last, a second starts with the combination of the parts before its own. No block
-// waits for another, and the order of operations depends on the shape alone.
+// columns and iterates along them.
+//
+// If that is too little work for a device, both are split into parts. Those of columns take two launches: one reduces
+// each part but the last, the other starts with the combination of the parts before its own. Parts of lines are in
+// registers, and are read once: a block stores the total of its part, the last block of each 32 parts that of all of
+// them, and then a block combines the totals of the groups before its own and of the parts before its own in the group
+// (look_back.h). The order of operations depends on the shape alone.
 //
 // Any other computation runs from the front, with one thread per line, which is bit-identical to the windows one by
 // one. From the back, where the windows' order differs from that of the scan, it stays a loop over windows.
@@ -14,6 +18,7 @@
 #include <tuple>
 
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/look_back.h"
 #include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/terms.h"
@@ -95,36 +100,17 @@ class ScanKernel {
     });
   }
 
-  // Lines: `threads` of a warp, or a block, per part. Arguments as above; a part is a multiple of what the threads
-  // process in an iteration.
-  absl::Status Lines(int64_t threads, int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
-    const int64_t all_parts = CeilDiv(s_.size, part), rows = s_.outer * parts,
-                  block_rows = std::max<int64_t>(1, kBlockSize / threads);
+  // Lines: `threads` of a warp, or a block, per line.
+  absl::Status Lines(int64_t threads) {
+    const int64_t rows = s_.outer, block_rows = std::max<int64_t>(1, kBlockSize / threads);
     llvm::Value* thread = k_.Thread();
     llvm::Value* lane = b_.CreateAnd(thread, Int(threads - 1));
-    llvm::Value* i = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block_rows), "", true, true),
-                                  b_.CreateUDiv(thread, Int(threads)), "", true, true);
+    llvm::Value* line = b_.CreateAdd(b_.CreateMul(k_.Block(), Int(block_rows), "", true, true),
+                                     b_.CreateUDiv(thread, Int(threads)), "", true, true);
     // All lanes shuffle, so threads without a line of their own use the last one, and discard the result.
-    llvm::Value* has_line = rows % block_rows == 0 ? nullptr : b_.CreateICmpULT(i, Int(rows));
-    if (has_line != nullptr) i = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, i, Int(rows - 1));
-    llvm::Value *line = b_.CreateUDiv(i, Int(parts)), *number = b_.CreateURem(i, Int(parts));
-    llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
-    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
-    auto cell = [&](llvm::Value* p) {
-      return b_.CreateAdd(b_.CreateMul(line, Int(all_parts), "", true, true), p, "", true, true);
-    };
-
-    HILO_ASSIGN_OR_RETURN(Elements carry, Inits());
-    if (totals != nullptr && !only_totals) {
-      auto add = [&](llvm::Value* p, const Carried& carried) -> absl::StatusOr<Carried> {
-        const Elements now = codegen::Unpack(carried, s_.types);
-        HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(now, LoadCells(cell(p), now)));
-        return codegen::Pack(sum);
-      };
-      HILO_ASSIGN_OR_RETURN(const Carried before,
-                            codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, codegen::Pack(carry), add));
-      carry = codegen::Unpack(before, s_.types);
-    }
+    llvm::Value* has_line = rows % block_rows == 0 ? nullptr : b_.CreateICmpULT(line, Int(rows));
+    if (has_line != nullptr) line = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, line, Int(rows - 1));
+    HILO_ASSIGN_OR_RETURN(const Elements carry, Inits());
     const bool whole_block = threads > kWarp;
     const Carried like = codegen::Pack(carry);
     std::vector<llvm::Value*> shared;
@@ -135,7 +121,7 @@ class ScanKernel {
     auto body = [&](llvm::Value* at, const Carried& carried) -> absl::StatusOr<Carried> {
       const Elements before = codegen::Unpack(carried, s_.types);
       llvm::Value* first = b_.CreateAdd(at, b_.CreateMul(lane, Int(group_), "", true, true), "", true, true);
-      llvm::Value* has = b_.CreateICmpULT(first, end);
+      llvm::Value* has = b_.CreateICmpULT(first, Int(s_.size));
       // Elements beyond the end are combined last of all, and their results are discarded.
       llvm::Value* own = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, Int(s_.size - group_));
       const std::vector<Index> indices = LineIndices(line, own);
@@ -146,46 +132,110 @@ class ScanKernel {
       for (size_t j = 1; j < sums.size(); ++j) {
         HILO_ASSIGN_OR_RETURN(sums[j], Combine(sums[j - 1], sums[j]));
       }
-      // Inclusive scan over the lanes.
-      Elements total = sums.back();
-      for (int distance = 1; distance < std::min<int64_t>(threads, kWarp); distance *= 2) {
-        HILO_ASSIGN_OR_RETURN(const Elements more, Combine(Shuffled(total, distance), total));
-        total = Select(b_.CreateICmpUGE(LaneInWarp(lane), Int(distance)), more, total);
-      }
+      HILO_ASSIGN_OR_RETURN(const Elements total, ScanLanes(sums.back(), lane, std::min<int64_t>(threads, kWarp)));
       Elements prefix = before, next;
       if (whole_block) {
         HILO_ASSIGN_OR_RETURN(std::tie(prefix, next), CombineWarps(shared, thread, before, total));
       } else {
         next = LastLane(total, threads);
       }
-      HILO_ASSIGN_OR_RETURN(const Elements with_earlier, Combine(before, next));
-      // The total of a part is that of its elements alone.
-      next = only_totals ? Select(b_.CreateICmpEQ(at, begin), next, with_earlier) : with_earlier;
-      if (!only_totals && threads > 1) {
+      HILO_ASSIGN_OR_RETURN(next, Combine(before, next));
+      if (threads > 1) {
         HILO_ASSIGN_OR_RETURN(const Elements with_lanes, Combine(prefix, Shuffled(total, 1)));
         prefix = Select(b_.CreateICmpEQ(LaneInWarp(lane), Int(0)), prefix, with_lanes);
       }
-      if (!only_totals) {
-        for (Elements& sum : sums) {
-          HILO_ASSIGN_OR_RETURN(sum, Combine(prefix, sum));
-        }
-        llvm::Value* writes = has_line == nullptr ? has : b_.CreateAnd(has, has_line);
-        HILO_RETURN_IF_ERROR(k_.If("writes", writes, [&] {
-          for (size_t j = 0; j < sums.size(); ++j) Output(indices[j], sums[j]);
-          return absl::OkStatus();
-        }));
+      for (Elements& sum : sums) {
+        HILO_ASSIGN_OR_RETURN(sum, Combine(prefix, sum));
       }
+      llvm::Value* writes = has_line == nullptr ? has : b_.CreateAnd(has, has_line);
+      HILO_RETURN_IF_ERROR(k_.If("writes", writes, [&] {
+        for (size_t j = 0; j < sums.size(); ++j) Output(indices[j], sums[j]);
+        return absl::OkStatus();
+      }));
       return codegen::Pack(next);
     };
-    HILO_ASSIGN_OR_RETURN(const Carried done,
-                          codegen::EmitLoop(k_.context(), "chunks", begin, end, chunk, codegen::Pack(carry), body));
-    if (!only_totals) return absl::OkStatus();
-    llvm::Value* writes = b_.CreateICmpEQ(lane, Int(0));
-    if (has_line != nullptr) writes = b_.CreateAnd(writes, has_line);
-    return k_.If("writes", writes, [&] {
-      StoreCells(cell(number), codegen::Unpack(done, s_.types));
+    return codegen::EmitLoop(k_.context(), "chunks", Int(0), Int(s_.size), chunk, codegen::Pack(carry), body).status();
+  }
+
+  // Lines in parts of `part` elements, a block each: a multiple of what the block's threads have in an iteration.
+  absl::Status LinesInParts(int64_t part) {
+    const int64_t chunk = kBlockSize * group_, chunks = part / chunk, parts = CeilDiv(s_.size, part),
+                  warps = kBlockSize / kWarp;
+    llvm::Value* thread = k_.Thread();
+    llvm::Value *warp = b_.CreateLShr(thread, 5), *lane = LaneInWarp(thread);
+    HILO_ASSIGN_OR_RETURN(llvm::Value * number, TakeNumber(k_, k_.extra(0)));
+    llvm::Value *line = b_.CreateUDiv(number, Int(parts)), *tile = b_.CreateURem(number, Int(parts));
+    std::vector<llvm::Value*> first;
+    std::vector<std::vector<Index>> indices;
+    std::vector<std::vector<Elements>> sums(chunks);
+    for (int64_t c = 0; c < chunks; ++c) {
+      llvm::Value* at = b_.CreateAdd(Int(c * chunk), b_.CreateMul(thread, Int(group_), "", true, true), "", true, true);
+      first.push_back(b_.CreateAdd(b_.CreateMul(tile, Int(part), "", true, true), at, "", true, true));
+      // Elements beyond the end are combined last of all, and their results are discarded.
+      indices.push_back(
+          LineIndices(line, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first[c], Int(s_.size - group_))));
+      for (const Index& index : indices[c]) {
+        HILO_ASSIGN_OR_RETURN(sums[c].emplace_back(), Input(index));
+      }
+    }
+    const Carried like = codegen::Pack(sums[0][0]);
+    Carried totals, prefixes;  // of a warp in a chunk, and of what precedes them
+    for (llvm::Value* value : like) {
+      totals.push_back(k_.Shared(value->getType(), chunks * warps, "totals"));
+      prefixes.push_back(k_.Shared(value->getType(), chunks * warps, "prefixes"));
+    }
+    for (int64_t c = 0; c < chunks; ++c) {
+      for (int64_t j = 1; j < group_; ++j) {
+        HILO_ASSIGN_OR_RETURN(sums[c][j], Combine(sums[c][j - 1], sums[c][j]));
+      }
+      HILO_ASSIGN_OR_RETURN(const Elements total, ScanLanes(sums[c].back(), lane));
+      HILO_RETURN_IF_ERROR(k_.If("last_lane", b_.CreateICmpEQ(lane, Int(kWarp - 1)), [&] {
+        StoreCellsAt(totals, b_.CreateAdd(Int(c * warps), warp), total);
+        return absl::OkStatus();
+      }));
+      const Elements before = Shuffled(total, 1);
+      for (Elements& sum : sums[c]) {
+        HILO_ASSIGN_OR_RETURN(const Elements with_lanes, Combine(before, sum));
+        sum = Select(b_.CreateICmpEQ(lane, Int(0)), sum, with_lanes);
+      }
+    }
+    k_.Barrier();
+    HILO_RETURN_IF_ERROR(k_.If("first_warp", b_.CreateICmpEQ(warp, Int(0)), [&]() -> absl::Status {
+      const int64_t own = chunks * warps / kWarp;  // totals of a lane
+      std::vector<Elements> all;
+      for (int64_t i = 0; i < own; ++i)
+        all.push_back(LoadCellsAt(totals, b_.CreateAdd(b_.CreateMul(lane, Int(own)), Int(i)), like));
+      Elements of_lane = all[0];
+      for (int64_t i = 1; i < own; ++i) {
+        HILO_ASSIGN_OR_RETURN(of_lane, Combine(of_lane, all[i]));
+      }
+      HILO_ASSIGN_OR_RETURN(const Elements with_lanes, ScanLanes(of_lane, lane));
+      HILO_ASSIGN_OR_RETURN(Elements prefix, LookBack(line, tile, lane, parts, LastLane(with_lanes, kWarp)));
+      HILO_ASSIGN_OR_RETURN(const Elements with_earlier, Combine(prefix, Shuffled(with_lanes, 1)));
+      prefix = Select(b_.CreateICmpEQ(lane, Int(0)), prefix, with_earlier);
+      for (int64_t i = 0; i < own; ++i) {
+        StoreCellsAt(prefixes, b_.CreateAdd(b_.CreateMul(lane, Int(own)), Int(i)), prefix);
+        HILO_ASSIGN_OR_RETURN(prefix, Combine(prefix, all[i]));
+      }
       return absl::OkStatus();
-    });
+    }));
+    k_.Barrier();
+    for (int64_t c = 0; c < chunks; ++c) {
+      const Elements prefix = LoadCellsAt(prefixes, b_.CreateAdd(Int(c * warps), warp), like);
+      for (Elements& sum : sums[c]) {
+        HILO_ASSIGN_OR_RETURN(sum, Combine(prefix, sum));
+      }
+      HILO_RETURN_IF_ERROR(k_.If("writes", b_.CreateICmpULT(first[c], Int(s_.size)), [&] {
+        for (int64_t j = 0; j < group_; ++j) Output(indices[c][j], sums[c][j]);
+        return absl::OkStatus();
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+  // The bytes of what blocks of lines in parts share: a counter, and words for the totals of parts and of groups.
+  static int64_t SharedBytes(const PrefixScan& s, int64_t parts) {
+    return kCounterBytes + s.outer * (parts + CeilDiv(parts, kGroupParts)) * WordsOf(s) * kWordBytes;
   }
 
   // From the front, with one thread per line of [size] elements.
@@ -208,6 +258,117 @@ class ScanKernel {
 
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  // A word has 32 bits of a value below its state, which is 0 or 1.
+  static constexpr int64_t kWordBytes = 8, kWordBits = 32, kCounterBytes = 256, kGroupParts = kWarp;
+
+  static int64_t WordsOf(const PrefixScan& s) {
+    int64_t words = 0;
+    for (PrimitiveType type : s.types) words += std::max<int64_t>(1, 8 * PrimitiveTypeByteSize(type) / kWordBits);
+    return words;
+  }
+  llvm::Value* WordAt(llvm::Value* number, int64_t word) {
+    llvm::Value* at = b_.CreateAdd(b_.CreateMul(number, Int(WordsOf(s_))), Int(kCounterBytes / kWordBytes + word));
+    return b_.CreateInBoundsGEP(b_.getInt64Ty(), k_.extra(0), at);
+  }
+  void StoreTotal(llvm::Value* number, const Elements& total) {
+    int64_t word = 0;
+    for (llvm::Value* part : codegen::Pack(total)) {
+      const auto bits = static_cast<unsigned>(part->getType()->getPrimitiveSizeInBits());
+      llvm::Value* whole = b_.CreateZExt(b_.CreateBitCast(part, b_.getIntNTy(bits)), b_.getInt64Ty());
+      for (unsigned low = 0; low < bits; low += kWordBits) {
+        llvm::Value* piece = b_.CreateAnd(b_.CreateLShr(whole, low), b_.getInt64(~uint32_t{0}));
+        StoreWord(k_, b_.CreateOr(piece, b_.getInt64(uint64_t{1} << kWordBits)), WordAt(number, word++));
+      }
+    }
+  }
+  Elements AwaitTotal(llvm::Value* number, const Carried& like) {
+    int64_t word = 0;
+    Carried total;
+    for (llvm::Value* part : like) {
+      const auto bits = static_cast<unsigned>(part->getType()->getPrimitiveSizeInBits());
+      llvm::Value* whole = b_.getInt64(0);
+      for (unsigned low = 0; low < bits; low += kWordBits) {
+        llvm::Value* loaded = AwaitWord(k_, b_.getInt64Ty(), WordAt(number, word++), [&](llvm::Value* at) {
+          return b_.CreateICmpNE(b_.CreateLShr(at, kWordBits), Int(0));
+        });
+        whole = b_.CreateOr(whole, b_.CreateShl(b_.CreateAnd(loaded, b_.getInt64(~uint32_t{0})), low));
+      }
+      total.push_back(b_.CreateBitCast(b_.CreateTrunc(whole, b_.getIntNTy(bits)), part->getType()));
+    }
+    return codegen::Unpack(total, s_.types);
+  }
+
+  // Stores the total of part `tile` of a line, and that of the group which it ends, and returns the combination of the
+  // initial values and all parts before it. A warp's.
+  absl::StatusOr<Elements> LookBack(llvm::Value* line, llvm::Value* tile, llvm::Value* lane, int64_t parts,
+                                    const Elements& total) {
+    const Carried like = codegen::Pack(total);
+    const int64_t groups = CeilDiv(parts, kGroupParts);
+    llvm::Value *first_part = b_.CreateMul(line, Int(parts)),
+                *first_group = b_.CreateAdd(b_.CreateMul(line, Int(groups)), Int(s_.outer * parts));
+    llvm::Value *group = b_.CreateLShr(tile, 5), *in_group = b_.CreateAnd(tile, Int(kGroupParts - 1));
+    llvm::Value* is_first_lane = b_.CreateICmpEQ(lane, Int(0));
+    HILO_RETURN_IF_ERROR(k_.If("total", is_first_lane, [&] {
+      StoreTotal(b_.CreateAdd(first_part, tile), total);
+      return absl::OkStatus();
+    }));
+    llvm::Value* first_in_group = b_.CreateAdd(first_part, b_.CreateSub(tile, in_group));
+    HILO_ASSIGN_OR_RETURN(const Elements earlier_parts, CombineTotals(first_in_group, in_group, lane, like));
+    HILO_ASSIGN_OR_RETURN(const Elements of_group, Combine(earlier_parts, total));
+    llvm::Value* ends_group = b_.CreateICmpEQ(in_group, Int(kGroupParts - 1));
+    HILO_RETURN_IF_ERROR(k_.If("group", b_.CreateAnd(is_first_lane, ends_group), [&] {
+      StoreTotal(b_.CreateAdd(first_group, group), of_group);
+      return absl::OkStatus();
+    }));
+    HILO_ASSIGN_OR_RETURN(const Elements earlier_groups, CombineTotals(first_group, group, lane, like));
+    HILO_ASSIGN_OR_RETURN(const Elements inits, Inits());
+    HILO_ASSIGN_OR_RETURN(const Elements with_groups, Combine(inits, earlier_groups));
+    Elements prefix = Select(b_.CreateICmpEQ(group, Int(0)), inits, with_groups);
+    HILO_ASSIGN_OR_RETURN(const Elements with_parts, Combine(prefix, earlier_parts));
+    return Select(b_.CreateICmpEQ(in_group, Int(0)), prefix, with_parts);
+  }
+
+  // Returns the combination of `count` totals from `first` on, if there are any. A warp's.
+  absl::StatusOr<Elements> CombineTotals(llvm::Value* first, llvm::Value* count, llvm::Value* lane,
+                                         const Carried& like) {
+    const auto some = [&]() -> absl::StatusOr<Carried> {
+      auto add = [&](llvm::Value* i, const Carried& sum) -> absl::StatusOr<Carried> {
+        const Elements more = AwaitTotal(b_.CreateAdd(first, i), like);
+        HILO_ASSIGN_OR_RETURN(const Elements combined, Combine(codegen::Unpack(sum, s_.types), more));
+        return codegen::Pack(combined);
+      };
+      const Carried own = codegen::Pack(AwaitTotal(b_.CreateAdd(first, lane), like));
+      return codegen::EmitLoop(k_.context(), "totals", b_.CreateAdd(lane, Int(kWarp)), count, kWarp, own, add);
+    };
+    const auto none = [&]() -> absl::StatusOr<Carried> {
+      Carried zeros;
+      for (llvm::Value* part : like) zeros.push_back(llvm::Constant::getNullValue(part->getType()));
+      return zeros;
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried own,
+                          codegen::EmitBranches(k_.context(), "has_totals", b_.CreateICmpULT(lane, count), some, none));
+    Elements sum = codegen::Unpack(own, s_.types);
+    llvm::Value* lanes = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, Int(kWarp));
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      Carried others;
+      for (llvm::Value* value : codegen::Pack(sum)) others.push_back(k_.ShuffleDown(value, distance));
+      HILO_ASSIGN_OR_RETURN(const Elements more, Combine(sum, codegen::Unpack(others, s_.types)));
+      sum = Select(b_.CreateICmpULT(b_.CreateAdd(lane, Int(distance)), lanes), more, sum);
+    }
+    Carried of_first;
+    for (llvm::Value* value : codegen::Pack(sum)) of_first.push_back(k_.ShuffleFrom(value, b_.getInt32(0)));
+    return codegen::Unpack(of_first, s_.types);
+  }
+
+  // Returns the combination of the values of all lanes up to this one.
+  absl::StatusOr<Elements> ScanLanes(Elements values, llvm::Value* lane, int64_t lanes = kWarp) {
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      HILO_ASSIGN_OR_RETURN(const Elements more, Combine(Shuffled(values, distance), values));
+      values = Select(b_.CreateICmpUGE(LaneInWarp(lane), Int(distance)), more, values);
+    }
+    return values;
+  }
+
   llvm::Value* LaneInWarp(llvm::Value* lane) { return b_.CreateAnd(lane, Int(kWarp - 1)); }
 
   // Maps a step to a position in the array.
@@ -300,16 +461,27 @@ class ScanKernel {
     return std::make_tuple(prefix, running);
   }
 
-  // Loads totals of parts, from the kernel's arguments after the instruction's own.
-  Elements LoadCells(llvm::Value* at, const Elements& like) {
+  Elements LoadCellsAt(const Carried& cells, llvm::Value* at, const Carried& like) {
     Carried loaded;
-    for (llvm::Value* value : codegen::Pack(like))
-      loaded.push_back(k_.LoadCell(k_.extra(static_cast<int64_t>(loaded.size())), at, value->getType()));
+    for (size_t i = 0; i < cells.size(); ++i) loaded.push_back(k_.LoadCell(cells[i], at, like[i]->getType()));
     return codegen::Unpack(loaded, s_.types);
   }
-  void StoreCells(llvm::Value* at, const Elements& values) {
+  void StoreCellsAt(const Carried& cells, llvm::Value* at, const Elements& values) {
     const Carried packed = codegen::Pack(values);
-    for (size_t i = 0; i < packed.size(); ++i) k_.StoreCell(k_.extra(static_cast<int64_t>(i)), at, packed[i]);
+    for (size_t i = 0; i < packed.size(); ++i) k_.StoreCell(cells[i], at, packed[i]);
+  }
+  // The same of totals of parts of columns, in the kernel's arguments after the instruction's own.
+  Carried TotalCells(size_t count) {
+    Carried cells;
+    for (size_t i = 0; i < count; ++i) cells.push_back(k_.extra(static_cast<int64_t>(i)));
+    return cells;
+  }
+  Elements LoadCells(llvm::Value* at, const Elements& like) {
+    const Carried packed = codegen::Pack(like);
+    return LoadCellsAt(TotalCells(packed.size()), at, packed);
+  }
+  void StoreCells(llvm::Value* at, const Elements& values) {
+    StoreCellsAt(TotalCells(codegen::Pack(values).size()), at, values);
   }
 
   KernelEmitter& k_;
@@ -320,14 +492,29 @@ class ScanKernel {
 
 }  // namespace
 
+absl::Status EmitPrefixScanLines(ProgramEmitter& program, const HloInstruction* instruction) {
+  const std::optional<PrefixScan> s = PrefixScanOf(*instruction);
+  HILO_RET_CHECK(s.has_value());
+  const int64_t threads = instruction->kernel()->tile[1], parts = instruction->kernel()->parts;
+  if (parts > 1) {
+    HILO_ASSIGN_OR_RETURN(const KernelArgument shared,
+                          EmitClearedScratch(program, instruction, ScanKernel::SharedBytes(*s, parts)));
+    KernelEmitter k(&program, instruction, {shared});
+    HILO_RETURN_IF_ERROR(ScanKernel(k, *s).LinesInParts(instruction->kernel()->tile[2]));
+    return k.FinishAndLaunch(instruction, s->outer * parts, kBlockSize);
+  }
+  KernelEmitter k(&program, instruction);
+  HILO_RETURN_IF_ERROR(ScanKernel(k, *s).Lines(threads));
+  return k.FinishAndLaunch(instruction, CeilDiv(s->outer, std::max<int64_t>(1, kBlockSize / threads)), kBlockSize);
+}
+
 // One launch, or two: the totals of all parts but the last, then everything.
-absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instruction) {
+absl::Status EmitPrefixScanColumns(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<PrefixScan> scan = PrefixScanOf(*instruction);
   HILO_RET_CHECK(scan.has_value());
   const PrefixScan& s = *scan;
   const KernelConfig& config = *instruction->kernel();
-  const bool lines = config.kind == KernelKind::kPrefixScanLines;
-  const int64_t threads = lines ? config.tile[1] : 1, part = config.tile.back(), parts = config.parts;
+  const int64_t part = config.tile.back(), parts = config.parts;
   std::vector<KernelArgument> totals;
   if (parts > 1) {
     const PrimitiveType type = s.types[0];
@@ -342,12 +529,9 @@ absl::Status EmitPrefixScan(ProgramEmitter& program, const HloInstruction* instr
     const int64_t mine = only_totals ? parts - 1 : parts;
     for (KernelArgument& argument : totals) argument.written = only_totals;
     KernelEmitter k(&program, s.instruction, totals);
-    ScanKernel kernel(k, s);
-    const KernelArgument* before = totals.empty() ? nullptr : totals.data();
-    HILO_RETURN_IF_ERROR(lines ? kernel.Lines(threads, part, mine, before, only_totals)
-                               : kernel.Columns(part, mine, before, only_totals));
-    const int64_t in_block = lines ? std::max<int64_t>(1, kBlockSize / threads) : kBlockSize * config.width;
-    HILO_RETURN_IF_ERROR(k.FinishAndLaunch(s.instruction, CeilDiv(s.outer * mine * s.inner, in_block), kBlockSize));
+    HILO_RETURN_IF_ERROR(ScanKernel(k, s).Columns(part, mine, totals.empty() ? nullptr : totals.data(), only_totals));
+    HILO_RETURN_IF_ERROR(
+        k.FinishAndLaunch(s.instruction, CeilDiv(s.outer * mine * s.inner, kBlockSize * config.width), kBlockSize));
   }
   return absl::OkStatus();
 }

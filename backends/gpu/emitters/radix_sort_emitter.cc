@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "backends/gpu/emitters/emitters.h"
-#include "backends/gpu/emitters/nest_emitter.h"
+#include "backends/gpu/emitters/look_back.h"
 #include "backends/gpu/match/radix_tile.h"
 #include "backends/gpu/match/sort_match.h"
 #include "backends/llvm/elements/predication.h"
@@ -42,8 +42,6 @@ constexpr int64_t kWarps = kBlockSize / kWarp;
 // Blocks that count, two a multiprocessor of an H100: each adds its counts to those of all.
 constexpr int64_t kCountingBlocks = 264;
 constexpr int64_t kTicketWords = 64;  // a counter for each pass
-constexpr int64_t kClearedWords = 4;  // by a thread
-constexpr uint32_t kPollNs = 32;
 
 // A kernel's arguments: arrays before and, of a pass, after it, and the state of all passes: numbers of elements by
 // list, pass and digit; counters of tiles by pass; words by list, tile and digit. A pass has the distance of its digit
@@ -178,16 +176,9 @@ class RadixKernel {
 
   // Takes the next tile, with a barrier.
   absl::Status TakeTile() {
-    llvm::Value *cell = k_.Shared(word_, 1, "tile"), *pass = b_.CreateLShr(shift_, Int(3));
-    HILO_RETURN_IF_ERROR(k_.If("ticket", b_.CreateICmpEQ(thread_, Int(0)), [&]() -> absl::Status {
-      llvm::Value* tickets = b_.CreateInBoundsGEP(word_, state_, b_.CreateAdd(pass, Int(TotalWords(r_, passes_))));
-      k_.StoreCell(
-          cell, Int(0),
-          b_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, tickets, Word(1), llvm::MaybeAlign(4), Atomic::Monotonic));
-      return absl::OkStatus();
-    }));
-    k_.Barrier();
-    llvm::Value* number = Wide(k_.LoadCell(cell, Int(0), word_));
+    llvm::Value* tickets =
+        b_.CreateInBoundsGEP(word_, state_, b_.CreateAdd(b_.CreateLShr(shift_, Int(3)), Int(TotalWords(r_, passes_))));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * number, TakeNumber(k_, tickets));
     const int64_t tiles = RadixTiles(r_);
     FindList(b_.CreateUDiv(number, Int(tiles)));
     tile_ = b_.CreateURem(number, Int(tiles));
@@ -297,17 +288,14 @@ class RadixKernel {
   }
   void Publish(llvm::Value* state, llvm::Value* count) {
     llvm::Value* high = b_.CreateShl(b_.CreateZExtOrTrunc(state, state_type_), RadixCountBits(r_));
-    b_.CreateAlignedStore(b_.CreateOr(high, b_.CreateZExtOrTrunc(count, state_type_)), WordOf(tile_),
-                          llvm::Align(RadixWordBytes(r_)))
-        ->setAtomic(Atomic::Monotonic);
+    StoreWord(k_, b_.CreateOr(high, b_.CreateZExtOrTrunc(count, state_type_)), WordOf(tile_));
   }
 
   // Returns the number of elements of earlier tiles that have the thread's digit.
   llvm::Value* LookBack() {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     const auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, k_.function()); };
-    llvm::BasicBlock *back = block("back"), *look = block("look"), *wait = block("wait"), *add = block("add"),
-                     *done = block("done");
+    llvm::BasicBlock *back = block("back"), *look = block("earlier"), *done = block("done");
     b_.CreateBr(back);
     b_.SetInsertPoint(back);
     llvm::PHINode *tile = b_.CreatePHI(b_.getInt64Ty(), 2), *sum = b_.CreatePHI(word_, 2);
@@ -316,14 +304,12 @@ class RadixKernel {
     b_.CreateCondBr(b_.CreateICmpEQ(tile, Int(0)), done, look);
     b_.SetInsertPoint(look);
     llvm::Value* previous = b_.CreateSub(tile, Int(1));
-    llvm::LoadInst* word = b_.CreateAlignedLoad(state_type_, WordOf(previous), llvm::Align(RadixWordBytes(r_)));
-    word->setAtomic(Atomic::Monotonic);
-    llvm::Value* state = b_.CreateZExtOrTrunc(b_.CreateLShr(word, RadixCountBits(r_)), word_);
-    b_.CreateCondBr(b_.CreateICmpULE(b_.CreateSub(state, Aggregate()), Word(1)), add, wait);
-    b_.SetInsertPoint(wait);
-    k_.WaitForBlocks(kPollNs);
-    b_.CreateBr(look);
-    b_.SetInsertPoint(add);
+    llvm::Value* state = nullptr;
+    llvm::Value* word = AwaitWord(k_, state_type_, WordOf(previous), [&](llvm::Value* loaded) {
+      state = b_.CreateZExtOrTrunc(b_.CreateLShr(loaded, RadixCountBits(r_)), word_);
+      return b_.CreateICmpULE(b_.CreateSub(state, Aggregate()), Word(1));
+    });
+    llvm::BasicBlock* add = b_.GetInsertBlock();
     llvm::Value* count = b_.CreateAnd(b_.CreateZExtOrTrunc(word, word_),
                                       Word((int64_t{1} << std::min<int64_t>(RadixCountBits(r_), 32)) - 1));
     llvm::Value* next = b_.CreateAdd(sum, count);
@@ -423,18 +409,8 @@ absl::Status EmitRadixSort(ProgramEmitter& program, const HloInstruction* instru
     results.push_back(KernelArgument::Slice(result, true));
     if (passes > 1) scratch.push_back(KernelArgument::Scratch(program.AllocateScratch(result.size), result.size, true));
   }
-  const int64_t state_bytes = RadixKernel::StateBytes(*r, passes);
-  const KernelArgument state = KernelArgument::Scratch(program.AllocateScratch(state_bytes), state_bytes, true);
-  {
-    KernelEmitter k(&program, nullptr, {state});
-    llvm::Type* cleared = llvm::FixedVectorType::get(k.b().getInt32Ty(), kClearedWords);
-    HILO_RETURN_IF_ERROR(
-        EmitThreads(k, instruction, state_bytes / (4 * kClearedWords), kBlockSize, [&](llvm::Value* i) {
-          k.b().CreateAlignedStore(llvm::Constant::getNullValue(cleared),
-                                   k.b().CreateInBoundsGEP(cleared, k.extra(0), i), llvm::Align(4 * kClearedWords));
-          return absl::OkStatus();
-        }));
-  }
+  HILO_ASSIGN_OR_RETURN(const KernelArgument state,
+                        EmitClearedScratch(program, instruction, RadixKernel::StateBytes(*r, passes)));
   const auto emit = [&](absl::FunctionRef<absl::Status(RadixKernel&)> code, int64_t state_argument, bool is_first,
                         bool is_last, int64_t blocks, const std::vector<KernelArgument>& arguments) -> absl::Status {
     KernelEmitter k(&program, nullptr, arguments);

@@ -248,6 +248,16 @@ ENTRY main { x = f32[1048576] parameter(0)  ROOT s = f32[1048576] sort(x), dimen
      64,
      {"bar.sync", "match.any.sync.b32", "ld.volatile.global.u32", "atom.shared.add.u32"},
      {".local"}},
+    {"scan_lines",
+     R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[4,262144] parameter(0)  z = f32[] constant(0)  ROOT r = f32[4,262144] reduce-window(x, z), window={size=1x262144 pad=0_0x262143_0}, to_apply=add }
+)",
+     2,
+     72,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32", "ld.volatile.global.u64", "st.volatile.global.u64"},
+     {".local"}},
     {"concatenate",
      R"(
 HloModule m

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/compile/cpu_compiler.h"
@@ -33,7 +34,7 @@ struct Counted {
   size_t kernels;       // that touch memory
   double global = 1.1;  // sectors, times the fewest, of each kind of access
   double shared = 2;    // passes
-  int64_t width = 0;    // bytes of the widest load of the first kernel; 0: not asked
+  int64_t width = 0;    // bytes of the widest load of the first kernel that loads; 0: not asked
 };
 
 std::string Softmax(int64_t rows, int64_t columns) {
@@ -175,7 +176,7 @@ ENTRY main {
       {"few_columns", Sum("2000,8", "0", "8"), 2, 1.1, 2, 16},
       {"running_sums", RunningSum("3,3000", "size=1x3000 pad=0_0x2999_0"), 1, 1.1, 2, 16},
       {"running_sums_of_long_lines", RunningSum("40000", "size=40000 pad=39999_0"), 2, 1.1, 2, 16},
-      {"running_sums_from_the_back", RunningSum("2,20000", "size=1x20000 pad=0_0x0_19999"), 2, 1.1, 2, 16},
+      {"running_sums_from_the_back", RunningSum("2,20000", "size=1x20000 pad=0_0x0_19999"), 2, 1.2, 2, 16},
       {"running_sums_of_short_lines", RunningSum("300,20", "size=1x20 pad=0_0x19_0"), 1, 1.1, 2, 16},
       {"running_sums_of_odd_lines", RunningSum("5,1501", "size=1x1501 pad=0_0x1500_0"), 1, 1.4, 2, 4},
       {"running_sums_of_columns", RunningSum("200,64", "size=200x1 pad=199_0x0_0"), 2, 1.1, 2, 16},
@@ -278,7 +279,9 @@ TEST_P(KernelCounters, AccessesAreWide) {
   }
   EXPECT_EQ(widths.size(), counted.kernels);
   if (counted.width > 0) {
-    EXPECT_EQ(widths.begin()->second[0], counted.width);
+    const auto first = absl::c_find_if(widths, [](const auto& kernel) { return kernel.second[0] > 0; });
+    ASSERT_TRUE(first != widths.end());
+    EXPECT_EQ(first->second[0], counted.width);
   }
 }
 
