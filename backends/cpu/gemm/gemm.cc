@@ -1,14 +1,13 @@
 // A tile of the result stays in registers while all products of one section of k are added. For that, both operands are
-// copied ("packed") into the order in which the tile reads them: blocks of b of kDepth x kWidth into strips of the
-// tile's columns, which stay in the last-level cache, blocks of a of kHeight x kDepth into strips of its rows, which
-// stay in the second-level cache. The last strip of columns has as few vectors as it needs. Packing pads strips with
-// zeros, so tiles are always complete; those at the edges are computed in a temporary and copied to c.
+// copied ("packed") into the order in which the tile reads them: blocks of b into strips of the tile's columns, blocks
+// of a into strips of its rows, both of which stay in the second-level cache. Read in place are rows of a that are
+// contiguous along k, and an operand that is read once or twice or is small. Tiles have as
+// many rows as there are, and as few vectors as they need; columns that do not fill vectors are packed with zeros, and
+// computed in a temporary.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <tuple>
+#include <cstdint>
 #include <type_traits>
 
 #include "backends/cpu/gemm/gemm_kernels.h"
@@ -18,69 +17,63 @@
 namespace hilo::cpu::gemm {
 namespace {
 
-constexpr int64_t kDepth = 256, kHeight = 128, kWidth = 1008;
-constexpr int64_t kLargestTile = 8 * 48;
+constexpr int64_t kDepth = 256, kHeight = 128, kWidthBytes = 480 * 1024;  // of a packed block
+// Sections of few rows, for weights that fit the last-level cache, and for those that are read as streams.
+constexpr int64_t kDepthOfFewRows = 64, kDepthOfStreams = 16, kCacheBytes = 24 << 20;
+// Bytes that a section of an operand spans if it is read in place however often.
+constexpr int64_t kSmallBytes = 96 * 1024;
+constexpr int64_t kLargestTile = 8 * 64;
 
-template <typename T>
-const TileKernel<T>& HostTile() {
-  const auto choose = [](const auto&... kernels) -> const TileKernel<T>& {
-    return std::get<const TileKernel<T>&>(std::tie(kernels...));
-  };
+enum class Instructions { kBaseline, kAvx2, kAvx512 };
+Instructions HostInstructions() {
 #if defined(__x86_64__)
   static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return choose(avx512::kFloat, avx512::kDouble, avx512::kUint32, avx512::kInt16Pair);
-  if (has_avx2) return choose(avx2::kFloat, avx2::kDouble, avx2::kUint32, avx2::kInt16Pair);
+  if (has_avx512) return Instructions::kAvx512;
+  if (has_avx2) return Instructions::kAvx2;
 #endif
-  return choose(baseline::kFloat, baseline::kDouble, baseline::kUint32, baseline::kInt16Pair);
+  return Instructions::kBaseline;
 }
-
-// Null if the processor has no instruction for such products.
-const TileKernel<BFloat16Pair>* BFloat16Tile() {
-#if defined(__x86_64__)
-  static const bool has_instruction = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16");
-  if (has_instruction) return &avx512bf16::kBFloat16Pair;
-#endif
-  return nullptr;
-}
-
-int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 template <typename T, typename Element>
-T Packed(Element first, Element second) {
-  if constexpr (std::is_same_v<T, Element>)
-    return first;
-  else if constexpr (Step<T>::kLength == 1)
-    return std::bit_cast<T>(uint32_t{static_cast<uint16_t>(first)} << 16);
-  else
-    return T{static_cast<uint16_t>(first) | uint32_t{static_cast<uint16_t>(second)} << 16};
+Kernel<T, Element> HostKernel() {
+#if defined(__x86_64__)
+  if (HostInstructions() == Instructions::kAvx512) return avx512::KernelOf<T, Element>();
+  if (HostInstructions() == Instructions::kAvx2) return avx2::KernelOf<T, Element>();
+#endif
+  return baseline::KernelOf<T, Element>();
 }
 
-// Pack for rows of b that are contiguous: line by line, as memory is read fastest.
-template <typename T>
-void PackRows(const T* from, int64_t across, int64_t steps, int64_t step_stride, int64_t widest, int64_t unit, T* to) {
-  for (int64_t l = 0; l < steps; ++l) {
-    const T* line = from + l * step_stride;
-    for (int64_t first = 0; first < across; first += widest) {
-      const int64_t count = std::min(widest, across - first), strip = RoundUp(count, unit);
-      T* packed = to + first * steps + l * strip;
-      std::memcpy(packed, line + first, static_cast<size_t>(count) * sizeof(T));
-      std::fill(packed + count, packed + strip, T(0));
-    }
-  }
+// Returns true if the processor has an instruction for the sum of two products.
+bool HasBFloat16Pairs() {
+#if defined(__x86_64__)
+  static const bool has_instruction =
+      HostInstructions() == Instructions::kAvx512 && __builtin_cpu_supports("avx512bf16");
+  return has_instruction;
+#else
+  return false;
+#endif
 }
 
-// Copies a matrix of `across` x `along` elements into strips of width `widest`, the last one perhaps of a smaller
-// multiple of `unit`: step l of element i of a strip is at l * strip + i.
+void Round(const float* from, int64_t count, BFloat16Bits* to) {
+#if defined(__x86_64__)
+  if (HostInstructions() == Instructions::kAvx512) return avx512::RoundToBFloat16(from, count, to);
+  if (HostInstructions() == Instructions::kAvx2) return avx2::RoundToBFloat16(from, count, to);
+#endif
+  baseline::RoundToBFloat16(from, count, to);
+}
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t size, int64_t multiple) { return CeilDiv(size, multiple) * multiple; }
+
+// Copies a matrix of `across` x `along` elements into strips of width `widest`, the last one of as many as there are,
+// up to a multiple of `unit`: step l of element i of a strip is at l * strip + i.
 template <typename T, typename Element>
 void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride,
           int64_t widest, int64_t unit, T* to) {
   constexpr int kLength = Step<T>::kLength;
-  const int64_t steps = RoundUp(along, kLength) / kLength, whole = along / kLength;
-  if constexpr (std::is_same_v<T, Element>) {
-    if (across_stride == 1) return PackRows(from, across, along, along_stride, widest, unit, to);
-  }
+  const int64_t steps = CeilDiv(along, kLength), whole = along / kLength;
   for (int64_t first = 0; first < across; first += widest, to += widest * steps) {
     const int64_t count = std::min(widest, across - first), strip = RoundUp(count, unit);
     const Element* source = from + first * across_stride;
@@ -93,113 +86,208 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
     } else {
       // Several lines at once, so that their cache misses overlap.
       constexpr int64_t kLines = 8;
-      int64_t i = 0;
-      const auto pack_lines = [&](auto lines) {
+      const auto pack_lines = [&](int64_t i, auto lines) {
         const Element* line = source + i * across_stride;
         for (int64_t l = 0; l < whole; ++l, line += kLength * along_stride) {
           for (int64_t j = 0; j < lines; ++j)
             to[l * strip + i + j] = Packed<T>(line[j * across_stride], line[j * across_stride + next]);
         }
-        i += lines;
       };
-      while (i + kLines <= count) pack_lines(std::integral_constant<int64_t, kLines>());
-      while (i < count) pack_lines(std::integral_constant<int64_t, 1>());
+      int64_t i = 0;
+      for (; i + kLines <= count; i += kLines) pack_lines(i, std::integral_constant<int64_t, kLines>());
+      for (; i < count; ++i) pack_lines(i, std::integral_constant<int64_t, 1>());
     }
     for (int64_t i = 0; i < count && whole < steps; ++i)
       to[whole * strip + i] = Packed<T>(source[i * across_stride + (along - 1) * along_stride], Element(0));
     if (count == strip) continue;
-    for (int64_t l = 0; l < steps; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T(0));
+    for (int64_t l = 0; l < steps; ++l) std::fill(to + l * strip + count, to + (l + 1) * strip, T{});
   }
 }
 
-// Computes a block of c from packed blocks.
-template <typename T, typename Sum = typename Step<T>::Sum>
-void MultiplyPacked(const TileKernel<T>& tile, int64_t rows, int64_t columns, int64_t steps, const T* a, const T* b,
-                    Sum* c, int64_t ldc, bool accumulate) {
-  for (int64_t j = 0; j < columns; j += tile.columns()) {
-    const int64_t width = std::min(tile.columns(), RoundUp(columns - j, tile.lanes));
-    const auto run = tile.run[width / tile.lanes - 1];
-    for (int64_t i = 0; i < rows; i += tile.rows) {
-      const T* strip_a = a + i * steps;
-      const T* strip_b = b + j * steps;
-      Sum* to = c + i * ldc + j;
-      if (i + tile.rows <= rows && j + width <= columns) {
-        run(steps, strip_a, strip_b, to, ldc, accumulate);
-        continue;
+// A strip of an operand: element i of step l is at first[i * across + l * step].
+template <typename T>
+struct Strip {
+  const T* first;
+  int64_t across, step;
+};
+
+template <typename T, typename Element>
+class Product {
+ public:
+  using Sum = typename Step<T>::Sum;
+  static constexpr int kLength = Step<T>::kLength;
+
+  Product(const Kernel<T, Element>& kernel, int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides,
+          const Element* b, Strides b_strides)
+      : kernel_(kernel), m_(m), n_(n), k_(k), a_(a), b_(b), a_strides_(a_strides), b_strides_(b_strides) {
+    strip_ = kernel.lanes * kernel.MostVectors(std::min(m, kernel.rows));
+    const auto is_small = [](const Strides& strides, int64_t rows, int64_t columns) {
+      const int64_t elements = strides.column == 1 ? rows * strides.row : columns * strides.column;
+      return elements * static_cast<int64_t>(sizeof(Element)) <= kSmallBytes;
+    };
+    if constexpr (kLength == 1 && std::is_same_v<T, Element>) {
+      b_in_place_ = b_strides.column == 1 && (m <= kFewRows || is_small(b_strides, std::min(k, kDepth), n));
+      a_in_place_ = a_strides.column == 1 || n <= 2 * strip_ || is_small(a_strides, m, k);
+    } else if constexpr (sizeof(T) == kLength * sizeof(Element)) {
+      a_in_place_ = a_strides.column == 1 && a_strides.row % kLength == 0 && k % kLength == 0 &&
+                    reinterpret_cast<uintptr_t>(a) % sizeof(T) == 0;
+    }
+    const bool streams = b_in_place_ && m <= kFewRows;
+    // Strips of whole cache lines, which are then read once.
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+    if (streams) strip_ = std::max(strip_ / kLine * kLine, kernel.lanes);
+    const bool is_cached = k * b_strides.row * static_cast<int64_t>(sizeof(Element)) <= kCacheBytes;
+    depth_ = !streams ? kDepth : is_cached ? kDepthOfFewRows : kDepthOfStreams;
+    most_steps_ = Steps(std::min(k, depth_));
+    width_ = std::max<int64_t>(1, kWidthBytes / (most_steps_ * static_cast<int64_t>(sizeof(T))) / strip_) * strip_;
+    width_ = std::min(width_, RoundUp(n, strip_));
+  }
+
+  // Rounded: Result of another type than Sum.
+  template <typename Result>
+  absl::Status Run(Result* c, int64_t ldc) {
+    constexpr bool kRounds = !std::is_same_v<Result, Sum>;
+    // Reused by the thread's next product.
+    thread_local AlignedBuffer space;
+    const int64_t packed_b = RoundUp((b_in_place_ ? strip_ : width_) * most_steps_, 64),
+                  packed_a = a_in_place_ ? 0 : RoundUp(std::min(m_, kHeight) * most_steps_, 64),
+                  sums = kRounds ? m_ * width_ : 0;
+    const int64_t bytes =
+        (packed_a + packed_b) * static_cast<int64_t>(sizeof(T)) + sums * static_cast<int64_t>(sizeof(Sum));
+    if (space.size() < bytes) {
+      space = AlignedBuffer();
+      HILO_ASSIGN_OR_RETURN(space, AlignedBuffer::Create(bytes));
+    }
+    packed_b_ = reinterpret_cast<T*>(space.data());
+    packed_a_ = packed_b_ + packed_b;
+    for (int64_t j = 0; j < n_; j += width_) {
+      const int64_t columns = std::min(width_, n_ - j);
+      if constexpr (kRounds) {
+        Sum* panel = reinterpret_cast<Sum*>(packed_a_ + packed_a);
+        MultiplyPanel(j, columns, panel, width_);
+        for (int64_t i = 0; i < m_; ++i) Round(panel + i * width_, columns, c + i * ldc + j);
+      } else {
+        MultiplyPanel(j, columns, c + j, ldc);
       }
-      Sum edge[kLargestTile];
-      run(steps, strip_a, strip_b, edge, width, false);
-      for (int64_t r = 0; r < std::min(tile.rows, rows - i); ++r) {
-        for (int64_t s = 0; s < std::min(width, columns - j); ++s) {
-          const Sum sum = edge[r * width + s];
-          to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static int64_t Steps(int64_t depth) { return CeilDiv(depth, kLength); }
+
+  void MultiplyPanel(int64_t first_column, int64_t columns, Sum* c, int64_t ldc) {
+    for (int64_t l = 0; l < k_; l += depth_) {
+      const int64_t depth = std::min(depth_, k_ - l);
+      const Element* b = b_ + l * b_strides_.row + first_column * b_strides_.column;
+      if (!b_in_place_) PackB(b, columns, depth, packed_b_);
+      for (int64_t i = 0; i < m_; i += kHeight) {
+        const int64_t rows = std::min(kHeight, m_ - i);
+        const Element* a = a_ + i * a_strides_.row + l * a_strides_.column;
+        if (!a_in_place_) Pack(a, rows, a_strides_.row, depth, a_strides_.column, kernel_.rows, 1, packed_a_);
+        MultiplyBlock(a, rows, b, columns, depth, c + i * ldc, ldc, l > 0);
+      }
+    }
+  }
+
+  void PackB(const Element* b, int64_t columns, int64_t depth, T* to) const {
+    if (b_strides_.column == 1)
+      kernel_.pack_rows(b, columns, depth, b_strides_.row, strip_, to);
+    else
+      Pack(b, columns, b_strides_.column, depth, b_strides_.row, strip_, kernel_.lanes, to);
+  }
+
+  Strip<T> StripOfA(const Element* a, int64_t row, int64_t rows, int64_t steps) const {
+    if (a_in_place_)
+      return {reinterpret_cast<const T*>(a + row * a_strides_.row), a_strides_.row / kLength, a_strides_.column};
+    return {packed_a_ + row * steps, 1, rows};
+  }
+  // `width`: of whole vectors. Columns that do not fill them are packed in any case.
+  Strip<T> StripOfB(const Element* b, int64_t column, int64_t columns, int64_t width, int64_t depth) const {
+    if constexpr (std::is_same_v<T, Element>) {
+      if (b_in_place_) {
+        if (columns == width) return {b + column, 1, b_strides_.row};
+        PackB(b + column, columns, depth, packed_b_);
+        return {packed_b_, 1, width};
+      }
+    }
+    return {packed_b_ + column * Steps(depth), 1, width};
+  }
+
+  void MultiplyBlock(const Element* a, int64_t rows, const Element* b, int64_t columns, int64_t depth, Sum* c,
+                     int64_t ldc, bool accumulate) const {
+    const int64_t steps = Steps(depth);
+    for (int64_t j = 0; j < columns; j += strip_) {
+      const int64_t filled = std::min(strip_, columns - j), width = RoundUp(filled, kernel_.lanes);
+      const Strip<T> strip_b = StripOfB(b, j, filled, width, depth);
+      for (int64_t i = 0; i < rows; i += kernel_.rows) {
+        const int64_t tile_rows = std::min(kernel_.rows, rows - i);
+        const Tile<T> tile = kernel_.tile(tile_rows, width / kernel_.lanes);
+        const Strip<T> strip_a = StripOfA(a, i, tile_rows, steps);
+        Sum* to = c + i * ldc + j;
+        if (filled == width) {
+          tile(steps, strip_a.first, strip_a.across, strip_a.step, strip_b.first, strip_b.step, to, ldc, accumulate);
+          continue;
+        }
+        Sum edge[kLargestTile];
+        tile(steps, strip_a.first, strip_a.across, strip_a.step, strip_b.first, strip_b.step, edge, width, false);
+        for (int64_t r = 0; r < tile_rows; ++r) {
+          for (int64_t s = 0; s < filled; ++s) {
+            const Sum sum = edge[r * width + s];
+            to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
+          }
         }
       }
     }
   }
-}
 
-template <typename T, typename Element, typename Sum>
-absl::Status MultiplyIn(const TileKernel<T>& tile, int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides,
-                        const Element* b, Strides b_strides, Sum* c, int64_t ldc) {
-  const int64_t depth = std::min(k, kDepth), height = RoundUp(std::min(m, kHeight), tile.rows),
-                width = RoundUp(std::min(n, kWidth), tile.columns());
-  // Reused by the thread's next product.
-  thread_local AlignedBuffer space;
-  const int64_t bytes = (height + width) * depth * static_cast<int64_t>(sizeof(T));
-  if (space.size() < bytes) {
-    space = AlignedBuffer();
-    HILO_ASSIGN_OR_RETURN(space, AlignedBuffer::Create(bytes));
-  }
-  T* packed_b = reinterpret_cast<T*>(space.data());
-  T* packed_a = packed_b + width * depth;
-  for (int64_t j = 0; j < n; j += kWidth) {
-    const int64_t columns = std::min(kWidth, n - j);
-    for (int64_t l = 0; l < k; l += kDepth) {
-      const int64_t section = std::min(kDepth, k - l), steps = RoundUp(section, Step<T>::kLength) / Step<T>::kLength;
-      Pack(b + l * b_strides.row + j * b_strides.column, columns, b_strides.column, section, b_strides.row,
-           tile.columns(), tile.lanes, packed_b);
-      for (int64_t i = 0; i < m; i += kHeight) {
-        const int64_t rows = std::min(kHeight, m - i);
-        Pack(a + i * a_strides.row + l * a_strides.column, rows, a_strides.row, section, a_strides.column, tile.rows,
-             tile.rows, packed_a);
-        MultiplyPacked(tile, rows, columns, steps, packed_a, packed_b, c + i * ldc + j, ldc, l > 0);
-      }
-    }
-  }
-  return absl::OkStatus();
+  const Kernel<T, Element> kernel_;
+  const int64_t m_, n_, k_;
+  const Element *const a_, *const b_;
+  const Strides a_strides_, b_strides_;
+  bool a_in_place_ = false, b_in_place_ = false;
+  int64_t strip_, depth_, most_steps_, width_;  // of a tile's columns, a section, in steps, and a block of columns
+  T *packed_a_ = nullptr, *packed_b_ = nullptr;
+};
+
+template <typename T, typename Element, typename Result>
+absl::Status MultiplyIn(const Kernel<T, Element>& kernel, int64_t m, int64_t n, int64_t k, const Element* a,
+                        Strides a_strides, const Element* b, Strides b_strides, Result* c, int64_t ldc) {
+  return Product<T, Element>(kernel, m, n, k, a, a_strides, b, b_strides).Run(c, ldc);
 }
 
 }  // namespace
 
-template <typename T>
+template <typename T, typename Result>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
-                      T* c, int64_t ldc) {
-  return MultiplyIn(HostTile<T>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
+                      Result* c, int64_t ldc) {
+  const auto multiply = [&](const auto& kernel) {
+    return MultiplyIn(kernel, m, n, k, a, a_strides, b, b_strides, c, ldc);
+  };
+  if constexpr (std::is_same_v<T, BFloat16Bits>) {
+#if defined(__x86_64__)
+    if (HasBFloat16Pairs()) return multiply(avx512bf16::KernelOf<BFloat16Pair, T>());
+#endif
+    return multiply(HostKernel<float, T>());
+  } else if constexpr (std::is_same_v<T, Result>) {
+    return multiply(HostKernel<T, T>());
+  } else {
+    return multiply(HostKernel<Int16Pair, T>());
+  }
 }
 
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, Strides a_strides, const int8_t* b,
-                      Strides b_strides, uint32_t* c, int64_t ldc) {
-  return MultiplyIn(HostTile<Int16Pair>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
-}
-
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const int16_t* a, Strides a_strides, const int16_t* b,
-                      Strides b_strides, uint32_t* c, int64_t ldc) {
-  return MultiplyIn(HostTile<Int16Pair>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
-}
-
-absl::Status Multiply(int64_t m, int64_t n, int64_t k, const BFloat16Bits* a, Strides a_strides, const BFloat16Bits* b,
-                      Strides b_strides, float* c, int64_t ldc) {
-  const TileKernel<BFloat16Pair>* const tile = BFloat16Tile();
-  return tile != nullptr ? MultiplyIn(*tile, m, n, k, a, a_strides, b, b_strides, c, ldc)
-                         : MultiplyIn(HostTile<float>(), m, n, k, a, a_strides, b, b_strides, c, ldc);
-}
-
-template absl::Status Multiply<float>(int64_t, int64_t, int64_t, const float*, Strides, const float*, Strides, float*,
-                                      int64_t);
-template absl::Status Multiply<uint32_t>(int64_t, int64_t, int64_t, const uint32_t*, Strides, const uint32_t*, Strides,
-                                         uint32_t*, int64_t);
-template absl::Status Multiply<double>(int64_t, int64_t, int64_t, const double*, Strides, const double*, Strides,
-                                       double*, int64_t);
+#define HILO_GEMM_MULTIPLY(T, Result)                                                                                 \
+  template absl::Status Multiply<T, Result>(int64_t, int64_t, int64_t, const T*, Strides, const T*, Strides, Result*, \
+                                            int64_t);
+HILO_GEMM_MULTIPLY(float, float)
+HILO_GEMM_MULTIPLY(double, double)
+HILO_GEMM_MULTIPLY(uint32_t, uint32_t)
+HILO_GEMM_MULTIPLY(int8_t, uint32_t)
+HILO_GEMM_MULTIPLY(int16_t, uint32_t)
+HILO_GEMM_MULTIPLY(BFloat16Bits, float)
+HILO_GEMM_MULTIPLY(BFloat16Bits, BFloat16Bits)
+HILO_GEMM_MULTIPLY(Complex<float>, Complex<float>)
+HILO_GEMM_MULTIPLY(Complex<double>, Complex<double>)
+#undef HILO_GEMM_MULTIPLY
 
 }  // namespace hilo::cpu::gemm

@@ -1,6 +1,6 @@
-// Library products: calls on blocks of rows and columns, which threads share. The products in f32 are the library's,
-// those in f64, bf16 and integers in gemm/; narrower numbers become such a product in f32, s8 or s16
-// (hlo/passes/expand/dot.cc). Few rows times many weights are loops that read the weights as streams. Where the rows of
+// Library products: calls on blocks of rows and columns, which threads share. Large products in f32 are the library's,
+// others those of gemm/; narrower numbers become such a product in f32, s8 or s16 (hlo/passes/expand/dot.cc). Few rows
+// times many weights that are computed or transposed are loops that read the weights as streams. Where the rows of
 // both factors are contiguous, lanes add them up (reduce_kernel.cc). All other dots are loops: each result element adds
 // up its products in order, with the lanes along the minor-most dimension of the result; several rows of vectors
 // together, if there are rows.
@@ -20,6 +20,11 @@
 namespace hilo::cpu {
 
 namespace {
+
+// A type of the size of an element in memory.
+llvm::Type* ElementBytes(llvm::LLVMContext& context, PrimitiveType type) {
+  return llvm::ArrayType::get(llvm::Type::getInt8Ty(context), static_cast<uint64_t>(PrimitiveTypeByteSize(type)));
+}
 
 // Returns the address of the first element of an array, or of a contiguous view of one (hlo/analysis/contiguous_view.h)
 // inside a fusion.
@@ -49,8 +54,7 @@ absl::StatusOr<llvm::Value*> PointerToView(FunctionEmitter& f, const HloInstruct
     view = view->operand(0);
   }
   if (view->parent()->IsFusion()) view = view->parent()->fusion_instruction()->operand(view->parameter_number());
-  return b.CreateInBoundsGEP(codegen::MemoryType(b.getContext(), view->shape().element_type()), f.PointerTo(view),
-                             offset);
+  return b.CreateInBoundsGEP(ElementBytes(b.getContext(), view->shape().element_type()), f.PointerTo(view), offset);
 }
 
 // Stores the sums of the terms from `first` on, or adds them to those of the terms before, which the result has.
@@ -95,8 +99,8 @@ absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
   HILO_ASSIGN_OR_RETURN(llvm::Value * lhs, PointerToView(f, dot->operand(0)));
   HILO_ASSIGN_OR_RETURN(llvm::Value * rhs, PointerToView(f, dot->operand(1)));
   llvm::Value* out = f.PointerTo(kernel.instruction);
-  llvm::Type* element = codegen::MemoryType(b.getContext(), dot->operand(0)->shape().element_type());
-  llvm::Type* sum = codegen::MemoryType(b.getContext(), dot->shape().element_type());
+  llvm::Type* element = ElementBytes(b.getContext(), dot->operand(0)->shape().element_type());
+  llvm::Type* sum = ElementBytes(b.getContext(), dot->shape().element_type());
   const auto end_of = [&](llvm::Value* first, int64_t size, int64_t all) {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(size), b.CreateSub(b.getInt64(all), first));
   };

@@ -29,11 +29,17 @@ struct Gemm {
 // Returns the product that the library can read in place, if the dot is one.
 std::optional<Gemm> GemmOf(const HloInstruction& dot);
 
-// Returns the runtime function for the element types; null if there is none.
+// Returns true if the tiles of gemm/ compute the product, false if it is the library's.
+bool IsTileProduct(const HloInstruction& dot);
+
+// Returns the runtime function that computes the product; null if there is none for the element types.
 const char* GemmSymbol(const HloInstruction& dot);
 
 // Returns true for matrix products large enough for a library call, whose operands the library can read in place.
 bool IsLibraryDot(const HloInstruction& dot);
+// Returns true for those that the library computes as fast as streams, if few rows are multiplied with weights that are
+// in memory.
+bool IsLibraryStream(const HloInstruction& dot);
 // Returns true if both factors are floats narrower than F32 and the result is no wider than F32.
 bool HasNarrowOperands(const HloInstruction& dot);
 // Returns true for products of narrower floats or integers that would be library dots with other types of operands or

@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
@@ -28,31 +29,49 @@ constexpr int64_t kFewRows = 64;
 constexpr int64_t kRowMultiple = 8, kColumnMultiple = 48;
 // So many calls are enough for threads to share. Fewer are divided into calls of this many products at least.
 constexpr int64_t kManyCalls = 8;
-constexpr double kLeastProducts = 4e6;
+constexpr double kLeastProducts = 4e6, kLeastOfTiles = 5e5;  // of the library, of our own tiles
+// Calls for few rows, whose weights are read in place, as streams: longer ones are read faster. f32[2,4096] times
+// f32[4096,4096] in calls of 256 columns 2.6 ms, of 512 2.1, of 1024 1.8, of 2048 1.7.
+constexpr int64_t kFewRowCalls = 4;
+// Columns of a stream, as processors prefetch along rows.
+constexpr int64_t kStreamPart = 2048, kLeastStreamPart = 512;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
 constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
+// The same for products of wide numbers among few calls, whose packed columns fill a cache earlier. f64[400,400] times
+// f64[400,400] in calls of 56 x 400 1.42 ms, of 104 x 200 1.22, of 200 x 96 1.21.
+constexpr int64_t kMinWidePanel = 96;
 
 // Returns the size, a multiple of `unit` or all of `size`, of the parts if `size` is divided into `parts` at most.
 int64_t PartSize(int64_t size, int64_t parts, int64_t unit) {
   return std::min(size, CeilDiv(CeilDiv(size, parts), unit) * unit);
 }
 
-KernelConfig ChooseLibraryDot(const Gemm& gemm) {
+KernelConfig ChooseLibraryDot(const HloInstruction& dot) {
+  const Gemm gemm = *GemmOf(dot);
+  const PrimitiveType type = dot.shape().element_type();
   int64_t block = gemm.m >= 2 * kRowBlock ? kRowBlock : gemm.m;
   // The columns of one call, between which cancellation is polled.
   const double column_products = static_cast<double>(block) * static_cast<double>(gemm.k);
   int64_t panel = std::min(
       gemm.n, std::max(kMinPanel, static_cast<int64_t>(kPanelProducts / column_products) / kMinPanel * kMinPanel));
   const double products = static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
-                          static_cast<double>(gemm.k);
-  const auto wanted = static_cast<int64_t>(std::min<double>(kManyCalls, products / kLeastProducts));
+                          static_cast<double>(gemm.k) * (IsComplexType(type) ? 4 : 1);
+  const int64_t least_panel = PrimitiveTypeBitWidth(type) > 32 ? kMinWidePanel : kMinPanel;
+  const double least_products = IsTileProduct(dot) ? kLeastOfTiles : kLeastProducts;
+  const auto wanted = static_cast<int64_t>(std::min<double>(kManyCalls, products / least_products));
   const auto calls = [&] { return gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel); };
-  if (gemm.m < kFewRows && gemm.batch < kManyCalls) panel = std::min(panel, kMinPanel);
+  const bool streams = gemm.m <= gemm::kFewRows && !gemm.b.transposed;
+  if (streams) {
+    panel =
+        std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kLeastStreamPart, kStreamPart));
+  } else if (gemm.m < kFewRows && gemm.batch < kManyCalls) {
+    panel = std::min(panel, kMinPanel);
+  }
   // By columns first: a call reads and packs its columns of the right side once for all of its rows.
-  if (calls() < wanted) {
+  if (calls() < wanted && !streams) {
     const int64_t panels = CeilDiv(gemm.n, panel);
-    const int64_t most = std::max(panels, gemm.n / kMinPanel);
+    const int64_t most = std::max(panels, gemm.n / least_panel);
     panel = std::min(panel, PartSize(gemm.n, std::min(most, CeilDiv(wanted * panels, calls())), kColumnMultiple));
   }
   const int64_t least_rows = calls() == 1 ? kFewRows / 2 : kFewRows;
@@ -74,8 +93,10 @@ constexpr int64_t kTileColumns = 2, kTileRows = 8;
 // Rows of a part, unless there are enough products in the batch to share among threads.
 constexpr int64_t kTiledRows = 64, kManyTiled = 16;
 
-// Multiply-adds of a product above which the library, whose code is compiled already, is as fast as tiles.
-constexpr double kTiledWork = 1 << 21;
+// Multiply-adds of a product from which the library, whose code is compiled already, is as fast as tiles. Measured, on
+// two threads, as tiles and by the library, in us, f32: 1000 products of 24 x 24 x 24 169 and 348, 1000 of 32 x 32 x 32
+// 307 and 342, 16 of 50 x 40 x 60 27 and 23, 32 of 64 x 64 x 64 74 and 74.
+constexpr double kTiledWork = 1e5;
 // Columns of a product that the library computes as slowly as if they were many more, as it copies all of the left side
 // first; and products of a sum, if the columns are more than half as many and F32. Measured with the library and as
 // tiles, on two threads, in us: f32[100000,16] times f32[16,3] 221 and 126, f32[100000,8] times f32[8,8] 148 and 64,
@@ -137,11 +158,10 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
                       .why = "tiles of the result stay in registers"};
 }
 
-// Streams: columns of a part, as processors prefetch along rows; rows of weights that are read together, fewer if the
+// Streams: rows of weights that are read together, fewer if the
 // product has few rows; and rows of a tile, the factors of which stay in registers. Measured, s8[4096,4096] weights of
 // f32[8,4096]: tiles of 4 rows 1.4 ms, of 8 rows 1.7; parts of 256 columns 1.8; blocks of 16 rows 1.6
 // (f32[16,4096]: 3.4, blocks of 8 rows 4.8).
-constexpr int64_t kStreamPart = 2048, kLeastStreamPart = 512;
 constexpr int64_t kStreamBlock = 8, kLargeStreamBlock = 16, kFewStreamRows = 8;
 constexpr int64_t kStreamTiles[] = {5, 4, 3, 2};
 
@@ -295,8 +315,8 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
                                        const NumericOptions& numerics) {
   const HloInstruction& dot = *HeroOf(&instruction);
   // Only streams have other producers than views fused into them.
-  if (!numerics.strict && (IsStreamDot(dot) || (!IsDotOfViews(instruction) && CanStream(dot))))
-    return ChooseStreamDot(dot, target);
+  const bool streams = IsDotOfViews(instruction) ? IsStreamDot(dot) && !IsLibraryStream(dot) : CanStream(dot);
+  if (!numerics.strict && streams) return ChooseStreamDot(dot, target);
   HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseLoop(instruction, target));
   if (!IsDotOfViews(instruction)) {
     absl::StrAppend(&config.why, "; a fused dot");
@@ -308,7 +328,7 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
   if (std::optional<KernelConfig> tiled = ChooseTiledDot(dot, config, target, numerics)) {
     if (!may_call || TilesBeatLibrary(dot, tiled->width, target)) return *std::move(tiled);
   }
-  if (may_call) return ChooseLibraryDot(*GemmOf(dot));
+  if (may_call) return ChooseLibraryDot(dot);
   if (&dot == &instruction && config.width == 1 && !numerics.strict) {
     if (std::optional<KernelConfig> lanes = ChooseLanesOfTerms(dot, target)) return *std::move(lanes);
   }

@@ -14,6 +14,8 @@ extern "C" {
 // dense. Runs on the calling thread. Returns a HiloStatus.
 int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
                           const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
+int32_t hilo_cpu_gemm_tiles_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
+                                const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
 int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
                           const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc);
 int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
@@ -22,6 +24,12 @@ int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64
                          const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
                            const uint16_t* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
+int32_t hilo_cpu_gemm_bf16_rounded(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
+                                   const uint16_t* b, int64_t ldb, int64_t transpose_b, uint16_t* c, int64_t ldc);
+int32_t hilo_cpu_gemm_c64(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
+                          const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc);
+int32_t hilo_cpu_gemm_c128(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
+                           const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc);
 int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
                           const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <complex>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -11,6 +12,9 @@
 
 namespace hilo::cpu::gemm {
 namespace {
+
+template <typename T>
+constexpr bool kIsComplex = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
 
 // Small whole numbers, whose products and sums are exact in every type, so that any order of adding up gives the same.
 template <typename T>
@@ -21,6 +25,9 @@ std::vector<T> Numbers(int64_t count, uint32_t seed) {
     const int number = static_cast<int>(seed >> 28) - 8;
     if constexpr (std::is_same_v<T, BFloat16Bits>) {
       value = static_cast<T>(std::bit_cast<uint16_t>(bfloat16(static_cast<float>(number))));
+    } else if constexpr (kIsComplex<T>) {
+      seed = seed * 1664525 + 1013904223;
+      value = {static_cast<decltype(value.real)>(number), static_cast<decltype(value.real)>(seed >> 28)};
     } else {
       value = static_cast<T>(number);
     }
@@ -28,35 +35,47 @@ std::vector<T> Numbers(int64_t count, uint32_t seed) {
   return values;
 }
 
-template <typename Sum, typename T>
-Sum Widened(T value) {
+// A type with the operators of numbers, for sums that are exact.
+template <typename T>
+auto Exact(T value) {
   if constexpr (std::is_same_v<T, BFloat16Bits>) {
-    return static_cast<Sum>(std::bit_cast<bfloat16>(static_cast<uint16_t>(value)));
+    return static_cast<float>(std::bit_cast<bfloat16>(static_cast<uint16_t>(value)));
+  } else if constexpr (kIsComplex<T>) {
+    return std::complex<double>(value.real, value.imag);
   } else {
-    return Sum(value);
+    return value;
   }
+}
+template <typename Result, typename Sum>
+auto Rounded(Sum sum) {
+  if constexpr (std::is_same_v<Result, BFloat16Bits>)
+    return static_cast<float>(static_cast<bfloat16>(sum));
+  else
+    return sum;
 }
 
 // Element types x sizes around the tiles, sections and blocks.
 class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
  protected:
-  template <typename T, typename Sum = T>
+  template <typename T, typename Result = T>
   void Check(bool transpose_a, bool transpose_b) {
+    using Sum = std::conditional_t<std::is_same_v<Result, uint32_t>, uint32_t, decltype(Exact(Result()))>;
     const auto [m, n, k] = GetParam();
     const std::vector<T> a = Numbers<T>(int64_t{m} * k, 1), b = Numbers<T>(int64_t{k} * n, 2);
     const Strides a_strides = transpose_a ? Strides{1, m} : Strides{k, 1},
                   b_strides = transpose_b ? Strides{1, k} : Strides{n, 1};
     const int64_t ldc = n + 3;
-    std::vector<Sum> c(static_cast<size_t>(m * ldc), Sum(77));
+    const Result untouched = Numbers<Result>(1, 3)[0];
+    std::vector<Result> c(static_cast<size_t>(m * ldc), untouched);
     ASSERT_TRUE(Multiply(m, n, k, a.data(), a_strides, b.data(), b_strides, c.data(), ldc).ok());
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
-        Sum sum = j < n ? Sum(0) : Sum(77);  // what lies behind a row is not touched
+        auto sum = j < n ? Sum() : Exact(untouched);  // what lies behind a row is not touched
         for (int64_t l = 0; j < n && l < k; ++l)
-          sum += Widened<Sum>(a[i * a_strides.row + l * a_strides.column]) *
-                 Widened<Sum>(b[l * b_strides.row + j * b_strides.column]);
-        ASSERT_EQ(c[i * ldc + j], sum) << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed "
-                                       << transpose_a << transpose_b;
+          sum += static_cast<Sum>(Exact(a[i * a_strides.row + l * a_strides.column])) *
+                 static_cast<Sum>(Exact(b[l * b_strides.row + j * b_strides.column]));
+        ASSERT_EQ(Exact(c[i * ldc + j]), Rounded<Result>(sum)) << i << ", " << j << " of " << m << " x " << n << " x "
+                                                               << k << " transposed " << transpose_a << transpose_b;
       }
     }
   }
@@ -71,6 +90,9 @@ TEST_P(GemmTest, EveryTypeAndOrder) {
       Check<int16_t, uint32_t>(transpose_a, transpose_b);
       Check<int8_t, uint32_t>(transpose_a, transpose_b);
       Check<BFloat16Bits, float>(transpose_a, transpose_b);
+      Check<BFloat16Bits, BFloat16Bits>(transpose_a, transpose_b);
+      Check<Complex<float>>(transpose_a, transpose_b);
+      Check<Complex<double>>(transpose_a, transpose_b);
     }
   }
 }
@@ -78,7 +100,8 @@ TEST_P(GemmTest, EveryTypeAndOrder) {
 INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
                          ::testing::Values(std::tuple(1, 1, 1), std::tuple(8, 24, 7), std::tuple(9, 49, 255),
                                            std::tuple(130, 50, 257), std::tuple(3, 1010, 40), std::tuple(257, 25, 600),
-                                           std::tuple(64, 1056, 300)));
+                                           std::tuple(64, 1056, 300), std::tuple(4, 530, 300), std::tuple(2, 77, 70),
+                                           std::tuple(7, 64, 64), std::tuple(150, 10, 512)));
 
 }  // namespace
 }  // namespace hilo::cpu::gemm
