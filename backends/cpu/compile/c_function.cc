@@ -204,9 +204,11 @@ absl::Status ChooseSelfContainedKernels(HloModule* module, const CompileOptions&
         instruction->set_kernel(std::move(own));
         kernel = KernelOf(*instruction);
       }
-      if (kernel->kind == KernelKind::kLibraryConvolution) {  // of the same plan
+      // Of the same plan.
+      if (kernel->kind == KernelKind::kLibraryConvolution || kernel->kind == KernelKind::kLibraryTranspose) {
         KernelConfig own = *kernel;
-        own.kind = KernelKind::kConvolution;
+        own.kind =
+            kernel->kind == KernelKind::kLibraryConvolution ? KernelKind::kConvolution : KernelKind::kTiledTranspose;
         instruction->set_kernel(std::move(own));
         kernel = KernelOf(*instruction);
       }

@@ -95,4 +95,13 @@ llvm::FunctionCallee ProgramEmitter::Runtime(llvm::Module* module, absl::string_
   return module->getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
 }
 
+llvm::Constant* ProgramEmitter::Numbers(llvm::Module* module, absl::Span<const uint64_t> numbers) {
+  llvm::Constant* array =
+      llvm::ConstantDataArray::get(module->getContext(), llvm::ArrayRef(numbers.data(), numbers.size()));
+  auto* constant = new llvm::GlobalVariable(*module, array->getType(), /*isConstant=*/true,
+                                            llvm::GlobalValue::PrivateLinkage, array, "numbers");
+  constant->setAlignment(llvm::Align(8));
+  return constant;
+}
+
 }  // namespace hilo::cpu

@@ -42,7 +42,9 @@ int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
   const int64_t body = BodyCodeSize(instruction);
   if (elements <= 1) return body + 2;
   const KernelConfig* kernel = KernelOf(instruction);
-  if (kernel != nullptr && kernel->kind == KernelKind::kLibraryConvolution) return 20;
+  if (kernel != nullptr &&
+      (kernel->kind == KernelKind::kLibraryConvolution || kernel->kind == KernelKind::kLibraryTranspose))
+    return 20;
   if (instruction.opcode() == HloOpcode::kConvolution) return 300;
   if (kernel != nullptr && kernel->kind == KernelKind::kUnrolled) {
     if (!by_elements) return 2 * (body + 2);

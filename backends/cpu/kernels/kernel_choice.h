@@ -25,6 +25,7 @@
 //   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
 //   sum
 //                        or 0}
+//   library-transpose    as tiled-transpose, in tiles that were compiled with Hilo, of the same tile
 //   arg-reduction        argmax and argmin along a row, {accumulators}
 //   prefix-scan-columns  lanes are adjacent columns, {columns of a part, running values on the stack}, or {} for all in
 //                        registers

@@ -106,11 +106,7 @@ absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kerne
         absl::MakeConstSpan(kernel.config.tile).subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
     const std::optional<convolution::Loops> loops = LibraryLoopsOf((*phases)[p], plan, type, f.context().target());
     HILO_RET_CHECK(loops.has_value());
-    const auto words = std::bit_cast<Numbers>(*loops);
-    llvm::Constant* numbers = llvm::ConstantDataArray::get(b.getContext(), llvm::ArrayRef(words.data(), words.size()));
-    auto* constant = new llvm::GlobalVariable(*module, numbers->getType(), /*isConstant=*/true,
-                                              llvm::GlobalValue::PrivateLinkage, numbers, "loops");
-    constant->setAlignment(llvm::Align(8));
+    llvm::Constant* constant = ProgramEmitter::Numbers(module, std::bit_cast<Numbers>(*loops));
     // The units of [begin, end) that belong to the phase.
     const int64_t units = UnitsOf((*phases)[p], plan).count;
     const auto mine = [&](llvm::Value* unit) -> llvm::Value* {

@@ -17,6 +17,7 @@
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/library_transpose.h"
 #include "backends/cpu/kernels/row_blocks.h"
 #include "backends/cpu/kernels/row_segments.h"
 #include "backends/cpu/kernels/transposed_reads.h"
@@ -128,11 +129,16 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   const int64_t most = strips > 1 ? kTileColumns : kTableRows;
   const int64_t block = strips < kFewRows && columns >= 2 * most ? most : columns;
   const bool unrolls_rows = CodeSize(*loop.instruction, /*by_elements=*/false) <= kUnrolledRowsCode;
-  return KernelConfig{.kind = KernelKind::kTiledTranspose,
+  KernelConfig config{.kind = KernelKind::kTiledTranspose,
                       .width = width,
                       .tile = {block, unrolls_rows ? 1 : 0},
                       .parts = strips * CeilDiv(columns, block),
                       .why = "operands are contiguous along another dimension"};
+  if (LibraryLoopsOf(*loop.instruction, config, target)) {
+    config.kind = KernelKind::kLibraryTranspose;
+    absl::StrAppend(&config.why, ", in tiles of the library");
+  }
+  return config;
 }
 
 KernelConfig RowBlocksKernel(const LoopResults& loop, const RowBlocks& blocks) {

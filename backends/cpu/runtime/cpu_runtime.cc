@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "backends/cpu/runtime/workspace.h"
+#include "backends/cpu/transpose/transpose_loops.h"
 #include "hilo/host.h"
 
 #ifdef HILO_HAVE_ONEDNN
@@ -181,6 +182,10 @@ int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loop
   return Convolve(context, loops, lhs, rhs, out, begin, end);
 }
 
+void hilo_cpu_transpose(const void* loops, const void* operand, void* result, int64_t begin, int64_t end) {
+  hilo::cpu::transpose::Run(*static_cast<const hilo::cpu::transpose::Loops*>(loops), operand, result, begin, end);
+}
+
 }  // extern "C"
 
 namespace hilo::cpu {
@@ -199,6 +204,7 @@ absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
       {"hilo_cpu_gemm_c128", reinterpret_cast<void*>(&hilo_cpu_gemm_c128)},
       {"hilo_cpu_convolution_f32", reinterpret_cast<void*>(&hilo_cpu_convolution_f32)},
       {"hilo_cpu_convolution_f64", reinterpret_cast<void*>(&hilo_cpu_convolution_f64)},
+      {"hilo_cpu_transpose", reinterpret_cast<void*>(&hilo_cpu_transpose)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
   };
   return symbols;

@@ -1,0 +1,32 @@
+// The tiles of transpose_loops.h, compiled once per instruction set.
+#ifndef HILO_BACKENDS_CPU_TRANSPOSE_TRANSPOSE_KERNELS_H_
+#define HILO_BACKENDS_CPU_TRANSPOSE_TRANSPOSE_KERNELS_H_
+
+#include <cstdint>
+
+namespace hilo::cpu::transpose {
+
+// Transposes `strips` strips of `columns` columns, at least as many as a vector has lanes, of that many rows, which are
+// adjacent in the operand. Columns of the operand are `column` elements apart; rows of the result begin at `rows`, if
+// it is not null and there is one strip, else they are `row` elements apart.
+template <typename T>
+using StripsKernel = void (*)(const T* operand, int64_t column, T* result, const int64_t* rows, int64_t row,
+                              int64_t columns, int64_t strips);
+
+#if defined(__x86_64__)
+// In vectors of 32 bytes, and of 64.
+#define HILO_TRANSPOSE_KERNELS(instructions)                                                               \
+  namespace instructions {                                                                                 \
+  void Strips(const uint32_t* operand, int64_t column, uint32_t* result, const int64_t* rows, int64_t row, \
+              int64_t columns, int64_t strips);                                                            \
+  void Strips(const uint64_t* operand, int64_t column, uint64_t* result, const int64_t* rows, int64_t row, \
+              int64_t columns, int64_t strips);                                                            \
+  }
+HILO_TRANSPOSE_KERNELS(avx2)
+HILO_TRANSPOSE_KERNELS(avx512)
+#undef HILO_TRANSPOSE_KERNELS
+#endif
+
+}  // namespace hilo::cpu::transpose
+
+#endif  // HILO_BACKENDS_CPU_TRANSPOSE_TRANSPOSE_KERNELS_H_

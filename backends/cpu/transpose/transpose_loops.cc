@@ -1,0 +1,82 @@
+#include "backends/cpu/transpose/transpose_loops.h"
+
+#include <algorithm>
+
+#include "backends/cpu/transpose/transpose_kernels.h"
+
+namespace hilo::cpu::transpose {
+namespace {
+
+constexpr int64_t kMostLanes = 16;
+
+template <typename T>
+StripsKernel<T> KernelOf(const Loops& loops) {
+#if defined(__x86_64__)
+  return loops.vector_bytes == 64 ? StripsKernel<T>(avx512::Strips) : StripsKernel<T>(avx2::Strips);
+#else
+  return nullptr;  // other processors have no such vectors
+#endif
+}
+
+// Stores where `count` rows from `first` on begin in the result.
+void RowsFrom(const Loops& loops, int64_t first, int64_t count, int64_t* rows) {
+  int64_t index[Loops::kMostRowDimensions], at = 0;
+  for (int64_t d = loops.row_dimensions - 1; d >= 0; --d) {
+    index[d] = first % loops.of_rows[d].count;
+    first /= loops.of_rows[d].count;
+    at += index[d] * loops.of_rows[d].result;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    rows[i] = at;
+    for (int64_t d = loops.row_dimensions - 1; d >= 0; --d) {
+      const Dimension& dimension = loops.of_rows[d];
+      at += dimension.result;
+      if (++index[d] < dimension.count) break;
+      at -= dimension.count * dimension.result;
+      index[d] = 0;
+    }
+  }
+}
+
+template <typename T>
+void RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, int64_t end) {
+  const StripsKernel<T> kernel = KernelOf<T>(loops);
+  const int64_t width = loops.vector_bytes / static_cast<int64_t>(sizeof(T));
+  const int64_t strips = (loops.rows + width - 1) / width, blocks = (loops.columns + loops.block - 1) / loops.block;
+  int64_t rows[kMostLanes];
+  const bool is_strided = loops.row_dimensions == 1;
+  const int64_t row_stride = is_strided ? loops.of_rows[0].result : 0;
+  for (int64_t unit = begin; unit < end;) {
+    int64_t strip = unit % strips, rest = unit / strips;
+    const int64_t column = rest % blocks * loops.block, columns = std::min(loops.block, loops.columns - column);
+    rest /= blocks;
+    const T* from = operand + column * loops.column;
+    T* to = result + column;
+    for (int64_t d = loops.outer_count - 1; d >= 0; --d) {
+      const Dimension& outer = loops.outer[d];
+      from += rest % outer.count * outer.operand;
+      to += rest % outer.count * outer.result;
+      rest /= outer.count;
+    }
+    while (strip < strips && unit < end) {
+      // The last strip overlaps the one before.
+      const int64_t row = std::min(strip * width, loops.rows - width);
+      const int64_t count = is_strided ? std::clamp<int64_t>(loops.rows / width - strip, 1, end - unit) : 1;
+      if (!is_strided) RowsFrom(loops, row, width, rows);
+      kernel(from + row, loops.column, to + row * row_stride, is_strided ? nullptr : rows, row_stride, columns, count);
+      strip += count;
+      unit += count;
+    }
+  }
+}
+
+}  // namespace
+
+void Run(const Loops& loops, const void* operand, void* result, int64_t begin, int64_t end) {
+  if (loops.element_bytes == 8)
+    RunUnits(loops, static_cast<const uint64_t*>(operand), static_cast<uint64_t*>(result), begin, end);
+  else
+    RunUnits(loops, static_cast<const uint32_t*>(operand), static_cast<uint32_t*>(result), begin, end);
+}
+
+}  // namespace hilo::cpu::transpose

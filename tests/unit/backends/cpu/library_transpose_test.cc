@@ -1,0 +1,81 @@
+// Transposes by tiles that were compiled with Hilo give the interpreter's bits.
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/cpu/compile/cpu_compiler.h"
+#include "gtest/gtest.h"
+#include "hilo/client.h"
+#include "hlo/text/hlo_parser.h"
+#include "tests/fuzz/random_numbers.h"
+
+namespace hilo {
+namespace {
+
+using fuzz::Random;
+
+std::unique_ptr<Client> ClientOf(const std::string& platform) {
+  ClientOptions options;
+  options.platform = platform;
+  return *Client::Create(options);
+}
+
+// Arrays of two to five dimensions, of which some are as long as vectors.
+std::string RandomTranspose(Random& random) {
+  const int64_t rank = 2 + random.Below(4);
+  std::vector<int64_t> sizes, permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  for (int64_t d = rank - 1; d > 0; --d) std::swap(permutation[d], permutation[random.Below(d + 1)]);
+  for (int64_t d = 0; d < rank; ++d) {
+    const bool is_long = d == rank - 1 || d == permutation[rank - 1];
+    sizes.push_back(!is_long            ? 1 + random.Below(3)
+                    : random.Chance(50) ? 16 * (1 + random.Below(20))
+                                        : 4 + random.Below(70));
+  }
+  std::vector<int64_t> result;
+  for (const int64_t d : permutation) result.push_back(sizes[d]);
+  static constexpr const char* kTypes[] = {"f32", "s32", "f64", "u64", "c64", "bf16"};
+  const std::string type = random.Of(kTypes);
+  return absl::StrCat("HloModule random\nENTRY main { x = ", type, "[", absl::StrJoin(sizes, ","),
+                      "] parameter(0)  ROOT t = ", type, "[", absl::StrJoin(result, ","),
+                      "] transpose(x), dimensions={", absl::StrJoin(permutation, ","), "} }");
+}
+
+TEST(LibraryTransposeTest, RandomTransposes_GiveTheInterpretersBits) {
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
+  std::vector<std::string> processors = {""};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) processors.push_back("x86-64-v3");
+#endif
+  int in_library = 0;
+  for (int seed = 0; seed < 150; ++seed) {
+    Random random(seed);
+    const std::string text = RandomTranspose(random);
+    auto module = ParseHloModule(text);
+    ASSERT_TRUE(module.ok()) << module.status() << "\n" << text;
+    const Shape shape = (*module)->entry_computation()->parameter_instruction(0)->shape();
+    const auto emitted = cpu::CreateCpuCompiler()->Emit(*std::move(module), {.cpu = "x86-64-v3"}, "hlo");
+    ASSERT_TRUE(emitted.ok()) << emitted.status();
+    if (absl::StrContains(*emitted, "kind=library-transpose")) ++in_library;
+    Literal numbers = *Literal::Create(Shape(F64, shape.dimensions()));
+    for (double& value : numbers.data<double>()) value = static_cast<double>(random.Below(100));
+    const Literal argument = *numbers.Convert(shape.element_type());
+    const Literal* arguments[] = {&argument};
+    const Literal expected = *(*interpreter->CompileHloText(text, {}))->ExecuteLiterals(arguments);
+    for (const std::string& processor : processors) {
+      auto executable = cpu->CompileHloText(text, {.cpu = processor});
+      ASSERT_TRUE(executable.ok()) << executable.status() << "\n" << text;
+      const auto result = (*executable)->ExecuteLiterals(arguments);
+      ASSERT_TRUE(result.ok()) << result.status();
+      const absl::Status same = CompareLiterals(expected, *result, {});
+      EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << " " << processor << "\n" << text;
+    }
+  }
+  EXPECT_GE(in_library, 25);
+}
+
+}  // namespace
+}  // namespace hilo
