@@ -394,3 +394,18 @@ def special_functions(generator, device):
 def integer_product(generator, device):
     a, b = (jnp.asarray(generator.integers(-100, 100, shape, np.int8)) for shape in ((128, 512), (512, 512)))
     return Program(lambda a, b: lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=jnp.int32), [a, b])
+
+
+@program
+def few_rows_product(generator, device):
+    return Program(lambda x, w: x @ w, [f32(generator, 4, 4096), f32(generator, 4096, 1024)])
+
+
+@program
+def bf16_product(generator, device):
+    return Program(lambda x, w: x @ w, [f32(generator, 16, 2048).astype(jnp.bfloat16), f32(generator, 2048, 2048).astype(jnp.bfloat16)])
+
+
+@program
+def complex_product(generator, device):
+    return Program(lambda a, b: a @ b, [lax.complex(f32(generator, 200, 200), f32(generator, 200, 200)) for _ in range(2)])
