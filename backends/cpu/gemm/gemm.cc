@@ -1,9 +1,8 @@
 // A tile of the result stays in registers while all products of one section of k are added. For that, both operands are
 // copied ("packed") into the order in which the tile reads them: blocks of b into strips of the tile's columns, blocks
 // of a into strips of its rows, both of which stay in the second-level cache. Read in place are rows of a that are
-// contiguous along k, and an operand that is read once or twice or is small. Tiles have as
-// many rows as there are, and as few vectors as they need; columns that do not fill vectors are packed with zeros, and
-// computed in a temporary.
+// contiguous along k, and an operand that is read once or twice or is small. Tiles have as many rows as there are, and
+// as few vectors as they need; columns that do not fill vectors are packed with zeros, and computed in a temporary.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
