@@ -166,9 +166,9 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
                       .why = "tiles of the result stay in registers"};
 }
 
-// Streams: rows of weights that are read together, fewer if the product has few rows; and rows of a tile, the factors of
-// which stay in registers. Measured, s8[4096,4096] weights of f32[8,4096]: tiles of 4 rows 1.4 ms, of 8 rows 1.7; parts
-// of 256 columns 1.8; blocks of 16 rows 1.6 (f32[16,4096]: 3.4, blocks of 8 rows 4.8).
+// Streams: rows of weights that are read together, fewer if the product has few rows; and rows of a tile, the factors
+// of which stay in registers. Measured, s8[4096,4096] weights of f32[8,4096]: tiles of 4 rows 1.4 ms, of 8 rows 1.7;
+// parts of 256 columns 1.8; blocks of 16 rows 1.6 (f32[16,4096]: 3.4, blocks of 8 rows 4.8).
 constexpr int64_t kStreamBlock = 8, kLargeStreamBlock = 16, kFewStreamRows = 8;
 constexpr int64_t kStreamTiles[] = {5, 4, 3, 2};
 
