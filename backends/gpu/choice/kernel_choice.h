@@ -7,8 +7,8 @@
 //
 // `width` is the number of adjacent elements that a thread processes together; of a tiled product, the depth of one
 // multiplication, which tensor cores make unless it is 1. `parts` is the number of parts of a reduction or scan that
-// have blocks of their own and are combined by a second launch, but for those of prefix-scan-lines. `parallel` is unused: all kernels are. `tile` by kind,
-// where `block` is the number of threads per block:
+// have blocks of their own and are combined by a second launch, but for those of prefix-scan-lines. `parallel` is
+// unused: all kernels are. `tile` by kind, where `block` is the number of threads per block:
 //
 //   attention                {block, rows of a block, keys of a strip, adjacent elements of keys, of values and, if
 //                            they are in shared memory, of queries that a thread loads (else 0), 1 if asynchronous
@@ -38,8 +38,8 @@
 //   top-k                    {block, cells of a tile}: of the first launch
 //   warp-rows[-in-order]     {block, lanes of a row}
 //
-// Others have none: copies, what sorts generate, calls of libraries, of the host and of functions on the stream, collectives, control flow;
-// fft, whose launches have a thread per element.
+// Others have none: copies, what sorts generate, calls of libraries, of the host and of functions on the stream,
+// collectives, control flow; fft, whose launches have a thread per element.
 #ifndef HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_
 #define HILO_BACKENDS_GPU_CHOICE_KERNEL_CHOICE_H_
 

@@ -264,8 +264,7 @@ class AttentionKernel : AttentionRows {
   // Ends a piece of the products: the assembler for sm_80 would read factors of later pieces into registers that lanes
   // which multiply do not have.
   void Fence() {
-    if (multiplier_.by_threads())
-      k_.WarpBarrier();
+    if (multiplier_.by_threads()) k_.WarpBarrier();
   }
 
   // Returns the exponentials of logits relative to the rows' maxima, and adds them to the sums, once those are relative
