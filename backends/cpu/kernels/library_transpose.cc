@@ -65,10 +65,11 @@ absl::Status EmitLibraryTranspose(FunctionEmitter& f, const KernelParts& kernel)
   llvm::Type *ptr = b.getPtrTy(), *i64 = b.getInt64Ty();
   const llvm::FunctionCallee callee =
       f.program().Runtime(module, "hilo_cpu_transpose",
-                          llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
+                          llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
   using Numbers = std::array<uint64_t, sizeof(transpose::Loops) / sizeof(int64_t)>;
-  b.CreateCall(callee, {ProgramEmitter::Numbers(module, std::bit_cast<Numbers>(*loops)),
-                        f.PointerTo(transpose.operand(0)), f.PointerTo(&transpose), kernel.begin, kernel.end});
+  f.ReturnIfStopped(
+      b.CreateCall(callee, {f.run_context(), ProgramEmitter::Numbers(module, std::bit_cast<Numbers>(*loops)),
+                            f.PointerTo(transpose.operand(0)), f.PointerTo(&transpose), kernel.begin, kernel.end}));
   return absl::OkStatus();
 }
 

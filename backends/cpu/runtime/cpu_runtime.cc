@@ -182,8 +182,12 @@ int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loop
   return Convolve(context, loops, lhs, rhs, out, begin, end);
 }
 
-void hilo_cpu_transpose(const void* loops, const void* operand, void* result, int64_t begin, int64_t end) {
-  hilo::cpu::transpose::Run(*static_cast<const hilo::cpu::transpose::Loops*>(loops), operand, result, begin, end);
+int32_t hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
+                           int64_t begin, int64_t end) {
+  using hilo::cpu::transpose::Loops;
+  return hilo::cpu::transpose::Run(*static_cast<const Loops*>(loops), operand, result, begin, end, context->cancelled)
+             ? HILO_OK
+             : HILO_STOPPED;
 }
 
 }  // extern "C"

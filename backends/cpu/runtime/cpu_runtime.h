@@ -41,7 +41,8 @@ int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loop
                                  double* out, int64_t begin, int64_t end);
 
 // Units [begin, end) of a transpose (transpose/transpose_loops.h).
-void hilo_cpu_transpose(const void* loops, const void* operand, void* result, int64_t begin, int64_t end);
+int32_t hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
+                           int64_t begin, int64_t end);
 
 // The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
 // HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.

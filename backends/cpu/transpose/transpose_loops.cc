@@ -8,6 +8,7 @@ namespace hilo::cpu::transpose {
 namespace {
 
 constexpr int64_t kMostLanes = 16;
+constexpr int64_t kBytesBetweenPolls = 1 << 22;  // a millisecond
 
 template <typename T>
 StripsKernel<T> KernelOf(const Loops& loops) {
@@ -39,10 +40,13 @@ void RowsFrom(const Loops& loops, int64_t first, int64_t count, int64_t* rows) {
 }
 
 template <typename T>
-void RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, int64_t end) {
+bool RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, int64_t end,
+              const volatile int32_t* cancelled) {
   const StripsKernel<T> kernel = KernelOf<T>(loops);
   const int64_t width = loops.vector_bytes / static_cast<int64_t>(sizeof(T));
   const int64_t strips = (loops.rows + width - 1) / width, blocks = (loops.columns + loops.block - 1) / loops.block;
+  const int64_t most =
+      std::max<int64_t>(1, kBytesBetweenPolls / (loops.vector_bytes * std::min(loops.block, loops.columns)));
   int64_t rows[kMostLanes];
   const bool is_strided = loops.row_dimensions == 1;
   const int64_t row_stride = is_strided ? loops.of_rows[0].result : 0;
@@ -59,24 +63,29 @@ void RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, in
       rest /= outer.count;
     }
     while (strip < strips && unit < end) {
+      if (*cancelled != 0) return false;
       // The last strip overlaps the one before.
       const int64_t row = std::min(strip * width, loops.rows - width);
-      const int64_t count = is_strided ? std::clamp<int64_t>(loops.rows / width - strip, 1, end - unit) : 1;
+      const int64_t count =
+          is_strided ? std::clamp<int64_t>(loops.rows / width - strip, 1, std::min(most, end - unit)) : 1;
       if (!is_strided) RowsFrom(loops, row, width, rows);
       kernel(from + row, loops.column, to + row * row_stride, is_strided ? nullptr : rows, row_stride, columns, count);
       strip += count;
       unit += count;
     }
   }
+  return true;
 }
 
 }  // namespace
 
-void Run(const Loops& loops, const void* operand, void* result, int64_t begin, int64_t end) {
-  if (loops.element_bytes == 8)
-    RunUnits(loops, static_cast<const uint64_t*>(operand), static_cast<uint64_t*>(result), begin, end);
-  else
-    RunUnits(loops, static_cast<const uint32_t*>(operand), static_cast<uint32_t*>(result), begin, end);
+bool Run(const Loops& loops, const void* operand, void* result, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled) {
+  const auto run = [&](auto element) {
+    using T = decltype(element);
+    return RunUnits(loops, static_cast<const T*>(operand), static_cast<T*>(result), begin, end, cancelled);
+  };
+  return loops.element_bytes == 8 ? run(uint64_t{}) : run(uint32_t{});
 }
 
 }  // namespace hilo::cpu::transpose

@@ -26,8 +26,9 @@ struct Loops {
   Dimension of_rows[kMostRowDimensions];  // in the order of the operand
 };
 
-// Computes units [begin, end).
-void Run(const Loops& loops, const void* operand, void* result, int64_t begin, int64_t end);
+// Computes units [begin, end). Polls `cancelled`: returns false if the run was stopped.
+bool Run(const Loops& loops, const void* operand, void* result, int64_t begin, int64_t end,
+         const volatile int32_t* cancelled);
 
 }  // namespace hilo::cpu::transpose
 

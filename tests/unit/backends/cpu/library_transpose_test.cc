@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/transpose/transpose_loops.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
@@ -75,6 +76,31 @@ TEST(LibraryTransposeTest, RandomTransposes_GiveTheInterpretersBits) {
     }
   }
   EXPECT_GE(in_library, 25);
+}
+
+TEST(LibraryTransposeTest, StoppedRun_Ends) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "the tiles need AVX2";
+  constexpr int64_t kSize = 16;
+  cpu::transpose::Loops loops{.element_bytes = 4,
+                              .vector_bytes = 32,
+                              .rows = kSize,
+                              .columns = kSize,
+                              .block = kSize,
+                              .column = kSize,
+                              .row_dimensions = 1};
+  loops.of_rows[0] = {.count = kSize, .operand = 1, .result = kSize};
+  std::vector<int32_t> operand(kSize * kSize), result(kSize * kSize, -1);
+  std::iota(operand.begin(), operand.end(), 0);
+  volatile int32_t cancelled = 1;
+  EXPECT_FALSE(cpu::transpose::Run(loops, operand.data(), result.data(), 0, 2, &cancelled));
+  EXPECT_EQ(result, std::vector<int32_t>(kSize * kSize, -1));
+  cancelled = 0;
+  EXPECT_TRUE(cpu::transpose::Run(loops, operand.data(), result.data(), 0, 2, &cancelled));
+  EXPECT_EQ(result[1], kSize);
+#else
+  GTEST_SKIP() << "the tiles are of x86-64";
+#endif
 }
 
 }  // namespace
