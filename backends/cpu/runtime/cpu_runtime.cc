@@ -25,6 +25,7 @@ namespace {
 using hilo::cpu::AllocateWorkspace;
 using hilo::cpu::Workspace;
 using hilo::cpu::gemm::BFloat16Bits;
+using hilo::cpu::gemm::Complex;
 
 template <typename T, typename Sum>
 int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b, int64_t ldb,
@@ -33,14 +34,6 @@ int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64
   const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1},
                 b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
-}
-
-template <typename Real>
-int32_t MultiplyComplex(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a, const void* b,
-                        int64_t ldb, int64_t transpose_b, void* c, int64_t ldc) {
-  using hilo::cpu::gemm::Complex;
-  return Multiply(m, n, k, static_cast<const Complex<Real>*>(a), lda, transpose_a, static_cast<const Complex<Real>*>(b),
-                  ldb, transpose_b, static_cast<Complex<Real>*>(c), ldc);
 }
 
 template <typename T>
@@ -98,38 +91,19 @@ int32_t ExchangedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t l
 }
 #endif
 
-}  // namespace
-
-extern "C" {
-
-int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                          const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
+int32_t MultiplyF32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a, const float* b,
+                    int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
 #ifdef HILO_HAVE_ONEDNN
   if (transpose_a != 0 && transpose_b != 0 && k >= kExchangedDepth)
     return ExchangedGemm(m, n, k, a, lda, b, ldb, c, ldc);
   return LibraryGemm(m, n, k, a, lda, transpose_a != 0, b, ldb, transpose_b != 0, c, ldc);
 #else
-  return hilo_cpu_gemm_tiles_f32(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
+  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 #endif
 }
 
-int32_t hilo_cpu_gemm_tiles_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                                const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
-  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
-                          const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc) {
-  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
-                          const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
-  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
-                         const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
+int32_t MultiplyS8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a, const int8_t* b,
+                   int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
 #if defined(HILO_HAVE_ONEDNN) && defined(__x86_64__)
   // Without these instructions the library adds pairs in 16 bits, with saturation.
   static const bool is_exact =
@@ -145,71 +119,39 @@ int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
-int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
-                          const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
-  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
-                           const uint16_t* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
-  return Multiply(m, n, k, reinterpret_cast<const BFloat16Bits*>(a), lda, transpose_a,
-                  reinterpret_cast<const BFloat16Bits*>(b), ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_bf16_rounded(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
-                                   const uint16_t* b, int64_t ldb, int64_t transpose_b, uint16_t* c, int64_t ldc) {
-  return Multiply(m, n, k, reinterpret_cast<const BFloat16Bits*>(a), lda, transpose_a,
-                  reinterpret_cast<const BFloat16Bits*>(b), ldb, transpose_b, reinterpret_cast<BFloat16Bits*>(c), ldc);
-}
-
-int32_t hilo_cpu_gemm_c64(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
-                          const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc) {
-  return MultiplyComplex<float>(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_gemm_c128(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
-                           const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc) {
-  return MultiplyComplex<double>(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-}
-
-int32_t hilo_cpu_convolution_f32(const HiloCpuContext* context, const void* loops, const float* lhs, const float* rhs,
-                                 float* out, int64_t begin, int64_t end) {
-  return Convolve(context, loops, lhs, rhs, out, begin, end);
-}
-
-int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loops, const double* lhs, const double* rhs,
-                                 double* out, int64_t begin, int64_t end) {
-  return Convolve(context, loops, lhs, rhs, out, begin, end);
-}
-
-int32_t hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
-                           int64_t begin, int64_t end) {
+int32_t Transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result, int64_t begin,
+                  int64_t end) {
   using hilo::cpu::transpose::Loops;
   return hilo::cpu::transpose::Run(*static_cast<const Loops*>(loops), operand, result, begin, end, context->cancelled)
              ? HILO_OK
              : HILO_STOPPED;
 }
 
-}  // extern "C"
+template <typename Function>
+void* Address(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
 
 namespace hilo::cpu {
 
 absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
   static const codegen::HostSymbol symbols[] = {
-      {"hilo_cpu_gemm_f32", reinterpret_cast<void*>(&hilo_cpu_gemm_f32)},
-      {"hilo_cpu_gemm_tiles_f32", reinterpret_cast<void*>(&hilo_cpu_gemm_tiles_f32)},
-      {"hilo_cpu_gemm_f64", reinterpret_cast<void*>(&hilo_cpu_gemm_f64)},
-      {"hilo_cpu_gemm_u32", reinterpret_cast<void*>(&hilo_cpu_gemm_u32)},
-      {"hilo_cpu_gemm_s8", reinterpret_cast<void*>(&hilo_cpu_gemm_s8)},
-      {"hilo_cpu_gemm_s16", reinterpret_cast<void*>(&hilo_cpu_gemm_s16)},
-      {"hilo_cpu_gemm_bf16", reinterpret_cast<void*>(&hilo_cpu_gemm_bf16)},
-      {"hilo_cpu_gemm_bf16_rounded", reinterpret_cast<void*>(&hilo_cpu_gemm_bf16_rounded)},
-      {"hilo_cpu_gemm_c64", reinterpret_cast<void*>(&hilo_cpu_gemm_c64)},
-      {"hilo_cpu_gemm_c128", reinterpret_cast<void*>(&hilo_cpu_gemm_c128)},
-      {"hilo_cpu_convolution_f32", reinterpret_cast<void*>(&hilo_cpu_convolution_f32)},
-      {"hilo_cpu_convolution_f64", reinterpret_cast<void*>(&hilo_cpu_convolution_f64)},
-      {"hilo_cpu_transpose", reinterpret_cast<void*>(&hilo_cpu_transpose)},
-      {"hilo_cpu_sort", reinterpret_cast<void*>(&hilo_cpu_sort)},
+      {"hilo_cpu_gemm_f32", Address(MultiplyF32)},
+      {"hilo_cpu_gemm_tiles_f32", Address(Multiply<float, float>)},
+      {"hilo_cpu_gemm_f64", Address(Multiply<double, double>)},
+      {"hilo_cpu_gemm_u32", Address(Multiply<uint32_t, uint32_t>)},
+      {"hilo_cpu_gemm_s8", Address(MultiplyS8)},
+      {"hilo_cpu_gemm_s16", Address(Multiply<int16_t, uint32_t>)},
+      {"hilo_cpu_gemm_bf16", Address(Multiply<BFloat16Bits, float>)},
+      {"hilo_cpu_gemm_bf16_rounded", Address(Multiply<BFloat16Bits, BFloat16Bits>)},
+      {"hilo_cpu_gemm_c64", Address(Multiply<Complex<float>, Complex<float>>)},
+      {"hilo_cpu_gemm_c128", Address(Multiply<Complex<double>, Complex<double>>)},
+      {"hilo_cpu_convolution_f32", Address(Convolve<float>)},
+      {"hilo_cpu_convolution_f64", Address(Convolve<double>)},
+      {"hilo_cpu_transpose", Address(Transpose)},
+      {"hilo_cpu_sort", Address(hilo_cpu_sort)},
   };
   return symbols;
 }

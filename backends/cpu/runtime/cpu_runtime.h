@@ -8,41 +8,20 @@
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/llvm/jit/host_jit.h"
 
+// Of the functions that have no declaration here, as code has only their names (RuntimeSymbols):
+//
+// hilo_cpu_gemm_TYPE(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b,
+// int64_t ldb, int64_t transpose_b, Sum* c, int64_t ldc): c[m, n] = a[m, k] * b[k, n], row strides in elements; a
+// transposed operand is stored as [k, m] or [n, k]. Columns are dense. Runs on the calling thread.
+//
+// hilo_cpu_convolution_TYPE(const HiloCpuContext* context, const void* loops, const T* lhs, const T* rhs, T* out,
+// int64_t begin, int64_t end): units [begin, end) of a convolution (convolution/convolution_loops.h). The context is
+// polled for cancellation.
+//
+// hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
+// int64_t begin, int64_t end): the same of a transpose (transpose/transpose_loops.h).
+
 extern "C" {
-
-// c[m, n] = a[m, k] * b[k, n], row strides in elements; a transposed operand is stored as [k, m] or [n, k]. Columns are
-// dense. Runs on the calling thread. Returns a HiloStatus.
-int32_t hilo_cpu_gemm_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                          const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
-int32_t hilo_cpu_gemm_tiles_f32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a,
-                                const float* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
-int32_t hilo_cpu_gemm_f64(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, int64_t transpose_a,
-                          const double* b, int64_t ldb, int64_t transpose_b, double* c, int64_t ldc);
-int32_t hilo_cpu_gemm_u32(int64_t m, int64_t n, int64_t k, const uint32_t* a, int64_t lda, int64_t transpose_a,
-                          const uint32_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
-int32_t hilo_cpu_gemm_s8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a,
-                         const int8_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
-int32_t hilo_cpu_gemm_bf16(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
-                           const uint16_t* b, int64_t ldb, int64_t transpose_b, float* c, int64_t ldc);
-int32_t hilo_cpu_gemm_bf16_rounded(int64_t m, int64_t n, int64_t k, const uint16_t* a, int64_t lda, int64_t transpose_a,
-                                   const uint16_t* b, int64_t ldb, int64_t transpose_b, uint16_t* c, int64_t ldc);
-int32_t hilo_cpu_gemm_c64(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
-                          const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc);
-int32_t hilo_cpu_gemm_c128(int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, int64_t transpose_a,
-                           const void* b, int64_t ldb, int64_t transpose_b, void* c, int64_t ldc);
-int32_t hilo_cpu_gemm_s16(int64_t m, int64_t n, int64_t k, const int16_t* a, int64_t lda, int64_t transpose_a,
-                          const int16_t* b, int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc);
-
-// Units [begin, end) of a convolution (convolution/convolution_loops.h). The context is polled for cancellation.
-// Returns a HiloStatus.
-int32_t hilo_cpu_convolution_f32(const HiloCpuContext* context, const void* loops, const float* lhs, const float* rhs,
-                                 float* out, int64_t begin, int64_t end);
-int32_t hilo_cpu_convolution_f64(const HiloCpuContext* context, const void* loops, const double* lhs, const double* rhs,
-                                 double* out, int64_t begin, int64_t end);
-
-// Units [begin, end) of a transpose (transpose/transpose_loops.h).
-int32_t hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
-                           int64_t begin, int64_t end);
 
 // The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
 // HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.
