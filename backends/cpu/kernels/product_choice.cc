@@ -37,6 +37,8 @@ constexpr double kLeastProducts = 2e6, kLeastOfTiles = 5e5;  // of the library, 
 constexpr int64_t kFewRowCalls = 4;
 // Columns of a stream, as processors prefetch along rows.
 constexpr int64_t kStreamPart = 2048, kLeastStreamPart = 512;
+// Weights that a call reads, some 10 ms, unless it would have too few columns.
+constexpr int64_t kStreamedElements = 1 << 25;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
 constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
@@ -66,8 +68,8 @@ KernelConfig ChooseLibraryDot(const HloInstruction& dot) {
   const auto calls = [&] { return gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel); };
   const bool streams = gemm.m <= gemm::kFewRows && !gemm.b.transposed;
   if (streams) {
-    panel =
-        std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kLeastStreamPart, kStreamPart));
+    const int64_t most = std::clamp(kStreamedElements / gemm.k, kLeastStreamPart, kStreamPart);
+    panel = std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kLeastStreamPart, most));
   } else if (gemm.m < kFewRows && gemm.batch < kManyCalls) {
     panel = std::min(panel, kMinPanel);
   }
