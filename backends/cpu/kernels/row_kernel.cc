@@ -30,21 +30,20 @@ class StoringTerms : public codegen::Terms {
   absl::StatusOr<Elements> Identity() override {
     return Concatenate([](codegen::ReduceTerms& part, size_t) { return part.Identity(); });
   }
-  absl::StatusOr<Elements> Add(const Elements& running, absl::Span<const LaneIndex> kept,
-                               absl::Span<const LaneIndex> reduced) override {
-    HILO_ASSIGN_OR_RETURN(Elements sums, Concatenate([&](codegen::ReduceTerms& part, size_t i) {
-                            return part.Add({running[i]}, kept, reduced);
-                          }));
+  absl::StatusOr<Elements> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) override {
+    HILO_ASSIGN_OR_RETURN(Elements terms,
+                          Concatenate([&](codegen::ReduceTerms& part, size_t) { return part.Term(kept, reduced); }));
     const Index index = parts_[0].IndexOf(kept, reduced);
     for (const KeptRow& keep : keeps_) {
       HILO_ASSIGN_OR_RETURN(const codegen::ElementValue value, f_.elements().Generate(keep.member, index));
       f_.ArrayOf(instruction_, keep.leaf).Store(f_.context(), index, value);
     }
-    return sums;
+    return terms;
   }
   absl::StatusOr<Elements> Merge(const Elements& earlier, const Elements& later) override {
     return Concatenate([&](codegen::ReduceTerms& part, size_t i) { return part.Merge({earlier[i]}, {later[i]}); });
   }
+  bool IsFloatExtreme() const override { return parts_.size() == 1 && parts_[0].IsFloatExtreme(); }
 
  private:
   StoringTerms(FunctionEmitter& f, const HloInstruction* instruction, std::vector<codegen::ReduceTerms> parts,

@@ -47,6 +47,37 @@ class RunningValues {
   size_t stride_ = 0;
 };
 
+// Loops keep extremes of floats (Terms::IsFloatExtreme) as two values: that of the numbers, and which lanes have had a
+// NaN, as the signs of integers. Then a step is as short as the processor's instruction, where a step that passes on
+// NaN waits for the one before, compares, and selects.
+class ExtremeScope {
+ public:
+  // Until the end of the scope maxima and minima leave out what NaN need, if `is_extreme`.
+  ExtremeScope(llvm::IRBuilder<>& b, bool is_extreme) : guard_(b) {
+    llvm::FastMathFlags flags = b.getFastMathFlags();
+    if (is_extreme) flags.setNoNaNs();
+    b.setFastMathFlags(flags);
+  }
+
+  static llvm::Value* NoNan(FunctionEmitter& f, llvm::Value* number) {
+    llvm::Type* bits = f.b().getIntNTy(number->getType()->getScalarSizeInBits());
+    return f.context().Splat(llvm::ConstantInt::get(bits, 0));
+  }
+  // Adds the lanes in which x or y is NaN.
+  static llvm::Value* AddNan(llvm::IRBuilder<>& b, llvm::Value* nan, llvm::Value* x, llvm::Value* y) {
+    return b.CreateOr(nan, b.CreateSExt(b.CreateFCmpUNO(x, y), nan->getType()));
+  }
+
+ private:
+  llvm::IRBuilderBase::FastMathFlagGuard guard_;
+};
+
+// Makes NaN of the one value where `nan` is true.
+void SetNan(FunctionEmitter& f, llvm::Value* nan, Elements* values) {
+  llvm::Value*& value = values->front().re;
+  value = f.b().CreateSelect(nan, llvm::ConstantFP::getNaN(value->getType()), value);
+}
+
 class OrderedSum {
  public:
   OrderedSum(FunctionEmitter& f, Terms& terms, absl::Span<const int64_t> partial_sums,
@@ -60,17 +91,26 @@ class OrderedSum {
         values_(f, start_),
         count_(Product(terms.reduced())),
         row_(terms.reduced().empty() ? 1 : terms.reduced().back()),
-        by_rows_(!units_.empty() && units_[0] == row_) {}
+        by_rows_(!units_.empty() && units_[0] == row_),
+        is_extreme_(terms.IsFloatExtreme() && f.context().lanes.width > 1 && IsNumber(start_[0].re)) {}
 
   absl::StatusOr<std::vector<Elements>> Emit() {
-    HILO_ASSIGN_OR_RETURN(const Carried sums,
-                          Sum(units_.size(), Int(0), Int(count_), values_.All(kept_.size(), start_)));
+    Carried start = values_.All(kept_.size(), start_);
+    if (is_extreme_) start.resize(2 * kept_.size(), ExtremeScope::NoNan(f_, start_[0].re));
+    HILO_ASSIGN_OR_RETURN(const Carried sums, Sum(units_.size(), Int(0), Int(count_), start));
     std::vector<Elements> results;
-    for (size_t p = 0; p < kept_.size(); ++p) results.push_back(values_.Get(sums, p));
+    for (size_t p = 0; p < kept_.size(); ++p) {
+      results.push_back(values_.Get(sums, p));
+      if (is_extreme_) SetNan(f_, b_.CreateIsNeg(sums[kept_.size() + p]), &results.back());
+    }
     return results;
   }
 
  private:
+  static bool IsNumber(llvm::Value* value) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(value);
+    return constant != nullptr && !constant->isNaN();
+  }
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
   // Adds the terms [first, first + count), in loops of as many levels.
@@ -107,11 +147,18 @@ class OrderedSum {
       } else {
         at = f_.Delinearize(b_.CreateNUWAdd(first, i), sizes);
       }
-      Carried next;
+      Carried next, nan;
       for (size_t p = 0; p < kept_.size(); ++p) {
-        HILO_ASSIGN_OR_RETURN(const Elements sum, terms_.Add(values_.Get(running, p), kept_[p], at));
+        HILO_ASSIGN_OR_RETURN(const Elements term, terms_.Term(kept_[p], at));
+        if (is_extreme_) {
+          llvm::Value* number = f_.context().Splat(term[0].re);
+          nan.push_back(ExtremeScope::AddNan(b_, running[kept_.size() + p], number, number));
+        }
+        const ExtremeScope scope(b_, is_extreme_);
+        HILO_ASSIGN_OR_RETURN(const Elements sum, terms_.Merge(values_.Get(running, p), term));
         values_.Append(sum, &next);
       }
+      next.insert(next.end(), nan.begin(), nan.end());
       return next;
     };
     return codegen::EmitLoop(f_.context(), "reduce", Int(0), count, 1, from, body, /*at_least_once=*/false,
@@ -127,6 +174,7 @@ class OrderedSum {
   const RunningValues values_;
   const int64_t count_, row_;  // terms in all, and of a row
   const bool by_rows_;         // the shortest sums are rows
+  const bool is_extreme_;
 };
 
 // Combines the lanes by halving.
@@ -164,6 +212,12 @@ Elements Selected(FunctionEmitter& f, Elements values, const Elements& others) {
   return values;
 }
 
+// The running value of a row; of an extreme of floats that of the numbers.
+struct LaneTotal {
+  Elements value;
+  llvm::Value* nan = nullptr;  // lanes that have had a NaN; null: no extreme of floats
+};
+
 class LaneSum {
  public:
   LaneSum(FunctionEmitter& f, Terms& terms, int width, int64_t accumulators, int64_t section,
@@ -174,16 +228,17 @@ class LaneSum {
         width_(width),
         group_(width * accumulators),
         accumulators_(static_cast<size_t>(accumulators)),
-        section_(section),
+        section_(terms.IsFloatExtreme() ? 0 : section),  // partial sums round less, extremes do not round
         kept_(kept),
         neutral_(std::move(neutral)),
         values_(f, neutral_),
-        start_(values_.All(accumulators_, neutral_)),
+        is_extreme_(terms.IsFloatExtreme()),
+        start_(Start()),
         row_(terms.reduced().back()),
         outer_(terms.reduced().begin(), terms.reduced().end() - 1) {}
 
   // Returns the sum of each lane.
-  absl::StatusOr<Elements> Emit() {
+  absl::StatusOr<LaneTotal> Emit() {
     Carried sums;
     if (Product(outer_) == 1) {
       HILO_ASSIGN_OR_RETURN(sums, AlongRow(std::vector<LaneIndex>(outer_.size(), LaneIndex::Constant(0)), start_));
@@ -192,24 +247,46 @@ class LaneSum {
       HILO_ASSIGN_OR_RETURN(sums,
                             codegen::EmitLoop(f_.context(), "reduce", Int(0), Int(Product(outer_)), 1, start_, row));
     }
-    Elements total = values_.Get(sums, 0);
+    LaneTotal total = {.value = values_.Get(sums, 0)};
+    const ExtremeScope scope(b_, is_extreme_);
     for (size_t a = 1; a < accumulators_; ++a) {
-      HILO_ASSIGN_OR_RETURN(total, terms_.Merge(total, values_.Get(sums, a)));
+      HILO_ASSIGN_OR_RETURN(total.value, terms_.Merge(total.value, values_.Get(sums, a)));
     }
+    if (is_extreme_) total.nan = b_.CreateIsNeg(sums.back());
     return total;
   }
 
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
-  // Adds the vector of terms at `i` of a row to accumulator `a`.
-  absl::Status Add(const std::vector<LaneIndex>& prefix, const LaneIndex& i, size_t a, Carried* running) {
-    std::vector<LaneIndex> at = prefix;
-    at.push_back(i);
-    const Elements before = values_.Get(*running, a);
-    HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Add(before, kept_, at));
-    if (f_.context().lanes.mask != nullptr) sum = Selected(f_, sum, before);
-    values_.Set(running, a, sum);
+  // Returns what a row starts from: the accumulators, and of an extreme of floats the lanes that have had a NaN.
+  Carried Start() {
+    Carried start = values_.All(accumulators_, neutral_);
+    if (is_extreme_) start.push_back(ExtremeScope::NoNan(f_, neutral_[0].re));
+    return start;
+  }
+
+  // Adds the vectors of terms at `positions` of a row, the first to the first accumulator.
+  absl::Status Add(const std::vector<LaneIndex>& prefix, absl::Span<const LaneIndex> positions, Carried* running) {
+    Carried terms;
+    for (size_t a = 0; a < positions.size(); ++a) {
+      std::vector<LaneIndex> at = prefix;
+      at.push_back(positions[a]);
+      const Elements before = values_.Get(*running, a);
+      HILO_ASSIGN_OR_RETURN(Elements term, terms_.Term(kept_, at));
+      const bool is_masked = f_.context().lanes.mask != nullptr;
+      if (is_extreme_) {
+        if (is_masked) term = Selected(f_, term, UnpackLanes(PackLanes(f_, neutral_), neutral_));
+        terms.push_back(f_.context().Splat(term[0].re));
+      }
+      const ExtremeScope scope(b_, is_extreme_);
+      HILO_ASSIGN_OR_RETURN(Elements sum, terms_.Merge(before, term));
+      if (!is_extreme_ && is_masked) sum = Selected(f_, sum, before);
+      values_.Set(running, a, sum);
+    }
+    for (size_t a = 0; a < terms.size(); a += 2) {
+      running->back() = ExtremeScope::AddNan(b_, running->back(), terms[a], terms[std::min(a + 1, terms.size() - 1)]);
+    }
     return absl::OkStatus();
   }
 
@@ -218,10 +295,12 @@ class LaneSum {
                                const Carried& first) {
     auto body = [&](llvm::Value* i, const Carried& now) -> absl::StatusOr<Carried> {
       Carried next = now;
+      std::vector<LaneIndex> positions;
       for (size_t a = 0; a < count; ++a) {
         llvm::Value* base = b_.CreateNSWAdd(i, Int(static_cast<int64_t>(a) * width_));
-        HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(base, 1, width_, row_), a, &next));
+        positions.push_back(LaneIndex::Strided(base, 1, width_, row_));
       }
+      HILO_RETURN_IF_ERROR(Add(prefix, positions, &next));
       return next;
     };
     return codegen::EmitLoop(f_.context(), "row", from, to, static_cast<int64_t>(count) * width_, first, body,
@@ -254,7 +333,7 @@ class LaneSum {
     if (whole < row_) {
       codegen::RegionScope tail(f_.context());
       f_.context().lanes = {.width = width_, .mask = FirstLanes(f_, row_ - whole, width_)};
-      HILO_RETURN_IF_ERROR(Add(prefix, LaneIndex::Strided(Int(whole), 1, width_, row_), 0, &running));
+      HILO_RETURN_IF_ERROR(Add(prefix, {LaneIndex::Strided(Int(whole), 1, width_, row_)}, &running));
     }
     return running;
   }
@@ -269,6 +348,7 @@ class LaneSum {
   const std::vector<LaneIndex>& kept_;
   const Elements neutral_;
   const RunningValues values_;
+  const bool is_extreme_;
   const Carried start_;
   const int64_t row_;                 // its terms
   const std::vector<int64_t> outer_;  // the other reduced dimensions
@@ -358,8 +438,13 @@ absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width,
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
     HILO_ASSIGN_OR_RETURN(Elements neutral, terms.Identity());
-    HILO_ASSIGN_OR_RETURN(total, LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
-    HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, terms, width, std::move(total)));
+    HILO_ASSIGN_OR_RETURN(LaneTotal lanes,
+                          LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+    {
+      const ExtremeScope scope(f.b(), lanes.nan != nullptr);
+      HILO_ASSIGN_OR_RETURN(total, CombineLanes(f, terms, width, std::move(lanes.value)));
+    }
+    if (lanes.nan != nullptr) SetNan(f, f.b().CreateOrReduce(lanes.nan), &total);
   }
   HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
   return terms.Merge(start, total);
@@ -406,7 +491,10 @@ absl::StatusOr<Elements> SumBlockInLanes(
     codegen::RegionScope region(f.context());
     f.context().lanes = {.width = width};
     HILO_ASSIGN_OR_RETURN(Elements neutral, terms.Identity());
-    HILO_ASSIGN_OR_RETURN(like, LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+    HILO_ASSIGN_OR_RETURN(LaneTotal lanes,
+                          LaneSum(f, terms, width, accumulators, section, kept, std::move(neutral)).Emit());
+    like = std::move(lanes.value);
+    if (lanes.nan != nullptr) SetNan(f, lanes.nan, &like);
     for (llvm::Value* vector : PackLanes(f, like))
       memory.push_back(f.context().EntryAlloca(vector->getType(), block.lanes, 64, "sums"));
     store(like, i);

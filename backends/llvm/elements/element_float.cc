@@ -76,7 +76,9 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y)) {
     return b.CreateBinaryIntrinsic(maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   }
+  const bool only_numbers = b.getFastMathFlags().noNaNs();
   if (llvm::Value* number = has_avx512 ? EmitRange(b, x, y, maximum) : nullptr; number != nullptr) {
+    if (only_numbers) return number;
     return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), number);
   }
   // Both orders give the same result except for zeros of two signs, where the minimum's sign is set if one is, and NaN.
@@ -86,6 +88,7 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   llvm::Value* one = b.CreateBitCast(first_or_second(x, y), bits);
   llvm::Value* other = b.CreateBitCast(first_or_second(y, x), bits);
   llvm::Value* number = b.CreateBitCast(maximum ? b.CreateAnd(one, other) : b.CreateOr(one, other), x->getType());
+  if (only_numbers) return number;
   llvm::Value* nan = b.CreateSelect(b.CreateFCmpUNO(x, x), x, y);  // with its sign, by which total orders sort
   return b.CreateSelect(b.CreateFCmpUNO(x, y), nan, number);
 }

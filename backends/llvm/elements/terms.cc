@@ -44,6 +44,12 @@ absl::StatusOr<ElementValues> Combine(EmitterContext& context, const HloComputat
   return EmitComputation(context, computation, arguments);
 }
 
+absl::StatusOr<ElementValues> Terms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
+                                         absl::Span<const LaneIndex> reduced) {
+  HILO_ASSIGN_OR_RETURN(const ElementValues term, Term(kept, reduced));
+  return Merge(running, term);
+}
+
 ReduceTerms::ReduceTerms(ElementEmitter& emitter, Reduction reduction)
     : Terms(emitter, reduction.kept_sizes, reduction.reduced_sizes, reduction.types),
       reduction_(std::move(reduction)) {}
@@ -69,10 +75,10 @@ absl::StatusOr<ElementValues> ReduceTerms::Term(absl::Span<const LaneIndex> kept
   return ElementsOf(emitter_, *reduction_.reduce, IndexOf(kept, reduced));
 }
 
-absl::StatusOr<ElementValues> ReduceTerms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
-                                               absl::Span<const LaneIndex> reduced) {
-  HILO_ASSIGN_OR_RETURN(const ElementValues term, Term(kept, reduced));
-  return Merge(running, term);
+bool ReduceTerms::IsFloatExtreme() const {
+  const std::optional<HloOpcode> opcode = ReductionOp(reduction_.computation());
+  return (opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum) && types().size() == 1 &&
+         (types()[0] == F32 || types()[0] == F64);
 }
 
 absl::StatusOr<ElementValues> ReduceTerms::Merge(const ElementValues& earlier, const ElementValues& later) {
@@ -102,15 +108,14 @@ absl::StatusOr<ElementValue> DotTerms::Factor(const DotSide& side, absl::Span<co
   return EmitConvert(context(), side.operand->shape().element_type(), types()[0], value);
 }
 
-absl::StatusOr<ElementValues> DotTerms::Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
-                                            absl::Span<const LaneIndex> reduced) {
+absl::StatusOr<ElementValues> DotTerms::Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) {
   const auto batch = kept.first(lhs_.batch.size());
   HILO_ASSIGN_OR_RETURN(const ElementValue x,
                         Factor(lhs_, batch, kept.subspan(batch.size(), lhs_.free.size()), reduced));
   HILO_ASSIGN_OR_RETURN(const ElementValue y,
                         Factor(rhs_, batch, kept.subspan(batch.size() + lhs_.free.size()), reduced));
   HILO_ASSIGN_OR_RETURN(const ElementValue product, EmitBinaryOp(context(), HloOpcode::kMultiply, types()[0], x, y));
-  return Merge(running, {product});
+  return ElementValues{product};
 }
 
 absl::StatusOr<ElementValues> DotTerms::Merge(const ElementValues& earlier, const ElementValues& later) {

@@ -37,11 +37,15 @@ class Terms {
   virtual absl::StatusOr<ElementValues> Start() = 0;
   // Returns a running value that changes nothing: scalars. Errors: Internal if none is known.
   virtual absl::StatusOr<ElementValues> Identity() = 0;
-  // Returns `running` combined with the term at `reduced` of the result at `kept`.
-  virtual absl::StatusOr<ElementValues> Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
-                                            absl::Span<const LaneIndex> reduced) = 0;
+  // Returns the term at `reduced` of the result at `kept`, as a running value.
+  virtual absl::StatusOr<ElementValues> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) = 0;
   // Combines two running values, that of earlier terms first.
   virtual absl::StatusOr<ElementValues> Merge(const ElementValues& earlier, const ElementValues& later) = 0;
+  // Returns `running` combined with the term at `reduced` of the result at `kept`.
+  absl::StatusOr<ElementValues> Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
+                                    absl::Span<const LaneIndex> reduced);
+  // Returns true if the result is the maximum or minimum of numbers of F32 or F64, or NaN if a term is.
+  virtual bool IsFloatExtreme() const { return false; }
   // Returns the result for a running value with all terms, one value per leaf.
   virtual ElementValues Finish(const ElementValues& running) { return running; }
 
@@ -64,14 +68,13 @@ class ReduceTerms : public Terms {
   ReduceTerms(ElementEmitter& emitter, Reduction reduction);
   absl::StatusOr<ElementValues> Start() override;
   absl::StatusOr<ElementValues> Identity() override;
-  absl::StatusOr<ElementValues> Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
-                                    absl::Span<const LaneIndex> reduced) override;
+  absl::StatusOr<ElementValues> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) override;
   absl::StatusOr<ElementValues> Merge(const ElementValues& earlier, const ElementValues& later) override;
+
+  bool IsFloatExtreme() const override;
 
   // Returns the index of a term in the operands.
   Index IndexOf(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) const;
-  // Returns the term itself.
-  absl::StatusOr<ElementValues> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced);
 
  private:
   const Reduction reduction_;
@@ -83,8 +86,7 @@ class DotTerms : public Terms {
   DotTerms(ElementEmitter& emitter, const HloInstruction& dot);
   absl::StatusOr<ElementValues> Start() override { return Identity(); }
   absl::StatusOr<ElementValues> Identity() override;
-  absl::StatusOr<ElementValues> Add(const ElementValues& running, absl::Span<const LaneIndex> kept,
-                                    absl::Span<const LaneIndex> reduced) override;
+  absl::StatusOr<ElementValues> Term(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) override;
   absl::StatusOr<ElementValues> Merge(const ElementValues& earlier, const ElementValues& later) override;
   ElementValues Finish(const ElementValues& running) override;
 
