@@ -116,8 +116,7 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
 Result DotWithVector(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED)
-    return nullptr;
+  if (attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
   const Side lhs{dot->operand(0), &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims};
   const Side rhs{dot->operand(1), &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims};
   for (bool swapped : {false, true}) {
@@ -149,8 +148,7 @@ Result FactorOf(HloInstruction* operand, const std::vector<int64_t>& batch, cons
 Result OuterProduct(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (!attrs.lhs_contracting_dims.empty() || IsComplexType(type) || PrimitiveTypeBitWidth(type) < 8 || type == PRED)
-    return nullptr;
+  if (!attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
   Shape shape = dot->shape();
   shape.set_element_type(IsFloatingPointType(type) && type != F64 ? F32 : type);
   for (const HloInstruction* operand : dot->operands()) {

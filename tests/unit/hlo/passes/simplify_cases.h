@@ -334,6 +334,10 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "rhs_contracting_dims={}",
        "multiply(broadcast(x), broadcast(y))"},
       {"dot(x, y) => broadcast(x) * broadcast(y), no sum",
+       "x = c64[4] parameter(0)  y = c64[5] parameter(1)  ROOT r = c64[4,5] dot(x, y), lhs_contracting_dims={}, "
+       "rhs_contracting_dims={}",
+       "multiply(broadcast(x), broadcast(y))"},
+      {"dot(x, y) => broadcast(x) * broadcast(y), no sum",
        "x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT r = f32[4] dot(x, y), lhs_batch_dims={0}, "
        "rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}",
        "multiply(x, y)"},
@@ -345,6 +349,10 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "m = f32[40,50] parameter(0)  v = f32[50] parameter(1)  ROOT r = f32[40] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
        "reduce(multiply(m, broadcast(v)), 0)"},
+      {"dot(x, vector) => reduce(x * broadcast(vector))",
+       "m = c64[40,50] parameter(0)  v = c64[50] parameter(1)  ROOT r = c64[40] dot(m, v), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "reduce(multiply(m, broadcast(v)), (0, 0))"},
       {"",
        "m = f32[4,5] parameter(0)  v = f32[5] parameter(1)  ROOT r = f32[4] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
