@@ -56,6 +56,13 @@ void SendWithoutDelay(const FileDescriptor& socket) {
   setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
+absl::StatusOr<std::string> NumericAddress(const sockaddr* address, socklen_t size) {
+  char host[NI_MAXHOST];
+  const int error = getnameinfo(address, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST);
+  if (error != 0) return Unavailable("getnameinfo: ", gai_strerror(error));
+  return std::string(host);
+}
+
 // Waits until the socket is ready for `events`.
 absl::Status Await(const FileDescriptor& socket, short events, absl::Time deadline,
                    const std::function<absl::Status()>& give_up = nullptr) {
@@ -160,21 +167,22 @@ absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time dead
   }
 }
 
+absl::StatusOr<std::string> AddressOf(const std::string& host) {
+  HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve({host, 1}, SOCK_STREAM, false));
+  return NumericAddress(addresses->ai_addr, addresses->ai_addrlen);
+}
+
 absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint) {
   HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_DGRAM, false));
   // Connecting a datagram socket sends nothing; it only looks up the route.
   const FileDescriptor socket = MakeSocket(*addresses);
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
-  char host[NI_MAXHOST];
   if (!socket.is_open() || connect(socket.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
       getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return Unavailable("there is no route to ", endpoint.ToString(), ": ", ErrnoText(errno));
   }
-  const int error =
-      getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST);
-  if (error != 0) return Unavailable("getnameinfo: ", gai_strerror(error));
-  return std::string(host);
+  return NumericAddress(reinterpret_cast<sockaddr*>(&address), size);
 }
 
 absl::Status SendAll(const FileDescriptor& socket, absl::string_view bytes, absl::Time deadline) {

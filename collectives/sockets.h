@@ -49,6 +49,8 @@ FileDescriptor Accept(const FileDescriptor& listener);
 // Retries until the deadline while the endpoint refuses connections. Errors: Unavailable, naming the
 // endpoint and the reason.
 absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline);
+// The numeric address of the host. Errors: Unavailable if this machine cannot resolve its name.
+absl::StatusOr<std::string> AddressOf(const std::string& host);
 // The local address of this machine as seen by peers at `endpoint`.
 absl::StatusOr<std::string> AddressTowards(const Endpoint& endpoint);
 

@@ -28,12 +28,23 @@ namespace {
 // terminated.
 constexpr absl::Duration kLastWords = absl::Seconds(1), kPatience = absl::Seconds(3);
 constexpr size_t kLinesKept = 10;
+// Processes that begin on one host at a time: sshd drops connections at random from ten on that have not logged in, and
+// a host may be given by two names.
+constexpr int64_t kMostBeginning = 4;
+constexpr int kShellSignal = 128;  // plus the number of a signal: a shell's exit status for what it has ended
+constexpr int kSshFailed = 255;
 
 std::string ErrorText() { return std::generic_category().message(errno); }
 
+// As the shell there names the signals for which a job is ended.
+absl::string_view SignalName(int signal) {
+  if (signal == SIGINT) return "INT\n";
+  return signal == SIGHUP ? "HUP\n" : "TERM\n";
+}
+
 // "rank 2", or the name of a service.
-std::string NameOf(const std::string& name, bool is_service) {
-  return is_service ? absl::StrCat("the ", name) : absl::StrCat("rank ", name);
+std::string NameOf(const LaunchJob::Program& program, bool is_service) {
+  return absl::StrCat(is_service ? "the " : "rank ", program.name, program.host.empty() ? "" : " on ", program.host);
 }
 
 std::string Ending(int status) {
@@ -41,11 +52,18 @@ std::string Ending(int status) {
   return absl::StrCat("ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
 }
 
+// What waitpid would have told of a process on another host.
+int StatusOnHost(int status) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  return code > kShellSignal && code <= kShellSignal + SIGRTMAX ? code - kShellSignal : status;
+}
+
 // In the child. Does not return.
-[[noreturn]] void Become(const std::vector<std::string>& program, const std::vector<std::string>& variables, int out,
-                         int error) {
+[[noreturn]] void Become(const std::vector<std::string>& program, const std::vector<std::string>& variables, int in,
+                         int out, int error) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (in >= 0) dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
   for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);  // which `hilo` itself ignores
@@ -70,20 +88,55 @@ LaunchJob::~LaunchJob() {
 
 absl::Status LaunchJob::Add(Program program, bool is_service) {
   processes_.push_back({.program = std::move(program), .is_service = is_service});
-  return Start(&processes_.back());
+  Process* const process = &processes_.back();
+  process->waiting = !MayStart(*process);
+  return process->waiting ? absl::OkStatus() : Start(process);
 }
 
-absl::Status LaunchJob::Start(Process* process) {
-  int out[2], error[2];
+bool LaunchJob::MayStart(const Process& process) const {
+  return process.program.host.empty() ||
+         std::count_if(processes_.begin(), processes_.end(), [&](const Process& other) {
+           return other.program.host == process.program.host && other.running && !other.begun;
+         }) < kMostBeginning;
+}
+
+void LaunchJob::StartWaiting() {
+  for (Process& process : processes_) {
+    if (!process.waiting || !MayStart(process)) continue;
+    process.waiting = false;
+    const absl::Status started = Start(&process);
+    if (started.ok()) continue;
+    process.last.emplace_back(started.message());
+    Failed(&process, W_EXITCODE(1, 0));
+  }
+}
+
+absl::Status LaunchJob::Start(Process* process) const {
+  const Program& program = process->program;
+  const bool is_here = program.host.empty();
+  int in[2] = {-1, -1}, out[2], error[2];
   if (pipe2(out, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
   if (pipe2(error, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
+  if (!is_here) {
+    if (pipe2(in, O_CLOEXEC | O_NONBLOCK) != 0) return ResourceExhausted("pipe: ", ErrorText());
+    fcntl(in[0], F_SETFL, 0);  // what reads it waits
+    fcntl(in[1], F_SETPIPE_SZ, std::max<int>(1 << 16, static_cast<int>(program.input.size()) + (1 << 13)));
+    if (write(in[1], program.input.data(), program.input.size()) != static_cast<ssize_t>(program.input.size()))
+      return InvalidArgument("the arguments and variables for ", program.host, " have ", program.input.size(),
+                             " bytes, more than a pipe takes");
+  }
   process->pid = fork();
   if (process->pid < 0) return ResourceExhausted("fork: ", ErrorText());
-  if (process->pid == 0) Become(process->program.arguments, process->program.variables, out[1], error[1]);
+  if (process->pid == 0) Become(program.arguments, program.variables, in[0], out[1], error[1]);
   setpgid(process->pid, process->pid);
   process->running = true;
+  process->begun = is_here;
+  process->is_late = false;
+  process->started = absl::Now();
   process->ended = static_cast<int>(syscall(SYS_pidfd_open, process->pid, 0));
   for (int* ends : {out, error}) close(ends[1]);
+  if (!is_here) close(in[0]);
+  process->input = in[1];
   process->output[0] = out[0];
   process->output[1] = error[0];
   return absl::OkStatus();
@@ -94,13 +147,15 @@ int LaunchJob::Await(const volatile int* stop_signal) {
     Relay(20);
     Reap();
     if (asked_ == absl::InfiniteFuture()) {
+      EndLate();
+      StartWaiting();
       if (*stop_signal != 0) {
         Ask(*stop_signal);
       } else if (absl::Now() >= failed_at_ + kLastWords || !AnyRunning(/*services=*/false)) {
         Ask(SIGTERM);
       }
     }
-    if (absl::Now() >= asked_ + kPatience) KillAll();
+    if (absl::Now() >= asked_ + kPatience) KillAll(/*connections=*/absl::Now() >= asked_ + 2 * kPatience);
   }
   Relay(0);
   if (first_failed_ == nullptr || (failed_at_ == absl::InfiniteFuture() && any_ended_well_))
@@ -109,28 +164,47 @@ int LaunchJob::Await(const volatile int* stop_signal) {
   const Program& first = first_failed_->program;
   for (const std::string& line : first_failed_->last)
     std::fprintf(stderr, "[%s] %s\n", first.name.c_str(), line.c_str());
-  std::fprintf(stderr, "hilo: %s failed first: %s\n", NameOf(first.name, first_failed_->is_service).c_str(),
-               Ending(first_status_).c_str());
+  std::fprintf(stderr, "hilo: %s failed first: %s\n", NameOf(first, first_failed_->is_service).c_str(),
+               Outcome(*first_failed_, first_status_).c_str());
   if (WIFSIGNALED(first_status_)) return 128 + WTERMSIG(first_status_);
   return std::max(WEXITSTATUS(first_status_), 1);  // a service that left too early may have said 0
 }
 
 bool LaunchJob::AnyRunning(bool services) const {
   return std::any_of(processes_.begin(), processes_.end(), [services](const Process& process) {
-    return process.running && (services || !process.is_service);
+    return (process.running || process.waiting) && (services || !process.is_service);
   });
+}
+
+void LaunchJob::EndLate() {
+  for (Process& process : processes_) {
+    if (!process.running || process.begun || process.is_late || absl::Now() < process.started + policy_.patience)
+      continue;
+    process.is_late = true;
+    kill(-process.pid, SIGKILL);
+  }
 }
 
 void LaunchJob::Ask(int signal) {
   asked_ = absl::Now();
-  for (const Process& process : processes_) {
-    if (process.running) kill(-process.pid, signal);
+  for (Process& process : processes_) {
+    process.waiting = false;
+    if (!process.running) continue;
+    const absl::string_view name = SignalName(signal);
+    if (!process.begun || process.input < 0 || write(process.input, name.data(), name.size()) < 0)
+      kill(-process.pid, signal);
   }
 }
 
-void LaunchJob::KillAll() {
-  for (const Process& process : processes_) {
-    if (process.running) kill(-process.pid, SIGKILL);
+// Those on other hosts die as their connections end, which `connections` ends by force: a host may not answer.
+void LaunchJob::KillAll(bool connections) {
+  for (Process& process : processes_) {
+    if (!process.running) continue;
+    if (process.begun && process.input >= 0) {
+      close(std::exchange(process.input, -1));
+    } else if (process.program.host.empty() || !process.begun || connections) {
+      kill(-process.pid, SIGKILL);
+    }
   }
 }
 
@@ -140,7 +214,14 @@ void LaunchJob::Reap() {
     if (!process.running || waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
     process.running = false;
     if (process.ended >= 0) close(std::exchange(process.ended, -1));
-    if (process.is_service ? asked_ == absl::InfiniteFuture() && AnyRunning(/*services=*/false) : status != 0) {
+    if (process.input >= 0) close(std::exchange(process.input, -1));
+    if (!process.program.host.empty()) {
+      if (!process.begun) Relay(0);
+      if (process.begun) status = StatusOnHost(status);
+      if (process.is_late) status = W_EXITCODE(kSshFailed, 0);
+    }
+    if (process.is_service ? asked_ == absl::InfiniteFuture() && AnyRunning(/*services=*/false)
+                           : status != 0 || !process.begun) {
       Failed(&process, status);
     } else if (!process.is_service) {
       any_ended_well_ = true;
@@ -156,14 +237,23 @@ LaunchJob::Origin LaunchJob::OriginOf(const Process& process, int status) {
   return lost_another ? Origin::kConsequence : Origin::kOwnError;
 }
 
+std::string LaunchJob::Outcome(const Process& process, int status) const {
+  if (process.program.host.empty()) return Ending(status);
+  const std::string& ssh = process.program.arguments.front();
+  if (process.is_late) return absl::StrCat("not started: no answer in ", absl::FormatDuration(policy_.patience));
+  if (!process.begun) return absl::StrCat("not started: ", ssh, ": ", Ending(status));
+  const bool may_be_lost = WIFEXITED(status) && WEXITSTATUS(status) == kSshFailed;
+  return absl::StrCat(Ending(status), may_be_lost ? absl::StrCat(" (also of ", ssh, ", if it loses the host)") : "");
+}
+
 void LaunchJob::Failed(Process* process, int status) {
   Relay(0);
   const bool is_asked = asked_ != absl::InfiniteFuture();
   if (!is_asked && !process->is_service && failed_at_ == absl::InfiniteFuture()) {
     if (StartAgain(process, status)) return;
     if (policy_.keep_going) {
-      std::fprintf(stderr, "hilo: %s: %s; the others go on\n", NameOf(process->program.name, false).c_str(),
-                   Ending(status).c_str());
+      std::fprintf(stderr, "hilo: %s: %s; the others go on\n", NameOf(process->program, false).c_str(),
+                   Outcome(*process, status).c_str());
     }
   }
   const Origin origin = OriginOf(*process, status);
@@ -182,8 +272,9 @@ bool LaunchJob::StartAgain(Process* process, int status) {
     if (process->output[stream] >= 0) close(std::exchange(process->output[stream], -1));
     if (!process->partial[stream].empty()) Show(process, stream, std::exchange(process->partial[stream], ""));
   }
+  const std::string outcome = Outcome(*process, status);
   const absl::Status started = Start(process);
-  std::fprintf(stderr, "hilo: %s: %s; %s\n", NameOf(process->program.name, false).c_str(), Ending(status).c_str(),
+  std::fprintf(stderr, "hilo: %s: %s; %s\n", NameOf(process->program, false).c_str(), outcome.c_str(),
                started.ok() ? absl::StrCat("started again, ", process->restarts, " of ", policy_.restarts).c_str()
                             : std::string(started.message()).c_str());
   return started.ok();
@@ -227,6 +318,11 @@ void LaunchJob::Pass(Process* process, size_t stream) {
 }
 
 void LaunchJob::Show(Process* process, size_t stream, const std::string& line) {
+  if (stream == 1 && !process->begun && line == kStartedLine) {
+    process->begun = true;
+    process->last.clear();  // of the connection
+    return;
+  }
   std::FILE* const to = stream == 0 ? stdout : stderr;
   std::fprintf(to, "[%s] %s\n", process->program.name.c_str(), line.c_str());
   std::fflush(to);

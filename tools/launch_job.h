@@ -1,4 +1,5 @@
-// The processes of `hilo launch`: starts them, relays what they print, and decides what a failure does to the others.
+// The processes of `hilo launch`: starts them, here or on other hosts, relays what they print, and decides what a
+// failure does to the others.
 #ifndef HILO_TOOLS_LAUNCH_JOB_H_
 #define HILO_TOOLS_LAUNCH_JOB_H_
 
@@ -15,16 +16,24 @@
 
 namespace hilo::tools {
 
+// The line of its standard error with which a process on another host says that it begins.
+constexpr absl::string_view kStartedLine = "hilo launch: started";
+
 class LaunchJob {
  public:
   struct Policy {
     int64_t restarts = 0;     // how often each process that failed is started again
     bool keep_going = false;  // when a process has failed and is not started again, the others are not ended
+    absl::Duration patience = absl::Seconds(30);  // for a process on another host to begin
   };
   struct Program {
     std::string name;  // shown in brackets before each line that it prints
     std::vector<std::string> arguments;
     std::vector<std::string> variables;  // "NAME=VALUE", beside those of this process
+    // Of a process on another host, which `arguments` start there: its name, and what is written to the standard input
+    // of `arguments`, where names of signals follow later, a line each. Its end kills the process.
+    std::string host;
+    std::string input;
   };
 
   explicit LaunchJob(Policy policy) : policy_(policy) {}
@@ -32,7 +41,8 @@ class LaunchJob {
   LaunchJob(const LaunchJob&) = delete;
   LaunchJob& operator=(const LaunchJob&) = delete;
 
-  // Errors: ResourceExhausted if no process can be made. A program that cannot be run ends with status 127.
+  // Errors: ResourceExhausted if no process can be made; InvalidArgument if the input of one on another host is too
+  // large for a pipe. A program that cannot be run ends with status 127.
   absl::Status AddMember(Program program) { return Add(std::move(program), /*is_service=*/false); }
   // A process that the members need until they have ended: its own end before that fails the job, whatever the policy.
   absl::Status AddService(Program program) { return Add(std::move(program), /*is_service=*/true); }
@@ -47,7 +57,12 @@ class LaunchJob {
     Program program;
     bool is_service = false;
     pid_t pid = -1;
+    bool waiting = false;  // to be started when others on its host have begun
     bool running = false;
+    bool begun = false;    // always, if on this host
+    bool is_late = false;  // it was ended because it had not begun in time
+    absl::Time started;
+    int input = -1;                // write end of its standard input, if on another host
     int ended = -1;                // readable when it has ended; -1: this system has no such thing
     int output[2] = {-1, -1};      // read ends of its standard output and error; -1: closed
     std::string partial[2];        // lines that are not complete
@@ -65,10 +80,15 @@ class LaunchJob {
   static Origin OriginOf(const Process& process, int status);
 
   absl::Status Add(Program program, bool is_service);
-  static absl::Status Start(Process* process);
+  absl::Status Start(Process* process) const;
+  bool MayStart(const Process& process) const;
+  void StartWaiting();
+  void EndLate();
+  // "exit status 7"; of one that has not begun, why.
+  std::string Outcome(const Process& process, int status) const;
   bool AnyRunning(bool services) const;
   void Ask(int signal);
-  void KillAll();
+  void KillAll(bool connections);
   void Reap();
   void Failed(Process* process, int status);
   bool StartAgain(Process* process, int status);
