@@ -62,7 +62,7 @@ class Profiles(CommandTestCase):
         done = hilo("profile", TRAIN, "--iterations=20", "--no-roofs")
         self.check(done, 0, r"^\S+: 20 runs of [\d.]+ [mu]s, [\d.]+ % of it in instructions\n +time a run +share +times +GB/s +GFLOP/s +roof +instruction\n")
         self.assertRegex(done.stdout, r"(?m)^ +[\d.]+ [mu]s +[\d.]+% +\d\S* +[\d.-]+ +[\d.-]+ +- +\S+")
-        self.check(hilo("profile", self.file(CHAIN), "--iterations=3"), 0, r"3 runs of .* 100\.0 % (.|\n)*\d+%  a and 4 more \(sine\)\n")
+        self.check(hilo("profile", self.file(CHAIN), "--iterations=3"), 0, r"3 runs of .* 100\.0 % (.|\n)*( \d+%| in caches)  a and 4 more \(sine\)\n")
         self.check(hilo("profile", self.file(CHAIN), "--platform=interpreter"), 2, "recorded on the platform cpu, not on interpreter", "stderr")
         self.check(hilo("profile", self.file(CHAIN), "--iterations=0"), 2, "--iterations", "stderr")
 

@@ -97,9 +97,6 @@ std::string KernelHtml(const std::vector<std::string>& lines) {
   return html + "</table>\n";
 }
 
-// Arrays that stay in caches go past the roof of memory.
-std::string RoofText(double fraction) { return fraction > 1 ? "in caches" : absl::StrFormat("%.0f%%", fraction * 100); }
-
 // --- the plot ---
 constexpr double kLeft = 190, kWidth = 640, kRow = 22, kTop = 34;
 constexpr absl::string_view kColors[] = {"#3366aa", "#dd7733", "#339966", "#aa3366", "#777777"};
@@ -205,8 +202,8 @@ std::string HtmlTable(absl::Span<const Measurement* const> group) {
   absl::StrAppend(&html, "</table>\n");
   for (const Measurement* m : group) {
     if (m->roofs.has_value())
-      absl::StrAppendFormat(&html, "<p>Roofs of %s, measured: %.4g GFLOP/s, %.4g GB/s.</p>\n", Html(m->platform),
-                            m->roofs->gigaflops, m->roofs->gigabytes_per_second);
+      absl::StrAppendFormat(&html, "<p>Roofs of %s, measured with f32: %.4g GFLOP/s, %.4g GB/s.</p>\n",
+                            Html(m->platform), m->roofs->gigaflops, m->roofs->gigabytes_per_second);
     if (IsEmulated(m->platform))
       absl::StrAppend(&html, "<p>", Html(m->platform), ": ", kEmulationNote, ".</p>\n", KernelHtml(m->kernels));
   }
@@ -234,7 +231,7 @@ std::string ReportText(const Measurement& m) {
     absl::StrAppendFormat(&text, "  %.4g GFLOP/s and %.4g GB/s of arguments and results", *m.Gigaflops(),
                           m.GigabytesPerSecond());
     if (m.roofs.has_value()) {
-      absl::StrAppendFormat(&text, "; roofs %.4g and %.4g: ", m.roofs->gigaflops, m.roofs->gigabytes_per_second);
+      absl::StrAppendFormat(&text, "; roofs of f32 %.4g and %.4g: ", m.roofs->gigaflops, m.roofs->gigabytes_per_second);
       if (*m.RoofFraction() > 1) {
         absl::StrAppend(&text, "the arrays stay in caches");
       } else {

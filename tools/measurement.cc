@@ -183,6 +183,8 @@ absl::StatusOr<double> LeastMs(absl::string_view text, const std::string& platfo
 
 }  // namespace
 
+std::string RoofText(double fraction) { return fraction > 1 ? "in caches" : absl::StrFormat("%.0f%%", fraction * 100); }
+
 bool IsEmulated(const std::string& platform) { return absl::StrContains(platform, "emulated"); }
 
 absl::StatusOr<Roofs> MeasureRoofs(const std::string& platform, const Flags& flags) {

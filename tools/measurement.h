@@ -18,6 +18,8 @@ struct Roofs {
 };
 // Errors: those of compiling and running.
 absl::StatusOr<Roofs> MeasureRoofs(const std::string& platform, const Flags& flags);
+// A fraction of the nearer roof as a table shows it. Arrays that stay in caches go past the roof of memory.
+std::string RoofText(double fraction);
 
 struct Measurement {
   std::string program, platform;

@@ -60,16 +60,15 @@ void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows
       times.total_ns > 0 ? static_cast<double>(times.OwnNanoseconds()) / static_cast<double>(times.total_ns) : 0;
   std::printf("%s: %d runs of %s, %.1f %% of it in instructions\n", times.program->program.c_str(),
               static_cast<int>(times.runs), Milliseconds(total_ms / runs).c_str(), named * 100);
-  std::printf("%12s %7s %9s %9s %9s %6s  %s\n", "time a run", "share", "times", "GB/s", "GFLOP/s", "roof",
+  std::printf("%12s %7s %9s %9s %9s %9s  %s\n", "time a run", "share", "times", "GB/s", "GFLOP/s", "roof",
               "instruction");
   for (const Row& row : std::vector<Row>(rows.begin(), rows.begin() + static_cast<int64_t>(shown))) {
     const double executions = static_cast<double>(row.executions) / runs;
     std::string name = row.step->name;
     if (row.step->instruction_count > 1) absl::StrAppend(&name, " and ", row.step->instruction_count - 1, " more");
-    std::printf("%12s %6.1f%% %9.4g %9s %9s %6s  %s (%s)%s\n", Milliseconds(row.own_ms / runs).c_str(), row.share * 100,
+    std::printf("%12s %6.1f%% %9.4g %9s %9s %9s  %s (%s)%s\n", Milliseconds(row.own_ms / runs).c_str(), row.share * 100,
                 executions, Rate(row.gigabytes_per_second).c_str(), Rate(row.gigaflops).c_str(),
-                row.roof < 0 ? "-" : absl::StrFormat("%.0f%%", row.roof * 100).c_str(), name.c_str(),
-                row.step->category.c_str(),
+                row.roof < 0 ? "-" : RoofText(row.roof).c_str(), name.c_str(), row.step->category.c_str(),
                 row.step->source_file.empty() ? "" : absl::StrCat("  ", SourceOf(*row.step)).c_str());
   }
   if (shown < rows.size()) {
