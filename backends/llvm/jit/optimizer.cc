@@ -11,6 +11,7 @@
 #include "llvm/Analysis/MemorySSAUpdater.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -100,6 +101,46 @@ class LoopBounds : public llvm::PassInfoMixin<LoopBounds> {
   }
 };
 
+// Gives selections between scalar floats that share a comparison comparisons of their own, in up to four forms which
+// the code generator does not find to be equal. On x86 it blends where a comparison has one use; of others it makes
+// branches, which data may mispredict, or with AVX-512 moves the flag through a general register.
+class SelectComparisons : public llvm::PassInfoMixin<SelectComparisons> {
+ public:
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& /*manager*/) {
+    if (!llvm::Triple(function.getParent()->getTargetTriple()).isX86()) return llvm::PreservedAnalyses::all();
+    bool changed = false;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction);
+      if (compare == nullptr || compare->hasOneUse() || !compare->getOperand(0)->getType()->isFloatingPointTy())
+        continue;
+      llvm::SmallVector<llvm::SelectInst*> selects;
+      for (llvm::User* user : compare->users()) {
+        auto* select = llvm::dyn_cast<llvm::SelectInst>(user);
+        if (select != nullptr && select->getCondition() == compare &&
+            select->getType() == compare->getOperand(0)->getType())
+          selects.push_back(select);
+      }
+      const size_t taken = compare->hasNUses(selects.size()) ? 0 : 1;  // forms that other users keep
+      for (size_t i = 0; i < selects.size(); ++i) changed |= Separate(compare, selects[i], (i + taken) % 4);
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static bool Separate(llvm::FCmpInst* compare, llvm::SelectInst* select, size_t form) {
+    if (form == 0) return false;
+    auto* own = llvm::cast<llvm::FCmpInst>(compare->clone());
+    own->insertBefore(select);
+    select->setCondition(own);
+    if (form % 2 == 1) own->swapOperands();
+    if (form >= 2) {
+      own->setPredicate(own->getInversePredicate());
+      select->swapValues();
+    }
+    return true;
+  }
+};
+
 llvm::ModulePassManager FastPipeline() {
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -115,6 +156,7 @@ llvm::ModulePassManager FastPipeline() {
   functions.addPass(llvm::DSEPass());
   functions.addPass(llvm::ADCEPass());
   functions.addPass(llvm::SimplifyCFGPass());
+  functions.addPass(SelectComparisons());
   llvm::ModulePassManager modules;
   modules.addPass(llvm::AlwaysInlinerPass());
   modules.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
