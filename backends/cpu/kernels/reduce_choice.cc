@@ -112,10 +112,17 @@ KernelConfig ChooseEach(const Reduction& r, const NumericOptions& numerics, absl
           .why = std::string(why)};
 }
 
-// Returns the vectors of a row of `vectors` that are accumulated together: those that leave the fewest to one by one,
-// which wait for each other's latency, and of these the most.
-int64_t ColumnAccumulators(int64_t vectors) {
-  int64_t best = std::min(vectors, kMostAccumulators);
+// Returns the vectors of a part of a row, of `columns` results, that are accumulated together: all if they are few, the
+// last of which may not be full (EmitShortColumns); otherwise those that leave the fewest to one by one, which wait for
+// each other's latency, and of these the most.
+int64_t ColumnAccumulators(const Reduction& r, int64_t columns, int width, const TargetTraits& target) {
+  // Values of a vector that a loop carries: a maximum also has which lanes are NaN.
+  const std::optional<HloOpcode> opcode = ReductionOp(r.computation());
+  const int64_t values = r.count > 1 || opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum ? 2 : 1;
+  const int64_t most = target.has_avx512 ? kMostAccumulators : kMostAccumulators / values;
+  if (columns > width && columns <= most * width) return CeilDiv(columns, width);
+  const int64_t vectors = std::max<int64_t>(1, columns / width);
+  int64_t best = std::min(vectors, most);
   for (int64_t count = best - 1; count >= kAccumulators; --count) {
     if (vectors % count < vectors % best) best = count;
   }
@@ -147,12 +154,12 @@ std::optional<KernelConfig> ChooseStreams(const Reduction& r, int width, const N
                       .why = "the minor dimension is kept; rows are read in blocks, as streams"};
 }
 
-KernelConfig ChooseColumns(const Reduction& r, int width, const NumericOptions& numerics) {
+KernelConfig ChooseColumns(const Reduction& r, int width, const TargetTraits& target, const NumericOptions& numerics) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
   const int64_t block = rows < kFewRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
-                      .tile = {block, ColumnAccumulators(std::max<int64_t>(1, block / width))},
+                      .tile = {block, ColumnAccumulators(r, block, width, target)},
                       .parts = rows * CeilDiv(row, block),
                       .why = "the minor dimension is kept"};
   const std::vector<int64_t> sums = PartialSums(r, numerics);
@@ -181,7 +188,7 @@ std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, con
     most = selects && !IsIntegralType(type) ? kStridedSelection : has_functions ? most / kStridedVectors - 1 : 0;
   }
   if (row > most) return std::nullopt;
-  KernelConfig config = ChooseColumns(r, width, numerics);
+  KernelConfig config = ChooseColumns(r, width, target, numerics);
   config.tile[1] = std::min(config.tile[1], kAccumulators);
   config.why = "short rows: lanes are adjacent results";
   return config;
@@ -261,7 +268,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
     if (width == 1) return ChooseEach(r, numerics, "lanes of adjacent results do not pay");
     if (!codegen::CanEmitComputation(r.computation())) return ChooseEach(r, numerics, "the computation has no lanes");
     if (std::optional<KernelConfig> streams = ChooseStreams(r, width, numerics)) return *std::move(streams);
-    return ChooseColumns(r, width, numerics);
+    return ChooseColumns(r, width, target, numerics);
   }
   if (std::optional<KernelConfig> strided = ChooseStridedRows(r, width, target, numerics)) return *std::move(strided);
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&

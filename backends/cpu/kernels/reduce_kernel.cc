@@ -1,5 +1,6 @@
 // Reductions, with the producers fused into their operands. Which loops, and why: reduce_choice.cc.
 #include <memory>
+#include <numeric>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
@@ -58,17 +59,45 @@ absl::Status EmitReduceUnrolled(FunctionEmitter& f, const KernelParts& kernel) {
   return absl::OkStatus();
 }
 
+// Computes rows of results of a few vectors, the last not full, in one iteration: that vector begins earlier, and only
+// the rest of it is stored. With a mask it would be a loop of its own, which waits for its own results.
+absl::Status EmitShortColumns(FunctionEmitter& f, const KernelParts& kernel, ReduceTerms& terms) {
+  llvm::IRBuilder<>& b = f.b();
+  const int64_t row = terms.kept().back(), width = kernel.config.width, rest = row % width;
+  const codegen::LoopNest nest = {{.sizes = {terms.kept().begin(), terms.kept().end() - 1}}};
+  return EmitNest(f, kernel, nest, [&](absl::Span<const Position> positions) -> absl::Status {
+    codegen::RegionScope region(f.context());
+    f.context().lanes = {.width = static_cast<int>(width)};
+    const auto at = [&](int64_t column) {
+      std::vector<LaneIndex> index = positions[0][0].Dims(f.context());
+      index.push_back(LaneIndex::Strided(b.getInt64(static_cast<uint64_t>(column)), 1, std::gcd(column, width), row));
+      return index;
+    };
+    std::vector<std::vector<LaneIndex>> kept;
+    for (int64_t column = 0; column + width <= row; column += width) kept.push_back(at(column));
+    kept.push_back(at(row - width));
+    HILO_ASSIGN_OR_RETURN(std::vector<Elements> results,
+                          SumInOrder(f, terms, absl::MakeConstSpan(kernel.config.tile).subspan(2), kept));
+    for (size_t p = 0; p + 1 < kept.size(); ++p) Store(f, kernel.instruction, kept[p], results[p]);
+    std::vector<int> last(width, llvm::PoisonMaskElem);
+    std::iota(last.begin(), last.begin() + rest, static_cast<int>(width - rest));
+    f.context().lanes.mask = FirstLanes(f, rest, static_cast<int>(width));
+    Store(f, kernel.instruction, at(row - rest), ShuffleLanes(f, results.back(), results.back(), last));
+    return absl::OkStatus();
+  });
+}
+
 // Computes results along rows of them; a few long rows are several parts each.
 absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel) {
   f.SetHoldsVectors(kernel.instruction, true);
   ReduceTerms terms(f.elements(), ReductionOf(*kernel.instruction));
   const std::vector<int64_t>& tile = kernel.config.tile;
+  const int64_t row = terms.kept().back(), width = kernel.config.width;
+  if (row > width && row % width != 0 && tile[1] * width >= row) return EmitShortColumns(f, kernel, terms);
   const std::vector<int64_t> outer(terms.kept().begin(), terms.kept().end() - 1);
-  return EmitResults(
-      f, kernel,
-      {{.sizes = outer},
-       {.sizes = {terms.kept().back()}, .part = tile[0], .unroll = tile[1], .lanes = kernel.config.width}},
-      [&](auto kept) { return SumInOrder(f, terms, absl::MakeConstSpan(tile).subspan(2), kept); });
+  return EmitResults(f, kernel,
+                     {{.sizes = outer}, {.sizes = {row}, .part = tile[0], .unroll = tile[1], .lanes = width}},
+                     [&](auto kept) { return SumInOrder(f, terms, absl::MakeConstSpan(tile).subspan(2), kept); });
 }
 
 // Adds up a block of rows for all results of a part, and then the next block. The totals are in the result meanwhile.

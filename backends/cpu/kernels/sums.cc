@@ -188,23 +188,6 @@ absl::StatusOr<Elements> CombineLanes(FunctionEmitter& f, Terms& terms, int widt
   return values;
 }
 
-// Returns lanes `lanes` of x and y, one after the other.
-Elements ShuffleLanes(FunctionEmitter& f, const Elements& x, const Elements& y, const std::vector<int>& lanes) {
-  Elements result = x;
-  for (size_t i = 0; i < x.size(); ++i) {
-    result[i].re = f.b().CreateShuffleVector(x[i].re, y[i].re, lanes);
-    if (x[i].im != nullptr) result[i].im = f.b().CreateShuffleVector(x[i].im, y[i].im, lanes);
-  }
-  return result;
-}
-
-// Returns a mask of the first `count` lanes of `width`.
-llvm::Value* FirstLanes(FunctionEmitter& f, int64_t count, int width) {
-  std::vector<llvm::Constant*> active;
-  for (int lane = 0; lane < width; ++lane) active.push_back(f.b().getInt1(lane < count));
-  return llvm::ConstantVector::get(active);
-}
-
 // Returns `values` in the lanes of the current mask, `others` elsewhere.
 Elements Selected(FunctionEmitter& f, Elements values, const Elements& others) {
   for (size_t i = 0; i < values.size(); ++i)
@@ -388,6 +371,21 @@ Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count)
     }
   }
   return result;
+}
+
+Elements ShuffleLanes(FunctionEmitter& f, const Elements& x, const Elements& y, const std::vector<int>& lanes) {
+  Elements result = x;
+  for (size_t i = 0; i < x.size(); ++i) {
+    result[i].re = f.b().CreateShuffleVector(x[i].re, y[i].re, lanes);
+    if (x[i].im != nullptr) result[i].im = f.b().CreateShuffleVector(x[i].im, y[i].im, lanes);
+  }
+  return result;
+}
+
+llvm::Value* FirstLanes(FunctionEmitter& f, int64_t count, int width) {
+  std::vector<llvm::Constant*> active;
+  for (int lane = 0; lane < width; ++lane) active.push_back(f.b().getInt1(lane < count));
+  return llvm::ConstantVector::get(active);
 }
 
 absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, Terms& terms,

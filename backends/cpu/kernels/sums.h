@@ -18,6 +18,10 @@ Elements UnpackLanes(const codegen::Carried& carried, const Elements& like);
 
 // Returns lanes [first, first + count) of vectors; a scalar when count is 1.
 Elements Lanes(FunctionEmitter& f, const Elements& values, int first, int count);
+// Returns lanes `lanes` of x and y, one after the other.
+Elements ShuffleLanes(FunctionEmitter& f, const Elements& x, const Elements& y, const std::vector<int>& lanes);
+// Returns a mask of the first `count` lanes of `width`.
+llvm::Value* FirstLanes(FunctionEmitter& f, int64_t count, int width);
 
 // Return running values with all of the terms.
 //
