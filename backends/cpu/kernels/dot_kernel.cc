@@ -191,6 +191,7 @@ absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
   const std::vector<int64_t> outer(rhs.free_sizes.begin(), rhs.free_sizes.end() - 1);
   const int64_t columns = rhs.free_sizes.back();
   std::vector<int64_t> partial_sums;
+  const bool is_unrolled = tile[3] == Product(terms.reduced());
   if (tile[3] > 0) partial_sums.push_back(tile[3]);
   const codegen::LoopNest nest = {
       {.sizes = lhs.batch_sizes},
@@ -200,7 +201,8 @@ absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
   return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
     std::vector<std::vector<codegen::LaneIndex>> kept;
     for (const codegen::Position& position : positions) kept.push_back(Joined(f.context(), position).Dims(f.context()));
-    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumInOrder(f, terms, partial_sums, kept));
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums,
+                          is_unrolled ? SumUnrolled(terms, kept) : SumInOrder(f, terms, partial_sums, kept));
     for (size_t p = 0; p < kept.size(); ++p) {
       f.ArrayOf(kernel.instruction).Store(f.context(), codegen::Index(kept[p]), terms.Finish(sums[p])[0]);
     }

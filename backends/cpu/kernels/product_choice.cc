@@ -103,6 +103,9 @@ constexpr int64_t kTileColumns = 2, kTileRows = 8;
 // Rows of a part, unless there are enough products in the batch to share among threads.
 constexpr int64_t kTiledRows = 64, kManyTiled = 16;
 
+// Terms, and products of vectors, of the sums of a tile that are unrolled: arrays on the stack are registers then.
+constexpr int64_t kUnrolledTerms = 8, kUnrolledProducts = 32;
+
 // Multiply-adds of a product from which the library, whose code is compiled already, is as fast as tiles. Measured, on
 // two threads, as tiles and by the library, in us, f32: 1000 products of 24 x 24 x 24 169 and 348, 1000 of 32 x 32 x 32
 // 307 and 342, 16 of 50 x 40 x 60 27 and 23, 32 of 64 x 64 x 64 74 and 74.
@@ -161,9 +164,11 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
     }
   }
   const int64_t part = batch >= kManyTiled ? rows : std::min(rows, CeilDiv(kTiledRows, tile) * tile);
+  int64_t sum = depth >= 2 * kTiledSum && !numerics.strict ? kTiledSum : 0;
+  if (depth <= kUnrolledTerms && depth * tile * vectors <= kUnrolledProducts) sum = depth;
   return KernelConfig{.kind = KernelKind::kTiledDot,
                       .width = width,
-                      .tile = {part, tile, vectors, depth >= 2 * kTiledSum && !numerics.strict ? kTiledSum : 0},
+                      .tile = {part, tile, vectors, sum},
                       .parts = batch * CeilDiv(rows, part),
                       .why = "tiles of the result stay in registers"};
 }

@@ -395,6 +395,21 @@ absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, Terms& term
   return OrderedSum(f, terms, partial_sums, kept, std::move(start)).Emit();
 }
 
+absl::StatusOr<std::vector<Elements>> SumUnrolled(Terms& terms, absl::Span<const std::vector<LaneIndex>> kept) {
+  HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
+  std::vector<Elements> sums(kept.size(), start);
+  std::vector<int64_t> term(terms.reduced().size(), 0);
+  if (Product(terms.reduced()) == 0) return sums;
+  do {
+    std::vector<LaneIndex> at;
+    for (const int64_t i : term) at.push_back(LaneIndex::Constant(i));
+    for (size_t p = 0; p < kept.size(); ++p) {
+      HILO_ASSIGN_OR_RETURN(sums[p], terms.Add(sums[p], kept[p], at));
+    }
+  } while (IndexUtil::BumpIndices(terms.reduced(), absl::MakeSpan(term)));
+  return sums;
+}
+
 absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, Terms& terms, llvm::Value* first, int64_t count,
                                                absl::Span<const std::vector<LaneIndex>> kept) {
   llvm::IRBuilder<>& b = f.b();

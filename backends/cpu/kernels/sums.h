@@ -31,6 +31,9 @@ llvm::Value* FirstLanes(FunctionEmitter& f, int64_t count, int width);
 absl::StatusOr<std::vector<Elements>> SumInOrder(FunctionEmitter& f, codegen::Terms& terms,
                                                  absl::Span<const int64_t> partial_sums,
                                                  absl::Span<const std::vector<codegen::LaneIndex>> kept);
+// Likewise, unrolled: of few terms.
+absl::StatusOr<std::vector<Elements>> SumUnrolled(codegen::Terms& terms,
+                                                  absl::Span<const std::vector<codegen::LaneIndex>> kept);
 // The `count` terms from `first` on, fewer at the end: likewise, from the identity.
 absl::StatusOr<std::vector<Elements>> SumBlock(FunctionEmitter& f, codegen::Terms& terms, llvm::Value* first,
                                                int64_t count, absl::Span<const std::vector<codegen::LaneIndex>> kept);
