@@ -46,9 +46,9 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   const auto is_row_kernel = [](const HloInstruction& fusion, const codegen::TargetTraits& target, bool strict) {
     return PlanCachedRows(fusion, target, strict).has_value();
   };
-  hooks.before_fusion =
-      MakePassList(MakeColumnMerge(with_traits(FillsMoreLanesMerged)),
-                   MakeFactorTransposition(with_traits(IsFasterTransposed)), MakeCse(), MakeLoopInvariantMotion());
+  hooks.before_fusion = MakePassList(
+      MakeColumnMerge(with_traits(FillsMoreLanesMerged)), MakeFactorTransposition(with_traits(IsFasterTransposed)),
+      MakeLoopFactorTransposition(with_traits(IsFasterInColumns)), MakeCse(), MakeLoopInvariantMotion());
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .most_siblings = kMostRowSiblings,
