@@ -23,42 +23,19 @@ constexpr int64_t kDepthOfFewRows = 64, kDepthOfStreams = 16, kCacheBytes = 24 <
 constexpr int64_t kSmallBytes = 96 * 1024;
 constexpr int64_t kLargestTile = 8 * 64;
 
-enum class Instructions { kBaseline, kAvx2, kAvx512 };
-Instructions HostInstructions() {
-#if defined(__x86_64__)
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return Instructions::kAvx512;
-  if (has_avx2) return Instructions::kAvx2;
-#endif
-  return Instructions::kBaseline;
-}
-
 template <typename T, typename Element>
-Kernel<T, Element> HostKernel() {
+Kernel<T, Element> KernelFor([[maybe_unused]] Instructions instructions) {
 #if defined(__x86_64__)
-  if (HostInstructions() == Instructions::kAvx512) return avx512::KernelOf<T, Element>();
-  if (HostInstructions() == Instructions::kAvx2) return avx2::KernelOf<T, Element>();
+  if (instructions >= Instructions::kAvx512) return avx512::KernelOf<T, Element>();
+  if (instructions >= Instructions::kAvx2) return avx2::KernelOf<T, Element>();
 #endif
   return baseline::KernelOf<T, Element>();
 }
 
-// Returns true if the processor has an instruction for the sum of two products.
-bool HasBFloat16Pairs() {
+void Round([[maybe_unused]] Instructions instructions, const float* from, int64_t count, BFloat16Bits* to) {
 #if defined(__x86_64__)
-  static const bool has_instruction =
-      HostInstructions() == Instructions::kAvx512 && __builtin_cpu_supports("avx512bf16");
-  return has_instruction;
-#else
-  return false;
-#endif
-}
-
-void Round(const float* from, int64_t count, BFloat16Bits* to) {
-#if defined(__x86_64__)
-  if (HostInstructions() == Instructions::kAvx512) return avx512::RoundToBFloat16(from, count, to);
-  if (HostInstructions() == Instructions::kAvx2) return avx2::RoundToBFloat16(from, count, to);
+  if (instructions >= Instructions::kAvx512) return avx512::RoundToBFloat16(from, count, to);
+  if (instructions >= Instructions::kAvx2) return avx2::RoundToBFloat16(from, count, to);
 #endif
   baseline::RoundToBFloat16(from, count, to);
 }
@@ -144,7 +121,7 @@ class Product {
 
   // Rounded: Result of another type than Sum.
   template <typename Result>
-  absl::Status Run(Result* c, int64_t ldc) {
+  absl::Status Run(Instructions instructions, Result* c, int64_t ldc) {
     constexpr bool kRounds = !std::is_same_v<Result, Sum>;
     // Reused by the thread's next product.
     thread_local AlignedBuffer space;
@@ -164,7 +141,7 @@ class Product {
       if constexpr (kRounds) {
         Sum* panel = reinterpret_cast<Sum*>(packed_a_ + packed_a);
         MultiplyPanel(j, columns, panel, width_);
-        for (int64_t i = 0; i < m_; ++i) Round(panel + i * width_, columns, c + i * ldc + j);
+        for (int64_t i = 0; i < m_; ++i) Round(instructions, panel + i * width_, columns, c + i * ldc + j);
       } else {
         MultiplyPanel(j, columns, c + j, ldc);
       }
@@ -249,35 +226,45 @@ class Product {
   T *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 
-template <typename T, typename Element, typename Result>
-absl::Status MultiplyIn(const Kernel<T, Element>& kernel, int64_t m, int64_t n, int64_t k, const Element* a,
-                        Strides a_strides, const Element* b, Strides b_strides, Result* c, int64_t ldc) {
-  return Product<T, Element>(kernel, m, n, k, a, a_strides, b, b_strides).Run(c, ldc);
-}
-
 }  // namespace
+
+Instructions HostInstructions() {
+#if defined(__x86_64__)
+  static const Instructions host = [] {
+    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!has_avx2) return Instructions::kBaseline;
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    if (!has_avx512) return Instructions::kAvx2;
+    return __builtin_cpu_supports("avx512bf16") ? Instructions::kAvx512BFloat16 : Instructions::kAvx512;
+  }();
+  return host;
+#else
+  return Instructions::kBaseline;
+#endif
+}
 
 template <typename T, typename Result>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
-                      Result* c, int64_t ldc) {
-  const auto multiply = [&](const auto& kernel) {
-    return MultiplyIn(kernel, m, n, k, a, a_strides, b, b_strides, c, ldc);
+                      Result* c, int64_t ldc, Instructions instructions) {
+  const auto multiply = [&]<typename Factor>(const Kernel<Factor, T>& kernel) {
+    return Product<Factor, T>(kernel, m, n, k, a, a_strides, b, b_strides).Run(instructions, c, ldc);
   };
   if constexpr (std::is_same_v<T, BFloat16Bits>) {
 #if defined(__x86_64__)
-    if (HasBFloat16Pairs()) return multiply(avx512bf16::KernelOf<BFloat16Pair, T>());
+    if (instructions >= Instructions::kAvx512BFloat16) return multiply(avx512bf16::KernelOf<BFloat16Pair, T>());
 #endif
-    return multiply(HostKernel<float, T>());
+    return multiply(KernelFor<float, T>(instructions));
   } else if constexpr (std::is_same_v<T, Result>) {
-    return multiply(HostKernel<T, T>());
+    return multiply(KernelFor<T, T>(instructions));
   } else {
-    return multiply(HostKernel<Int16Pair, T>());
+    return multiply(KernelFor<Int16Pair, T>(instructions));
   }
 }
 
 #define HILO_GEMM_MULTIPLY(T, Result)                                                                                 \
   template absl::Status Multiply<T, Result>(int64_t, int64_t, int64_t, const T*, Strides, const T*, Strides, Result*, \
-                                            int64_t);
+                                            int64_t, Instructions);
 HILO_GEMM_MULTIPLY(float, float)
 HILO_GEMM_MULTIPLY(double, double)
 HILO_GEMM_MULTIPLY(uint32_t, uint32_t)

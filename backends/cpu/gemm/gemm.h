@@ -15,6 +15,11 @@ struct Strides {
   int64_t row, column;
 };
 
+// Sets of instructions for which the tiles are compiled; a processor that has one has those before it.
+enum class Instructions { kBaseline, kAvx2, kAvx512, kAvx512BFloat16 };
+// Returns the last that this processor has.
+Instructions HostInstructions();
+
 // Rows of a product that have one tile, which reads the matrix on the right in place: it is read once.
 inline constexpr int64_t kFewRows = 4;
 
@@ -23,10 +28,10 @@ inline constexpr int64_t kFewRows = 4;
 // strides alone. The sums of integers wrap around at 32 bits; those of bfloat16 are float, and rounded once. Processors
 // with AVX512-BF16 count subnormal bfloat16 factors and sums of their products as zero. T, Result: float, double,
 // uint32_t, Complex<float> or Complex<double> both, int8_t or int16_t and uint32_t, BFloat16Bits and float or
-// BFloat16Bits. Errors: ResourceExhausted for work space.
+// BFloat16Bits. The processor must have the `instructions`. Errors: ResourceExhausted for work space.
 template <typename T, typename Result>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
-                      Result* c, int64_t ldc);
+                      Result* c, int64_t ldc, Instructions instructions = HostInstructions());
 
 }  // namespace hilo::cpu::gemm
 

@@ -58,7 +58,7 @@ auto Rounded(Sum sum) {
 class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
  protected:
   template <typename T, typename Result = T>
-  void Check(bool transpose_a, bool transpose_b) {
+  void Check(bool transpose_a, bool transpose_b, Instructions instructions) {
     using Sum = std::conditional_t<std::is_same_v<Result, uint32_t>, uint32_t, decltype(Exact(Result()))>;
     const auto [m, n, k] = GetParam();
     const std::vector<T> a = Numbers<T>(int64_t{m} * k, 1), b = Numbers<T>(int64_t{k} * n, 2);
@@ -67,32 +67,36 @@ class GemmTest : public ::testing::TestWithParam<std::tuple<int, int, int>> {
     const int64_t ldc = n + 3;
     const Result untouched = Numbers<Result>(1, 3)[0];
     std::vector<Result> c(static_cast<size_t>(m * ldc), untouched);
-    ASSERT_TRUE(Multiply(m, n, k, a.data(), a_strides, b.data(), b_strides, c.data(), ldc).ok());
+    ASSERT_TRUE(Multiply(m, n, k, a.data(), a_strides, b.data(), b_strides, c.data(), ldc, instructions).ok());
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
         auto sum = j < n ? Sum() : Exact(untouched);  // what lies behind a row is not touched
         for (int64_t l = 0; j < n && l < k; ++l)
           sum += static_cast<Sum>(Exact(a[i * a_strides.row + l * a_strides.column])) *
                  static_cast<Sum>(Exact(b[l * b_strides.row + j * b_strides.column]));
-        ASSERT_EQ(Exact(c[i * ldc + j]), Rounded<Result>(sum)) << i << ", " << j << " of " << m << " x " << n << " x "
-                                                               << k << " transposed " << transpose_a << transpose_b;
+        ASSERT_EQ(Exact(c[i * ldc + j]), Rounded<Result>(sum))
+            << i << ", " << j << " of " << m << " x " << n << " x " << k << " transposed " << transpose_a << transpose_b
+            << " by instructions " << static_cast<int>(instructions);
       }
     }
   }
 };
 
-TEST_P(GemmTest, EveryTypeAndOrder) {
-  for (bool transpose_a : {false, true}) {
-    for (bool transpose_b : {false, true}) {
-      Check<float>(transpose_a, transpose_b);
-      Check<double>(transpose_a, transpose_b);
-      Check<uint32_t>(transpose_a, transpose_b);
-      Check<int16_t, uint32_t>(transpose_a, transpose_b);
-      Check<int8_t, uint32_t>(transpose_a, transpose_b);
-      Check<BFloat16Bits, float>(transpose_a, transpose_b);
-      Check<BFloat16Bits, BFloat16Bits>(transpose_a, transpose_b);
-      Check<Complex<float>>(transpose_a, transpose_b);
-      Check<Complex<double>>(transpose_a, transpose_b);
+TEST_P(GemmTest, EveryTypeOrderAndSetOfInstructions) {
+  for (int set = 0; set <= static_cast<int>(HostInstructions()); ++set) {
+    const auto instructions = static_cast<Instructions>(set);
+    for (bool transpose_a : {false, true}) {
+      for (bool transpose_b : {false, true}) {
+        Check<float>(transpose_a, transpose_b, instructions);
+        Check<double>(transpose_a, transpose_b, instructions);
+        Check<uint32_t>(transpose_a, transpose_b, instructions);
+        Check<int16_t, uint32_t>(transpose_a, transpose_b, instructions);
+        Check<int8_t, uint32_t>(transpose_a, transpose_b, instructions);
+        Check<BFloat16Bits, float>(transpose_a, transpose_b, instructions);
+        Check<BFloat16Bits, BFloat16Bits>(transpose_a, transpose_b, instructions);
+        Check<Complex<float>>(transpose_a, transpose_b, instructions);
+        Check<Complex<double>>(transpose_a, transpose_b, instructions);
+      }
     }
   }
 }
