@@ -43,6 +43,8 @@ constexpr int64_t kTableRows = 1024;
 constexpr int64_t kTileColumns = 128;
 // Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kFewRows = 16;
+// Elements of short rows, of which a part has several: at most so many, so that there are so many parts at least.
+constexpr int64_t kShortRow = 64, kMostRowsOfPart = 256, kLeastParts = 16;
 // Bytes of one part of a copy.
 constexpr int64_t kCopyBytes = 1 << 16;
 
@@ -170,10 +172,23 @@ std::optional<KernelConfig> ChooseRowsTogether(const LoopResults& loop, int widt
                       .why = absl::StrCat(rows, " rows read the same lines")};
 }
 
+// Returns the rows of a part: several short ones, whose indices are counters of loops rather than quotients and
+// remainders of the row's number, in the minor-most dimensions that leave parts for threads.
+int64_t RowsOfPart(const Shape& shape) {
+  const auto sizes = shape.dimensions().first(shape.rank() - 1);
+  if (shape.dimensions().back() > kShortRow) return 1;
+  const int64_t rows = Product(sizes);
+  int64_t part = 1;
+  for (size_t d = sizes.size();
+       d > 1 && part * sizes[d - 1] <= kMostRowsOfPart && rows / (part * sizes[d - 1]) >= kLeastParts; --d)
+    part *= sizes[d - 1];
+  return part;
+}
+
 KernelConfig ChooseRows(const LoopResults& loop, int width) {
   const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
-  KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows};
+  KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // Short rows would be mostly tails; few rows leave threads without work.
   const bool has_segments = segments.size() > 2 && row >= 4 * width, is_long = rows < kFewRows && row >= 4 * kBlock;

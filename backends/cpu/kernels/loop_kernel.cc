@@ -86,8 +86,14 @@ absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel) {
                          {.sizes = {between.begin(), between.end() - 1}},
                          {.sizes = {row}, .part = kernel.config.tile[0], .lanes = kernel.config.width}});
   }
-  return EmitLoopNest(f, kernel,
-                      {{.sizes = Outer(loop.shape(), 1)}, {.sizes = {row}, .part = row, .lanes = kernel.config.width}});
+  // A part is a row, or all rows of the minor-most dimensions.
+  const std::vector<int64_t> outer = Outer(loop.shape(), 1);
+  size_t of_parts = 0;
+  for (int64_t parts = 1; parts < kernel.config.parts; ++of_parts) parts *= outer[of_parts];
+  codegen::LoopNest nest = {{.sizes = {outer.begin(), outer.begin() + of_parts}}};
+  for (size_t d = of_parts; d < outer.size(); ++d) nest.push_back({.sizes = {outer[d]}, .part = outer[d]});
+  nest.push_back({.sizes = {row}, .part = row, .lanes = kernel.config.width});
+  return EmitLoopNest(f, kernel, nest);
 }
 
 absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel) {
