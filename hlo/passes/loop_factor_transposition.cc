@@ -68,7 +68,7 @@ class LoopFactorTransposition : public HloPass {
     for (HloInstruction* loop : SingleCallerLoops(module)) {
       const std::optional<LoopState> state = LoopState::Of(loop);
       if (!state.has_value() || TripCount(*loop).value_or(kLeastIterations) < kLeastIterations) continue;
-      for (HloInstruction* reduce : state->body()->instructions()) {
+      for (HloInstruction* reduce : state->body()->MakePostOrder()) {  // operands first: a sum takes its own with it
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const std::optional<RowProducts> products = RowProductsOf(*reduce, *state);
         if (!products.has_value() || !accepts_(*reduce)) continue;
