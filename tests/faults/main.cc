@@ -1,14 +1,20 @@
-// What one process of four does to the others: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT].
+// What one process of several does to the others:
+//   hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seed=S] [--only=TEXT]
 //
-// For every transport, collective and fault, four processes run that collective over and over until the one that is the
-// victim is killed, stopped, does something else than the others, or fails. The others must all hear of it, in time,
-// with an error that names the op, its number and ranks; they live, and go on as a group of three. Nothing may be left
-// behind. Through MPI, of the implementations whose mpirun is installed, each round does a quarter of the faults: it
-// takes seconds to start.
+// For every transport, collective and fault, four processes, or --ranks, run that collective over and over until the
+// one that is the victim is killed, stopped, loses its connections without a word, does something else than the others,
+// or fails. The others must all hear of it, in time, with an error that names the op, its number and ranks; they live,
+// and go on as a group without it. A victim that is only slow must change nothing. Whatever a collective delivers is
+// checked. Nothing may be left behind. Of all cases of --rounds, --cases takes some at random. Through MPI, of the
+// implementations whose mpirun is installed, each round does one of the faults for each collective: it takes seconds to
+// start.
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,10 +23,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <sstream>
@@ -32,95 +40,62 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "collectives/process_group.h"
 #include "hilo/status_macros.h"
+#include "tests/faults/checked_call.h"
 
 namespace hilo {
 namespace {
 
-constexpr int kRanks = 4;
-constexpr absl::Duration kDeadline = absl::Milliseconds(500);
+// Of four processes; more take longer, in proportion.
+constexpr absl::Duration kDeadlineOfFour = absl::Milliseconds(500);
 // Beyond the deadline, for what is stuck; in all, for what is dead or wrong.
-constexpr absl::Duration kGrace = absl::Seconds(2);
-constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "reduce-scatter",
-                                "all-gather",           "all-to-all",         "collective-permute",
-                                "collective-broadcast", "ragged-all-to-all",  "send"};
+constexpr absl::Duration kGraceOfFour = absl::Seconds(2);
+// Calls after a rank was slow.
+constexpr int64_t kCallsAfterwards = 20;
 // What carries data between the processes; mixed: the last of them is as if on another host.
 constexpr const char* kTransports[] = {"shm", "tcp", "mixed", "mpi-openmpi", "mpi-mpich"};
 constexpr absl::string_view kMpi = "mpi-";
-constexpr const char* kFaults[] = {"killed", "stopped", "wrong", "fails"};
-
-const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
-                          for (int64_t i = 0; i < count; ++i)
-                            static_cast<float*>(result)[i] =
-                                static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
-                          return absl::OkStatus();
-                        }};
-
-// One call of the op with `count` numbers a rank, which may take so long.
-absl::Status Call(const std::string& op, Communicator& c, int64_t key, int64_t count, absl::Duration most) {
-  if (op == "all-reduce-of-much") count *= 20'000;
-  const int64_t bytes = count * 4;
-  std::vector<float> send(count * kRanks, 1), receive(count * kRanks);
-  std::vector<int64_t> group(kRanks);
-  std::iota(group.begin(), group.end(), 0);
-  const std::string name = absl::StrCat(op, " %op");
-  const CollectiveCall call = {.name = name, .key = key, .group = group, .deadline = absl::Now() + most};
-  const CollectiveBuffer buffer = {send.data(), receive.data(), bytes};
-  const int64_t next = (c.rank() + 1) % kRanks, previous = (c.rank() + kRanks - 1) % kRanks;
-  if (absl::StartsWith(op, "all-reduce")) return c.AllReduce(call, {buffer}, kSum);
-  if (op == "reduce-scatter") return c.ReduceScatter(call, {buffer}, kSum);
-  if (op == "all-gather") return c.AllGather(call, {buffer});
-  if (op == "collective-permute") return c.CollectivePermute(call, {buffer}, previous, next);
-  if (op == "collective-broadcast") return c.CollectiveBroadcast(call, {buffer});
-  if (op == "ragged-all-to-all") {
-    std::vector<RaggedUpdate> updates;
-    for (int64_t to = 0; to < kRanks; ++to) updates.push_back({to * bytes, c.rank() * bytes, bytes});
-    return c.RaggedAllToAll(call, send.data(), bytes * kRanks, receive.data(), bytes * kRanks, updates);
-  }
-  if (op == "all-to-all") {
-    std::vector<const void*> sends;
-    std::vector<void*> receives;
-    for (int64_t i = 0; i < kRanks; ++i) {
-      sends.push_back(send.data() + i * count);
-      receives.push_back(receive.data() + i * count);
-    }
-    return c.AllToAll(call, sends, receives, bytes);
-  }
-  HILO_RETURN_IF_ERROR(c.Send(call, send.data(), bytes, next));
-  return c.Receive(call, receive.data(), bytes, previous);
-}
+constexpr const char* kFaults[] = {"killed", "stopped", "cut", "slow", "wrong", "fails"};
 
 struct Case {
   std::string transport, op, fault;
-  int victim = 0;
+  int ranks = 4, victim = 0;
   uint32_t seed = 0;
+
+  absl::Duration deadline() const { return kDeadlineOfFour * ranks / 4; }
+  absl::Duration grace() const { return kGraceOfFour * ranks / 4; }
+  bool is_slow() const { return fault == "slow"; }
+  bool is_silent() const { return fault == "stopped" || fault == "cut"; }
 };
 
 std::string TransportOf(const Case& one, int rank) {
   if (absl::StartsWith(one.transport, kMpi)) return "mpi";
   if (one.transport != "mixed") return one.transport;
-  return rank == kRanks - 1 ? "tcp" : "auto";
+  return rank == one.ranks - 1 ? "tcp" : "auto";
 }
 
 absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<KeyValueStore>& store) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
                         ProcessGroup::Join({.process_id = rank - (rank > one.victim),
-                                            .process_count = kRanks - 1,
+                                            .process_count = one.ranks - 1,
                                             .store = store,
                                             .name = "rest",
                                             .timeout = absl::Seconds(absl::StartsWith(one.transport, kMpi) ? 8 : 20),
                                             .transport = TransportOf(one, rank)}));
-  const std::vector<int> devices = {0, 1, 2};
-  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {0, 1, 2}));
-  int64_t send = rank, receive[3] = {};
-  const std::vector<int64_t> ranks = {0, 1, 2};
-  const CollectiveBuffer buffer = {&send, receive, 8};
+  std::vector<int> devices(one.ranks - 1);
+  std::iota(devices.begin(), devices.end(), 0);
+  const std::vector<int64_t> ranks(devices.begin(), devices.end());
+  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, ranks));
+  int64_t send = rank;
+  std::vector<int64_t> receive(ranks.size());
+  const CollectiveBuffer buffer = {&send, receive.data(), 8};
   HILO_RETURN_IF_ERROR(run.communicators[0]->AllGather({.name = "all-gather %rest", .group = ranks}, {buffer}));
   run.communicators[0]->Finish(absl::OkStatus());
-  for (int64_t i = 0; i < 3; ++i) {
+  for (const int64_t i : ranks) {
     if (receive[i] != i + (i >= one.victim)) return absl::DataLossError("the rest gathers data that was never sent");
   }
   return absl::OkStatus();
@@ -131,33 +106,61 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 // or stuck; or that fails.
 absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
   if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
-  const bool victim_lives = one.fault == "wrong" || one.fault == "fails";
+  const bool victim_lives = one.fault != "killed" && one.fault != "stopped";
   const absl::Time deadline = absl::Now() + absl::Seconds(20);
-  if (victim_lives) return Barrier(store, "end", rank, kRanks, deadline);
+  if (victim_lives) return Barrier(store, "end", rank, one.ranks, deadline);
   return rank == one.victim ? absl::OkStatus()
-                            : Barrier(store, "end", rank - (rank > one.victim), kRanks - 1, deadline);
+                            : Barrier(store, "end", rank - (rank > one.victim), one.ranks - 1, deadline);
 }
 
-// One of the four processes. Prints what the parent checks: code, milliseconds, message; and how it went on.
+// From now on nothing passes between the socket and its peer, and neither hears why: what one sends has a signature
+// that the other does not expect, or lacks one (RFC 2385), so that it is dropped.
+bool Cut(int socket, const sockaddr_in& peer) {
+  tcp_md5sig signature = {};
+  std::memcpy(&signature.tcpm_addr, &peer, sizeof(peer));
+  signature.tcpm_keylen = 1;
+  return setsockopt(socket, IPPROTO_TCP, TCP_MD5SIG, &signature, sizeof(signature)) == 0;
+}
+
+// The same for all TCP connections of this process.
+absl::Status CutCables() {
+  int cut = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    int number;
+    sockaddr_in peer;
+    socklen_t size = sizeof(peer);
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &number) ||
+        getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET)
+      continue;
+    if (!Cut(number, peer)) return absl::UnavailableError("a cable cannot be cut");
+    ++cut;
+  }
+  return cut > 0 ? absl::OkStatus() : absl::InternalError("there is no cable to cut");
+}
+
+// One of the processes. Prints what the parent checks: code, milliseconds, message; and how it went on.
 absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
   std::shared_ptr<ProcessGroup> group;
   HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank,
-                                                   .process_count = kRanks,
+                                                   .process_count = one.ranks,
                                                    .store = store,
                                                    .timeout = absl::Seconds(20),
                                                    .transport = TransportOf(one, rank)}));
-  HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, kRanks, absl::Now() + absl::Seconds(20)));
-  const std::vector<int> devices = {0, 1, 2, 3};
-  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {0, 1, 2, 3}));
+  HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, one.ranks, absl::Now() + absl::Seconds(20)));
+  std::vector<int> devices(one.ranks);
+  std::iota(devices.begin(), devices.end(), 0);
+  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {devices.begin(), devices.end()}));
   Communicator& communicator = *run.communicators[0];
   std::mt19937 random(one.seed);
   const int64_t step = 3 + random() % 20, microseconds = random() % 3000;
   const bool is_victim = rank == one.victim;
   absl::Status status;
   absl::Time last = absl::Now();
-  for (int64_t i = 0; status.ok(); ++i) {
+  for (int64_t i = 0; status.ok() && !(one.is_slow() && i == step + kCallsAfterwards); ++i) {
     if (is_victim && i == step) {
+      if (one.is_slow()) absl::SleepFor(one.deadline() / 2);
+      if (one.fault == "cut") HILO_RETURN_IF_ERROR(CutCables());
       if (one.fault == "killed" || one.fault == "stopped") {
         std::thread([&] {  // in the middle of whatever it does
           absl::SleepFor(absl::Microseconds(microseconds));
@@ -172,13 +175,16 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
     }
     last = absl::Now();
     const bool wrong = is_victim && i == step && one.fault == "wrong";
-    status = Call(one.op, communicator, 1, wrong ? 2 : 1, one.fault == "stopped" ? kDeadline : absl::Seconds(20));
+    status = CheckedCall(one.op, communicator, i, wrong ? 2 : 1,
+                         one.is_silent() || one.is_slow() ? one.deadline() : absl::Seconds(20));
   }
   std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(),
               static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
               std::string(status.message()).c_str());
   std::fflush(stdout);
-  if (is_victim) return AwaitEnd(one, rank, *store);
+  while (is_victim && one.fault == "cut") pause();  // its end would be heard
+  if (one.is_slow() && status.ok()) communicator.Finish(status);
+  if (is_victim || one.is_slow()) return AwaitEnd(one, rank, *store);
   run.communicators.clear();
   group.reset();
   const absl::Status rest = GoOnWithoutVictim(one, rank, store);
@@ -279,12 +285,24 @@ bool Await(std::vector<Child>& children, int except, absl::Time deadline) {
   return false;
 }
 
+// Whether the message has the number in a list: "rank 3", "ranks 1, 3".
+bool NamesRank(absl::string_view message, int rank) {
+  for (size_t at = 0; (at = message.find("rank", at)) != absl::string_view::npos; at += 4) {
+    absl::string_view list = message.substr(at + 4);
+    list = list.substr(0, list.find_first_not_of("s, 0123456789"));
+    for (absl::string_view number : absl::StrSplit(list, absl::ByAnyChar("s, "), absl::SkipEmpty())) {
+      if (number == absl::StrCat(rank)) return true;
+    }
+  }
+  return false;
+}
+
 // What is wrong with what the survivor says; empty: nothing.
 std::string Complaint(const Case& one, const Child& child) {
-  const std::vector<std::pair<std::string, std::string>> codes = {{"killed", "UNAVAILABLE"},
-                                                                  {"stopped", "DEADLINE_EXCEEDED"},
-                                                                  {"wrong", "FAILED_PRECONDITION"},
-                                                                  {"fails", "DATA_LOSS"}};
+  const std::vector<std::pair<std::string, std::string>> codes = {
+      {"killed", "UNAVAILABLE"},        {"stopped", "DEADLINE_EXCEEDED"},
+      {"cut", "DEADLINE_EXCEEDED"},     {"slow", "OK"},
+      {"wrong", "FAILED_PRECONDITION"}, {"fails", "DATA_LOSS"}};
   // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too. And once one
   // has left that cannot finalize MPI, MPICH's mpirun ends the others.
   const bool is_late =
@@ -302,14 +320,15 @@ std::string Complaint(const Case& one, const Child& child) {
   for (const auto& [fault, code] : codes) {
     if (one.fault == fault && first.substr(0, tab) != code) return absl::StrCat("expected ", code);
   }
-  const absl::Duration most = kGrace + (one.fault == "stopped" ? kDeadline : absl::ZeroDuration());
+  const absl::Duration most = one.grace() + (one.is_silent() ? one.deadline() : absl::ZeroDuration());
   if (absl::Milliseconds(milliseconds) > most) return "that took too long";
+  if (one.is_slow()) return "";
   if (!absl::StrContains(message, absl::StrCat(one.op, " %op"))) return "the op is not named";
   if (one.op != "send" && !absl::StrContains(message, "(number ")) return "the op has no number";
-  const bool names_rank =
-      absl::StrContains(message, absl::StrCat("rank ", one.victim)) || absl::StrContains(message, "ranks ");
-  if (one.fault != "fails" && !(one.fault == "stopped" ? absl::StrContains(message, "rank") : names_rank))
-    return "the rank is not named";
+  // A message is awaited from a rank that may itself await one.
+  const bool is_named =
+      one.op == "send" && one.is_silent() ? absl::StrContains(message, "rank ") : NamesRank(message, one.victim);
+  if (one.fault != "fails" && !is_named) return "the rank is not named";
   if (!absl::StrContains(child.text, "went on\n") && !is_late) return "it did not go on";
   return "";
 }
@@ -335,6 +354,16 @@ bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
   return transport != "mpi-mpich" || fault != "killed";
 }
 
+// Where there are cables to cut; "mixed" has those of the last process.
+bool HasCables(absl::string_view transport) {
+  if (transport != "tcp" && transport != "mixed") return false;
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool may_cut =
+      Cut(probe, {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}});
+  close(probe);
+  return may_cut;
+}
+
 // How a rank under mpirun has ended, if it has. Where mpirun has killed it and its supervisor, nothing tells.
 void ReadEnding(const std::string& path, Child* child) {
   const std::string text = ReadFile(path);
@@ -357,7 +386,7 @@ void ReadEnding(const std::string& path, Child* child) {
 // their numbers first; `said` is the output of mpirun itself. False: not all but the victim have ended in time.
 bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, const std::string& folder,
                  std::vector<Child>* children, std::string* said) {
-  std::vector<std::string> all = {"-n", absl::StrCat(kRanks)};
+  std::vector<std::string> all = {"-n", absl::StrCat(one.ranks)};
   if (one.transport == "mpi-openmpi") {
     all.insert(all.begin(), {"--allow-run-as-root", "--oversubscribe", "--enable-recovery"});
   }
@@ -378,13 +407,13 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
       }
     }
   });
-  children->assign(kRanks, Child());
+  children->assign(one.ranks, Child());
   const absl::Time deadline = absl::Now() + absl::Seconds(40);
   bool all_ended = false;
   while (!all_ended && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(10));
     all_ended = true;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < one.ranks; ++rank) {
       Child& child = (*children)[rank];
       ReadEnding(absl::StrCat(folder, "/status_", rank), &child);
       const std::string text = ReadFile(absl::StrCat(folder, "/out_", rank));
@@ -419,16 +448,22 @@ bool RunCase(const std::string& program, const Case& one) {
   std::vector<Child> children;
   std::string launcher_said;
   const auto arguments_of = [&](absl::string_view rank) -> std::vector<std::string> {
-    return {"--rank",          one.transport, one.op, one.fault, absl::StrCat(one.victim), absl::StrCat(one.seed),
-            std::string(rank), folder};
+    return {"--rank",
+            one.transport,
+            one.op,
+            one.fault,
+            absl::StrCat(one.ranks),
+            absl::StrCat(one.victim),
+            absl::StrCat(one.seed),
+            std::string(rank),
+            folder};
   };
   bool well;
   if (absl::StartsWith(one.transport, kMpi)) {
     well = RunUnderMpi(one, arguments_of("mpi"), folder, &children, &launcher_said);
   } else {
-    for (int rank = 0; rank < kRanks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
-    const bool victim_stays = one.fault == "stopped";
-    well = Await(children, victim_stays ? one.victim : -1, absl::Now() + absl::Seconds(30));
+    for (int rank = 0; rank < one.ranks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
+    well = Await(children, one.is_silent() ? one.victim : -1, absl::Now() + absl::Seconds(30));
   }
   for (Child& child : children) {
     if (!child.ended) {
@@ -440,26 +475,26 @@ bool RunCase(const std::string& program, const Case& one) {
   std::filesystem::remove_all(folder);
   std::string complaints;
   if (!well) complaints = "not all have ended in time\n";
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < one.ranks; ++rank) {
     const std::string complaint = rank == one.victim ? "" : Complaint(one, children[rank]);
     if (!complaint.empty())
       absl::StrAppend(&complaints, "rank ", rank, ": ", complaint, "; it says:\n", children[rank].text);
   }
   if (complaints.empty()) return true;
   if (!launcher_said.empty()) absl::StrAppend(&complaints, "the launcher says:\n", launcher_said);
-  std::printf("%s, %s, rank %d %s: %s", one.transport.c_str(), one.op.c_str(), one.victim, one.fault.c_str(),
-              complaints.c_str());
+  std::printf("%s, %s, rank %d of %d %s (%u): %s", one.transport.c_str(), one.op.c_str(), one.victim, one.ranks,
+              one.fault.c_str(), one.seed, complaints.c_str());
   std::fflush(stdout);
   return false;
 }
 
 // Returns the number of cases that fail. Most of their time they wait, so several run at once.
 int RunCases(const std::vector<Case>& cases) {
-  constexpr int kAtOnce = 3;
+  const int at_once = cases.empty() || cases[0].ranks > 4 ? 1 : 3;
   std::atomic<size_t> next{0};
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
-  for (int i = 0; i < kAtOnce; ++i) {
+  for (int i = 0; i < at_once; ++i) {
     threads.emplace_back([&] {
       for (size_t number; (number = next++) < cases.size();) {
         if (!RunCase("/proc/self/exe", cases[number])) ++failures;
@@ -472,33 +507,41 @@ int RunCases(const std::vector<Case>& cases) {
 
 int Main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 8 && arguments[0] == "--rank") {
-    const Case one = {arguments[1], arguments[2], arguments[3], std::atoi(argv[5]),
-                      static_cast<uint32_t>(std::atoi(argv[6]))};
-    int rank = std::atoi(argv[7]);
-    if (arguments[6] == "mpi") {
-      const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch({.coordinator = "file://" + arguments[7]});
+  if (arguments.size() == 9 && arguments[0] == "--rank") {
+    const Case one = {.transport = arguments[1],
+                      .op = arguments[2],
+                      .fault = arguments[3],
+                      .ranks = std::atoi(argv[5]),
+                      .victim = std::atoi(argv[6]),
+                      .seed = static_cast<uint32_t>(std::atoi(argv[7]))};
+    const std::string& folder = arguments[8];
+    int rank = std::atoi(argv[8]);
+    if (arguments[7] == "mpi") {
+      const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch({.coordinator = "file://" + folder});
       if (!launch.ok()) return 1;
       rank = static_cast<int>(launch->rank);
-      Supervise(arguments[7], rank);
-      const std::string output = absl::StrCat(arguments[7], "/out_", rank);
+      Supervise(folder, rank);
+      const std::string output = absl::StrCat(folder, "/out_", rank);
       if (std::freopen(output.c_str(), "w", stdout) == nullptr) return 1;
       std::printf("%d\n", getpid());
       std::fflush(stdout);
     }
-    const absl::Status status = RunRank(one, rank, arguments[7]);
+    const absl::Status status = RunRank(one, rank, folder);
     if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
     return status.ok() ? 0 : 1;
   }
-  int rounds = 1;
+  int rounds = 1, ranks = 4;
+  size_t most = std::numeric_limits<size_t>::max();
   uint32_t seed = 1;
   std::string only;
   for (absl::string_view argument : arguments) {
     if (absl::ConsumePrefix(&argument, "--only=")) {
       only = std::string(argument);
     } else if (!(absl::ConsumePrefix(&argument, "--rounds=") && absl::SimpleAtoi(argument, &rounds)) &&
+               !(absl::ConsumePrefix(&argument, "--ranks=") && absl::SimpleAtoi(argument, &ranks) && ranks > 2) &&
+               !(absl::ConsumePrefix(&argument, "--cases=") && absl::SimpleAtoi(argument, &most)) &&
                !(absl::ConsumePrefix(&argument, "--seed=") && absl::SimpleAtoi(argument, &seed))) {
-      std::printf("Usage: hilo_fault_tests [--rounds=N] [--seed=S] [--only=TEXT]\n");
+      std::printf("Usage: hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seed=S] [--only=TEXT]\n");
       return 2;
     }
   }
@@ -518,12 +561,23 @@ int Main(int argc, char** argv) {
         ++number;  // each op with another fault
         for (const char* fault : kFaults) {
           if (is_mpi && (number++ % std::size(kFaults) != 0 || !IsSurvivable(transport, fault))) continue;
-          const Case one = {transport, op, fault, static_cast<int>(random() % kRanks),
-                            static_cast<uint32_t>(random() % 1'000'000)};
+          const bool is_cut = absl::string_view(fault) == "cut";
+          if (is_cut && !HasCables(transport)) continue;
+          const bool is_last = is_cut && absl::string_view(transport) == "mixed";
+          const Case one = {.transport = transport,
+                            .op = op,
+                            .fault = fault,
+                            .ranks = ranks,
+                            .victim = is_last ? ranks - 1 : static_cast<int>(random() % ranks),
+                            .seed = static_cast<uint32_t>(random() % 1'000'000)};
           if (absl::StrContains(absl::StrCat(transport, " ", op, " ", fault), only)) cases.push_back(one);
         }
       }
     }
+  }
+  if (cases.size() > most) {
+    std::shuffle(cases.begin(), cases.end(), random);
+    cases.resize(most);
   }
   const int failures = RunCases(cases);
   std::printf("%zu cases, %d failures\n", cases.size(), failures);
