@@ -214,12 +214,15 @@ absl::StatusOr<ProcessGroupOptions> ProcessGroupOptionsFrom(const LaunchEnvironm
   HILO_ASSIGN_OR_RETURN(std::shared_ptr<KeyValueStore> store,
                         OpenStore(launch.coordinator, launch.token, launch.rank == 0));
   ProcessGroupOptions options{.process_id = launch.rank, .process_count = launch.world_size, .store = std::move(store)};
-  if (const char* host = std::getenv("HILO_HOST"); host != nullptr) {
-    options.host = host;
-  } else if (const auto endpoint = ParseEndpoint(launch.coordinator); endpoint.ok() && !IsLoopback(endpoint->host)) {
-    HILO_ASSIGN_OR_RETURN(options.host, AddressTowards(*endpoint));
-  }
+  HILO_ASSIGN_OR_RETURN(options.host, OwnHost(launch.coordinator));
   return options;
+}
+
+absl::StatusOr<std::string> OwnHost(absl::string_view coordinator) {
+  if (const char* host = std::getenv("HILO_HOST"); host != nullptr) return std::string(host);
+  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(coordinator);
+  if (!endpoint.ok() || IsLoopback(endpoint->host)) return std::string();
+  return AddressTowards(*endpoint);
 }
 
 void ProcessGroup::Forget(std::shared_ptr<ProcessGroup> group) { new std::shared_ptr<ProcessGroup>(std::move(group)); }

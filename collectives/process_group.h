@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "collectives/communicator.h"
@@ -72,6 +73,10 @@ class ProcessGroup {
   std::shared_ptr<ProcessMesh> mesh_;  // of all processes; null: this one has returned
   std::unique_ptr<LiveProcesses> live_;
 };
+
+// ProcessGroupOptions::host: HILO_HOST, else the address that this machine has towards the coordinator, HOST:PORT;
+// empty if that is this machine's loopback interface, or no such address. Errors: Unavailable if there is no way to it.
+absl::StatusOr<std::string> OwnHost(absl::string_view coordinator);
 
 }  // namespace hilo
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "collectives/process_group.h"
 #include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "pjrt/error.h"
@@ -112,7 +113,7 @@ absl::Status Client_Create(PJRT_Client_Create_Args* args) {
                                   .process_count = options.process_count,
                                   .name = absl::StrCat("pjrt", clients++),
                                   .may_return = true};
-    if (const char* host = std::getenv("HILO_HOST"); host != nullptr) processes.host = host;
+    HILO_ASSIGN_OR_RETURN(processes.host, OwnHost(options.coordinator));
     HILO_ASSIGN_OR_RETURN(processes.store, FrameworkStore(*args));
     options.client.processes = std::move(processes);
   }

@@ -62,11 +62,13 @@ absl::Status Apply(const PJRT_NamedValue& option, PluginOptions* options) {
     HILO_ASSIGN_OR_RETURN(options->process_count, IntOf(option));
   } else if (name == "node_id") {
     HILO_ASSIGN_OR_RETURN(options->process_id, IntOf(option));
+  } else if (name == "coordinator") {
+    HILO_ASSIGN_OR_RETURN(options->coordinator, StringOf(option));
   } else {
     return InvalidArgument(
         "there is no client option '", name,
         "'; there are platform_name, backend, num_devices (cpu_device_count to other plugins), num_threads, "
-        "memory_limit, cache_dir, num_nodes and node_id");
+        "memory_limit, cache_dir, num_nodes, node_id and coordinator");
   }
   return absl::OkStatus();
 }

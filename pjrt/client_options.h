@@ -16,6 +16,7 @@ struct PluginOptions {
   std::string platform_name = "hilo";
   ClientOptions client;
   int64_t process_count = 1, process_id = 0;
+  std::string coordinator;  // HOST:PORT; empty: the processes are on this machine
 };
 
 // Options of PJRT_Client_Create, and the environment variables that provide their defaults:
@@ -28,6 +29,8 @@ struct PluginOptions {
 //   cache_dir      string, ClientOptions'         HILO_CACHE_DIR
 //   num_nodes      int, processes whose devices run together
 //   node_id        int, the index of this process, from 0
+//   coordinator    string, HOST:PORT of the framework's coordination service: others reach this process at the address
+//                  that the machine has towards it, unless HILO_HOST is set
 //
 // Errors: InvalidArgument naming an option that does not exist, or whose value is of another type.
 absl::StatusOr<PluginOptions> ReadClientOptions(absl::Span<const PJRT_NamedValue> options);

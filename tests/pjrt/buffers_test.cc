@@ -25,7 +25,7 @@ TEST(ClientTest, OptionsAreRefusedByName) {
   EXPECT_EQ(
       PJRT_ERROR(Client_Create, .create_options = &option, .num_options = 1),
       "3: there is no client option 'speed'; there are platform_name, backend, num_devices (cpu_device_count to other "
-      "plugins), num_threads, memory_limit, cache_dir, num_nodes and node_id");
+      "plugins), num_threads, memory_limit, cache_dir, num_nodes, node_id and coordinator");
   const PJRT_NamedValue nodes = IntOption("num_nodes", 2);
   EXPECT_EQ(PJRT_ERROR(Client_Create, .create_options = &nodes, .num_options = 1),
             "3: a client of several processes needs the callbacks of a key-value store");

@@ -30,13 +30,17 @@ def library_path():
 
 
 def client_options():
-    """What JAX's own settings say about the client: jax_num_cpu_devices holds unless Hilo's environment says something else."""
+    """What JAX's own settings say about the client: jax_num_cpu_devices holds unless Hilo's environment says something else; where the processes meet."""
     import jax
+    from jax._src import distributed
 
+    options = {}
     count = getattr(jax.config, "jax_num_cpu_devices", -1)
-    if count < 1 or "HILO_NUM_DEVICES" in os.environ or os.environ.get("HILO_BACKEND") == "cuda":
-        return {}
-    return {"num_devices": count}
+    if count >= 1 and "HILO_NUM_DEVICES" not in os.environ and os.environ.get("HILO_BACKEND") != "cuda":
+        options["num_devices"] = count
+    if distributed.global_state.coordinator_address:
+        options["coordinator"] = distributed.global_state.coordinator_address
+    return options
 
 
 def initialize():

@@ -1,7 +1,9 @@
+#include <cstdlib>
 #include <map>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "collectives/process_group.h"
 #include "gtest/gtest.h"
 #include "hilo/collectives.h"
 
@@ -138,6 +140,16 @@ TEST(LaunchEnvironmentTest, PartialAndWrongVariablesAreNamed) {
   ExpectError({{"HILO_RANK", "0"}, {"HILO_WORLD_SIZE", "2"}}, "set HILO_COORDINATOR");
   ExpectError({}, "give both", {.rank = 0});
   ExpectError({}, "rank: expected a rank below", {.rank = 2, .world_size = 2});
+}
+
+TEST(OwnHostTest, IsTheAddressTowardsTheCoordinator) {
+  unsetenv("HILO_HOST");
+  for (const char* here : {"127.0.0.1:5", "localhost:5", "file:///tmp/folder", ""})
+    EXPECT_EQ(OwnHost(here).value(), "");
+  EXPECT_EQ(OwnHost("0.0.0.0:5").value(), "127.0.0.1");
+  setenv("HILO_HOST", "10.1.2.3", 1);
+  EXPECT_EQ(OwnHost("0.0.0.0:5").value(), "10.1.2.3");
+  unsetenv("HILO_HOST");
 }
 
 }  // namespace
