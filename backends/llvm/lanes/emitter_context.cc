@@ -87,6 +87,11 @@ absl::StatusOr<Carried> EmitOneLoop(EmitterContext& context, absl::string_view n
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(runs)) {
     if (known->isZero() && !at_least_once) return initial;
     at_least_once = true;
+    const auto *first = llvm::dyn_cast<llvm::ConstantInt>(lower), *end = llvm::dyn_cast<llvm::ConstantInt>(upper);
+    if (known->isOne() && first != nullptr && end != nullptr && end->getSExtValue() - first->getSExtValue() <= step) {
+      RegionScope region(context);  // one iteration, which needs no loop
+      return body(lower, initial);
+    }
   }
   const std::string prefix(name);
   llvm::BasicBlock* before = b.GetInsertBlock();
