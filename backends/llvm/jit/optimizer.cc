@@ -53,7 +53,8 @@ class LoopRotation : public llvm::PassInfoMixin<LoopRotation> {
 };
 
 // Replaces minima, maxima and comparisons with constants that the trip count of a loop decides, such as the bounds of
-// an index that is its counter.
+// an index that is its counter. Conditions under which the loop ends are left out: they hold in one iteration and not
+// in another, as a loop of one iteration is not emitted.
 class LoopBounds : public llvm::PassInfoMixin<LoopBounds> {
  public:
   static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& /*manager*/,
@@ -61,7 +62,9 @@ class LoopBounds : public llvm::PassInfoMixin<LoopBounds> {
     bool changed = false;
     for (llvm::BasicBlock* block : loop.blocks()) {
       if (results.LI.getLoopFor(block) != &loop) continue;
+      const auto* end = loop.isLoopExiting(block) ? llvm::dyn_cast<llvm::BranchInst>(block->getTerminator()) : nullptr;
       for (llvm::Instruction& instruction : llvm::make_early_inc_range(*block)) {
+        if (end != nullptr && end->getCondition() == &instruction && instruction.hasOneUse()) continue;
         llvm::Value* known = Known(instruction, results.SE);
         if (known == nullptr) continue;
         results.SE.forgetValue(&instruction);
@@ -141,13 +144,33 @@ class SelectComparisons : public llvm::PassInfoMixin<SelectComparisons> {
   }
 };
 
+// Combines the instructions of functions that compute with comparisons of integers, such as the masks of a padding.
+// Of others our emitters have already folded what they know, and their loops would take a tenth longer to compile.
+class Combination : public llvm::PassInfoMixin<Combination> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& manager) {
+    return ComputesWithComparisons(function) ? pass_.run(function, manager) : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static bool ComputesWithComparisons(llvm::Function& function) {
+    return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+      return llvm::isa<llvm::ICmpInst>(instruction) && !llvm::all_of(instruction.users(), [](const llvm::User* user) {
+               return llvm::isa<llvm::BranchInst>(user);
+             });
+    });
+  }
+
+  llvm::InstCombinePass pass_;
+};
+
 llvm::ModulePassManager FastPipeline() {
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   functions.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(llvm::SimplifyCFGPass());
   functions.addPass(llvm::createFunctionToLoopPassAdaptor(LoopRotation(), /*UseMemorySSA=*/false));
-  functions.addPass(llvm::InstCombinePass());
+  functions.addPass(Combination());
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   loops.addPass(LoopBounds());

@@ -182,6 +182,28 @@ TEST(HostJitTest, AssemblyAndIrAsText) {
   EXPECT_NE(ir->find("ret i32 5"), std::string::npos);
 }
 
+TEST(HostJitTest, InstructionsAreCombinedWhereComparisonsAreValues) {
+  auto plain = MakeJit()->EmitOptimizedIr(*ParseIr("define i64 @f(i64 %x) { %q = udiv i64 %x, 8 ret i64 %q }"));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_NE(plain->find("udiv"), std::string::npos) << *plain;
+  auto compared =
+      MakeJit()->EmitOptimizedIr(*ParseIr("define i64 @f(i64 %x) { %q = udiv i64 %x, 8 %c = icmp ult i64 %x, 80 "
+                                          "%s = select i1 %c, i64 %q, i64 7 ret i64 %s }"));
+  ASSERT_TRUE(compared.ok());
+  EXPECT_NE(compared->find("lshr"), std::string::npos) << *compared;
+}
+
+TEST(HostJitTest, IndicesWithinTheirBoundsAreNotCompared) {
+  auto ir = MakeJit()->EmitOptimizedIr(*ParseIr(
+      "define void @f(ptr %p) { entry: br label %loop loop: %i = phi i64 [ 0, %entry ], [ %n, %loop ] "
+      "%c = icmp ult i64 %i, 100 %v = select i1 %c, float 1.0, float 2.0 %at = getelementptr float, ptr %p, i64 %i "
+      "store float %v, ptr %at %n = add nsw i64 %i, 1 %e = icmp slt i64 %n, 100 br i1 %e, label %loop, label %exit "
+      "exit: ret void }"));
+  ASSERT_TRUE(ir.ok());
+  EXPECT_EQ(ir->find("select"), std::string::npos) << *ir;
+  EXPECT_NE(ir->find("icmp"), std::string::npos) << *ir;  // that of the loop's end
+}
+
 TEST(HostJitTest, JitdumpHoldsTheCode) {
   setenv("HILO_JITDUMP_DIR", testing::TempDir().c_str(), 1);
   auto jit = MakeJit({.perf_jitdump = true});
