@@ -235,7 +235,7 @@ constexpr int SignificandDigits() {
 }
 
 template <typename T>
-LiteralDifference DifferenceOfType(const Literal& expected, const Literal& actual) {
+LiteralDifference DifferenceOfType(const Literal& expected, const Literal& actual, int digits) {
   LiteralDifference found{.elements = expected.element_count()};
   const auto e = expected.data<T>();
   const auto a = actual.data<T>();
@@ -254,16 +254,17 @@ LiteralDifference DifferenceOfType(const Literal& expected, const Literal& actua
   if (worst < 0) return found;
   found.worst = DescribeElement(expected, actual, worst);
   if (found.max_absolute > 0) found.max_relative = found.max_absolute / largest;
-  constexpr int kDigits = SignificandDigits<T>();
-  found.within_rounding = kDigits > 0 && found.max_relative <= std::ldexp(1.0, -kDigits / 2);
+  digits = std::min(digits, SignificandDigits<T>());
+  found.within_rounding = digits > 0 && found.max_relative <= std::ldexp(1.0, -digits / 2);
   return found;
 }
 
 }  // namespace
 
-LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual) {
-  return ArrayTypeSwitch(expected.shape().element_type(),
-                         [&](auto tag) { return DifferenceOfType<typename decltype(tag)::type>(expected, actual); });
+LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual, int digits) {
+  return ArrayTypeSwitch(expected.shape().element_type(), [&](auto tag) {
+    return DifferenceOfType<typename decltype(tag)::type>(expected, actual, digits);
+  });
 }
 
 int64_t MaxUlpDistance(const Literal& expected, const Literal& actual) {

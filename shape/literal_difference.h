@@ -3,6 +3,7 @@
 #define HILO_SHAPE_LITERAL_DIFFERENCE_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "hilo/literal.h"
@@ -19,13 +20,15 @@ struct LiteralDifference {
   double max_relative = 0;
   std::string worst;  // "element {1,2}: expected 0.5, actual 0.75 (8388608 ulps apart)"; empty if none differs
 
-  // Whether a correct backend may differ that far: floats by half of the digits of their type, relative to the largest
+  // Whether a correct backend may differ that far: floats by half of their significant digits, relative to the largest
   // magnitude; others not at all.
   bool within_rounding = true;
 };
 
-// Of arrays of compatible shapes without dynamic dimensions.
-LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual);
+// Of arrays of compatible shapes without dynamic dimensions. `digits`: how many significant digits, in bits, the floats
+// were computed with; at most those of their type count.
+LiteralDifference DifferenceOf(const Literal& expected, const Literal& actual,
+                               int digits = std::numeric_limits<int>::max());
 
 }  // namespace hilo
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/precision.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 #include "hlo/text/hlo_printer.h"
 #include "tools/progress_line.h"
@@ -119,7 +120,8 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
     HILO_ASSIGN_OR_RETURN(const std::optional<Literal> expected, Alone(*instruction, values));
     if (!expected.has_value()) continue;
     ++alone;
-    Row row{.instruction = instruction, .difference = DifferenceOf(*expected, values[instruction])};
+    Row row{.instruction = instruction,
+            .difference = DifferenceOf(*expected, values[instruction], SignificantDigits(*instruction))};
     if (row.difference.within_rounding) {
       if (row.difference.differing > 0) rows.push_back(std::move(row));
       continue;

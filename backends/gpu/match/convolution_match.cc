@@ -14,6 +14,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/match/epilogue_match.h"
+#include "hlo/analysis/precision.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 
 namespace hilo::gpu {
@@ -167,8 +168,7 @@ class Reading {
     c.type = lhs_.element_type();
     c.result_type = result_.element_type();
     c.groups = attrs_.feature_group_count * attrs_.batch_group_count;
-    c.allow_tf32 = c.type == F32 &&
-                   absl::c_none_of(attrs_.operand_precision, [](Precision p) { return p == Precision::kHighest; });
+    c.allow_tf32 = c.type == F32 && AllowsTf32(attrs_);
     c.is_reversed = kind == ConvolutionKind::kBackwardInput ? !*IsReversed() && !HasOneTap()
                                                             : kind == ConvolutionKind::kForward && *IsReversed();
     // Selects which of the three is x, w and y.

@@ -291,11 +291,6 @@ class EpilogueMatcher {
 
 }  // namespace
 
-bool AllowsTf32(const DotAttrs& attrs) {
-  if (!attrs.algorithm.empty()) return attrs.algorithm != "dot_f32_f32_f32";
-  return absl::c_none_of(attrs.operand_precision, [](Precision p) { return p == Precision::kHighest; });
-}
-
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   if (ShapeUtil::ElementsIn(dot.shape()) == 0 || ShapeUtil::ElementsIn(dot.operand(0)->shape()) == 0 ||

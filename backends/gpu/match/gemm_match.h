@@ -13,12 +13,10 @@
 
 #include "backends/gpu/lib/gemm.h"
 #include "backends/gpu/lib/libraries.h"
+#include "hlo/analysis/precision.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
-
-// Returns true if factors of f32 may be rounded to tf32.
-bool AllowsTf32(const DotAttrs& attrs);
 
 // A dot and the element-wise instructions around it that are one library call, or one call per iteration of a loop.
 //

@@ -38,6 +38,9 @@ TEST(LiteralDifference, HalfOfTheDigitsAreTheLimit) {
   EXPECT_TRUE(DifferenceOf(LiteralUtil::CreateR1<bfloat16>({bfloat16(1.f)}),
                            LiteralUtil::CreateR1<bfloat16>({bfloat16(1.0625f)}))
                   .within_rounding);
+  EXPECT_TRUE(DifferenceOf(Floats({1}), Floats({1 + std::ldexp(1.f, -5)}), /*digits=*/11).within_rounding);
+  EXPECT_FALSE(DifferenceOf(Floats({1}), Floats({1 + std::ldexp(1.f, -4)}), /*digits=*/11).within_rounding);
+  EXPECT_FALSE(DifferenceOf(Floats({1}), Floats({1 + std::ldexp(1.f, -11)}), /*digits=*/53).within_rounding);
 }
 
 TEST(LiteralDifference, NansInfinitiesAndIntegersMustBeEqual) {
