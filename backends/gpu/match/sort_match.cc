@@ -59,10 +59,15 @@ std::optional<KeySort> KeySortOf(const HloInstruction& sort) {
             .key = root->operand(0),
             .descending = compare.direction == ComparisonDirection::kGt,
             .count = sort.operand_count()};
+  if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) {
+    // compare(y, x), LT sorts in descending order.
+    if (!AreTwins(root->operand(1), root->operand(0), &r.key_array)) return std::nullopt;
+    r.key = root->operand(1);
+    r.descending = !r.descending;
+  }
   const PrimitiveType type = r.key->shape().element_type();
   if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
     return std::nullopt;
-  if (!AreTwins(root->operand(0), root->operand(1), &r.key_array)) return std::nullopt;
   const Shape& shape = sort.operand(0)->shape();
   const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
   r.elements = ShapeUtil::ElementsIn(shape);

@@ -33,6 +33,7 @@ absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> StructureRules();
 absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> WindowRules();
+absl::Span<const Rule> SortRules();
 // For every element-wise opcode, regardless of their `opcode`.
 absl::Span<const Rule> ElementwiseRules();
 

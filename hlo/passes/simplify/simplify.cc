@@ -29,7 +29,7 @@ bool IsAll(const HloInstruction* instruction, double value) {
 std::vector<RuleEntry> AllRules() {
   std::vector<RuleEntry> all;
   for (const absl::Span<const Rule> rules :
-       {ArithmeticRules(), MovementRules(), StructureRules(), ReductionRules(), WindowRules()}) {
+       {ArithmeticRules(), MovementRules(), StructureRules(), ReductionRules(), WindowRules(), SortRules()}) {
     for (const Rule& rule : rules) all.push_back({.rule = &rule});
   }
   for (const Rule& rule : ElementwiseRules()) all.push_back({.rule = &rule, .for_elementwise = true});

@@ -25,6 +25,7 @@ second { a4 = f32[2] parameter(0)  ROOT n4 = f32[2] add(a4, a4) }
 never { s5 = (s32[], f32[2]) parameter(0)  ROOT p5 = pred[] constant(false) }
 more { s6 = (s32[], f32[2]) parameter(0)  i6 = s32[] get-tuple-element(s6), index=0  z6 = s32[] constant(0)  ROOT p6 = pred[] compare(i6, z6), direction=GT }
 keep { s7 = (s32[], f32[2]) parameter(0)  i7 = s32[] get-tuple-element(s7), index=0  o7 = s32[] constant(1)  j7 = s32[] shift-right-logical(i7, o7)  v7 = f32[2] get-tuple-element(s7), index=1  ROOT r7 = (s32[], f32[2]) tuple(j7, v7) }
+less { x9 = f32[] parameter(0)  y9 = f32[] parameter(1)  ROOT l9 = pred[] compare(x9, y9), direction=LT, type=TOTALORDER }
 narrow_add { x7 = bf16[] parameter(0)  y7 = bf16[] parameter(1)  ROOT r7 = bf16[] add(x7, y7) }
 largest { x8 = f32[] parameter(0)  i8 = s64[] parameter(1)  y8 = f32[] parameter(2)  j8 = s64[] parameter(3)  g8 = pred[] compare(x8, y8), direction=GT  n8 = pred[] compare(x8, x8), direction=NE  o8 = pred[] or(g8, n8)  e8 = pred[] compare(x8, y8), direction=EQ  l8 = pred[] compare(i8, j8), direction=LT  t8 = pred[] and(e8, l8)  p8 = pred[] or(o8, t8)  v8 = f32[] select(o8, x8, y8)  k8 = s64[] select(p8, i8, j8)  ROOT r8 = (f32[], s64[]) tuple(v8, k8) }
 )";
@@ -121,6 +122,14 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3,2] parameter(0)  a = f32[3,2] reverse(x), dimensions={0}  ROOT r = f32[3,2] reverse(a), "
        "dimensions={1}",
        "reverse(reverse(x))"},
+      {"reverse(sort(reverse(x), ...)) => sort(x, ...), the other way round",
+       "x = f32[6] parameter(0)  a = f32[6] reverse(x), dimensions={0}  s = f32[6] sort(a), dimensions={0}, "
+       "is_stable=true, to_apply=less  ROOT r = f32[6] reverse(s), dimensions={0}",
+       "sort(x)"},
+      {"",
+       "x = f32[6,2] parameter(0)  a = f32[6,2] reverse(x), dimensions={0}  s = f32[6,2] sort(a), dimensions={0}, "
+       "is_stable=true, to_apply=less  ROOT r = f32[6,2] reverse(s), dimensions={1}",
+       "reverse(sort(reverse(x)))"},
       {"dynamic-slice(x) => x, all of it",
        "x = f32[3] parameter(0)  i = s32[] parameter(1)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
        "x"},
