@@ -28,8 +28,11 @@ constexpr int64_t kColumnLanes = kWarp;
 constexpr int64_t kWarpLine = 1024;
 // The bytes that a thread has of a part of a line, in registers, and its most groups of adjacent elements.
 constexpr int64_t kLinePartBytes = 64, kLinePartGroups = 16;
-// The minimum size of a part of a column, whose elements are read twice.
-constexpr int64_t kMinColumnScanPart = 32;
+// Columns from this length on are in parts, if there are too few for a device.
+constexpr int64_t kColumnScanParts = 64;
+// The steps that a thread has of a part of columns, in registers, and its most adjacent columns: each column of a part
+// costs a word of 8 bytes, so that parts must be long.
+constexpr int64_t kColumnScanSteps = 8, kColumnScanGroup = 4;
 
 int64_t LanesFor(int64_t columns) {
   int64_t lanes = 1;
@@ -95,14 +98,17 @@ KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group, int64_t bytes) 
 }
 
 KernelConfig ChooseScanColumns(const PrefixScan& s, int64_t group) {
-  const int64_t wanted =
-      std::max<int64_t>(1, std::min(kWantedThreads / (s.outer * s.inner / group), s.size / kMinColumnScanPart));
-  const int64_t part = CeilDiv(s.size, wanted);
-  return {.kind = KernelKind::kPrefixScanColumns,
-          .width = group,
-          .tile = {kBlockSize, part},
-          .parts = CeilDiv(s.size, part),
-          .why = "adjacent lines have adjacent elements"};
+  KernelConfig config{.kind = KernelKind::kPrefixScanColumns,
+                      .width = group,
+                      .tile = {kBlockSize},
+                      .why = "adjacent lines have adjacent elements"};
+  if (s.size >= kColumnScanParts && 2 * s.outer * s.inner / group <= kWantedThreads) {
+    config.width = std::min(group, kColumnScanGroup);
+    const int64_t lanes = LanesFor(s.inner / config.width);
+    config.tile = {kBlockSize, lanes, kColumnScanSteps};
+    config.parts = CeilDiv(s.size, kBlockSize / lanes * kColumnScanSteps);
+  }
+  return config;
 }
 
 }  // namespace

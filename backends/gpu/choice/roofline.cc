@@ -223,7 +223,7 @@ SortPasses PassesOf(const HloInstruction& sort) {
 }
 
 // Adds what parts of reductions and scans cost.
-void AddParts(const HloInstruction& instruction, const Work& work, Roofline* roofline) {
+void AddParts(const HloInstruction& instruction, Roofline* roofline) {
   const KernelConfig& config = *instruction.kernel();
   if (config.parts == 1) return;
   double bytes = 0;
@@ -236,8 +236,8 @@ void AddParts(const HloInstruction& instruction, const Work& work, Roofline* roo
         bytes += static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(*leaf.shape) *
                                      std::max(4, PrimitiveTypeByteSize(leaf.shape->element_type())));
       break;
-    case KernelKind::kPrefixScanColumns: bytes = work.bytes_read; break;  // a launch reduces the parts
-    case KernelKind::kPrefixScanLines: break;                             // one clears what blocks share
+    case KernelKind::kPrefixScanColumns:
+    case KernelKind::kPrefixScanLines: break;  // a launch clears what blocks share
     default: return;
   }
   roofline->bytes += bytes;
@@ -281,7 +281,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     roofline.launch_ns *= passes.launches;
     instructions = passes.instructions;
   }
-  AddParts(instruction, work, &roofline);
+  AddParts(instruction, &roofline);
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
     // Blocks leave a value each to another launch.
     for (int64_t left = ScatterOf(instruction).BatchSizes()[0]; left > config.tile[1];

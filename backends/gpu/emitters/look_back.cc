@@ -46,21 +46,27 @@ void StoreWord(KernelEmitter& k, llvm::Value* word, llvm::Value* pointer) {
   k.b().CreateAlignedStore(word, pointer, AlignOf(word->getType()))->setAtomic(llvm::AtomicOrdering::Monotonic);
 }
 
-llvm::Value* AwaitWord(KernelEmitter& k, llvm::Type* type, llvm::Value* pointer,
-                       absl::FunctionRef<llvm::Value*(llvm::Value* word)> is_ready) {
+std::vector<llvm::Value*> AwaitWords(KernelEmitter& k, llvm::Type* type, absl::Span<llvm::Value* const> pointers,
+                                     absl::FunctionRef<llvm::Value*(llvm::Value* word)> is_ready) {
   llvm::IRBuilder<>& b = k.b();
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, k.function()); };
   llvm::BasicBlock *look = block("look"), *wait = block("wait"), *ready = block("ready");
   b.CreateBr(look);
   b.SetInsertPoint(look);
-  llvm::LoadInst* word = b.CreateAlignedLoad(type, pointer, AlignOf(type));
-  word->setAtomic(llvm::AtomicOrdering::Monotonic);
-  b.CreateCondBr(is_ready(word), ready, wait);
+  std::vector<llvm::Value*> words;
+  for (llvm::Value* pointer : pointers) {
+    llvm::LoadInst* word = b.CreateAlignedLoad(type, pointer, AlignOf(type));
+    word->setAtomic(llvm::AtomicOrdering::Monotonic);
+    words.push_back(word);
+  }
+  llvm::Value* all = b.getTrue();
+  for (llvm::Value* word : words) all = b.CreateAnd(all, is_ready(word));
+  b.CreateCondBr(all, ready, wait);
   b.SetInsertPoint(wait);
   k.WaitForBlocks(kPollNs);
   b.CreateBr(look);
   b.SetInsertPoint(ready);
-  return word;
+  return words;
 }
 
 }  // namespace hilo::gpu

@@ -7,6 +7,7 @@
 #define HILO_BACKENDS_GPU_EMITTERS_LOOK_BACK_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "backends/gpu/emitters/kernel_emitter.h"
 #include "backends/gpu/emitters/program_emitter.h"
@@ -23,9 +24,9 @@ absl::StatusOr<llvm::Value*> TakeNumber(KernelEmitter& k, llvm::Value* counter);
 // Stores a word, an integer of 32 or 64 bits.
 void StoreWord(KernelEmitter& k, llvm::Value* word, llvm::Value* pointer);
 
-// Loads a word of type `type` until it is ready, and returns it. Threads may wait on their own.
-llvm::Value* AwaitWord(KernelEmitter& k, llvm::Type* type, llvm::Value* pointer,
-                       absl::FunctionRef<llvm::Value*(llvm::Value* word)> is_ready);
+// Loads words of type `type` until all are ready, and returns them. Threads may wait on their own.
+std::vector<llvm::Value*> AwaitWords(KernelEmitter& k, llvm::Type* type, absl::Span<llvm::Value* const> pointers,
+                                     absl::FunctionRef<llvm::Value*(llvm::Value* word)> is_ready);
 
 }  // namespace hilo::gpu
 

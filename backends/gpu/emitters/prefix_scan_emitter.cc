@@ -6,11 +6,10 @@
 // shared memory, and the block carries the total to the next iteration. *Columns*: a thread has a group of adjacent
 // columns and iterates along them.
 //
-// If that is too little work for a device, both are split into parts. Those of columns take two launches: one reduces
-// each part but the last, the other starts with the combination of the parts before its own. Parts of lines are in
-// registers, and are read once: a block stores the total of its part, the last block of each 32 parts that of all of
-// them, and then a block combines the totals of the groups before its own and of the parts before its own in the group
-// (look_back.h). The order of operations depends on the shape alone.
+// If that is too little work for a device, both are split into parts, a block each (of columns: a block for some
+// adjacent ones). Parts are in registers, and are read once: a block stores the totals of its part, the last block of
+// each 32 parts those of all of them, and then a block combines the totals of the groups before its own and of the
+// parts before its own in the group (look_back.h). The order of operations depends on the shape alone.
 //
 // Any other computation runs from the front, with one thread per line, which is bit-identical to the windows one by
 // one. From the back, where the windows' order differs from that of the scan, it stays a loop over windows.
@@ -20,11 +19,10 @@
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/look_back.h"
 #include "backends/gpu/emitters/nest_emitter.h"
+#include "backends/gpu/emitters/scan_kernel.h"
 #include "backends/llvm/elements/predication.h"
-#include "backends/llvm/elements/terms.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/prefix_scan.h"
 
 namespace hilo::gpu {
 namespace {
@@ -33,72 +31,9 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
-class ScanKernel {
+class LineScan : public ScanKernel {
  public:
-  ScanKernel(KernelEmitter& k, const PrefixScan& s) : k_(k), b_(k.b()), s_(s), group_(s.instruction->kernel()->width) {}
-
-  // Columns: parts of `part` steps, of which this kernel computes the first `parts`. `totals` (from the first launch;
-  // may be null) are the totals of earlier parts; `only_totals`: this is that launch.
-  absl::Status Columns(int64_t part, int64_t parts, const KernelArgument* totals, bool only_totals) {
-    const int64_t all_parts = CeilDiv(s_.size, part);
-    const codegen::NestDim nest = PerThread({s_.outer, parts, s_.inner}, kBlockSize, group_);
-    return EmitNest(k_, nest, [&](absl::Span<const Index> indices) -> absl::Status {
-      const std::vector<LaneIndex> at = indices[0].Dims(k_.context());
-      llvm::Value* number = at[1].Base(k_.context());
-      llvm::Value* begin = b_.CreateMul(number, Int(part), "", true, true);
-      llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(part)), Int(s_.size));
-      llvm::Value* first = at[2].Base(k_.context());
-      auto index = [&](llvm::Value* step, int64_t j) {
-        const LaneIndex column = at[2].AddConstant(j).WithRange({0, s_.inner - 1});
-        return Index({at[0], Position(LaneIndex::Uniform(step, 1, s_.size)), column})
-            .Reshape(k_.context(), {s_.outer, s_.size, s_.inner}, s_.dimensions);
-      };
-      auto cell = [&](llvm::Value* p, int64_t j) {
-        llvm::Value* line =
-            b_.CreateAdd(b_.CreateMul(at[0].Base(k_.context()), Int(all_parts), "", true, true), p, "", true, true);
-        return b_.CreateAdd(b_.CreateAdd(b_.CreateMul(line, Int(s_.inner), "", true, true), first, "", true, true),
-                            Int(j), "", true, true);
-      };
-      std::vector<Elements> running;
-      for (int64_t j = 0; j < group_; ++j) {
-        if (only_totals) {
-          HILO_ASSIGN_OR_RETURN(running.emplace_back(), Input(index(begin, j)));
-        } else {
-          HILO_ASSIGN_OR_RETURN(running.emplace_back(), Inits());
-        }
-      }
-      if (totals != nullptr && !only_totals) {
-        const Carried like = Pack(running);
-        auto add = [&](llvm::Value* p, const Carried& carried) -> absl::StatusOr<Carried> {
-          std::vector<Elements> now = Unpack(carried);
-          for (int64_t j = 0; j < group_; ++j) {
-            HILO_ASSIGN_OR_RETURN(now[j], Combine(now[j], LoadCells(cell(p, j), now[j])));
-          }
-          return Pack(now);
-        };
-        HILO_ASSIGN_OR_RETURN(const Carried before,
-                              codegen::EmitLoop(k_.context(), "before", Int(0), number, 1, like, add));
-        running = Unpack(before);
-      }
-      auto body = [&](llvm::Value* step, const Carried& carried) -> absl::StatusOr<Carried> {
-        std::vector<Elements> now = Unpack(carried), elements;
-        for (int64_t j = 0; j < group_; ++j) {
-          HILO_ASSIGN_OR_RETURN(elements.emplace_back(), Input(index(step, j)));
-        }
-        for (int64_t j = 0; j < group_; ++j) {
-          HILO_ASSIGN_OR_RETURN(now[j], Combine(now[j], elements[j]));
-        }
-        for (int64_t j = 0; !only_totals && j < group_; ++j) Output(index(step, j), now[j]);
-        return Pack(now);
-      };
-      llvm::Value* from = only_totals ? b_.CreateAdd(begin, Int(1), "", true, true) : begin;
-      HILO_ASSIGN_OR_RETURN(const Carried done,
-                            codegen::EmitLoop(k_.context(), "run", from, end, 1, Pack(running), body));
-      running = Unpack(done);
-      for (int64_t j = 0; only_totals && j < group_; ++j) StoreCells(cell(number, j), running[j]);
-      return absl::OkStatus();
-    });
-  }
+  using ScanKernel::ScanKernel;
 
   // Lines: `threads` of a warp, or a block, per line.
   absl::Status Lines(int64_t threads) {
@@ -233,11 +168,6 @@ class ScanKernel {
     return absl::OkStatus();
   }
 
-  // The bytes of what blocks of lines in parts share: a counter, and words for the totals of parts and of groups.
-  static int64_t SharedBytes(const PrefixScan& s, int64_t parts) {
-    return kCounterBytes + s.outer * (parts + CeilDiv(parts, kGroupParts)) * WordsOf(s) * kWordBytes;
-  }
-
   // From the front, with one thread per line of [size] elements.
   absl::Status InOrder() {
     const codegen::NestDim nest = PerThread({s_.outer, s_.inner}, kBlockSize);
@@ -257,52 +187,10 @@ class ScanKernel {
   }
 
  private:
-  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
-  // A word has 32 bits of a value below its state, which is 0 or 1.
-  static constexpr int64_t kWordBytes = 8, kWordBits = 32, kCounterBytes = 256, kGroupParts = kWarp;
-
-  static int64_t WordsOf(const PrefixScan& s) {
-    int64_t words = 0;
-    for (PrimitiveType type : s.types) words += std::max<int64_t>(1, 8 * PrimitiveTypeByteSize(type) / kWordBits);
-    return words;
-  }
-  llvm::Value* WordAt(llvm::Value* number, int64_t word) {
-    llvm::Value* at = b_.CreateAdd(b_.CreateMul(number, Int(WordsOf(s_))), Int(kCounterBytes / kWordBytes + word));
-    return b_.CreateInBoundsGEP(b_.getInt64Ty(), k_.extra(0), at);
-  }
-  void StoreTotal(llvm::Value* number, const Elements& total) {
-    int64_t word = 0;
-    for (llvm::Value* part : codegen::Pack(total)) {
-      const auto bits = static_cast<unsigned>(part->getType()->getPrimitiveSizeInBits());
-      llvm::Value* whole = b_.CreateZExt(b_.CreateBitCast(part, b_.getIntNTy(bits)), b_.getInt64Ty());
-      for (unsigned low = 0; low < bits; low += kWordBits) {
-        llvm::Value* piece = b_.CreateAnd(b_.CreateLShr(whole, low), b_.getInt64(~uint32_t{0}));
-        StoreWord(k_, b_.CreateOr(piece, b_.getInt64(uint64_t{1} << kWordBits)), WordAt(number, word++));
-      }
-    }
-  }
-  Elements AwaitTotal(llvm::Value* number, const Carried& like) {
-    int64_t word = 0;
-    Carried total;
-    for (llvm::Value* part : like) {
-      const auto bits = static_cast<unsigned>(part->getType()->getPrimitiveSizeInBits());
-      llvm::Value* whole = b_.getInt64(0);
-      for (unsigned low = 0; low < bits; low += kWordBits) {
-        llvm::Value* loaded = AwaitWord(k_, b_.getInt64Ty(), WordAt(number, word++), [&](llvm::Value* at) {
-          return b_.CreateICmpNE(b_.CreateLShr(at, kWordBits), Int(0));
-        });
-        whole = b_.CreateOr(whole, b_.CreateShl(b_.CreateAnd(loaded, b_.getInt64(~uint32_t{0})), low));
-      }
-      total.push_back(b_.CreateBitCast(b_.CreateTrunc(whole, b_.getIntNTy(bits)), part->getType()));
-    }
-    return codegen::Unpack(total, s_.types);
-  }
-
   // Stores the total of part `tile` of a line, and that of the group which it ends, and returns the combination of the
   // initial values and all parts before it. A warp's.
   absl::StatusOr<Elements> LookBack(llvm::Value* line, llvm::Value* tile, llvm::Value* lane, int64_t parts,
                                     const Elements& total) {
-    const Carried like = codegen::Pack(total);
     const int64_t groups = CeilDiv(parts, kGroupParts);
     llvm::Value *first_part = b_.CreateMul(line, Int(parts)),
                 *first_group = b_.CreateAdd(b_.CreateMul(line, Int(groups)), Int(s_.outer * parts));
@@ -313,14 +201,14 @@ class ScanKernel {
       return absl::OkStatus();
     }));
     llvm::Value* first_in_group = b_.CreateAdd(first_part, b_.CreateSub(tile, in_group));
-    HILO_ASSIGN_OR_RETURN(const Elements earlier_parts, CombineTotals(first_in_group, in_group, lane, like));
+    HILO_ASSIGN_OR_RETURN(const Elements earlier_parts, CombineTotals(first_in_group, in_group, lane, total));
     HILO_ASSIGN_OR_RETURN(const Elements of_group, Combine(earlier_parts, total));
     llvm::Value* ends_group = b_.CreateICmpEQ(in_group, Int(kGroupParts - 1));
     HILO_RETURN_IF_ERROR(k_.If("group", b_.CreateAnd(is_first_lane, ends_group), [&] {
       StoreTotal(b_.CreateAdd(first_group, group), of_group);
       return absl::OkStatus();
     }));
-    HILO_ASSIGN_OR_RETURN(const Elements earlier_groups, CombineTotals(first_group, group, lane, like));
+    HILO_ASSIGN_OR_RETURN(const Elements earlier_groups, CombineTotals(first_group, group, lane, total));
     HILO_ASSIGN_OR_RETURN(const Elements inits, Inits());
     HILO_ASSIGN_OR_RETURN(const Elements with_groups, Combine(inits, earlier_groups));
     Elements prefix = Select(b_.CreateICmpEQ(group, Int(0)), inits, with_groups);
@@ -330,21 +218,17 @@ class ScanKernel {
 
   // Returns the combination of `count` totals from `first` on, if there are any. A warp's.
   absl::StatusOr<Elements> CombineTotals(llvm::Value* first, llvm::Value* count, llvm::Value* lane,
-                                         const Carried& like) {
+                                         const Elements& like) {
     const auto some = [&]() -> absl::StatusOr<Carried> {
       auto add = [&](llvm::Value* i, const Carried& sum) -> absl::StatusOr<Carried> {
-        const Elements more = AwaitTotal(b_.CreateAdd(first, i), like);
+        const Elements more = AwaitTotals({b_.CreateAdd(first, i)}, like)[0];
         HILO_ASSIGN_OR_RETURN(const Elements combined, Combine(codegen::Unpack(sum, s_.types), more));
         return codegen::Pack(combined);
       };
-      const Carried own = codegen::Pack(AwaitTotal(b_.CreateAdd(first, lane), like));
+      const Carried own = codegen::Pack(AwaitTotals({b_.CreateAdd(first, lane)}, like)[0]);
       return codegen::EmitLoop(k_.context(), "totals", b_.CreateAdd(lane, Int(kWarp)), count, kWarp, own, add);
     };
-    const auto none = [&]() -> absl::StatusOr<Carried> {
-      Carried zeros;
-      for (llvm::Value* part : like) zeros.push_back(llvm::Constant::getNullValue(part->getType()));
-      return zeros;
-    };
+    const auto none = [&]() -> absl::StatusOr<Carried> { return Zeros(codegen::Pack(like)); };
     HILO_ASSIGN_OR_RETURN(const Carried own,
                           codegen::EmitBranches(k_.context(), "has_totals", b_.CreateICmpULT(lane, count), some, none));
     Elements sum = codegen::Unpack(own, s_.types);
@@ -371,12 +255,6 @@ class ScanKernel {
 
   llvm::Value* LaneInWarp(llvm::Value* lane) { return b_.CreateAnd(lane, Int(kWarp - 1)); }
 
-  // Maps a step to a position in the array.
-  LaneIndex Position(const LaneIndex& step) {
-    return s_.from_back ? step.MulConstant(k_.context(), -1).AddConstant(s_.size - 1).WithRange({0, s_.size - 1})
-                        : step;
-  }
-
   // The indices of the group of steps that begins with `first`, in the order of the steps.
   std::vector<Index> LineIndices(llvm::Value* line, llvm::Value* first) {
     llvm::Value* lowest = s_.from_back ? b_.CreateSub(Int(s_.size - group_), first, "", true, true) : first;
@@ -391,30 +269,6 @@ class ScanKernel {
     return indices;
   }
 
-  absl::StatusOr<Elements> Input(const Index& index) { return codegen::ElementsOf(k_.elements(), *s_.hero, index); }
-  absl::StatusOr<Elements> Inits() { return codegen::InitsOf(k_.elements(), *s_.hero); }
-  void Output(const Index& index, const Elements& values) {
-    for (int64_t i = 0; i < s_.count; ++i) k_.ArrayOf(s_.instruction, i).Store(k_.context(), index, values[i]);
-  }
-  absl::StatusOr<Elements> Combine(const Elements& a, const Elements& b) {
-    return codegen::Combine(k_.context(), s_.computation(), a, b);
-  }
-
-  Carried Pack(const std::vector<Elements>& all) {
-    Carried packed;
-    for (const Elements& one : all) {
-      for (llvm::Value* value : codegen::Pack(one)) packed.push_back(value);
-    }
-    return packed;
-  }
-  std::vector<Elements> Unpack(const Carried& packed) {
-    const size_t width = packed.size() / static_cast<size_t>(group_);
-    std::vector<Elements> all;
-    for (size_t at = 0; at < packed.size(); at += width)
-      all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), s_.types));
-    return all;
-  }
-
   Elements Shuffled(const Elements& values, int distance) {
     Carried shuffled;
     for (llvm::Value* value : codegen::Pack(values)) shuffled.push_back(k_.ShuffleUp(value, distance));
@@ -426,13 +280,6 @@ class ScanKernel {
     for (llvm::Value* value : codegen::Pack(values)) last.push_back(k_.ShuffleLast(value, static_cast<int>(threads)));
     return codegen::Unpack(last, s_.types);
   }
-  Elements Select(llvm::Value* condition, const Elements& a, const Elements& c) {
-    const Carried x = codegen::Pack(a), y = codegen::Pack(c);
-    Carried chosen;
-    for (size_t i = 0; i < x.size(); ++i) chosen.push_back(b_.CreateSelect(condition, x[i], y[i]));
-    return codegen::Unpack(chosen, s_.types);
-  }
-
   // From each warp's total (in its last lane): the total of what precedes the thread's warp, and that of all warps.
   absl::StatusOr<std::tuple<Elements, Elements>> CombineWarps(absl::Span<llvm::Value* const> shared,
                                                               llvm::Value* thread, const Elements& before,
@@ -460,34 +307,6 @@ class ScanKernel {
     k_.Barrier();  // the cells are written again in the next iteration
     return std::make_tuple(prefix, running);
   }
-
-  Elements LoadCellsAt(const Carried& cells, llvm::Value* at, const Carried& like) {
-    Carried loaded;
-    for (size_t i = 0; i < cells.size(); ++i) loaded.push_back(k_.LoadCell(cells[i], at, like[i]->getType()));
-    return codegen::Unpack(loaded, s_.types);
-  }
-  void StoreCellsAt(const Carried& cells, llvm::Value* at, const Elements& values) {
-    const Carried packed = codegen::Pack(values);
-    for (size_t i = 0; i < packed.size(); ++i) k_.StoreCell(cells[i], at, packed[i]);
-  }
-  // The same of totals of parts of columns, in the kernel's arguments after the instruction's own.
-  Carried TotalCells(size_t count) {
-    Carried cells;
-    for (size_t i = 0; i < count; ++i) cells.push_back(k_.extra(static_cast<int64_t>(i)));
-    return cells;
-  }
-  Elements LoadCells(llvm::Value* at, const Elements& like) {
-    const Carried packed = codegen::Pack(like);
-    return LoadCellsAt(TotalCells(packed.size()), at, packed);
-  }
-  void StoreCells(llvm::Value* at, const Elements& values) {
-    StoreCellsAt(TotalCells(codegen::Pack(values).size()), at, values);
-  }
-
-  KernelEmitter& k_;
-  llvm::IRBuilder<>& b_;
-  const PrefixScan& s_;
-  const int64_t group_;  // adjacent elements in memory that a thread processes together
 };
 
 }  // namespace
@@ -498,49 +317,21 @@ absl::Status EmitPrefixScanLines(ProgramEmitter& program, const HloInstruction* 
   const int64_t threads = instruction->kernel()->tile[1], parts = instruction->kernel()->parts;
   if (parts > 1) {
     HILO_ASSIGN_OR_RETURN(const KernelArgument shared,
-                          EmitClearedScratch(program, instruction, ScanKernel::SharedBytes(*s, parts)));
+                          EmitClearedScratch(program, instruction, ScanKernel::SharedBytes(*s, s->outer, parts)));
     KernelEmitter k(&program, instruction, {shared});
-    HILO_RETURN_IF_ERROR(ScanKernel(k, *s).LinesInParts(instruction->kernel()->tile[2]));
+    HILO_RETURN_IF_ERROR(LineScan(k, *s).LinesInParts(instruction->kernel()->tile[2]));
     return k.FinishAndLaunch(instruction, s->outer * parts, kBlockSize);
   }
   KernelEmitter k(&program, instruction);
-  HILO_RETURN_IF_ERROR(ScanKernel(k, *s).Lines(threads));
+  HILO_RETURN_IF_ERROR(LineScan(k, *s).Lines(threads));
   return k.FinishAndLaunch(instruction, CeilDiv(s->outer, std::max<int64_t>(1, kBlockSize / threads)), kBlockSize);
-}
-
-// One launch, or two: the totals of all parts but the last, then everything.
-absl::Status EmitPrefixScanColumns(ProgramEmitter& program, const HloInstruction* instruction) {
-  const std::optional<PrefixScan> scan = PrefixScanOf(*instruction);
-  HILO_RET_CHECK(scan.has_value());
-  const PrefixScan& s = *scan;
-  const KernelConfig& config = *instruction->kernel();
-  const int64_t part = config.tile.back(), parts = config.parts;
-  std::vector<KernelArgument> totals;
-  if (parts > 1) {
-    const PrimitiveType type = s.types[0];
-    for (int i = 0; i < (IsComplexType(type) ? 2 : 1); ++i) {
-      const int64_t bytes =
-          KernelEmitter::CellBytes(codegen::RegisterType(program.llvm_context(), type)) * s.outer * s.inner * parts;
-      totals.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
-    }
-  }
-  for (const bool only_totals : {true, false}) {
-    if (only_totals && parts == 1) continue;
-    const int64_t mine = only_totals ? parts - 1 : parts;
-    for (KernelArgument& argument : totals) argument.written = only_totals;
-    KernelEmitter k(&program, s.instruction, totals);
-    HILO_RETURN_IF_ERROR(ScanKernel(k, s).Columns(part, mine, totals.empty() ? nullptr : totals.data(), only_totals));
-    HILO_RETURN_IF_ERROR(
-        k.FinishAndLaunch(s.instruction, CeilDiv(s.outer * mine * s.inner, kBlockSize * config.width), kBlockSize));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status EmitPrefixScanInOrder(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<PrefixScan> s = PrefixScanOf(*instruction);
   HILO_RET_CHECK(s.has_value());
   KernelEmitter k(&program, instruction);
-  HILO_RETURN_IF_ERROR(ScanKernel(k, *s).InOrder());
+  HILO_RETURN_IF_ERROR(LineScan(k, *s).InOrder());
   return k.FinishAndLaunch(instruction, CeilDiv(s->outer * s->inner, kBlockSize), kBlockSize);
 }
 

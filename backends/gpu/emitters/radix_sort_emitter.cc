@@ -305,10 +305,11 @@ class RadixKernel {
     b_.SetInsertPoint(look);
     llvm::Value* previous = b_.CreateSub(tile, Int(1));
     llvm::Value* state = nullptr;
-    llvm::Value* word = AwaitWord(k_, state_type_, WordOf(previous), [&](llvm::Value* loaded) {
+    const auto is_ready = [&](llvm::Value* loaded) {
       state = b_.CreateZExtOrTrunc(b_.CreateLShr(loaded, RadixCountBits(r_)), word_);
       return b_.CreateICmpULE(b_.CreateSub(state, Aggregate()), Word(1));
-    });
+    };
+    llvm::Value* word = AwaitWords(k_, state_type_, {WordOf(previous)}, is_ready)[0];
     llvm::BasicBlock* add = b_.GetInsertBlock();
     llvm::Value* count = b_.CreateAnd(b_.CreateZExtOrTrunc(word, word_),
                                       Word((int64_t{1} << std::min<int64_t>(RadixCountBits(r_), 32)) - 1));

@@ -258,6 +258,16 @@ ENTRY main { x = f32[4,262144] parameter(0)  z = f32[] constant(0)  ROOT r = f32
      72,
      {"ld.global.nc.v4.f32", "st.global.v4.f32", "ld.volatile.global.u64", "st.volatile.global.u64"},
      {".local"}},
+    {"scan_columns",
+     R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[65536,512] parameter(0)  z = f32[] constant(0)  ROOT r = f32[65536,512] reduce-window(x, z), window={size=65536x1 pad=65535_0x0_0}, to_apply=add }
+)",
+     2,
+     104,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32", "ld.volatile.global.u64", "st.volatile.global.u64"},
+     {".local"}},
     {"concatenate",
      R"(
 HloModule m
