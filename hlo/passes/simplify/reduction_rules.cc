@@ -17,8 +17,9 @@ namespace {
 
 using Result = absl::StatusOr<HloInstruction*>;
 
-// Products that justify a separate loop.
-constexpr int64_t kManyProducts = 1024;
+// Products that justify a separate loop. 100 products of a vector in a loop, as tiles and as sums of rows, AVX-512, us:
+// f32[16,16] 11.7 and 5.3, f32[25,25] 26 and 8.5, f32[31,31] 44 and 10; f64[16,16] 6.9 and 6.0.
+constexpr int64_t kManyProducts = 256;
 
 bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();

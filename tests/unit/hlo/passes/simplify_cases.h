@@ -359,11 +359,11 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "rhs_contracting_dims={0}",
        "reduce(multiply(m, broadcast(v)), 0)"},
       {"dot(x, vector) => reduce(x * broadcast(vector))",
-       "m = c64[40,50] parameter(0)  v = c64[50] parameter(1)  ROOT r = c64[40] dot(m, v), lhs_contracting_dims={1}, "
+       "m = c64[16,16] parameter(0)  v = c64[16] parameter(1)  ROOT r = c64[16] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
        "reduce(multiply(m, broadcast(v)), (0, 0))"},
       {"",
-       "m = f32[4,5] parameter(0)  v = f32[5] parameter(1)  ROOT r = f32[4] dot(m, v), lhs_contracting_dims={1}, "
+       "m = f32[15,17] parameter(0)  v = f32[17] parameter(1)  ROOT r = f32[15] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
        "dot(m, v)"},
       {"",
