@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -54,8 +55,8 @@ std::string FlagText(const FlagSpec& flag) {
 std::string OverviewText() {
   std::string text = "Usage: hilo COMMAND ...\n\n";
   for (const Command& command : AllCommands()) {
-    absl::StrAppend(&text, "  ", command.name, " ", command.arguments,
-                    std::string(22 - command.name.size() - command.arguments.size(), ' '), command.summary, "\n");
+    const std::string call = absl::StrCat(command.name, " ", command.arguments);
+    absl::StrAppendFormat(&text, "  %-22s %s\n", call, command.summary);
   }
   absl::StrAppend(&text,
                   "\n`hilo COMMAND --help` tells more; `hilo --version` tells the version and the "

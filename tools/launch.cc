@@ -244,7 +244,7 @@ absl::Status Launch(const Flags& flags) {
 Command LaunchCommand() {
   return {
       .name = "launch",
-      .arguments = "-n N | --hosts=LIST PROGRAM",
+      .arguments = "-n N PROGRAM",
       .summary = "start a program as N processes that find each other",
       .details =
           "Each process gets HILO_RANK, HILO_LOCAL_RANK, HILO_WORLD_SIZE and HILO_COORDINATOR, a "

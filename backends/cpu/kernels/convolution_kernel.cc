@@ -310,11 +310,13 @@ class PhaseEmitter {
   }
 
   static void KeepRolled(llvm::BasicBlock* latch) {
+    llvm::Instruction* end = latch->getTerminator();
+    if (end == nullptr) return;  // one iteration is no loop
     llvm::LLVMContext& context = latch->getContext();
     llvm::MDNode* disable = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
     llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
     loop->replaceOperandWith(0, loop);
-    latch->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, loop);
+    end->setMetadata(llvm::LLVMContext::MD_loop, loop);
   }
 
   // Emits one product for each result for which the tap is inside. Of the rows and the vectors, the fewer are inner:
