@@ -193,11 +193,11 @@ std::string HtmlTable(absl::Span<const Measurement* const> group) {
                     Html(m.platform), "</td>");
     for (double q : {0.0, 0.5, 0.9, 0.99})
       absl::StrAppend(&html, "<td>", Time(q == 0 ? m.run_ms.front() : m.Quantile(q)), "</td>");
-    const std::optional<double> roof = m.RoofFraction();
     const bool says_nothing = IsEmulated(m.platform);
     absl::StrAppend(&html, "<td>", says_nothing ? "-" : number(m.Gigaflops()), "</td><td>",
                     says_nothing ? "-" : number(m.GigabytesPerSecond()), "</td><td>",
-                    roof.has_value() ? RoofText(*roof) : "-", "</td></tr>\n");
+                    m.RoofFraction().has_value() ? m.roofs->FractionText(m.GigabytesPerSecond(), *m.Gigaflops()) : "-",
+                    "</td></tr>\n");
   }
   absl::StrAppend(&html, "</table>\n");
   for (const Measurement* m : group) {
@@ -232,7 +232,7 @@ std::string ReportText(const Measurement& m) {
                           m.GigabytesPerSecond());
     if (m.roofs.has_value()) {
       absl::StrAppendFormat(&text, "; roofs of f32 %.4g and %.4g: ", m.roofs->gigaflops, m.roofs->gigabytes_per_second);
-      if (*m.RoofFraction() > 1) {
+      if (m.roofs->AreInCaches(m.GigabytesPerSecond(), *m.Gigaflops())) {
         absl::StrAppend(&text, "the arrays stay in caches");
       } else {
         absl::StrAppendFormat(&text, "the run takes %.3g times what the nearer roof allows",

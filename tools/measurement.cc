@@ -183,7 +183,15 @@ absl::StatusOr<double> LeastMs(absl::string_view text, const std::string& platfo
 
 }  // namespace
 
-std::string RoofText(double fraction) { return fraction > 1 ? "in caches" : absl::StrFormat("%.0f%%", fraction * 100); }
+bool Roofs::AreInCaches(double program_gigabytes_per_second, double program_gigaflops) const {
+  const double memory = program_gigabytes_per_second / gigabytes_per_second;
+  return memory > 1 && memory > program_gigaflops / gigaflops;
+}
+std::string Roofs::FractionText(double program_gigabytes_per_second, double program_gigaflops) const {
+  if (AreInCaches(program_gigabytes_per_second, program_gigaflops)) return "in caches";
+  const double fraction = std::max(program_gigabytes_per_second / gigabytes_per_second, program_gigaflops / gigaflops);
+  return absl::StrFormat("%.0f%%", fraction * 100);
+}
 
 bool IsEmulated(const std::string& platform) { return absl::StrContains(platform, "emulated"); }
 

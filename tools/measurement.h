@@ -15,11 +15,14 @@ namespace hilo::tools {
 // matrices, both of f32.
 struct Roofs {
   double gigabytes_per_second = 0, gigaflops = 0;
+
+  // Returns true if the rates of a program, or of a part of one, go past the roof of memory: its arrays stay in caches.
+  bool AreInCaches(double program_gigabytes_per_second, double program_gigaflops) const;
+  // The fraction of the nearer roof that they reach, or "in caches".
+  std::string FractionText(double program_gigabytes_per_second, double program_gigaflops) const;
 };
 // Errors: those of compiling and running.
 absl::StatusOr<Roofs> MeasureRoofs(const std::string& platform, const Flags& flags);
-// A fraction of the nearer roof as a table shows it. Arrays that stay in caches go past the roof of memory.
-std::string RoofText(double fraction);
 
 struct Measurement {
   std::string program, platform;

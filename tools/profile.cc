@@ -53,7 +53,7 @@ std::string SourceOf(const profile::Step& step) {
   return step.source_file.empty() ? "" : absl::StrCat(step.source_file, ":", step.source_line);
 }
 
-void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows, size_t shown) {
+void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows, const Roofs& roofs, size_t shown) {
   const double runs = static_cast<double>(std::max<int64_t>(1, times.runs));
   const double total_ms = static_cast<double>(times.total_ns) * 1e-6;
   const double named =
@@ -68,7 +68,8 @@ void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows
     if (row.step->instruction_count > 1) absl::StrAppend(&name, " and ", row.step->instruction_count - 1, " more");
     std::printf("%12s %6.1f%% %9.4g %9s %9s %9s  %s (%s)%s\n", Milliseconds(row.own_ms / runs).c_str(), row.share * 100,
                 executions, Rate(row.gigabytes_per_second).c_str(), Rate(row.gigaflops).c_str(),
-                row.roof < 0 ? "-" : RoofText(row.roof).c_str(), name.c_str(), row.step->category.c_str(),
+                row.roof < 0 ? "-" : roofs.FractionText(row.gigabytes_per_second, row.gigaflops).c_str(), name.c_str(),
+                row.step->category.c_str(),
                 row.step->source_file.empty() ? "" : absl::StrCat("  ", SourceOf(*row.step)).c_str());
   }
   if (shown < rows.size()) {
@@ -125,7 +126,7 @@ absl::Status Profile(const Flags& flags) {
     if (flags.Has("json")) {
       PrintJson(times, rows);
     } else {
-      PrintTable(times, rows, top == 0 ? rows.size() : std::min<size_t>(rows.size(), top));
+      PrintTable(times, rows, roofs, top == 0 ? rows.size() : std::min<size_t>(rows.size(), top));
     }
   }
   if (flags.Has("trace"))
