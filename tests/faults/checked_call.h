@@ -15,8 +15,8 @@ constexpr const char* kOps[] = {"all-reduce",           "all-reduce-of-much", "r
                                 "all-gather",           "all-to-all",         "collective-permute",
                                 "collective-broadcast", "ragged-all-to-all",  "send"};
 
-// Call number `step` of the op among all ranks, with `count` numbers a rank; it may take so long. Errors: those of the
-// communicator; Internal if it succeeds with other numbers than those of this step.
+// Call number `step` of the op among all ranks, with `count` numbers a rank and a deadline after `most`. Errors: those
+// of the communicator; Internal if it succeeds with other numbers than those of this step.
 absl::Status CheckedCall(const std::string& op, Communicator& communicator, int64_t step, int64_t count,
                          absl::Duration most);
 

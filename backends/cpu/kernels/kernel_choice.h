@@ -103,8 +103,8 @@ bool FillsMoreLanesMerged(const HloInstruction& dot, const codegen::TargetTraits
 // minor-most dimension is that of the result: tiles then load vectors where they would gather.
 bool IsFasterTransposed(const HloInstruction& dot, const codegen::TargetTraits& target, bool strict);
 
-// Returns true for sums of the rows of a matrix that are faster as sums of the columns of its transpose, which is
-// there.
+// Returns true if sums of the rows of a matrix are faster as sums of the columns of its transpose, not counting the
+// transposition.
 bool IsFasterInColumns(const HloInstruction& reduce, const codegen::TargetTraits& target, bool strict);
 
 // Chooses the kernels of the instructions that have none yet: those that copy insertion added.
