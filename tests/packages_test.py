@@ -27,3 +27,6 @@ if (
         f"the package of the library is to be named {library}, after its soname, in debian/control, "
         f"and debian/{library}.install says what is in it"
     )
+# rattler-build has default compilers, but no default C library.
+if "stdlib('c')" in (ROOT / "packaging/conda/recipe.yaml").read_text():
+    found(r"^c_stdlib:\n  - (\S+)$", "packaging/conda/variants.yaml")
