@@ -5,21 +5,17 @@ What stands in for ssh is a script: its hosts are names for this machine or, whe
 by a line with a delay and losses.
 """
 
-import fcntl
-import heapq
 import os
 import pathlib
-import random
-import select
 import signal
-import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
+
+from launch_programs import FOREVER
+from network_line import Hosts, may_make_namespaces
 
 HILO = os.path.abspath(sys.argv.pop(1))
 HOSTS = ("127.0.0.1", "127.0.0.2")  # both are this machine
@@ -29,13 +25,6 @@ HloModule sum, replica_count=4
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main { x = f32[50000] parameter(0)  y = f32[50000] all-reduce(x), replica_groups={}, to_apply=add
   i = f32[50000] iota(), iota_dimension=0  z = f32[] constant(0)  p = f32[50000] multiply(y, i)  ROOT s = f32[] reduce(p, z), dimensions={0}, to_apply=add }
-"""
-FOREVER = """
-HloModule forever, replica_count=4
-add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
-body { n = s32[] parameter(0)  ROOT sum = s32[] all-reduce(n), replica_groups={}, to_apply=add }
-condition { n = s32[] parameter(0)  ROOT more = pred[] constant(true) }
-ENTRY main { n = s32[] parameter(0)  ROOT w = s32[] while(n), condition=condition, body=body }
 """
 
 
@@ -241,79 +230,23 @@ class LaunchHostsTest(HostsTestCase):
                 self.assertIn(expected, result.stderr)
 
 
-class Line(threading.Thread):
-    """Carries packets between two devices of type TUN, each in a namespace, with a delay and losses."""
-
-    TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
-
-    def __init__(self, names, delay, loss):
-        super().__init__(daemon=True)
-        self.delay, self.loss, self.random, self.ends = delay, loss, random.Random(1), False
-        self.packets = float("inf")  # that are carried before the line is cut
-        self.ends_of_line = [os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK) for _ in names]
-        for end, name in zip(self.ends_of_line, names):
-            fcntl.ioctl(end, self.TUNSETIFF, struct.pack("16sH22x", name.encode(), self.IFF_TUN | self.IFF_NO_PI))
-
-    def run(self):
-        waiting = []  # (when, number, to, packet)
-        while not self.ends:
-            wait = 0.05 if not waiting else min(0.05, max(0, waiting[0][0] - time.monotonic()))
-            for end in select.select(self.ends_of_line, [], [], wait)[0]:
-                try:
-                    packet = os.read(end, 65536)
-                except OSError:
-                    self.ends = True  # the namespace is gone
-                    break
-                self.packets -= 1
-                if self.packets > 0 and self.random.random() >= self.loss:
-                    other = self.ends_of_line[self.ends_of_line[0] == end]
-                    heapq.heappush(waiting, (time.monotonic() + self.delay, self.random.random(), other, packet))
-            while waiting and waiting[0][0] <= time.monotonic():
-                try:
-                    os.write(waiting[0][2], waiting[0][3])
-                except OSError:
-                    pass  # the other end is down
-                heapq.heappop(waiting)
-        for end in self.ends_of_line:
-            os.close(end)
-
-
-def may_make_namespaces():
-    if os.geteuid() != 0 or shutil.which("ip") is None or not os.path.exists("/dev/net/tun"):
-        return False
-    name = f"hilo-try-{os.getpid()}"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode == 0
-    return made and subprocess.run(["ip", "netns", "delete", name], capture_output=True).returncode == 0
-
-
 @unittest.skipUnless(may_make_namespaces(), "network namespaces need root, ip and /dev/net/tun")
 class NamespacesTest(HostsTestCase):
     """Two hosts with addresses of their own. What is sent takes 5 ms, and 2 of 100 packets are lost."""
 
-    NAMES = [f"hilo-{os.getpid()}-{letter}" for letter in "ab"]
-    SSH = f"""#!/bin/sh
-case $1 in 10.213.7.1) name={NAMES[0]} ;; *) name={NAMES[1]} ;; esac
+    SSH = """#!/bin/sh
+case $1 in 10.213.7.1) name=NAME_A ;; *) name=NAME_B ;; esac
 shift
 exec ip netns exec $name env -i PATH="$PATH" HOME="$HOME" sh -c "$*"
 """
 
     def setUp(self):
         super().setUp()
-        devices = [f"hilo{os.getpid() % 1000000}{letter}" for letter in "ab"]
-        self.line = Line(devices, 0.005, 0.02)
-        self.addCleanup(self.line.join)
-        self.addCleanup(setattr, self.line, "ends", True)
-        for name, device, address, peer in zip(self.NAMES, devices, ("10.213.7.1", "10.213.7.2"), ("10.213.7.2", "10.213.7.1")):
-            self.ip("netns", "add", name)
-            self.addCleanup(self.ip, "netns", "delete", name)
-            self.ip("link", "set", device, "netns", name)
-            for arguments in (("link", "set", "lo", "up"), ("addr", "add", address, "peer", peer, "dev", device), ("link", "set", device, "up")):
-                self.ip("-n", name, *arguments)
-        self.line.start()
-
-    @staticmethod
-    def ip(*arguments):
-        subprocess.run(["ip", *arguments], check=True, capture_output=True)
+        hosts = Hosts(0.005, 0.02)
+        self.script("ssh", self.SSH.replace("NAME_A", hosts.names[0]).replace("NAME_B", hosts.names[1]))
+        hosts.__enter__()
+        self.addCleanup(hosts.__exit__)
+        self.line = hosts.line
 
     def test_a_line_with_delay_and_losses(self):
         result = self.launch("10.213.7.1:2,10.213.7.2:2", "--transport=tcp", HILO, "run", self.sum, "--input=random")

@@ -15,6 +15,8 @@ import unittest
 import unittest.mock
 import zipfile
 
+from launch_programs import FOREVER
+
 HILO = os.path.abspath(sys.argv.pop(1))
 PROGRAMS = pathlib.Path(__file__).parent / "programs" / "replicated"
 
@@ -22,13 +24,6 @@ SUM = """
 HloModule sum, replica_count=4
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] all-reduce(x), replica_groups={}, to_apply=add }
-"""
-FOREVER = """
-HloModule forever, replica_count=4
-add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
-body { n = s32[] parameter(0)  ROOT sum = s32[] all-reduce(n), replica_groups={}, to_apply=add }
-condition { n = s32[] parameter(0)  ROOT more = pred[] constant(true) }
-ENTRY main { n = s32[] parameter(0)  ROOT w = s32[] while(n), condition=condition, body=body }
 """
 
 
