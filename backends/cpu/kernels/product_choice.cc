@@ -28,6 +28,8 @@ constexpr int64_t kRowBlock = 256;
 constexpr int64_t kFewRows = 64;
 // Rows and columns of tiles of the library.
 constexpr int64_t kRowMultiple = 8, kColumnMultiple = 48;
+// Columns of tiles of few rows: f64[40,1024] times f64[1024,2048] in calls of 256 columns 0.87 ms, of 288 1.03.
+constexpr int64_t kFewRowsMultiple = 16;
 // So many calls are enough for threads to share. Fewer are divided into calls of this many products at least:
 // f32[64,784] times f32[784,128], 6.4 million products, takes 111 us in one call, 61 in two.
 constexpr int64_t kManyCalls = 8;
@@ -44,7 +46,9 @@ constexpr double kPanelProducts = 5e8;
 constexpr int64_t kMinPanel = 256;
 // The same for products of wide numbers among few calls, whose packed columns fill a cache earlier, and the multiple of
 // columns. f64[400,400] times f64[400,400] in eight calls of 56 x 400 1.42 ms, of 200 x 104 1.19, in nine of 136 x 144
-// 1.27.
+// 1.27. The panels of few calls are a power of two, so that threads have equal shares: f32[48,768] times f32[768,768]
+// in three calls of 256 columns 151 us, in four of 192 111; f32[256,768] times f32[768,768] in nine calls of 88 x 288
+// 633 us, in eight of 64 x 384 582.
 constexpr int64_t kMinWidePanel = 96, kWideMultiple = 8;
 
 // Returns the size, a multiple of `unit` or all of `size`, of the parts if `size` is divided into `parts` at most.
@@ -71,16 +75,17 @@ KernelConfig ChooseLibraryDot(const HloInstruction& dot) {
     const int64_t most = std::clamp(kStreamedElements / gemm.k, kLeastStreamPart, kStreamPart);
     panel = std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kLeastStreamPart, most));
   } else if (gemm.m < kFewRows && gemm.batch < kManyCalls) {
-    panel = std::min(panel, kMinPanel);
+    const auto panels = static_cast<uint64_t>(CeilDiv(gemm.n, kMinPanel));
+    panel = std::min(panel, PartSize(gemm.n, static_cast<int64_t>(absl::bit_ceil(panels)), kFewRowsMultiple));
   }
   // By columns first: a call reads and packs its columns of the right side once for all of its rows.
   if (calls() < wanted && !streams) {
     const int64_t panels = CeilDiv(gemm.n, panel);
-    // A power of two, so that panels times blocks are the calls that are wanted.
-    const int64_t fitting = is_wide
-                                ? static_cast<int64_t>(absl::bit_floor(static_cast<uint64_t>(gemm.n / kMinWidePanel)))
-                                : gemm.n / kMinPanel;
-    const int64_t most = std::max(panels, fitting);
+    const auto fitting = static_cast<uint64_t>(gemm.n / (is_wide ? kMinWidePanel : kMinPanel));
+    const auto rounded = static_cast<int64_t>(absl::bit_floor(fitting));
+    // Of too few rows to divide as well, narrower panels.
+    const bool few_blocks = !is_wide && rounded * CeilDiv(gemm.m, kFewRows) < wanted;
+    const int64_t most = std::max(panels, few_blocks ? static_cast<int64_t>(absl::bit_ceil(fitting)) : rounded);
     panel = std::min(panel, PartSize(gemm.n, std::min(most, CeilDiv(wanted * panels, calls())),
                                      is_wide ? kWideMultiple : kColumnMultiple));
   }
