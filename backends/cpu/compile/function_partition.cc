@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/cpu/functions/kernel_key.h"
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/library_call.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
@@ -32,9 +33,10 @@ constexpr double kUnknownTrips = 100;
 // Minimum estimate for programs that may not terminate, which never run inline.
 constexpr double kOpenEndNanoseconds = 1e9;
 
-bool RunsInParallel(const HloInstruction& instruction) {
+// Threads call functions that are compiled with Hilo as they are.
+bool IsParallelFunction(const HloInstruction& instruction) {
   const KernelConfig* kernel = KernelOf(instruction);
-  return kernel != nullptr && kernel->parallel;
+  return kernel != nullptr && kernel->parallel && !IsLibraryKernel(kernel->kind);
 }
 
 }  // namespace
@@ -132,7 +134,7 @@ void FunctionPartition::NoteRepeated(const HloModule& module, const HloComputati
 }
 
 bool FunctionPartition::IsOutlined(const HloInstruction& instruction) const {
-  return RunsInParallel(instruction) || repeated_.contains(&instruction);
+  return IsParallelFunction(instruction) || repeated_.contains(&instruction);
 }
 
 int64_t FunctionPartition::InlineCodeSize(const HloInstruction& instruction) const {

@@ -65,9 +65,8 @@ class ModuleEmitter {
   std::vector<EmittedRuntimeCall> runtime_calls_;
 };
 
-// Emits parts [begin, end) of a kernel, in slices between which cancellation is polled, unless what they call polls.
+// Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
 absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end) {
-  if (instruction->kernel()->kind == KernelKind::kLibraryConvolution) return EmitKernel(f, instruction, begin, end);
   const double slices = instruction->kernel()->nanoseconds / kPollNanoseconds;
   // ParallelFor polls between its parts.
   if (slices <= static_cast<double>(kMinParts)) return EmitKernel(f, instruction, begin, end);
@@ -181,21 +180,11 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::ChunkFunctionOf(const KernelTable
 absl::Status ModuleEmitter::EmitOutlined(FunctionEmitter& f, const HloInstruction* instruction) {
   const KernelTable table = KernelTableOf(assignment_, instruction);
   HILO_ASSIGN_OR_RETURN(llvm::Function * chunk, ChunkFunctionOf(table, instruction));
-  llvm::IRBuilder<>& b = f.b();
-  llvm::Type* ptr = b.getPtrTy();
-  llvm::Value* pointers = f.context().EntryAlloca(ptr, std::max<int64_t>(table.slices.size(), 1), 8, "buffers");
-  for (size_t i = 0; i < table.slices.size(); ++i) {
-    b.CreateAlignedStore(f.PointerTo(table.slices[i]), b.CreateConstInBoundsGEP1_64(ptr, pointers, i), llvm::Align(8));
-  }
-  llvm::Function* callee = program_.DeclareIn(f.function()->getParent(), chunk);
-  llvm::Value* parts = b.getInt64(instruction->kernel()->parts);
-  if (!instruction->kernel()->parallel) {
-    f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), f.frame(), pointers, b.getInt64(0), parts}));
-    return absl::OkStatus();
-  }
-  llvm::FunctionType* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, b.getInt64Ty()}, false);
-  llvm::Value* parallel_for = f.ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
-  f.ReturnIfStopped(b.CreateCall(type, parallel_for, {f.run_context(), callee, f.frame(), pointers, parts}));
+  std::vector<llvm::Value*> pointers;
+  for (const BufferSlice& slice : table.slices) pointers.push_back(f.PointerTo(slice));
+  const KernelConfig& kernel = *instruction->kernel();
+  f.ReturnIfStopped(f.CallChunks(program_.DeclareIn(f.function()->getParent(), chunk), f.PointerTable(pointers),
+                                 kernel.parallel, f.b().getInt64(0), f.b().getInt64(kernel.parts)));
   return absl::OkStatus();
 }
 
@@ -223,13 +212,10 @@ absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruc
   }
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();
-  llvm::Value* table = f.context().EntryAlloca(ptr, std::max<int64_t>(pointers.size(), 1), 8, "arrays");
-  for (size_t i = 0; i < pointers.size(); ++i) {
-    b.CreateAlignedStore(pointers[i], b.CreateConstInBoundsGEP1_64(ptr, table, i), llvm::Align(8));
-  }
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt64Ty(), ptr}, false);
   llvm::Value* run_runtime_call = f.ContextField(offsetof(HiloCpuContext, run_runtime_call), "run_runtime_call");
-  f.ReturnIfStopped(b.CreateCall(type, run_runtime_call, {f.run_context(), b.getInt64(runtime_calls_.size()), table}));
+  f.ReturnIfStopped(b.CreateCall(type, run_runtime_call,
+                                 {f.run_context(), b.getInt64(runtime_calls_.size()), f.PointerTable(pointers)}));
   runtime_calls_.push_back(std::move(placed));
   return absl::OkStatus();
 }

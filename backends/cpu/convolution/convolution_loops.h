@@ -18,10 +18,11 @@ struct Reach {
   int64_t stride = 1, dilation = 1, offset = 0, size = 0;
 };
 
-// A phase and its plan, in numbers alone: generated code has it as a constant. Lanes, of which a vector has 32 bytes,
-// or 64 with 32 registers, are adjacent in the kernel and in the result; there are at least `vectors` full vectors of
-// them. They read the same element of the input if `group` is 0, else adjacent ones: at iteration i of the last tap,
-// which has `group` of them, all lanes of a group of `group` read the i-th element of the group.
+// A phase and its plan, in numbers alone: generated code has those of all phases as a constant. Lanes, of which a
+// vector has 32 bytes, or 64 with 32 registers, are adjacent in the kernel and in the result; there are at least
+// `vectors` full vectors of them. They read the same element of the input if `group` is 0, else adjacent ones: at
+// iteration i of the last tap, which has `group` of them, all lanes of a group of `group` read the i-th element of the
+// group.
 struct Loops {
   static constexpr int64_t kMostOuter = 5, kTaps = 3, kMostReaches = 4;
 
@@ -29,7 +30,7 @@ struct Loops {
   int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover
   int64_t first_position = 0, positions = 0;  // of `tile`, that tiles cover; the others are computed one at a time
   int64_t first_inside = 0, last_inside = 0;  // of those, that meet the same taps
-  int64_t tiles = 0, tiles_per_unit = 1;
+  int64_t tiles = 0, tiles_per_unit = 1, units = 0;
   int64_t lanes = 1, group = 0;
   Axis tile;
   int64_t outer_count = 0;
@@ -38,7 +39,7 @@ struct Loops {
   Reach reaches[kMostReaches];  // by window
 };
 
-// Computes units [begin, end) of ConvolutionUnits. Polls `cancelled`: returns false if the run was stopped.
+// Computes units [begin, end) of a phase (ConvolutionUnits). Polls `cancelled`: returns false if the run was stopped.
 bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
          const volatile int32_t* cancelled);
 bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,

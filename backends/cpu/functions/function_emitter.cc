@@ -1,5 +1,7 @@
 #include "backends/cpu/functions/function_emitter.h"
 
+#include <algorithm>
+
 #include "absl/numeric/bits.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/runtime/cpu_abi.h"
@@ -141,6 +143,23 @@ llvm::Value* FunctionEmitter::ContextField(int64_t offset, absl::string_view nam
   llvm::Value*& field = context_fields_[offset];
   if (field == nullptr) field = LoadPointer(run_context(), offset / 8, name, 1);
   return field;
+}
+
+llvm::Value* FunctionEmitter::PointerTable(absl::Span<llvm::Value* const> pointers) {
+  llvm::Type* ptr = builder_.getPtrTy();
+  llvm::Value* table = context_->EntryAlloca(ptr, std::max<int64_t>(pointers.size(), 1), 8, "pointers");
+  for (size_t i = 0; i < pointers.size(); ++i)
+    builder_.CreateAlignedStore(pointers[i], builder_.CreateConstInBoundsGEP1_64(ptr, table, i), llvm::Align(8));
+  return table;
+}
+
+llvm::Value* FunctionEmitter::CallChunks(llvm::FunctionCallee function, llvm::Value* buffers, bool parallel,
+                                         llvm::Value* begin, llvm::Value* end) {
+  if (!parallel) return builder_.CreateCall(function, {run_context(), frame(), buffers, begin, end});
+  llvm::Type* ptr = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {ptr, ptr, ptr, ptr, builder_.getInt64Ty()}, false);
+  llvm::Value* parallel_for = ContextField(offsetof(HiloCpuContext, parallel_for), "parallel_for");
+  return builder_.CreateCall(type, parallel_for, {run_context(), function.getCallee(), frame(), buffers, end});
 }
 
 absl::StatusOr<std::vector<FunctionEmitter::LoopLocal>> FunctionEmitter::BeginLoop(const HloInstruction* loop) {

@@ -74,6 +74,12 @@ class FunctionEmitter : public codegen::KernelFunction {
   // Loads the instruction's scalar operands here, so that loops around their uses find them in registers.
   absl::Status LoadScalarOperands(const HloInstruction* instruction);
 
+  // Returns a local array of these pointers.
+  llvm::Value* PointerTable(absl::Span<llvm::Value* const> pointers);
+  // Calls a HiloChunkFunction for parts [begin, end), on threads if `parallel`: then begin is 0. Returns its status.
+  llvm::Value* CallChunks(llvm::FunctionCallee function, llvm::Value* buffers, bool parallel, llvm::Value* begin,
+                          llvm::Value* end);
+
   // Returns the pointer stored at `offset` bytes in the run's context.
   llvm::Value* ContextField(int64_t offset, absl::string_view name);
 

@@ -95,6 +95,10 @@ llvm::FunctionCallee ProgramEmitter::Runtime(llvm::Module* module, absl::string_
   return module->getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
 }
 
+llvm::FunctionCallee ProgramEmitter::RuntimeChunks(llvm::Module* module, absl::string_view name) {
+  return Runtime(module, name, FunctionTypeOf(module->getContext(), /*chunks=*/true));
+}
+
 llvm::Constant* ProgramEmitter::Numbers(llvm::Module* module, absl::Span<const uint64_t> numbers) {
   llvm::Constant* array =
       llvm::ConstantDataArray::get(module->getContext(), llvm::ArrayRef(numbers.data(), numbers.size()));

@@ -49,6 +49,8 @@ class ProgramEmitter {
   llvm::Function* DeclareIn(llvm::Module* module, llvm::Function* function);
   // Declares in `module` a runtime function that code calls by name.
   llvm::FunctionCallee Runtime(llvm::Module* module, absl::string_view name, llvm::FunctionType* type);
+  // The same of a HiloChunkFunction.
+  llvm::FunctionCallee RuntimeChunks(llvm::Module* module, absl::string_view name);
   // Returns the address of a constant of `module` that a runtime function reads.
   static llvm::Constant* Numbers(llvm::Module* module, absl::Span<const uint64_t> numbers);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/kernel_choice.h"
+#include "backends/cpu/kernels/library_call.h"
 #include "base/math.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
@@ -42,9 +43,7 @@ int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
   const int64_t body = BodyCodeSize(instruction);
   if (elements <= 1) return body + 2;
   const KernelConfig* kernel = KernelOf(instruction);
-  if (kernel != nullptr &&
-      (kernel->kind == KernelKind::kLibraryConvolution || kernel->kind == KernelKind::kLibraryTranspose))
-    return 20;
+  if (kernel != nullptr && IsLibraryKernel(kernel->kind)) return 20;
   if (instruction.opcode() == HloOpcode::kConvolution) return 300;
   if (kernel != nullptr && kernel->kind == KernelKind::kUnrolled) {
     if (!by_elements) return 2 * (body + 2);

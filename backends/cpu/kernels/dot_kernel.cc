@@ -4,12 +4,17 @@
 // both factors are contiguous, lanes add them up (reduce_kernel.cc). All other dots are loops: each result element adds
 // up its products in order, with the lanes along the minor-most dimension of the result; several rows of vectors
 // together, if there are rows.
-#include "backends/cpu/functions/program_emitter.h"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+
+#include "backends/cpu/gemm/gemm_calls.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/library_call.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/sums.h"
-#include "backends/cpu/runtime/cpu_runtime.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
@@ -89,45 +94,23 @@ absl::Status AddToResult(FunctionEmitter& f, const KernelParts& kernel, codegen:
 absl::Status EmitLibraryDot(FunctionEmitter& f, const KernelParts& kernel) {
   const HloInstruction* dot = HeroOf(kernel.instruction);
   const Gemm gemm = *GemmOf(*dot);
-  const int64_t block = kernel.config.tile[0], panel = kernel.config.tile[1];
-  llvm::IRBuilder<>& b = f.b();
-  llvm::Type* ptr = b.getPtrTy();
-  llvm::Type* i64 = b.getInt64Ty();
-  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {i64, i64, i64, ptr, i64, i64, ptr, i64, i64, ptr, i64}, false);
-  llvm::FunctionCallee callee = f.program().Runtime(f.function()->getParent(), GemmSymbol(*dot), type);
+  gemm::Calls calls{.m = gemm.m,
+                    .n = gemm.n,
+                    .k = gemm.k,
+                    .block = kernel.config.tile[0],
+                    .panel = kernel.config.tile[1],
+                    .a_leading = gemm.a.leading,
+                    .a_transposed = gemm.a.transposed ? 1 : 0,
+                    .b_leading = gemm.b.leading,
+                    .b_transposed = gemm.b.transposed ? 1 : 0};
+  std::copy_backward(gemm.batches.begin(), gemm.batches.end(), std::end(calls.batches));
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(kernel.instruction));
   HILO_ASSIGN_OR_RETURN(llvm::Value * lhs, PointerToView(f, dot->operand(0)));
   HILO_ASSIGN_OR_RETURN(llvm::Value * rhs, PointerToView(f, dot->operand(1)));
-  llvm::Value* out = f.PointerTo(kernel.instruction);
-  llvm::Type* element = ElementBytes(b.getContext(), dot->operand(0)->shape().element_type());
-  llvm::Type* sum = ElementBytes(b.getContext(), dot->shape().element_type());
-  const auto end_of = [&](llvm::Value* first, int64_t size, int64_t all) {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(size), b.CreateSub(b.getInt64(all), first));
-  };
-  return ForEach(f, "calls", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
-    const std::vector<codegen::LaneIndex> at =
-        f.Delinearize(unit, {gemm.batch, CeilDiv(gemm.m, block), CeilDiv(gemm.n, panel)});
-    llvm::Value* batch = at[0].Base(f.context());
-    llvm::Value* row = b.CreateNUWMul(at[1].Base(f.context()), b.getInt64(block));
-    llvm::Value* column = b.CreateNUWMul(at[2].Base(f.context()), b.getInt64(panel));
-    llvm::Value* a_offset = b.CreateMul(row, b.getInt64(gemm.a.transposed ? 1 : gemm.a.leading));
-    llvm::Value* b_offset = b.CreateMul(column, b.getInt64(gemm.b.transposed ? gemm.b.leading : 1));
-    const std::vector<codegen::LaneIndex> batches = f.Delinearize(batch, gemm.batch_sizes);
-    for (size_t i = 0; i < batches.size(); ++i) {
-      llvm::Value* index = batches[i].Base(f.context());
-      a_offset = b.CreateAdd(a_offset, b.CreateMul(index, b.getInt64(gemm.a_batch_strides[i])));
-      b_offset = b.CreateAdd(b_offset, b.CreateMul(index, b.getInt64(gemm.b_batch_strides[i])));
-    }
-    llvm::Value* result_row = b.CreateAdd(b.CreateMul(batch, b.getInt64(gemm.m)), row);
-    llvm::Value* c_offset = b.CreateAdd(b.CreateMul(result_row, b.getInt64(gemm.n)), column);
-    if (panel < gemm.n) f.PollCancellation();
-    f.ReturnIfStopped(b.CreateCall(
-        callee, {end_of(row, block, gemm.m), end_of(column, panel, gemm.n), b.getInt64(gemm.k),
-                 b.CreateInBoundsGEP(element, lhs, a_offset), b.getInt64(gemm.a.leading), b.getInt64(gemm.a.transposed),
-                 b.CreateInBoundsGEP(element, rhs, b_offset), b.getInt64(gemm.b.leading), b.getInt64(gemm.b.transposed),
-                 b.CreateInBoundsGEP(sum, out, c_offset), b.getInt64(gemm.n)}));
-    return absl::OkStatus();
-  });
+  using Numbers = std::array<uint64_t, sizeof(gemm::Calls) / sizeof(int64_t)>;
+  EmitLibraryCall(f, kernel, GemmSymbol(*dot), std::bit_cast<Numbers>(calls),
+                  {lhs, rhs, f.PointerTo(kernel.instruction)});
+  return absl::OkStatus();
 }
 
 // Multiplies one block of rows of the weights after the other; the totals of a part are in the result meanwhile. Blocks

@@ -130,11 +130,19 @@ std::optional<Gemm> GemmOf(const HloInstruction& dot) {
   const std::vector<int64_t> lhs_strides = ShapeUtil::RowMajorStrides(lhs.dimensions());
   const std::vector<int64_t> rhs_strides = ShapeUtil::RowMajorStrides(rhs.dimensions());
   for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i) {
-    gemm.batch_sizes.push_back(lhs.dimensions(attrs.lhs_batch_dims[i]));
-    gemm.batch *= gemm.batch_sizes.back();
-    gemm.a_batch_strides.push_back(lhs_strides[attrs.lhs_batch_dims[i]]);
-    gemm.b_batch_strides.push_back(rhs_strides[attrs.rhs_batch_dims[i]]);
+    const gemm::Batch batch{.count = lhs.dimensions(attrs.lhs_batch_dims[i]),
+                            .a = lhs_strides[attrs.lhs_batch_dims[i]],
+                            .b = rhs_strides[attrs.rhs_batch_dims[i]]};
+    if (batch.count == 1) continue;
+    gemm.batch *= batch.count;
+    gemm::Batch* outer = gemm.batches.empty() ? nullptr : &gemm.batches.back();
+    if (outer != nullptr && outer->a == batch.a * batch.count && outer->b == batch.b * batch.count) {
+      *outer = {.count = outer->count * batch.count, .a = batch.a, .b = batch.b};
+    } else {
+      gemm.batches.push_back(batch);
+    }
   }
+  if (gemm.batches.size() > gemm::Calls::kMostBatches) return std::nullopt;
   return gemm;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/cpu/gemm/gemm_calls.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::cpu {
@@ -23,7 +24,7 @@ struct Matrix {
 struct Gemm {
   int64_t m, n, k, batch = 1;
   Matrix a, b;
-  std::vector<int64_t> batch_sizes, a_batch_strides, b_batch_strides;
+  std::vector<gemm::Batch> batches;  // their product is `batch`; those of one stride in both factors are one
 };
 
 // Returns the product that the library can read in place, if the dot is one.

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
+#include <vector>
 
 #include "backends/cpu/convolution/convolution_kernels.h"
-#include "backends/cpu/functions/program_emitter.h"
-#include "backends/cpu/kernels/kernels.h"
-#include "backends/llvm/lanes/emitter_context.h"
+#include "backends/cpu/kernels/library_call.h"
 #include "hilo/status_macros.h"
-#include "llvm/IR/Module.h"
 
 namespace hilo::cpu {
 namespace {
@@ -64,6 +61,7 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
               .last_inside = inside.last,
               .tiles = units.tiles,
               .tiles_per_unit = plan.tiles_per_unit,
+              .units = units.count,
               .lanes = lanes.count,
               .group = group,
               .tile = AxisOf(tile),
@@ -88,39 +86,23 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   return loops;
 }
 
-// A call for each phase, with its loops as a constant.
 absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kernel) {
   const HloInstruction& convolution = *kernel.instruction;
   const PrimitiveType type = convolution.shape().element_type();
-  llvm::IRBuilder<>& b = f.b();
-  llvm::Module* module = f.function()->getParent();
-  llvm::Type *ptr = b.getPtrTy(), *i64 = b.getInt64Ty();
-  const llvm::FunctionCallee callee = f.program().Runtime(
-      module, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64",
-      llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
   const auto phases = PhasesOf(convolution, /*in_order=*/false, f.context().target().vector_bits);
   HILO_RET_CHECK(phases.has_value());
-  int64_t first = 0;
+  std::vector<uint64_t> numbers = {phases->size()};
   for (size_t p = 0; p < phases->size(); ++p) {
     const ConvolutionPlan plan = ConvolutionPlan::FromTile(
         absl::MakeConstSpan(kernel.config.tile).subspan(p * ConvolutionPlan::kNumbers, ConvolutionPlan::kNumbers));
     const std::optional<convolution::Loops> loops = LibraryLoopsOf((*phases)[p], plan, type, f.context().target());
     HILO_RET_CHECK(loops.has_value());
-    llvm::Constant* constant = ProgramEmitter::Numbers(module, std::bit_cast<Numbers>(*loops));
-    // The units of [begin, end) that belong to the phase.
-    const int64_t units = UnitsOf((*phases)[p], plan).count;
-    const auto mine = [&](llvm::Value* unit) -> llvm::Value* {
-      if (phases->size() == 1) return unit;
-      llvm::Value* from = codegen::EmitBinaryIntrinsic(
-          b, llvm::Intrinsic::smax, b.CreateNSWSub(unit, b.getInt64(static_cast<uint64_t>(first))), b.getInt64(0));
-      return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, from, b.getInt64(static_cast<uint64_t>(units)));
-    };
-    llvm::Value *begin = mine(kernel.begin), *end = mine(kernel.end);
-    f.ReturnIfStopped(
-        b.CreateCall(callee, {f.run_context(), constant, f.PointerTo(convolution.operand(0)),
-                              f.PointerTo(convolution.operand(1)), f.PointerTo(&convolution), begin, end}));
-    first += units;
+    const Numbers phase = std::bit_cast<Numbers>(*loops);
+    numbers.insert(numbers.end(), phase.begin(), phase.end());
   }
+  EmitLibraryCall(
+      f, kernel, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64", numbers,
+      {f.PointerTo(convolution.operand(0)), f.PointerTo(convolution.operand(1)), f.PointerTo(&convolution)});
   return absl::OkStatus();
 }
 

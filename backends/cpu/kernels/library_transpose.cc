@@ -4,13 +4,10 @@
 #include <bit>
 
 #include "absl/algorithm/container.h"
-#include "backends/cpu/functions/program_emitter.h"
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/library_call.h"
 #include "backends/cpu/kernels/transposed_reads.h"
-#include "backends/llvm/lanes/emitter_context.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "llvm/IR/Module.h"
 
 namespace hilo::cpu {
 
@@ -60,16 +57,9 @@ absl::Status EmitLibraryTranspose(FunctionEmitter& f, const KernelParts& kernel)
   const HloInstruction& transpose = *kernel.instruction;
   const std::optional<transpose::Loops> loops = LibraryLoopsOf(transpose, kernel.config, f.context().target());
   HILO_RET_CHECK(loops.has_value());
-  llvm::IRBuilder<>& b = f.b();
-  llvm::Module* module = f.function()->getParent();
-  llvm::Type *ptr = b.getPtrTy(), *i64 = b.getInt64Ty();
-  const llvm::FunctionCallee callee =
-      f.program().Runtime(module, "hilo_cpu_transpose",
-                          llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr, ptr, ptr, i64, i64}, /*isVarArg=*/false));
   using Numbers = std::array<uint64_t, sizeof(transpose::Loops) / sizeof(int64_t)>;
-  f.ReturnIfStopped(
-      b.CreateCall(callee, {f.run_context(), ProgramEmitter::Numbers(module, std::bit_cast<Numbers>(*loops)),
-                            f.PointerTo(transpose.operand(0)), f.PointerTo(&transpose), kernel.begin, kernel.end}));
+  EmitLibraryCall(f, kernel, "hilo_cpu_transpose", std::bit_cast<Numbers>(*loops),
+                  {f.PointerTo(transpose.operand(0)), f.PointerTo(&transpose)});
   return absl::OkStatus();
 }
 

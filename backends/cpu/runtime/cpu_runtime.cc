@@ -7,6 +7,7 @@
 
 #include "backends/cpu/convolution/convolution_loops.h"
 #include "backends/cpu/gemm/gemm.h"
+#include "backends/cpu/gemm/gemm_calls.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
 #include "backends/cpu/runtime/workspace.h"
 #include "backends/cpu/transpose/transpose_loops.h"
@@ -34,15 +35,6 @@ int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64
   const Strides a_strides = transpose_a != 0 ? Strides{1, lda} : Strides{lda, 1},
                 b_strides = transpose_b != 0 ? Strides{1, ldb} : Strides{ldb, 1};
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
-}
-
-template <typename T>
-int32_t Convolve(const HiloCpuContext* context, const void* loops, const T* lhs, const T* rhs, T* out, int64_t begin,
-                 int64_t end) {
-  using hilo::cpu::convolution::Loops;
-  return hilo::cpu::convolution::Run(*static_cast<const Loops*>(loops), lhs, rhs, out, begin, end, context->cancelled)
-             ? HILO_OK
-             : HILO_STOPPED;
 }
 
 #ifdef HILO_HAVE_ONEDNN
@@ -119,18 +111,50 @@ int32_t MultiplyS8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
-int32_t Transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result, int64_t begin,
-                  int64_t end) {
-  using hilo::cpu::transpose::Loops;
-  return hilo::cpu::transpose::Run(*static_cast<const Loops*>(loops), operand, result, begin, end, context->cancelled)
-             ? HILO_OK
-             : HILO_STOPPED;
+// The functions of kernels: buffers[0] are the numbers of gemm_calls.h, convolution_loops.h or transpose_loops.h, the
+// arrays follow, the result last.
+template <typename T, typename Sum>
+using Product = int32_t (*)(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b,
+                            int64_t ldb, int64_t transpose_b, Sum* c, int64_t ldc);
+
+template <typename T, typename Sum, Product<T, Sum> kProduct>
+int32_t RunProducts(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
+  const auto& calls = *reinterpret_cast<const hilo::cpu::gemm::Calls*>(buffers[0]);
+  const auto* a = reinterpret_cast<const T*>(buffers[1]);
+  const auto* b = reinterpret_cast<const T*>(buffers[2]);
+  auto* c = reinterpret_cast<Sum*>(buffers[3]);
+  for (int64_t i = begin; i < end; ++i) {
+    if (*context->cancelled != 0) return HILO_STOPPED;
+    const hilo::cpu::gemm::Call call = CallAt(calls, i);
+    const int32_t status = kProduct(call.m, call.n, calls.k, a + call.a, calls.a_leading, calls.a_transposed,
+                                    b + call.b, calls.b_leading, calls.b_transposed, c + call.c, calls.n);
+    if (status != HILO_OK) return status;
+  }
+  return HILO_OK;
 }
 
-template <typename Function>
-void* Address(Function* function) {
-  return reinterpret_cast<void*>(function);
+template <typename T>
+int32_t RunConvolution(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
+  using hilo::cpu::convolution::Loops;
+  const auto phases = *reinterpret_cast<const int64_t*>(buffers[0]);
+  const auto* loops = reinterpret_cast<const Loops*>(buffers[0] + sizeof(int64_t));
+  for (int64_t phase = 0, first = 0; phase < phases; first += loops[phase].units, ++phase) {
+    const int64_t from = std::max(begin - first, int64_t{0}), to = std::min(end - first, loops[phase].units);
+    if (from < to && !hilo::cpu::convolution::Run(loops[phase], reinterpret_cast<const T*>(buffers[1]),
+                                                  reinterpret_cast<const T*>(buffers[2]),
+                                                  reinterpret_cast<T*>(buffers[3]), from, to, context->cancelled))
+      return HILO_STOPPED;
+  }
+  return HILO_OK;
 }
+
+int32_t RunTranspose(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
+  const auto& loops = *reinterpret_cast<const hilo::cpu::transpose::Loops*>(buffers[0]);
+  return hilo::cpu::transpose::Run(loops, buffers[1], buffers[2], begin, end, context->cancelled) ? HILO_OK
+                                                                                                  : HILO_STOPPED;
+}
+
+void* Address(HiloChunkFunction function) { return reinterpret_cast<void*>(function); }
 
 }  // namespace
 
@@ -138,20 +162,20 @@ namespace hilo::cpu {
 
 absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
   static const codegen::HostSymbol symbols[] = {
-      {"hilo_cpu_gemm_f32", Address(MultiplyF32)},
-      {"hilo_cpu_gemm_tiles_f32", Address(Multiply<float, float>)},
-      {"hilo_cpu_gemm_f64", Address(Multiply<double, double>)},
-      {"hilo_cpu_gemm_u32", Address(Multiply<uint32_t, uint32_t>)},
-      {"hilo_cpu_gemm_s8", Address(MultiplyS8)},
-      {"hilo_cpu_gemm_s16", Address(Multiply<int16_t, uint32_t>)},
-      {"hilo_cpu_gemm_bf16", Address(Multiply<BFloat16Bits, float>)},
-      {"hilo_cpu_gemm_bf16_rounded", Address(Multiply<BFloat16Bits, BFloat16Bits>)},
-      {"hilo_cpu_gemm_c64", Address(Multiply<Complex<float>, Complex<float>>)},
-      {"hilo_cpu_gemm_c128", Address(Multiply<Complex<double>, Complex<double>>)},
-      {"hilo_cpu_convolution_f32", Address(Convolve<float>)},
-      {"hilo_cpu_convolution_f64", Address(Convolve<double>)},
-      {"hilo_cpu_transpose", Address(Transpose)},
-      {"hilo_cpu_sort", Address(hilo_cpu_sort)},
+      {"hilo_cpu_gemm_f32", Address(RunProducts<float, float, MultiplyF32>)},
+      {"hilo_cpu_gemm_tiles_f32", Address(RunProducts<float, float, Multiply>)},
+      {"hilo_cpu_gemm_f64", Address(RunProducts<double, double, Multiply>)},
+      {"hilo_cpu_gemm_u32", Address(RunProducts<uint32_t, uint32_t, Multiply>)},
+      {"hilo_cpu_gemm_s8", Address(RunProducts<int8_t, uint32_t, MultiplyS8>)},
+      {"hilo_cpu_gemm_s16", Address(RunProducts<int16_t, uint32_t, Multiply>)},
+      {"hilo_cpu_gemm_bf16", Address(RunProducts<BFloat16Bits, float, Multiply>)},
+      {"hilo_cpu_gemm_bf16_rounded", Address(RunProducts<BFloat16Bits, BFloat16Bits, Multiply>)},
+      {"hilo_cpu_gemm_c64", Address(RunProducts<Complex<float>, Complex<float>, Multiply>)},
+      {"hilo_cpu_gemm_c128", Address(RunProducts<Complex<double>, Complex<double>, Multiply>)},
+      {"hilo_cpu_convolution_f32", Address(RunConvolution<float>)},
+      {"hilo_cpu_convolution_f64", Address(RunConvolution<double>)},
+      {"hilo_cpu_transpose", Address(RunTranspose)},
+      {"hilo_cpu_sort", reinterpret_cast<void*>(hilo_cpu_sort)},
   };
   return symbols;
 }

@@ -10,16 +10,10 @@
 
 // Of the functions that have no declaration here, as code has only their names (RuntimeSymbols):
 //
-// hilo_cpu_gemm_TYPE(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b,
-// int64_t ldb, int64_t transpose_b, Sum* c, int64_t ldc): c[m, n] = a[m, k] * b[k, n], row strides in elements; a
-// transposed operand is stored as [k, m] or [n, k]. Columns are dense. Runs on the calling thread.
-//
-// hilo_cpu_convolution_TYPE(const HiloCpuContext* context, const void* loops, const T* lhs, const T* rhs, T* out,
-// int64_t begin, int64_t end): units [begin, end) of a convolution (convolution/convolution_loops.h). The context is
-// polled for cancellation.
-//
-// hilo_cpu_transpose(const HiloCpuContext* context, const void* loops, const void* operand, void* result,
-// int64_t begin, int64_t end): the same of a transpose (transpose/transpose_loops.h).
+// hilo_cpu_gemm_TYPE, hilo_cpu_convolution_TYPE and hilo_cpu_transpose are HiloChunkFunctions. buffers[0] points to
+// numbers: those of gemm/gemm_calls.h, the number of phases of a convolution and the loops of each
+// (convolution/convolution_loops.h), or the loops of transpose/transpose_loops.h. The operands follow, then the result.
+// Chunks are calls or units. They run on the calling thread, and poll the context for cancellation.
 
 extern "C" {
 
