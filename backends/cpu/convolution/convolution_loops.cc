@@ -47,7 +47,8 @@ class UnitRunner {
         single_(KernelOf(1)),
         groups_(std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit))) {
     constexpr int64_t kTermsBetweenPolls = 1 << 16;
-    const int64_t terms = loops.taps[0].count * loops.taps[1].count * loops.taps[2].count;
+    int64_t terms = 1;
+    for (const Tap& tap : loops.taps) terms *= tap.count;
     tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / terms);
     for (int64_t t = 0; t < Loops::kTaps; ++t) {
       if (loops.tile.window >= 0 && loops.taps[t].window == loops.tile.window) tile_tap_ = t;
@@ -114,7 +115,7 @@ class UnitRunner {
         continue;
       }
       const int64_t count = overlaps ? 1 : std::min({last - tile, overlapping - tile, inside, tiles_between_polls_});
-      Run(summand, position, count, whole_);
+      Run(summand, position, count, loops_.rows, whole_);
       tile += count;
     }
     // Positions before and after all tiles.
@@ -125,7 +126,7 @@ class UnitRunner {
       const int64_t position = single < loops_.first_position ? single : single + loops_.positions;
       const Bounds bounds = bounds_;
       Bound(loops_.tile.window, position);
-      Run(SummandOf(origin, 0), position, 1, single_);
+      Run(SummandOf(origin, 0), position, 1, 1, single_);
       bounds_ = bounds;
     }
     return true;
@@ -181,14 +182,38 @@ class UnitRunner {
     return summand;
   }
 
-  void Run(const Summand& summand, int64_t position, int64_t count, TileKernel<T> kernel) const {
+  // Runs the kernel of tiles with `rows` rows on `count` tiles that follow each other.
+  void Run(const Summand& summand, int64_t position, int64_t count, int64_t rows, TileKernel<T> kernel) {
     Origin<T> first = summand.origin;
     first.Move(position, loops_.tile);
-    kernel(summand.taps, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out, loops_.group, false);
+    if (summand.taps[0].count == 1) {
+      kernel(summand.taps + 1, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out, loops_.group,
+             false);
+      return;
+    }
+    const int64_t lanes = loops_.width * loops_.vectors;
+    for (int64_t tile = 0; tile < count; ++tile, first.Move(rows, loops_.tile)) {
+      std::fill_n(sums_, rows * lanes, T{0});
+      Add(summand.taps, first.lhs, first.rhs, sums_, kernel);
+      CopySums(rows, first.out);
+    }
+  }
+
+  // Kernels have a loop less than there are: adds the products of one tile to what `to` has, for each iteration of the
+  // outermost. Threads that compute the same results do so elsewhere.
+  void Add(const TapLoop* taps, const T* lhs, const T* rhs, T* to, TileKernel<T> kernel) const {
+    for (int64_t t = 0; t < taps[0].count; ++t) {
+      kernel(taps + 1, 1, lhs + t * taps[0].lhs, loops_.tile.lhs, rhs + t * taps[0].rhs, to,
+             loops_.width * loops_.vectors, loops_.group, /*adds=*/true);
+    }
+  }
+  void CopySums(int64_t rows, T* out) const {
+    const int64_t lanes = loops_.width * loops_.vectors;
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(sums_ + r * lanes, lanes, out + r * loops_.tile.out);
   }
 
   // A tile whose rows meet different taps: the sums of each run of taps that the same rows meet are added to those
-  // before, in memory. Others that compute the same results do so elsewhere.
+  // before, in memory.
   void RunAcrossBorder(const Origin<T>& origin, int64_t position) {
     const int64_t lanes = loops_.width * loops_.vectors;
     std::fill_n(sums_, loops_.rows * lanes, T{0});
@@ -197,7 +222,7 @@ class UnitRunner {
     Origin<T> first = origin;
     first.Move(position, loops_.tile);
     AddAcrossBorder(first, 0);
-    for (int64_t r = 0; r < loops_.rows; ++r) std::copy_n(sums_ + r * lanes, lanes, first.out + r * loops_.tile.out);
+    CopySums(loops_.rows, first.out);
   }
   void AddAcrossBorder(const Origin<T>& first, int64_t loop) {
     const Tap& tap = loops_.taps[loop];
@@ -216,9 +241,8 @@ class UnitRunner {
       if (rows.first == rows.last) continue;
       bounds_[loop] = {t, next};
       const Summand summand = SummandOf(first, loop);
-      KernelOf(rows.last - rows.first)(summand.taps, 1, summand.origin.lhs + rows.first * loops_.tile.lhs,
-                                       loops_.tile.lhs, summand.origin.rhs, sums_ + rows.first * lanes, lanes,
-                                       loops_.group, /*adds=*/true);
+      Add(summand.taps, summand.origin.lhs + rows.first * loops_.tile.lhs, summand.origin.rhs,
+          sums_ + rows.first * lanes, KernelOf(rows.last - rows.first));
     }
     bounds_[loop] = bounds;
   }

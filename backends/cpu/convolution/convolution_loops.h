@@ -24,7 +24,7 @@ struct Reach {
 // iteration i of the last tap, which has `group` of them, all lanes of a group of `group` read the i-th element of the
 // group.
 struct Loops {
-  static constexpr int64_t kMostOuter = 5, kTaps = 3, kMostReaches = 4;
+  static constexpr int64_t kMostOuter = 5, kTaps = 4, kMostReaches = 4;
 
   int64_t lhs = 0, rhs = 0, out = 0;          // the elements of the first position and tap
   int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover

@@ -157,7 +157,7 @@ TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
 Case LibraryCase(Random& random) {
   Case c;
   c.type = random.Chance(70) ? F32 : F64;
-  const int64_t spatial = 1 + random.Below(2), last = spatial + 1;
+  const int64_t spatial = 1 + random.Below(3), last = spatial + 1;
   // Few products of pairs of features, many of all with all.
   static constexpr int64_t kGroups[] = {0, 0, 0, 1, 2, 4, 8};
   const int64_t group = random.Of(kGroups);
@@ -168,7 +168,7 @@ Case LibraryCase(Random& random) {
   std::vector<int64_t> lhs = {1 + random.Below(9)}, rhs;
   for (int64_t s = 0; s < spatial; ++s) {
     Window::Dimension window;
-    window.size = 2 + random.Below(4);
+    window.size = 2 + random.Below(spatial == 3 ? 2 : 4);
     window.stride = 1 + random.Below(2);
     window.base_dilation = random.Chance(30) ? 2 : 1;
     window.window_dilation = 1 + random.Below(3);
@@ -176,7 +176,7 @@ Case LibraryCase(Random& random) {
     window.padding_low = random.Below(5) - 1;
     window.padding_high = random.Below(5) - 1;
     c.attrs.window.dimensions.push_back(window);
-    lhs.push_back(8 + random.Below(spatial == 1 ? 60 : 8));
+    lhs.push_back(spatial == 3 ? 3 + random.Below(5) : 8 + random.Below(spatial == 1 ? 60 : 8));
     rhs.push_back(window.size);
     numbers.add_input_spatial_dimensions(s + 1);
     numbers.add_kernel_spatial_dimensions(s);
@@ -216,7 +216,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
 #else
   const bool has_v3 = false;
 #endif
-  int in_library = 0, in_groups = 0;
+  int in_library = 0, in_groups = 0, in_volumes = 0;
   for (int seed = 0; seed < 100; ++seed) {
     Random random(1000 + seed);
     const Case c = LibraryCase(random);
@@ -225,6 +225,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
     if (absl::StrContains(EmittedFor("x86-64-v3", *text), "kind=library-convolution")) {
       ++in_library;
       if (c.attrs.feature_group_count > 1) ++in_groups;
+      if (c.attrs.window.dimensions.size() == 3) ++in_volumes;
     }
     const auto integers = [&](const Shape& shape) {
       Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
@@ -243,6 +244,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   }
   EXPECT_GE(in_library - in_groups, 30);
   EXPECT_GE(in_groups, 8);
+  EXPECT_GE(in_volumes, 5);
 }
 
 TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
@@ -258,7 +260,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
                                 .tiles_per_unit = 3,
                                 .lanes = 8,
                                 .tile = {.count = 6, .lhs = 2, .out = 8}};
-  loops.taps[2] = {.count = 2, .lhs = 1, .rhs = 8};
+  loops.taps[3] = {.count = 2, .lhs = 1, .rhs = 8};
   const std::vector<float> lhs(12, 1), rhs(16, 2);
   std::vector<float> out(48, 7);
   int32_t cancelled = 1;
