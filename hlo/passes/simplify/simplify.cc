@@ -5,6 +5,8 @@
 //   b = f32[8] broadcast(f32[] constant(1)), dimensions={}       =>   x
 //   ROOT m = f32[8] multiply(x, b)
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
@@ -45,17 +47,31 @@ using simplify::Rule;
 // A rule may apply repeatedly to one instruction; cycles among rules would otherwise never end.
 constexpr int kMaxRewrites = 32;
 
-class Simplifier : public HloPass {
- public:
-  Simplifier(bool strict, bool keep_dots) : rules_(kHloOpcodeCount) {
-    for (const simplify::RuleEntry& entry : simplify::AllRules()) {
-      if ((strict && !entry.rule->exact) || (keep_dots && entry.rule->replaces_dot)) continue;
-      for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
-        const auto of = static_cast<HloOpcode>(opcode);
-        if (entry.for_elementwise ? IsElementwise(of) : of == entry.rule->opcode) rules_[opcode].push_back(entry.rule);
-      }
+// The rules of each opcode.
+using RuleTable = std::array<std::vector<const Rule*>, kHloOpcodeCount>;
+
+RuleTable MakeRuleTable(bool strict, bool keep_dots) {
+  RuleTable table;
+  for (const simplify::RuleEntry& entry : simplify::AllRules()) {
+    if ((strict && !entry.rule->exact) || (keep_dots && entry.rule->replaces_dot)) continue;
+    for (int opcode = 0; opcode < kHloOpcodeCount; ++opcode) {
+      const auto of = static_cast<HloOpcode>(opcode);
+      if (entry.for_elementwise ? IsElementwise(of) : of == entry.rule->opcode) table[opcode].push_back(entry.rule);
     }
   }
+  return table;
+}
+
+// Tables are made once in a process.
+const RuleTable& RulesFor(bool strict, bool keep_dots) {
+  static const auto* const tables = new std::array<RuleTable, 4>{
+      MakeRuleTable(false, false), MakeRuleTable(false, true), MakeRuleTable(true, false), MakeRuleTable(true, true)};
+  return (*tables)[(strict ? 2 : 0) + (keep_dots ? 1 : 0)];
+}
+
+class Simplifier : public HloPass {
+ public:
+  Simplifier(bool strict, bool keep_dots) : rules_(RulesFor(strict, keep_dots)) {}
   absl::string_view name() const override { return "simplify"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -111,7 +127,7 @@ class Simplifier : public HloPass {
     return changed;
   }
 
-  std::vector<std::vector<const Rule*>> rules_;
+  const RuleTable& rules_;
 };
 
 }  // namespace
