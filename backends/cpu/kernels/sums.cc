@@ -180,12 +180,18 @@ class OrderedSum {
 // Combines the lanes by halving.
 absl::StatusOr<Elements> CombineLanes(FunctionEmitter& f, Terms& terms, int width, Elements values) {
   codegen::RegionScope region(f.context());
-  for (int half = width / 2; half >= 1; half /= 2) {
+  // The last two lanes of an extreme stay in a vector, for which processors have an instruction.
+  const int least = terms.IsFloatExtreme() && width > 1 ? 2 : 1;
+  for (int half = width / 2; half >= least; half /= 2) {
     const Elements low = Lanes(f, values, 0, half), high = Lanes(f, values, half, half);
     f.context().lanes = {.width = half};
     HILO_ASSIGN_OR_RETURN(values, terms.Merge(low, high));
   }
-  return values;
+  if (least == 1) return values;
+  const Elements exchanged = ShuffleLanes(f, values, values, {1, 0});
+  f.context().lanes = {.width = 2};
+  HILO_ASSIGN_OR_RETURN(values, terms.Merge(values, exchanged));
+  return Lanes(f, values, 0, 1);
 }
 
 // Returns `values` in the lanes of the current mask, `others` elsewhere.
@@ -460,6 +466,10 @@ absl::StatusOr<Elements> SumInLanes(FunctionEmitter& f, Terms& terms, int width,
     if (lanes.nan != nullptr) SetNan(f, f.b().CreateOrReduce(lanes.nan), &total);
   }
   HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
+  if (terms.IsFloatExtreme()) {
+    HILO_ASSIGN_OR_RETURN(const Elements neutral, terms.Identity());
+    if (start[0].re == neutral[0].re) return total;
+  }
   return terms.Merge(start, total);
 }
 

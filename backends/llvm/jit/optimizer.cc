@@ -155,10 +155,18 @@ class Combination : public llvm::PassInfoMixin<Combination> {
  private:
   static bool ComputesWithComparisons(llvm::Function& function) {
     return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
-      return llvm::isa<llvm::ICmpInst>(instruction) && !llvm::all_of(instruction.users(), [](const llvm::User* user) {
-               return llvm::isa<llvm::BranchInst>(user);
-             });
+      const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
+      return compare != nullptr && !IsOfLanes(*compare) &&
+             !llvm::all_of(compare->users(), [](const llvm::User* user) { return llvm::isa<llvm::BranchInst>(user); });
     });
+  }
+
+  // Returns true for the mask of the first lanes, and for that of lanes that have had a NaN: their signs.
+  static bool IsOfLanes(const llvm::ICmpInst& compare) {
+    if (!compare.getType()->isVectorTy()) return false;
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(compare.getOperand(1));
+    return llvm::isa<llvm::Constant>(compare.getOperand(0)) ||
+           (compare.getPredicate() == llvm::CmpInst::ICMP_SLT && constant != nullptr && constant->isNullValue());
   }
 
   llvm::InstCombinePass pass_;
