@@ -1,15 +1,18 @@
 // Several dimensions are transformed one after the other: the minor-most one as rows, the others as columns of the
 // dimensions below them.
 //
-// A row of 2h real numbers is viewed as h complex ones; their transform and a pass over its pairs k and
-// h - k give the h + 1 results. Rows of odd length are matrices (odd_rows.h), or, without a factor for that, converted
-// to complex ones whose imaginary part is 0.
+// Rows of real numbers are lanes (real_rows.h) if there are enough of them. Fewer ones are transformed on their own: a
+// row of 2h real numbers is viewed as h complex ones; their transform and a pass over its pairs k and h - k give the h
+// + 1 results. Rows of odd length are matrices (odd_rows.h), or, without a factor for that, converted to complex ones
+// whose imaginary part is 0.
 #include "backends/cpu/fft/fft.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "backends/cpu/fft/odd_rows.h"
+#include "backends/cpu/fft/real_rows.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
@@ -30,7 +33,7 @@ class TypedFft : public Fft {
                                                 type_ == FftType::kIfft, scale_));
         return OtherDimensions(workers, to, to, type_ == FftType::kIfft);
       case FftType::kRfft:
-        HILO_RETURN_IF_ERROR(RealRows(workers, from, to));
+        HILO_RETURN_IF_ERROR(ForwardRealRows(workers, from, to));
         return OtherDimensions(workers, to, to, false);
       case FftType::kIrfft:
         if (columns_.empty()) return InverseRealRows(workers, from, to);
@@ -64,6 +67,13 @@ class TypedFft : public Fft {
       points *= static_cast<long double>(lengths[d]);
     }
     if (type == FftType::kIfft || type == FftType::kIrfft) scale_ = static_cast<T>(1 / points);
+    if (real) {
+      lane_rows_ = RealRows<T>::Create(row_length_);
+      const int lanes = HostLaneKernels<T>().lanes;
+      in_lanes_ =
+          lane_rows_.has_value() && lane_rows_->cost() * static_cast<double>(CeilDiv(row_count_, lanes) * lanes) <
+                                        RowCost() * static_cast<double>(row_count_);
+    }
     if (!halved_) return absl::OkStatus();
     const UnitRoots<T> roots(row_length_);
     const int64_t count = row_length_ / 4 + 1;
@@ -117,24 +127,41 @@ class TypedFft : public Fft {
     });
   }
 
+  // Estimated time for one real row, in nanoseconds.
+  double RowCost() const {
+    if (in_lanes_) return lane_rows_->cost();
+    return odd_rows_ != nullptr ? odd_rows_->cost() : 1.3 * rows_->cost() + static_cast<double>(row_length_) * 0.1;
+  }
+
   // Splits rows into parts of whole vectors; a few long rows are each split across all threads.
   absl::Status ForRows(const Workers& workers,
                        absl::FunctionRef<absl::Status(const Workers&, int64_t, int64_t)> body) const {
-    const double row_cost = odd_rows_ != nullptr ? odd_rows_->cost() : rows_->cost();
+    const double row_cost = RowCost();
     if (AreFewLongRows(row_count_, row_cost)) {
       for (int64_t r = 0; r < row_count_; ++r) HILO_RETURN_IF_ERROR(body(workers, r, r + 1));
       return absl::OkStatus();
     }
     const int lanes = HostLaneKernels<T>().lanes;
-    const double cost = (1.3 * row_cost + static_cast<double>(row_length_) * 0.1) * lanes;
-    return ForParts(workers, CeilDiv(row_count_, lanes), cost, [&](int64_t begin, int64_t end) {
+    return ForParts(workers, CeilDiv(row_count_, lanes), row_cost * lanes, [&](int64_t begin, int64_t end) {
       return body(Workers{}, begin * lanes, std::min(row_count_, end * lanes));
     });
   }
 
-  absl::Status RealRows(const Workers& workers, const T* in, T* out) const {
+  absl::Status RealRowsInLanes(const Workers& workers, const T* in, int64_t in_stride, T* out, int64_t out_stride,
+                               bool inverse) const {
+    return ForRows(workers, [&](const Workers&, int64_t begin, int64_t end) {
+      return scratch_.With(lane_rows_->scratch_numbers() * static_cast<int64_t>(sizeof(T)), [&](uint8_t* memory) {
+        lane_rows_->Run(in + begin * in_stride, out + begin * out_stride, end - begin, inverse, scale_, w_re_, w_im_,
+                        reinterpret_cast<T*>(memory));
+        return absl::OkStatus();
+      });
+    });
+  }
+
+  absl::Status ForwardRealRows(const Workers& workers, const T* in, T* out) const {
     const LaneKernels<T>& kernels = HostLaneKernels<T>();
     const int64_t n = row_length_, half = n / 2, width = half + 1;
+    if (in_lanes_) return RealRowsInLanes(workers, in, n, out, 2 * width, false);
     return ForRows(workers, [&](const Workers& inside, int64_t begin, int64_t end) -> absl::Status {
       // In groups of one vector of rows, which are still in the cache when they are unpacked.
       for (int64_t r = begin; r < end; r += kernels.lanes) {
@@ -171,6 +198,7 @@ class TypedFft : public Fft {
   absl::Status InverseRealRows(const Workers& workers, const T* in, T* out) const {
     const LaneKernels<T>& kernels = HostLaneKernels<T>();
     const int64_t n = row_length_, half = n / 2, width = half + 1;
+    if (in_lanes_) return RealRowsInLanes(workers, in, 2 * width, out, n, true);
     return ForRows(workers, [&](const Workers& inside, int64_t begin, int64_t end) -> absl::Status {
       for (int64_t r = begin; r < end; r += kernels.lanes) {
         const int64_t count = std::min<int64_t>(kernels.lanes, end - r);
@@ -227,6 +255,8 @@ class TypedFft : public Fft {
   T scale_ = 1;
   std::unique_ptr<RowFft<T>> rows_;  // null if the next one is not
   std::unique_ptr<OddRows<T>> odd_rows_;
+  std::optional<RealRows<T>> lane_rows_;
+  bool in_lanes_ = false;                            // rows are real and transformed by lane_rows_
   std::vector<std::unique_ptr<RowFft<T>>> columns_;  // of the other dimensions, major to minor
   AlignedBuffer roots_memory_;
   T* w_re_ = nullptr;

@@ -57,6 +57,26 @@ struct LaneJob {
   T* scratch = nullptr;         // 4 * length * W numbers, aligned to the vector
 };
 
+// Rows of `length` real numbers each and their length / 2 + 1 complex results, in lanes. Strides count real numbers.
+template <typename T>
+struct RealLaneJob {
+  const LaneFft<T>* fft =
+      nullptr;  // of an even length, of half as many complex numbers; of an odd one, of real passes:
+                // `stride` is the length before a pass, radices are 3, 5, 7 or 9, and twiddles are
+                // [stride / 2 + 1][radix - 1][2]: exp(-2 pi i k r / (stride * radix)), r from 1
+  int64_t length = 1;
+  const T* in = nullptr;  // for an inverse the complex numbers
+  int64_t in_stride = 0;  // from row to row
+  T* out = nullptr;       // does not overlap `in`
+  int64_t out_stride = 0;
+  int lanes = 0;
+  bool inverse = false;
+  T scale = 1;
+  const T* w_re = nullptr;  // of an even length, for k up to length / 4: exp(-2 pi i k / length)
+  const T* w_im = nullptr;
+  T* scratch = nullptr;  // 4 * (length / 2 + 1) * W numbers, aligned to the vector
+};
+
 // The longest columns of OddColumns.
 inline constexpr int kMaxOddColumn = 61;
 
@@ -73,6 +93,7 @@ template <typename T>
 struct LaneKernels {
   int lanes = 0;  // W
   void (*run)(const LaneJob<T>& job) = nullptr;
+  void (*run_real)(const RealLaneJob<T>& job) = nullptr;
   // Converts between `half` complex numbers z, the transform of real data viewed as complex, and its half +
   // 1 results. Both may be the same memory. w_re and w_im are exp(-2 pi i k / (2 half)) for k up to half /
   // 2.

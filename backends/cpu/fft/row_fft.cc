@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
+#include "backends/cpu/fft/lane_plan.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
@@ -27,48 +27,8 @@ namespace hilo::cpu::fft {
 namespace {
 
 constexpr int64_t kMaxLength = int64_t{1} << 30;
-// Longer transforms have no tables for lanes over whole rows or columns.
-constexpr int64_t kMaxLaneLength = int64_t{1} << 16;
 // How much longer a convolution takes than its transforms in lanes that are all busy.
 constexpr double kBluesteinCost = 2.5;
-// Passes of larger radices may be slower than a convolution.
-constexpr int kLargeRadix = 47;
-
-// Nanoseconds per point of a vector of lanes and pass, on a Zen 4.
-template <typename T>
-constexpr double kPassCost = 0.15 * sizeof(T);
-
-// Returns the radices of the passes for n; nullopt if a prime factor is too large.
-std::optional<std::vector<int>> RadicesOf(int64_t n) {
-  std::vector<int> radices;
-  int twos = 0;
-  while (n % 2 == 0) {
-    n /= 2;
-    ++twos;
-  }
-  // Radix 8, and radix 4 instead of a single 2.
-  while (twos > 4 || twos == 3) {
-    radices.push_back(8);
-    twos -= 3;
-  }
-  for (; twos >= 2; twos -= 2) radices.push_back(4);
-  if (twos == 1) radices.push_back(2);
-  for (int p = 3; p <= kMaxRadix && n > 1; p += 2) {
-    while (n % p == 0) {
-      radices.push_back(p);
-      n /= p;
-    }
-  }
-  if (n > 1) return std::nullopt;
-  return radices;
-}
-
-// Time of the passes for one point of one lane vector, in units of a simple pass.
-double PassCost(const std::vector<int>& radices) {
-  double cost = 1;  // load and store
-  for (int radix : radices) cost += radix <= 5 ? 1 : radix <= 8 ? 1.4 : radix * 0.3;
-  return cost;
-}
 
 int64_t NextSmooth(int64_t n) {
   for (;; ++n) {
@@ -81,58 +41,16 @@ int64_t NextSmooth(int64_t n) {
   }
 }
 
-// A lane transform and the memory that its stages point to.
-template <typename T>
-struct OwnedLaneFft {
-  LaneFft<T> fft;
-  std::vector<std::unique_ptr<T[]>> tables;
-  double pass_cost = 1;
-
-  OwnedLaneFft(int64_t length, const std::vector<int>& radices) : pass_cost(PassCost(radices)) {
-    fft.length = length;
-    int64_t stride = 1;
-    for (int radix : radices) {
-      Stage<T>& stage = fft.stages[fft.stage_count++];
-      stage.radix = radix;
-      stage.stride = stride;
-      const int64_t rest = length / stride;
-      stage.groups = rest / radix;
-      stride *= radix;
-      auto twiddles = std::make_unique<T[]>(2 * stage.groups * (radix - 1));
-      const UnitRoots<T> roots(rest);
-      for (int64_t p = 0; p < stage.groups; ++p) {
-        for (int j = 1; j < radix; ++j) {
-          T* at = twiddles.get() + 2 * (p * (radix - 1) + j - 1);
-          roots.At(p * j, at, at + 1);
-        }
-      }
-      stage.twiddles = twiddles.get();
-      tables.push_back(std::move(twiddles));
-      auto unit_roots = std::make_unique<T[]>(2 * radix);
-      for (int k = 0; k < radix; ++k) {
-        unit_roots[2 * k] = static_cast<T>(std::cos(2 * std::numbers::pi_v<long double> * k / radix));
-        unit_roots[2 * k + 1] = static_cast<T>(std::sin(2 * std::numbers::pi_v<long double> * k / radix));
-      }
-      stage.roots = unit_roots.get();
-      tables.push_back(std::move(unit_roots));
-    }
-  }
-
-  int64_t scratch() const { return 4 * fft.length * HostLaneKernels<T>().lanes; }  // numbers
-};
-
 }  // namespace
 
 template <typename T>
-struct RowFft<T>::Tables : OwnedLaneFft<T> {
-  using OwnedLaneFft<T>::OwnedLaneFft;
-};
+struct RowFft<T>::Tables : LanePlan<T> {};
 
 template <typename T>
 struct RowFft<T>::TwoSteps {
   TwoSteps(int64_t n1, const std::vector<int>& r1, int64_t n2, const std::vector<int>& r2)
-      : first(n1, r1), second(n2, r2) {}
-  OwnedLaneFft<T> first, second;
+      : first(LanePlan<T>::Complex(n1, r1)), second(LanePlan<T>::Complex(n2, r2)) {}
+  LanePlan<T> first, second;
   AlignedBuffer memory;
   T* twiddles = nullptr;  // [group][point of first][2][lane]
   double cost = 0;
@@ -163,10 +81,12 @@ absl::StatusOr<std::unique_ptr<RowFft<T>>> RowFft<T>::Create(int64_t length) {
     HILO_RETURN_IF_ERROR(plan->PlanBluestein());
   const int lanes = HostLaneKernels<T>().lanes;
   if (radices && length <= kMaxLaneLength) {
-    plan->tables_ = std::make_unique<Tables>(length, *radices);
+    plan->tables_ = std::make_unique<Tables>(LanePlan<T>::Complex(length, *radices));
     const int64_t bytes = plan->tables_->scratch() * static_cast<int64_t>(sizeof(T));
-    const double cache = bytes <= (32 << 10) ? 1 : bytes <= (512 << 10) ? 1.5 : 4;
-    plan->lane_cost_ = kPassCost<T> * cache * plan->tables_->pass_cost * static_cast<double>(length);
+    // Rows whose numbers lie in the same sets of the first-level cache evict each other.
+    const bool evicted = lanes > 8 && 2 * length * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
+    plan->lane_cost_ =
+        (kPassCost * CacheCost(bytes) * plan->tables_->pass_cost + (evicted ? 6 : 0)) * static_cast<double>(length);
   }
   if (radices && length >= 4 * lanes) HILO_RETURN_IF_ERROR(plan->PlanSteps());
   switch (plan->MethodFor(lanes)) {
@@ -186,8 +106,11 @@ absl::Status RowFft<T>::PlanSteps() {
   for (int64_t a = 2; a <= length_ / a * 4 && a < length_; ++a) {
     if (length_ % a != 0) continue;
     const int64_t b = length_ / a;
-    const double cost = static_cast<double>(CeilDiv(b, lanes) * a) * (PassCost(*RadicesOf(a)) + 1) +
-                        static_cast<double>(CeilDiv(a, lanes) * b) * (PassCost(*RadicesOf(b)) + 1);
+    double cost = static_cast<double>(CeilDiv(b, lanes) * a) * (PassCost(*RadicesOf(a)) + 1) +
+                  static_cast<double>(CeilDiv(a, lanes) * b) * (PassCost(*RadicesOf(b)) + 1);
+    // Columns that do not fill a vector are read and written number by number.
+    if (b % lanes != 0) cost += static_cast<double>(4 * a);
+    if (a % lanes != 0) cost += static_cast<double>(2 * b);
     const double skew = std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
     if (cost * (1 + 0.02 * skew) >= best) continue;
     best = cost * (1 + 0.02 * skew);
@@ -196,7 +119,7 @@ absl::Status RowFft<T>::PlanSteps() {
   if (n1 == 0) return absl::OkStatus();
   const int64_t n2 = length_ / n1, groups = CeilDiv(n2, lanes);
   steps_ = std::make_unique<TwoSteps>(n1, *RadicesOf(n1), n2, *RadicesOf(n2));
-  steps_->cost = kPassCost<T> * best;
+  steps_->cost = kPassCost * best;
   const int64_t numbers = groups * n1 * 2 * lanes;
   HILO_ASSIGN_OR_RETURN(steps_->memory, AlignedBuffer::Create(numbers * static_cast<int64_t>(sizeof(T))));
   T* at = steps_->twiddles = reinterpret_cast<T*>(steps_->memory.data());
@@ -306,7 +229,15 @@ void RowFft<T>::SecondStep(const T* in, T* out, int64_t group, bool inverse, T s
 
 template <typename T>
 absl::Status RowFft<T>::Run(const Rows& rows, bool inverse, T scale) const {
-  return RunBy(MethodFor(rows.count), rows, inverse, scale);
+  // Rows that fill vectors by one method, the others by another.
+  const int lanes = HostLaneKernels<T>().lanes;
+  Rows full = rows, rest = rows;
+  full.count = rows.count / lanes * lanes;
+  rest.count = rows.count - full.count;
+  rest.in += 2 * full.count * rows.in_stride;
+  rest.out += 2 * full.count * rows.out_stride;
+  if (full.count > 0) HILO_RETURN_IF_ERROR(RunBy(MethodFor(lanes), full, inverse, scale));
+  return rest.count > 0 ? RunBy(MethodFor(rest.count), rest, inverse, scale) : absl::OkStatus();
 }
 
 template <typename T>
@@ -391,17 +322,15 @@ absl::Status RowFft<T>::RunParallel(const Workers& workers, const Rows& rows, bo
     }
     return absl::OkStatus();
   }
-  // Parts are whole vectors of rows and have one method, so that each row is transformed in the same way for any number
-  // of threads.
+  // Parts are whole vectors of rows, so that each row is transformed in the same way for any number of threads.
   const int lanes = HostLaneKernels<T>().lanes;
-  const Method method = MethodFor(rows.count);
-  if (rows.count <= lanes && method == Method::kLanes) return RunBy(method, rows, inverse, scale);
+  if (rows.count <= lanes) return Run(rows, inverse, scale);
   return ForParts(workers, CeilDiv(rows.count, lanes), cost_ * lanes, [&](int64_t begin, int64_t end) {
     Rows part = rows;
     part.in += 2 * begin * lanes * rows.in_stride;
     part.out += 2 * begin * lanes * rows.out_stride;
     part.count = std::min(rows.count, end * lanes) - begin * lanes;
-    return RunBy(method, part, inverse, scale);
+    return Run(part, inverse, scale);
   });
 }
 

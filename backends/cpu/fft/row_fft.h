@@ -66,7 +66,7 @@ class RowFft {
   void FirstStep(const T* in, T* out, int64_t group, bool inverse, T* scratch) const;
   void SecondStep(const T* in, T* out, int64_t group, bool inverse, T scale, T* scratch) const;
   absl::Status RunBluestein(const Workers& workers, const T* in, T* out, bool inverse, T scale) const;
-  // Returns the fastest method for so many rows.
+  // Returns the fastest method for so many rows, at most as many as a vector has lanes.
   Method MethodFor(int64_t rows) const;
   absl::Status RunBy(Method method, const Rows& rows, bool inverse, T scale) const;
 

@@ -8,7 +8,11 @@
 #include <complex>
 #include <numbers>
 #include <random>
+#include <utility>
 #include <vector>
+
+#include "backends/cpu/fft/lane_plan.h"
+#include "backends/cpu/fft/unit_roots.h"
 
 namespace hilo::cpu::fft {
 namespace {
@@ -110,6 +114,12 @@ TEST(FftTest, RowsThatDoNotFillVectors) {
       ExpectAccurate(n, rows);
   }
 }
+// Passes of 3, 5, 7 and 9 points, over complex numbers and over real ones; more rows than a vector has lanes.
+TEST(FftTest, RowsOfSmallFactors) {
+  for (int64_t n : {5, 9, 12, 15, 18, 21, 25, 27, 35, 45, 49, 63, 81, 90, 105, 135, 189, 225, 243, 315, 360, 567}) {
+    for (int64_t rows : {5, 20, 33}) ExpectAccurate(n, rows);
+  }
+}
 // Matrices of columns of 3 to 61 numbers, some with rows of a large prime number, or of fewer than a vector.
 TEST(FftTest, RowsOfOddLengths) {
   for (int64_t n : {105, 121, 225, 289, 377, 437, 501, 1001}) {
@@ -118,17 +128,18 @@ TEST(FftTest, RowsOfOddLengths) {
 }
 // A number that is infinite, or very large, is one of its own row alone.
 TEST(FftTest, RealRowsAreApart) {
-  for (int64_t n : {225, 377, 997}) {
+  for (int64_t n : {225, 243, 360, 377, 997}) {
     auto fft = Fft::Create(F32, FftType::kRfft, 20, {n});
     ASSERT_TRUE(fft.ok());
-    std::vector<float> in = Noise<float>(20 * n, n), alone(20 * (n + 1)), beside(20 * (n + 1));
+    const int64_t width = ResultWidth(FftType::kRfft, n);
+    std::vector<float> in = Noise<float>(20 * n, n), alone(20 * width), beside(20 * width);
     ASSERT_TRUE((*fft)->Run({}, in.data(), alone.data()).ok());
     in[3 * n + 5] = INFINITY;
     in[7 * n] = 1e30f;
     ASSERT_TRUE((*fft)->Run({}, in.data(), beside.data()).ok());
     for (int64_t row = 0; row < 20; ++row) {
       if (row == 3 || row == 7) continue;
-      for (int64_t k = row * (n + 1); k < (row + 1) * (n + 1); ++k) ASSERT_EQ(alone[k], beside[k]) << n << ", " << row;
+      for (int64_t k = row * width; k < (row + 1) * width; ++k) ASSERT_EQ(alone[k], beside[k]) << n << ", " << row;
     }
   }
 }
@@ -270,13 +281,58 @@ void ExpectKernelsAgree(const LaneKernels<T>& kernels) {
     }
   }
 }
+// Real rows of even and odd length, there and back.
+template <typename T>
+void ExpectRealKernelsAgree(const LaneKernels<T>& kernels) {
+  for (int64_t n : {24, 315}) {
+    const LanePlan<T> plan = n % 2 == 0 ? LanePlan<T>::Complex(n / 2, *RadicesOf(n / 2)) : *LanePlan<T>::Real(n);
+    const int64_t width = n / 2 + 1;
+    const UnitRoots<T> roots(n);
+    std::vector<T> w_re(n / 4 + 1), w_im(n / 4 + 1);
+    for (int64_t k = 0; k <= n / 4; ++k) roots.At(k, &w_re[k], &w_im[k]);
+    auto scratch = AlignedBuffer::Create(4 * width * kernels.lanes * static_cast<int64_t>(sizeof(T)));
+    ASSERT_TRUE(scratch.ok());
+    for (int lanes : {1, kernels.lanes}) {
+      const std::vector<T> in = Noise<T>(n * lanes, lanes);
+      std::vector<T> spectrum(2 * width * lanes), back(in.size());
+      RealLaneJob<T> job{.fft = &plan.fft,
+                         .length = n,
+                         .in = in.data(),
+                         .in_stride = n,
+                         .out = spectrum.data(),
+                         .out_stride = 2 * width,
+                         .lanes = lanes,
+                         .w_re = w_re.data(),
+                         .w_im = w_im.data(),
+                         .scratch = reinterpret_cast<T*>(scratch->data())};
+      kernels.run_real(job);
+      std::swap(job.in_stride, job.out_stride);
+      job.in = spectrum.data();
+      job.out = back.data();
+      job.inverse = true;
+      job.scale = T(1) / static_cast<T>(n);
+      kernels.run_real(job);
+      for (size_t i = 0; i < in.size(); ++i) ASSERT_NEAR(back[i], in[i], 2e-6);
+      const std::vector<Number> want = Definition(Expanded(FftType::kRfft, n, &in[n * (lanes - 1)]), false);
+      for (int64_t k = 0; k < width; ++k) {
+        EXPECT_NEAR(spectrum[2 * (width * (lanes - 1) + k)], static_cast<double>(want[k].real()), 5e-5);
+        EXPECT_NEAR(spectrum[2 * (width * (lanes - 1) + k) + 1], static_cast<double>(want[k].imag()), 5e-5);
+      }
+    }
+  }
+}
+template <typename T>
+void ExpectAgreement(const LaneKernels<T>& kernels) {
+  ExpectKernelsAgree(kernels);
+  ExpectRealKernelsAgree(kernels);
+}
 TEST(FftTest, EveryInstructionSet) {
-  ExpectKernelsAgree(baseline::kFloat);
-  ExpectKernelsAgree(baseline::kDouble);
+  ExpectAgreement(baseline::kFloat);
+  ExpectAgreement(baseline::kDouble);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    ExpectKernelsAgree(avx2::kFloat);
-    ExpectKernelsAgree(avx2::kDouble);
+    ExpectAgreement(avx2::kFloat);
+    ExpectAgreement(avx2::kDouble);
   }
 #endif
 }
