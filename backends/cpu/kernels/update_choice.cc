@@ -41,6 +41,26 @@ std::pair<int, absl::string_view> ScatterLanes(const HloInstruction& scatter, co
   return {width, width > 1 ? "lanes along rows of the windows" : "rows of the windows are short"};
 }
 
+// The vectors of a window that stay in registers from one index to the next if that is the same, as of indices that are
+// sorted; 0 if the window is no row of a few full vectors, or the computation ignores what is there.
+int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
+  constexpr int64_t kMostVectors = 8;
+  const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
+  const int64_t count = scatter.operand_count() / 2;
+  const Shape& updates = scatter.operand(count + 1)->shape();
+  if (!attrs.indices_are_sorted || attrs.unique_indices) return 0;
+  int64_t elements = 1;
+  for (int64_t dimension : attrs.update_window_dims) elements *= updates.dimensions(dimension);
+  const int64_t row = attrs.update_window_dims.empty() ? 1 : updates.dimensions(attrs.update_window_dims.back());
+  if (elements != row || row % width != 0 || row / width * count > kMostVectors) return 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (IsComplexType(scatter.operand(i)->shape().element_type()) ||
+        scatter.called_computation()->parameter_instruction(i)->users().empty())
+      return 0;
+  }
+  return row / width;
+}
+
 }  // namespace
 
 KernelConfig ChooseUpdate(const HloInstruction& instruction, const TargetTraits& target) {
@@ -69,6 +89,10 @@ KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits
   KernelConfig config{.kind = KernelKind::kScatter, .width = width, .why = std::string(why)};
   for (int64_t i = 0; i < scatter.operand_count() / 2; ++i)
     config.tile.push_back(codegen::PreferredWidth(scatter.operand(i), target));
+  if (const int64_t vectors = VectorsOfRuns(scatter, width); vectors > 0) {
+    config.tile.push_back(vectors);
+    config.why += "; equal indices follow each other";
+  }
   return config;
 }
 

@@ -101,13 +101,16 @@ llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::ve
   return inside;
 }
 
-// Applies the updates of index number `batch` at `window`, one index per dimension of the window; the lanes are on the
-// last.
-absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
-                       const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
-  const HloInstruction* scatter = plan.scatter;
-  const Shape& operand = scatter->operand(0)->shape();
-  std::vector<LaneIndex> target, at(scatter->operand(plan.count + 1)->shape().rank());
+// An element of the result, or one a lane, and that of the updates.
+struct Position {
+  Index to, from;
+};
+
+// The element at `window`, one index per dimension of the window, of index number `batch`; the lanes are on the last.
+Position PositionOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
+                    const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  std::vector<LaneIndex> target, at(plan.scatter->operand(plan.count + 1)->shape().rank());
   for (int64_t d = 0; d < operand.rank(); ++d)
     target.push_back(LaneIndex::Uniform(origin[d], 1, operand.dimensions(d)));
   for (size_t k = 0; k < window.size(); ++k) {
@@ -116,17 +119,33 @@ absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::v
     at[plan.attrs->update_window_dims[k]] = window[k];
   }
   for (size_t k = 0; k < batch.size(); ++k) at[plan.batch_positions[k]] = batch[k];
-  const Index to(std::move(target)), from(std::move(at));
-  std::vector<ElementValue> arguments;
-  for (int64_t i = 0; i < plan.count; ++i) arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), to));
+  return {Index(std::move(target)), Index(std::move(at))};
+}
+
+// Combines the elements at a position, `arguments`, with the updates, stores the results and returns them.
+absl::StatusOr<std::vector<ElementValue>> Combine(FunctionEmitter& f, const ScatterPlan& plan, const Position& position,
+                                                  std::vector<ElementValue> arguments) {
   for (int64_t i = 0; i < plan.count; ++i) {
-    HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), f.elements().Generate(scatter->operand(plan.count + 1 + i), from));
+    HILO_ASSIGN_OR_RETURN(arguments.emplace_back(),
+                          f.elements().Generate(plan.scatter->operand(plan.count + 1 + i), position.from));
   }
   HILO_ASSIGN_OR_RETURN(std::vector<ElementValue> combined,
-                        codegen::EmitComputation(f.context(), *scatter->called_computation(), arguments));
+                        codegen::EmitComputation(f.context(), *plan.scatter->called_computation(), arguments));
+  for (int64_t i = 0; i < plan.count; ++i) {
+    combined[i] = f.context().Splat(combined[i]);
+    f.ArrayOf(plan.instruction, i).Store(f.context(), position.to, combined[i]);
+  }
+  return combined;
+}
+
+// Applies the updates of index number `batch` at `window`.
+absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
+                       const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
+  const Position position = PositionOf(f, plan, batch, origin, window);
+  std::vector<ElementValue> arguments;
   for (int64_t i = 0; i < plan.count; ++i)
-    f.ArrayOf(plan.instruction, i).Store(f.context(), to, f.context().Splat(combined[i]));
-  return absl::OkStatus();
+    arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), position.to));
+  return Combine(f, plan, position, std::move(arguments)).status();
 }
 
 // All updates of index number `batch`.
@@ -156,6 +175,69 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int widt
   };
   return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
                                []() -> absl::StatusOr<Carried> { return Carried(); })
+      .status();
+}
+
+// All updates, where a window is one row of `vectors` full vectors: what was last written stays in registers, and is
+// not loaded where the next index is the same. A load would wait for the store before it.
+absl::Status ScatterRuns(FunctionEmitter& f, const ScatterPlan& plan, int width, int64_t vectors, int64_t count,
+                         const std::vector<int64_t>& dimensions) {
+  llvm::IRBuilder<>& b = f.b();
+  const Shape& operand = plan.scatter->operand(0)->shape();
+  const auto window_at = [&](int64_t vector) {
+    std::vector<LaneIndex> window(plan.window_dims.size());
+    if (!window.empty()) window.back() = LaneIndex::Strided(b.getInt64(vector * width), 1, width, vectors * width);
+    return window;
+  };
+  const auto load = [&](const std::vector<LaneIndex>& batch, const std::vector<llvm::Value*>& origin) {
+    Carried row;
+    for (int64_t v = 0; v < vectors; ++v) {
+      const Position position = PositionOf(f, plan, batch, origin, window_at(v));
+      for (int64_t i = 0; i < plan.count; ++i)
+        row.push_back(f.context().Splat(f.ArrayOf(plan.instruction, i).Load(f.context(), position.to)).re);
+    }
+    return row;
+  };
+  // Carried: the first element of the row, and its vectors. The first row is that at the origin.
+  const std::vector<llvm::Value*> zeros(operand.rank(), b.getInt64(0));
+  if (IsInside(f, plan, zeros) == b.getFalse()) return absl::OkStatus();
+  codegen::RegionScope region(f.context());
+  f.context().lanes = {.width = width};
+  Carried initial = load(std::vector<LaneIndex>(plan.batch_positions.size()), zeros);
+  initial.insert(initial.begin(), b.getInt64(0));
+  f.context().lanes = {};
+  return codegen::EmitLoop(
+             f.context(), "updates", b.getInt64(0), b.getInt64(count), 1, std::move(initial),
+             [&](llvm::Value* n, const Carried& carried) -> absl::StatusOr<Carried> {
+               const std::vector<LaneIndex> batch = f.Delinearize(n, dimensions);
+               HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin,
+                                     codegen::EmitScatterOrigin(f.elements(), f.context(), *plan.scatter, batch));
+               const auto apply = [&]() -> absl::StatusOr<Carried> {
+                 llvm::Value* first = b.getInt64(0);  // the first element of the row
+                 for (int64_t d = 0; d < operand.rank(); ++d)
+                   first = b.CreateAdd(b.CreateMul(first, b.getInt64(operand.dimensions(d))), origin[d]);
+                 codegen::RegionScope lanes(f.context());
+                 f.context().lanes = {.width = width};
+                 HILO_ASSIGN_OR_RETURN(
+                     const Carried row,
+                     codegen::EmitBranches(
+                         f.context(), "same", b.CreateICmpEQ(first, carried[0]),
+                         [&]() -> absl::StatusOr<Carried> { return Carried(carried.begin() + 1, carried.end()); },
+                         [&]() -> absl::StatusOr<Carried> { return load(batch, origin); }));
+                 Carried next = {first};
+                 for (int64_t v = 0; v < vectors; ++v) {
+                   std::vector<ElementValue> arguments;
+                   for (int64_t i = 0; i < plan.count; ++i) arguments.push_back({row[v * plan.count + i]});
+                   const Position position = PositionOf(f, plan, batch, origin, window_at(v));
+                   HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> combined,
+                                         Combine(f, plan, position, std::move(arguments)));
+                   for (const ElementValue& value : combined) next.push_back(value.re);
+                 }
+                 return next;
+               };
+               return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
+                                            [&]() -> absl::StatusOr<Carried> { return carried; });
+             })
       .status();
 }
 
@@ -236,6 +318,8 @@ absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel) {
     dimensions.push_back(updates.dimensions(position));
     count *= updates.dimensions(position);
   }
+  if (static_cast<int64_t>(kernel.config.tile.size()) > plan.count)
+    return ScatterRuns(f, plan, width, kernel.config.tile[plan.count], count, dimensions);
   return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
                  [&](llvm::Value* i) { return ScatterWindow(f, plan, width, f.Delinearize(i, dimensions)); });
 }
