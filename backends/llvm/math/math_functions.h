@@ -36,6 +36,8 @@ struct ExpParts {
 ExpParts ReduceExp(MathBuilder& m, llvm::Value* x);
 // 2^n - 1 + 2^n q = e^x - 1 for x <= 0 that is not below the point where it rounds to -1.
 llvm::Value* Expm1OfNegative(MathBuilder& m, llvm::Value* x);
+// -tanh a = t / (2 + t) with t = e^(-2 a) - 1, for a >= 0 that is not above the point where it rounds to -1.
+llvm::Value* MinusTanhOfPositive(MathBuilder& m, llvm::Value* a);
 
 llvm::Value* EmitExp(MathBuilder& m, llvm::Value* x);
 llvm::Value* EmitExpm1(MathBuilder& m, llvm::Value* x);

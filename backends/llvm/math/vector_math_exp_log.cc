@@ -2,6 +2,8 @@
 // m - 1. In f32, log m = f - f^2/2 + f^3 P(f); in f64, where that takes twenty terms, s = f / (2 + f) and log m = 2 s +
 // s^3 P(s^2). ln2 is a sum of two numbers, the first so short that its product with n is exact even without fused
 // multiply-add.
+#include <vector>
+
 #include "absl/types/span.h"
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
@@ -13,6 +15,7 @@ using llvm::Value;
 
 namespace {
 
+constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 double Ln2High(const MathBuilder& m) { return m.Pick(0x1.62e4p-1, 0x1.62e42fefa3p-1); }
 double Ln2Low(const MathBuilder& m) { return m.Pick(0x1.7f7d1cf79abcap-20, 0x1.3de6af278ece6p-42); }
 
@@ -67,9 +70,32 @@ ExpParts ReduceExp(MathBuilder& m, Value* x) {
 }
 
 Value* Expm1OfNegative(MathBuilder& m, Value* x) {
-  const ExpParts parts = ReduceExp(m, x);
-  Value* scale = m.FromBits(m.IAdd(m.Shl(m.Bits(parts.rounded), m.mantissa_bits()), m.I(m.one_bits())));
-  return m.Fma(scale, parts.q, m.Sub(scale, m.F(1)));
+  Value* rounded = m.Fma(x, m.Coefficient(kLog2E), m.F(m.round_magic()));
+  Value* n = m.Sub(rounded, m.F(m.round_magic()));
+  Value* r = m.Fma(n, m.Coefficient(-kLn2), x);  // the error of n ln2 is multiplied by 2^n
+  Value* poly = m.f64() ? m.Poly(r, kExpF64) : m.Poly(r, kExpF32);
+  Value* q = m.Fma(m.Mul(r, r), poly, r);
+  Value* scale = m.FromBits(m.IAdd(m.Shl(m.Bits(rounded), m.mantissa_bits()), m.I(m.one_bits())));
+  return m.Fma(scale, q, m.Sub(scale, m.F(1)));
+}
+
+Value* MinusTanhOfPositive(MathBuilder& m, Value* a) {
+  // -2 a = n ln2 - 2 r, and q = (e^(-2 r) - 1) / 2: both t and 2 + t are one step from q.
+  Value* rounded = m.Fma(a, m.Coefficient(-2 * kLog2E), m.F(m.round_magic()));
+  Value* n = m.Sub(rounded, m.F(m.round_magic()));
+  Value* r = m.Fma(n, m.Coefficient(kLn2 / 2), a);
+  const absl::Span<const double> exp = m.f64() ? absl::MakeConstSpan(kExpF64) : absl::MakeConstSpan(kExpF32);
+  std::vector<double> coefficients(exp.begin(), exp.end());
+  double factor = 2;
+  for (double& coefficient : coefficients) {
+    coefficient *= factor;
+    factor *= -2;
+  }
+  Value* q = m.Fma(m.Mul(r, r), m.Poly(r, coefficients), m.Neg(r));
+  const int64_t two_bits = m.one_bits() + (int64_t{1} << m.mantissa_bits());
+  Value* twice = m.FromBits(m.IAdd(m.Shl(m.Bits(rounded), m.mantissa_bits()), m.I(two_bits)));  // 2^(n + 1)
+  Value* t = m.Fma(twice, q, m.Fma(twice, m.F(0.5), m.F(-1)));
+  return m.Div(t, m.Fma(twice, q, m.Fma(twice, m.F(0.5), m.F(1))));
 }
 
 Value* EmitExp(MathBuilder& m, Value* x) {

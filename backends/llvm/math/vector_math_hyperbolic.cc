@@ -15,10 +15,8 @@ Value* AddLn2Where(MathBuilder& m, Value* large, Value* log) {
 }  // namespace
 
 Value* EmitTanh(MathBuilder& m, Value* x) {
-  // tanh a = -t / (2 + t) with t = e^(-2 a) - 1, and 1 from the bound on.
-  Value* a = m.AtMost(m.Abs(x), m.Pick(9.1, 19.1));
-  Value* t = Expm1OfNegative(m, m.Mul(a, m.F(-2)));
-  return m.CopySign(m.Div(t, m.Add(t, m.F(2))), x);
+  Value* a = m.AtMost(m.Abs(x), m.Pick(9.1, 19.1));  // tanh is 1 from there on
+  return m.CopySign(MinusTanhOfPositive(m, a), x);
 }
 
 Value* EmitCosh(MathBuilder& m, Value* x) {
