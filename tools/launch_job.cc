@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::tools {
 namespace {
@@ -56,6 +57,16 @@ std::string Ending(int status) {
 int StatusOnHost(int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   return code > kShellSignal && code <= kShellSignal + SIGRTMAX ? code - kShellSignal : status;
+}
+
+struct Pipe {
+  FileDescriptor read_end, write_end;
+};
+
+absl::StatusOr<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
 // In the child. Does not return.
@@ -114,31 +125,33 @@ void LaunchJob::StartWaiting() {
 absl::Status LaunchJob::Start(Process* process) const {
   const Program& program = process->program;
   const bool is_here = program.host.empty();
-  int in[2] = {-1, -1}, out[2], error[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
-  if (pipe2(error, O_CLOEXEC) != 0) return ResourceExhausted("pipe: ", ErrorText());
+  HILO_ASSIGN_OR_RETURN(Pipe out, MakePipe());
+  HILO_ASSIGN_OR_RETURN(Pipe error, MakePipe());
+  Pipe in;
   if (!is_here) {
-    if (pipe2(in, O_CLOEXEC | O_NONBLOCK) != 0) return ResourceExhausted("pipe: ", ErrorText());
-    fcntl(in[0], F_SETFL, 0);  // what reads it waits
-    fcntl(in[1], F_SETPIPE_SZ, std::max<int>(1 << 16, static_cast<int>(program.input.size()) + (1 << 13)));
-    if (write(in[1], program.input.data(), program.input.size()) != static_cast<ssize_t>(program.input.size()))
+    HILO_ASSIGN_OR_RETURN(in, MakePipe());
+    const int write_end = in.write_end.number();
+    fcntl(write_end, F_SETFL, O_NONBLOCK);
+    fcntl(write_end, F_SETPIPE_SZ, std::max<int>(1 << 16, static_cast<int>(program.input.size()) + (1 << 13)));
+    if (write(write_end, program.input.data(), program.input.size()) != static_cast<ssize_t>(program.input.size()))
       return InvalidArgument("the arguments and variables for ", program.host, " have ", program.input.size(),
                              " bytes, more than a pipe takes");
   }
   process->pid = fork();
   if (process->pid < 0) return ResourceExhausted("fork: ", ErrorText());
-  if (process->pid == 0) Become(program.arguments, program.variables, in[0], out[1], error[1]);
+  if (process->pid == 0) {
+    Become(program.arguments, program.variables, in.read_end.number(), out.write_end.number(),
+           error.write_end.number());
+  }
   setpgid(process->pid, process->pid);
   process->running = true;
   process->begun = is_here;
   process->is_late = false;
   process->started = absl::Now();
-  process->ended = static_cast<int>(syscall(SYS_pidfd_open, process->pid, 0));
-  for (int* ends : {out, error}) close(ends[1]);
-  if (!is_here) close(in[0]);
-  process->input = in[1];
-  process->output[0] = out[0];
-  process->output[1] = error[0];
+  process->ended = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, process->pid, 0)));
+  process->input = std::move(in.write_end);
+  process->output[0] = std::move(out.read_end);
+  process->output[1] = std::move(error.read_end);
   return absl::OkStatus();
 }
 
@@ -191,7 +204,7 @@ void LaunchJob::Ask(int signal) {
     process.waiting = false;
     if (!process.running) continue;
     const absl::string_view name = SignalName(signal);
-    if (!process.begun || process.input < 0 || write(process.input, name.data(), name.size()) < 0)
+    if (!process.begun || !process.input.is_open() || write(process.input.number(), name.data(), name.size()) < 0)
       kill(-process.pid, signal);
   }
 }
@@ -200,8 +213,8 @@ void LaunchJob::Ask(int signal) {
 void LaunchJob::KillAll(bool connections) {
   for (Process& process : processes_) {
     if (!process.running) continue;
-    if (process.begun && process.input >= 0) {
-      close(std::exchange(process.input, -1));
+    if (process.begun && process.input.is_open()) {
+      process.input = FileDescriptor();
     } else if (process.program.host.empty() || !process.begun || connections) {
       kill(-process.pid, SIGKILL);
     }
@@ -213,8 +226,8 @@ void LaunchJob::Reap() {
     int status;
     if (!process.running || waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
     process.running = false;
-    if (process.ended >= 0) close(std::exchange(process.ended, -1));
-    if (process.input >= 0) close(std::exchange(process.input, -1));
+    process.ended = FileDescriptor();
+    process.input = FileDescriptor();
     if (!process.program.host.empty()) {
       if (!process.begun) Relay(0);
       if (process.begun) status = StatusOnHost(status);
@@ -269,7 +282,7 @@ bool LaunchJob::StartAgain(Process* process, int status) {
   if (process->restarts == policy_.restarts) return false;
   ++process->restarts;
   for (size_t stream : {0, 1}) {
-    if (process->output[stream] >= 0) close(std::exchange(process->output[stream], -1));
+    process->output[stream] = FileDescriptor();
     if (!process->partial[stream].empty()) Show(process, stream, std::exchange(process->partial[stream], ""));
   }
   const std::string outcome = Outcome(*process, status);
@@ -285,8 +298,8 @@ void LaunchJob::Relay(int milliseconds) {
   while (true) {
     std::vector<pollfd> polled;
     for (const Process& process : processes_) {
-      for (int stream : {process.output[0], process.output[1], process.ended})
-        polled.push_back({.fd = stream, .events = POLLIN, .revents = 0});
+      for (const FileDescriptor* stream : {&process.output[0], &process.output[1], &process.ended})
+        polled.push_back({.fd = stream->number(), .events = POLLIN, .revents = 0});
     }
     if (poll(polled.data(), polled.size(), milliseconds) <= 0) return;
     bool any = false;
@@ -302,11 +315,11 @@ void LaunchJob::Relay(int milliseconds) {
 
 void LaunchJob::Pass(Process* process, size_t stream) {
   char bytes[1 << 14];
-  const ssize_t got = read(process->output[stream], bytes, sizeof(bytes));
+  const ssize_t got = read(process->output[stream].number(), bytes, sizeof(bytes));
   if (got < 0 && errno == EINTR) return;
   std::string& partial = process->partial[stream];
   if (got <= 0) {
-    close(std::exchange(process->output[stream], -1));
+    process->output[stream] = FileDescriptor();
     if (!partial.empty()) Show(process, stream, std::exchange(partial, ""));
     return;
   }

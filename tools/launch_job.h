@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "collectives/sockets.h"
 
 namespace hilo::tools {
 
@@ -62,9 +64,9 @@ class LaunchJob {
     bool begun = false;    // always, if on this host
     bool is_late = false;  // it was ended because it had not begun in time
     absl::Time started;
-    int input = -1;                // write end of its standard input, if on another host
-    int ended = -1;                // readable when it has ended; -1: this system has no such thing
-    int output[2] = {-1, -1};      // read ends of its standard output and error; -1: closed
+    FileDescriptor input;          // write end of its standard input, if on another host
+    FileDescriptor ended;          // readable when it has ended; not open: this system has no such thing
+    FileDescriptor output[2];      // read ends of its standard output and error
     std::string partial[2];        // lines that are not complete
     std::deque<std::string> last;  // lines of its standard error
     int64_t restarts = 0;          // so far
