@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "collectives/sockets.h"
 #include "hilo/collectives.h"
@@ -76,7 +77,8 @@ absl::StatusOr<std::string> TorchrunCoordinator(const Variables& variables) {
 }
 
 absl::StatusOr<std::string> OpenMpiCoordinator(const Variables& variables) {
-  // Version 4: "1234567.0;tcp://10.0.0.1,10.0.1.1:40123", of the process that launched all.
+  // Version 4: "1234567.0;tcp://10.0.0.1,10.0.1.1:40123", or "...;tcp6://[fd00::1,fd00::2]:40123", of the process that
+  // launched all.
   const std::string uri = variables.Text("OMPI_MCA_orte_hnp_uri");
   const std::string name = variables.Text("PMIX_NAMESPACE");
   const bool one_machine = variables.Text("OMPI_COMM_WORLD_LOCAL_SIZE") == variables.Text("OMPI_COMM_WORLD_SIZE");
@@ -84,9 +86,11 @@ absl::StatusOr<std::string> OpenMpiCoordinator(const Variables& variables) {
     return absl::StrCat("127.0.0.1:", PortOfJob(DigitsOf(uri.empty() ? name : uri.substr(0, uri.find('.')))));
   const size_t host = uri.find("://");
   if (host != std::string::npos) {
-    const std::string rest = uri.substr(host + 3);
-    return absl::StrCat(rest.substr(0, rest.find_first_of(",:")), ":",
-                        PortOfJob(DigitsOf(uri.substr(0, uri.find('.')))));
+    absl::string_view rest = absl::string_view(uri).substr(host + 3);
+    const char* const ends = absl::ConsumePrefix(&rest, "[") ? ",]" : ",:";
+    return Endpoint{std::string(rest.substr(0, rest.find_first_of(ends))),
+                    static_cast<int>(PortOfJob(DigitsOf(uri.substr(0, uri.find('.')))))}
+        .ToString();
   }
   return InvalidArgument(
       "OMPI_COMM_WORLD_RANK is set, but OMPI_MCA_orte_hnp_uri, which names the first machine, is "

@@ -72,6 +72,9 @@ TEST(LaunchEnvironmentTest, OpenMpi4) {
                                    {"OMPI_MCA_orte_hnp_uri", "1324220416.0;tcp://10.1.0.7,192.168.0.7:40123"}};
   ExpectFound(environment, "Open MPI", 5, 8, 1, "10.1.0.7:20416");
   Environment one_machine = environment;
+  Environment version_6 = environment;
+  version_6["OMPI_MCA_orte_hnp_uri"] = "1324220416.0;tcp6://[fd00::7,2001:db8::7]:40123";
+  ExpectFound(version_6, "Open MPI", 5, 8, 1, "[fd00::7]:20416");
   one_machine["OMPI_COMM_WORLD_LOCAL_SIZE"] = "8";
   ExpectFound(one_machine, "Open MPI", 5, 8, 1, "127.0.0.1:20416");
 }
