@@ -2,6 +2,10 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
+#include "base/signals_blocked.h"
 #include "collectives/key_value_limits.h"
 #include "collectives/sockets.h"
 #include "collectives/tcp_store.h"
@@ -61,6 +66,8 @@ class InProcessStore : public KeyValueStore {
   std::map<std::string, std::string> values_;
 };
 
+constexpr size_t kMostGetsAtOnce = 16;
+
 class CallbackStore : public KeyValueStore {
  public:
   explicit CallbackStore(KeyValueCallbacks callbacks) : callbacks_(std::move(callbacks)) {}
@@ -80,6 +87,43 @@ class CallbackStore : public KeyValueStore {
     auto value = Get(key, absl::Now() + absl::Milliseconds(1));
     if (absl::IsDeadlineExceeded(value.status())) return NotFound("there is no key ", key);
     return value;
+  }
+  // Each call may be a request over a network: several are made at a time.
+  absl::StatusOr<std::vector<std::optional<std::string>>> GetMany(absl::Span<const std::string> keys,
+                                                                  absl::Time deadline) override {
+    HILO_RETURN_IF_ERROR(CheckKeys(keys));
+    std::vector<std::optional<std::string>> values(keys.size());
+    std::mutex mutex;  // guards the next two
+    size_t next = 0;
+    absl::Status status;
+    const auto work = [&] {
+      while (true) {
+        size_t i;
+        {
+          std::lock_guard<std::mutex> lock(mutex);
+          if (next == keys.size() || !status.ok()) return;
+          i = next++;
+        }
+        auto value = KeyValueStore::GetMany(keys.subspan(i, 1), deadline);
+        std::lock_guard<std::mutex> lock(mutex);
+        if (value.ok()) {
+          values[i] = std::move(value->front());
+        } else {
+          status.Update(value.status());
+        }
+      }
+    };
+    std::vector<std::thread> threads;
+    try {
+      const SignalsBlocked signals_blocked;
+      while (threads.size() + 1 < std::min(kMostGetsAtOnce, keys.size())) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+      // With fewer threads it takes longer.
+    }
+    work();
+    for (std::thread& thread : threads) thread.join();
+    if (!status.ok()) return status;
+    return values;
   }
   absl::Status Delete(absl::string_view key) override {
     HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
@@ -101,6 +145,30 @@ absl::Status CheckKeyAndValue(absl::string_view key, absl::string_view value) {
   return absl::OkStatus();
 }
 
+absl::Status CheckKeys(absl::Span<const std::string> keys) {
+  if (static_cast<int64_t>(keys.size()) > kMaxKeysAtOnce)
+    return InvalidArgument("expected at most ", kMaxKeysAtOnce, " keys at once, got ", keys.size());
+  for (const std::string& key : keys) HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> KeyValueStore::GetMany(absl::Span<const std::string> keys,
+                                                                               absl::Time deadline) {
+  HILO_RETURN_IF_ERROR(CheckKeys(keys));
+  std::vector<std::optional<std::string>> values;
+  for (const std::string& key : keys) {
+    absl::StatusOr<std::string> value = absl::Now() < deadline ? Get(key, deadline) : TryGet(key);
+    if (value.ok()) {
+      values.emplace_back(*std::move(value));
+    } else if (absl::IsDeadlineExceeded(value.status()) || absl::IsNotFound(value.status())) {
+      values.emplace_back();
+    } else {
+      return value.status();
+    }
+  }
+  return values;
+}
+
 std::shared_ptr<KeyValueStore> MakeInProcessStore() { return std::make_shared<InProcessStore>(); }
 
 std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks) {
@@ -109,20 +177,19 @@ std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks) {
 
 absl::Status Barrier(KeyValueStore& store, absl::string_view name, int64_t process, int64_t count,
                      absl::Time deadline) {
-  auto key = [&](int64_t member) { return absl::StrCat(name, "/", member); };
-  HILO_RETURN_IF_ERROR(store.Set(key(process), ""));
+  std::vector<std::string> keys;
+  for (int64_t member = 0; member < count; ++member) keys.push_back(absl::StrCat(name, "/", member));
+  if (process < 0 || process >= count)
+    return InvalidArgument("barrier ", name, ": expected a process below ", count, ", got ", process);
+  HILO_RETURN_IF_ERROR(store.Set(keys[process], ""));
+  HILO_ASSIGN_OR_RETURN(const auto there, store.GetMany(keys, deadline));
+  std::vector<int64_t> missing;
   for (int64_t member = 0; member < count; ++member) {
-    auto there = store.Get(key(member), deadline);
-    if (there.ok()) continue;
-    if (!absl::IsDeadlineExceeded(there.status())) return there.status();
-    std::vector<int64_t> missing = {member};
-    for (int64_t later = member + 1; later < count; ++later) {
-      if (!store.TryGet(key(later)).ok()) missing.push_back(later);
-    }
-    return DeadlineExceeded("barrier ", name, ": the deadline has passed while waiting for process",
-                            missing.size() == 1 ? " " : "es ", absl::StrJoin(missing, ", "), " of ", count);
+    if (!there[member].has_value()) missing.push_back(member);
   }
-  return absl::OkStatus();
+  if (missing.empty()) return absl::OkStatus();
+  return DeadlineExceeded("barrier ", name, ": the deadline has passed while waiting for process",
+                          missing.size() == 1 ? " " : "es ", absl::StrJoin(missing, ", "), " of ", count);
 }
 
 absl::StatusOr<std::shared_ptr<KeyValueStore>> OpenStore(absl::string_view address, absl::string_view token,

@@ -27,12 +27,10 @@
 namespace hilo {
 namespace {
 
-constexpr absl::Duration kRetry = absl::Milliseconds(20);
+constexpr int kRetryMilliseconds = 20;
+constexpr absl::Duration kRetry = absl::Milliseconds(kRetryMilliseconds);
 
-struct AddressesDeleter {
-  void operator()(addrinfo* addresses) const { freeaddrinfo(addresses); }
-};
-using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
+using Addresses = std::shared_ptr<const addrinfo>;
 
 absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passive) {
   addrinfo hints = {};
@@ -43,7 +41,7 @@ absl::StatusOr<Addresses> Resolve(const Endpoint& endpoint, int type, bool passi
   if (error != 0) {
     return Unavailable("cannot resolve ", endpoint.ToString(), ": ", gai_strerror(error));
   }
-  return Addresses(found);
+  return Addresses(found, [](const addrinfo* addresses) { freeaddrinfo(const_cast<addrinfo*>(addresses)); });
 }
 
 FileDescriptor MakeSocket(const addrinfo& address) {
@@ -74,18 +72,6 @@ absl::Status Await(const FileDescriptor& socket, short events, absl::Time deadli
     if (ready < 0 && errno != EINTR) return Unavailable("poll: ", ErrnoText(errno));
     if (absl::Now() >= deadline) return DeadlineExceeded("the deadline has passed");
   }
-}
-
-// 0, or what errno would be.
-int TryConnect(const FileDescriptor& socket, const addrinfo& address, absl::Time deadline) {
-  if (!socket.is_open()) return errno;
-  if (connect(socket.number(), address.ai_addr, address.ai_addrlen) == 0) return 0;
-  if (errno != EINPROGRESS) return errno;
-  if (!Await(socket, POLLOUT, deadline).ok()) return ETIMEDOUT;
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error;
 }
 
 }  // namespace
@@ -150,20 +136,59 @@ FileDescriptor Accept(const FileDescriptor& listener) {
   return socket;
 }
 
+absl::StatusOr<PendingConnection> PendingConnection::Begin(const Endpoint& endpoint) {
+  PendingConnection pending;
+  HILO_ASSIGN_OR_RETURN(pending.addresses_, Resolve(endpoint, SOCK_STREAM, false));
+  pending.address_ = pending.addresses_.get();
+  pending.endpoint_ = endpoint;
+  pending.Start();
+  return pending;
+}
+
+void PendingConnection::Start() {
+  socket_ = MakeSocket(*address_);
+  if (!socket_.is_open() ||
+      (connect(socket_.number(), address_->ai_addr, address_->ai_addrlen) != 0 && errno != EINPROGRESS))
+    NextAddress(errno);
+}
+
+FileDescriptor PendingConnection::Advance() {
+  if (!socket_.is_open() && absl::Now() >= next_try_) Start();
+  pollfd one = {.fd = socket_.number(), .events = POLLOUT, .revents = 0};
+  if (!socket_.is_open() || poll(&one, 1, 0) <= 0) return FileDescriptor();
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error != 0) {
+    NextAddress(error);
+    return FileDescriptor();
+  }
+  SendWithoutDelay(socket_);
+  return std::move(socket_);
+}
+
+// After the last one a pause, and the first again.
+void PendingConnection::NextAddress(int error) {
+  socket_ = FileDescriptor();
+  error_ = error;
+  address_ = address_->ai_next;
+  if (address_ != nullptr) return;
+  address_ = addresses_.get();
+  next_try_ = absl::Now() + kRetry;
+}
+
+absl::Status PendingConnection::error() const {
+  return Unavailable("cannot connect to ", endpoint_.ToString(), ": ", ErrnoText(error_));
+}
+
 absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline) {
-  HILO_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(endpoint, SOCK_STREAM, false));
-  while (true) {
-    int error = 0;
-    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
-      FileDescriptor socket = MakeSocket(*address);
-      error = TryConnect(socket, *address, deadline);
-      if (error != 0) continue;
-      SendWithoutDelay(socket);
-      return socket;
-    }
-    if (absl::Now() + kRetry >= deadline)
-      return Unavailable("cannot connect to ", endpoint.ToString(), ": ", ErrnoText(error));
-    absl::SleepFor(kRetry);
+  HILO_ASSIGN_OR_RETURN(PendingConnection pending, PendingConnection::Begin(endpoint));
+  for (bool is_late = false;; is_late = absl::Now() >= deadline) {
+    FileDescriptor socket = pending.Advance();
+    if (socket.is_open()) return socket;
+    if (is_late) return pending.error();
+    pollfd one = {.fd = pending.number(), .events = POLLOUT, .revents = 0};
+    poll(&one, 1, PollTimeout(deadline, kRetryMilliseconds));
   }
 }
 

@@ -2,8 +2,12 @@
 #ifndef HILO_COLLECTIVES_SOCKETS_H_
 #define HILO_COLLECTIVES_SOCKETS_H_
 
+#include <netdb.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -46,6 +50,31 @@ absl::StatusOr<FileDescriptor> Listen(const Endpoint& endpoint);
 absl::StatusOr<int> LocalPort(const FileDescriptor& socket);
 // The next pending connection; closed (invalid) if there is none, or it is gone already.
 FileDescriptor Accept(const FileDescriptor& listener);
+// A connection that is being made, one of several at a time.
+class PendingConnection {
+ public:
+  // Begins to connect. Errors: Unavailable if this machine cannot resolve the host.
+  static absl::StatusOr<PendingConnection> Begin(const Endpoint& endpoint);
+  // Advance has something to do when this can be written to, and every 20 ms. Negative: a moment before the next try.
+  int number() const { return socket_.number(); }
+  // Does what can be done without waiting. Returns the socket once it is connected, and one that is not open before;
+  // refused connections are tried again.
+  FileDescriptor Advance();
+  // Unavailable, naming the endpoint and why it is not connected yet.
+  absl::Status error() const;
+
+ private:
+  PendingConnection() = default;
+  void Start();
+  void NextAddress(int error);
+
+  Endpoint endpoint_;
+  std::shared_ptr<const addrinfo> addresses_;
+  const addrinfo* address_ = nullptr;
+  FileDescriptor socket_;
+  absl::Time next_try_ = absl::InfinitePast();
+  int error_ = ETIMEDOUT;
+};
 // Retries until the deadline while the endpoint refuses connections. Errors: Unavailable, naming the
 // endpoint and the reason.
 absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time deadline);

@@ -1,10 +1,12 @@
 // A request and its answer are one message each way, on a separate connection: with a handful of
 // them per process, keeping connections has no benefit. A message is its size (u64) and
-// its bytes; a request begins with the token, and the answer with a status code.
+// its bytes; a request begins with the token, and the answer with a status code. One request gets any number of keys,
+// so that a process far away waits for the records of all others in one round trip.
 //
 // The server is one thread at one poll(): it reads requests, answers complete ones, and keeps
-// those that wait for a key. Client data is never trusted: sizes have limits, texts are
-// read by ByteReader, and slow or malformed clients lose their connection.
+// those that wait for keys. Client data is never trusted: sizes have limits, texts are
+// read by ByteReader, a malformed request is answered with InvalidArgument if it has the token, and other malformed or
+// slow clients lose their connection.
 #include "collectives/tcp_store.h"
 
 #include <poll.h>
@@ -16,6 +18,9 @@
 #include <cerrno>
 #include <list>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,9 +36,24 @@
 namespace hilo {
 namespace {
 
-enum Operation : uint32_t { kSet = 1, kGet = 2, kTryGet = 3, kDelete = 4 };
+using Values = std::vector<std::optional<std::string>>;
 
-constexpr int64_t kMaxMessage = kMaxValueBytes + (1 << 16);
+enum Operation : uint32_t { kSet = 1, kGet = 2, kDelete = 3 };
+
+struct Request {
+  Operation operation = kGet;
+  std::vector<std::string> keys;  // one, unless the operation is kGet
+  std::string value;              // of kSet
+  absl::Duration wait;            // kGet: for the keys that are not set
+};
+
+constexpr int64_t kMaxRequest = kMaxValueBytes + kMaxKeysAtOnce * (kMaxKeyBytes + 8) + (1 << 16);
+constexpr int64_t kMaxAnswerValues = int64_t{64} << 20;
+constexpr int64_t kLeastValueBytes = 1 + 8;  // in an answer
+constexpr int64_t kMaxAnswer = kMaxAnswerValues + kMaxKeysAtOnce * kLeastValueBytes + (1 << 16);
+constexpr absl::Duration kLongestWait = absl::Hours(24 * 365);
+// How long a client waits beyond the deadline of its request.
+constexpr absl::Duration kStuck = absl::Seconds(1);
 constexpr size_t kMostFromStrangers = 1 << 17;
 constexpr size_t kMaxConnections = 4096;
 // For a request to arrive, and for an answer to be taken.
@@ -46,10 +66,48 @@ std::string Message(const std::string& bytes) {
   return out.Take();
 }
 
-std::string Answer(const absl::Status& status, absl::string_view value) {
+std::string BytesOf(const Request& request, absl::string_view token) {
+  ByteWriter out;
+  out.Text(token);
+  out.U32(request.operation);
+  out.U64(request.keys.size());
+  for (const std::string& key : request.keys) out.Text(key);
+  out.Text(request.value);
+  out.I64(absl::ToInt64Milliseconds(request.wait));
+  return out.Take();
+}
+
+// What follows the token. Errors: InvalidArgument.
+absl::StatusOr<Request> ParseRequest(ByteReader& in) {
+  Request request;
+  const uint32_t operation = in.U32();
+  const uint64_t count = in.Count(8);
+  for (uint64_t i = 0; i < count && in.ok() && i <= kMaxKeysAtOnce; ++i) request.keys.emplace_back(in.Text());
+  HILO_RETURN_IF_ERROR(CheckKeys(request.keys));
+  request.value = std::string(in.Text());
+  const int64_t milliseconds = in.I64();
+  HILO_RETURN_IF_ERROR(in.Finish());
+  if (operation < kSet || operation > kDelete)
+    return InvalidArgument("a request of a store: expected operation ", kSet, " to ", kDelete, ", got ", operation);
+  request.operation = static_cast<Operation>(operation);
+  if (request.operation != kGet && request.keys.size() != 1)
+    return InvalidArgument("a request of a store: expected one key, got ", request.keys.size());
+  for (const std::string& key : request.keys) HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, request.value));
+  if (milliseconds < 0 || milliseconds > absl::ToInt64Milliseconds(kLongestWait))
+    return InvalidArgument("a request of a store: expected to wait for up to a year, got ", milliseconds, " ms");
+  request.wait = absl::Milliseconds(milliseconds);
+  return request;
+}
+
+std::string Answer(const absl::Status& status, const Values& values) {
   ByteWriter out;
   out.U32(static_cast<uint32_t>(status.code()));
-  out.Text(status.ok() ? value : status.message());
+  out.Text(status.message());
+  out.U64(values.size());
+  for (const std::optional<std::string>& value : values) {
+    out.Bool(value.has_value());
+    out.Text(value.value_or(""));
+  }
   return Message(out.bytes());
 }
 
@@ -85,7 +143,9 @@ class Server {
     FileDescriptor socket;
     absl::Time deadline;
     std::string input, output;
-    std::string awaited;  // a key, by Get
+    // Of a Get that waits: all its keys, and those that are not set, one at least.
+    std::vector<std::string> keys;
+    std::set<std::string> missing;
   };
 
   void AcceptAll() {
@@ -102,10 +162,9 @@ class Server {
   // A waiting Get gets its answer at its deadline; a slow client is dropped. True: drop it.
   bool IsLate(Connection& one) {
     if (absl::Now() < one.deadline) return false;
-    if (one.awaited.empty()) return true;
-    Reply(one,
-          Answer(DeadlineExceeded("the deadline has passed while waiting for the key ", std::exchange(one.awaited, "")),
-                 ""));
+    if (one.missing.empty()) return true;
+    one.missing.clear();
+    Reply(one, Found(std::exchange(one.keys, {})));
     return !Write(one);
   }
 
@@ -115,12 +174,12 @@ class Server {
     char piece[1 << 16];
     const ssize_t got = recv(one.socket.number(), piece, sizeof(piece), 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
-    if (got == 0 || !one.awaited.empty()) return false;  // gone, or more than a request
+    if (got == 0 || !one.missing.empty()) return false;  // gone, or more than a request
     one.input.append(piece, got);
     ByteReader size(one.input, "request");
     const uint64_t bytes = size.U64();
     if (!size.ok()) return true;
-    if (bytes > kMaxMessage) return false;
+    if (bytes > kMaxRequest) return false;
     // Large requests are only accepted from clients that have the token, which comes first.
     const bool knows =
         SameSecret(absl::string_view(one.input).substr(std::min<size_t>(16, one.input.size()), token_.size()), token_);
@@ -129,47 +188,69 @@ class Server {
     return one.input.size() == 8 + bytes && Execute(one) && (one.output.empty() || Write(one));
   }
 
-  // Takes the complete request. False: it is invalid.
+  // Takes the complete request. False: it is not answered, as the client is a stranger who sends anything at all.
   bool Execute(Connection& one) {
-    const std::string request = std::exchange(one.input, "");
-    ByteReader in(absl::string_view(request).substr(8), "request");
-    if (!SameSecret(in.Text(), token_)) {
-      Reply(one, Answer(absl::PermissionDeniedError("the token is not that of the job"), ""));
+    const std::string bytes = std::exchange(one.input, "");
+    ByteReader in(absl::string_view(bytes).substr(8), "request");
+    const absl::string_view token = in.Text();
+    if (!in.ok()) return false;
+    if (!SameSecret(token, token_)) {
+      Reply(one, Answer(absl::PermissionDeniedError("the token is not that of the job"), {}));
       return true;
     }
-    const uint32_t operation = in.U32();
-    const std::string key(in.Text());
-    const absl::string_view value = in.Text();
-    const int64_t milliseconds = in.I64();
-    if (!in.Finish().ok() || !CheckKeyAndValue(key, value).ok()) return false;
-    const auto found = values_.find(key);
-    switch (operation) {
-      case kSet:
-        values_[key] = std::string(value);
-        Reply(one, Answer(absl::OkStatus(), ""));
+    absl::StatusOr<Request> request = ParseRequest(in);
+    if (!request.ok()) {
+      Reply(one, Answer(request.status(), {}));
+      return true;
+    }
+    switch (request->operation) {
+      case kSet: {
+        const std::string& key = request->keys.front();
+        values_[key] = std::move(request->value);
+        Reply(one, Answer(absl::OkStatus(), {}));
         for (Connection& other : connections_) {
-          if (other.awaited != key) continue;
-          other.awaited.clear();
-          Reply(other, Answer(absl::OkStatus(), value));
+          if (other.missing.erase(key) != 0 && other.missing.empty())
+            Reply(other, Found(std::exchange(other.keys, {})));
         }
         return true;
+      }
       case kGet:
-      case kTryGet:
-        if (found != values_.end()) {
-          Reply(one, Answer(absl::OkStatus(), found->second));
-        } else if (operation == kTryGet) {
-          Reply(one, Answer(NotFound("there is no key ", key), ""));
+        for (const std::string& key : request->keys) {
+          if (!values_.contains(key)) one.missing.insert(key);
+        }
+        if (one.missing.empty() || request->wait <= absl::ZeroDuration()) {
+          one.missing.clear();
+          Reply(one, Found(request->keys));
         } else {
-          one.awaited = key;
-          one.deadline = absl::Now() + absl::Milliseconds(milliseconds);
+          one.keys = std::move(request->keys);
+          one.deadline = absl::Now() + request->wait;
         }
         return true;
       case kDelete:
-        values_.erase(key);
-        Reply(one, Answer(absl::OkStatus(), ""));
+        values_.erase(request->keys.front());
+        Reply(one, Answer(absl::OkStatus(), {}));
         return true;
-      default: return false;
     }
+    return false;
+  }
+
+  std::string Found(const std::vector<std::string>& keys) const {
+    Values values;
+    int64_t bytes = 0;
+    for (const std::string& key : keys) {
+      const auto found = values_.find(key);
+      if (found == values_.end()) {
+        values.emplace_back();
+        continue;
+      }
+      bytes += static_cast<int64_t>(found->second.size());
+      if (bytes > kMaxAnswerValues)
+        return Answer(ResourceExhausted("the values of ", keys.size(), " keys have more than the ", kMaxAnswerValues,
+                                        " bytes of one answer"),
+                      {});
+      values.emplace_back(found->second);
+    }
+    return Answer(absl::OkStatus(), values);
   }
 
   void Reply(Connection& one, std::string answer) {
@@ -197,52 +278,67 @@ class TcpStore : public KeyValueStore {
       : endpoint_(std::move(endpoint)), token_(std::move(token)), server_(std::move(server)), patience_(patience) {}
 
   absl::Status Set(absl::string_view key, absl::string_view value) override {
-    return Ask(kSet, key, value, absl::Now() + patience_).status();
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
+    return Ask({.operation = kSet, .keys = {std::string(key)}, .value = std::string(value)}).status();
   }
   absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) override {
-    return Ask(kGet, key, "", deadline);
+    HILO_ASSIGN_OR_RETURN(Values values, GetMany({std::string(key)}, deadline));
+    if (values[0].has_value()) return *std::move(values[0]);
+    return DeadlineExceeded("the deadline has passed while waiting for the key ", key, AtCoordinator());
   }
   absl::StatusOr<std::string> TryGet(absl::string_view key) override {
-    return Ask(kTryGet, key, "", absl::Now() + patience_);
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    HILO_ASSIGN_OR_RETURN(Values values, Ask({.operation = kGet, .keys = {std::string(key)}}));
+    if (values[0].has_value()) return *std::move(values[0]);
+    return NotFound("there is no key ", key, AtCoordinator());
+  }
+  absl::StatusOr<Values> GetMany(absl::Span<const std::string> keys, absl::Time deadline) override {
+    HILO_RETURN_IF_ERROR(CheckKeys(keys));
+    if (keys.empty()) return Values();
+    // The server's clock for a wait of any length.
+    const absl::Duration wait = std::clamp(deadline - absl::Now(), absl::ZeroDuration(), kLongestWait);
+    return Ask({.operation = kGet, .keys = {keys.begin(), keys.end()}, .wait = wait},
+               std::min(std::max(wait, kStuck), patience_));
   }
   absl::Status Delete(absl::string_view key) override {
-    return Ask(kDelete, key, "", absl::Now() + patience_).status();
+    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, ""));
+    return Ask({.operation = kDelete, .keys = {std::string(key)}}).status();
   }
 
  private:
-  absl::StatusOr<std::string> Ask(Operation operation, absl::string_view key, absl::string_view value,
-                                  absl::Time deadline) const {
-    HILO_RETURN_IF_ERROR(CheckKeyAndValue(key, value));
-    // A server that is there answers a Get at its deadline; one that does not is stuck.
-    const absl::Time latest = deadline + absl::Seconds(1);
-    auto answer = Exchange(operation, key, value, deadline, latest);
+  std::string AtCoordinator() const { return absl::StrCat("; at the coordinator ", endpoint_.ToString()); }
+
+  absl::StatusOr<Values> Ask(const Request& request) const { return Ask(request, patience_); }
+  absl::StatusOr<Values> Ask(const Request& request, absl::Duration patience) const {
+    auto answer = Exchange(request, patience);
     if (answer.ok()) return answer;
-    const std::string context = absl::StrCat("; at the coordinator ", endpoint_.ToString());
-    return AddContext(answer.status(), context);
+    return AddContext(answer.status(), AtCoordinator());
   }
 
-  absl::StatusOr<std::string> Exchange(Operation operation, absl::string_view key, absl::string_view value,
-                                       absl::Time deadline, absl::Time latest) const {
-    HILO_ASSIGN_OR_RETURN(const FileDescriptor socket, Connect(endpoint_, std::min(deadline, absl::Now() + patience_)));
-    // The server's clock for a wait of any length.
-    const absl::Duration wait = std::clamp(deadline - absl::Now(), absl::ZeroDuration(), absl::Hours(24 * 365));
-    ByteWriter out;
-    out.Text(token_);
-    out.U32(operation);
-    out.Text(key);
-    out.Text(value);
-    out.I64(absl::ToInt64Milliseconds(wait));
-    HILO_RETURN_IF_ERROR(SendAll(socket, Message(out.bytes()), latest));
+  absl::StatusOr<Values> Exchange(const Request& request, absl::Duration patience) const {
+    const absl::Time start = absl::Now();
+    HILO_ASSIGN_OR_RETURN(const FileDescriptor socket, Connect(endpoint_, start + patience));
+    // A server that is there answers at the deadline; one that does not is stuck.
+    const absl::Time latest = start + patience + request.wait + kStuck;
+    HILO_RETURN_IF_ERROR(SendAll(socket, Message(BytesOf(request, token_)), latest));
     HILO_ASSIGN_OR_RETURN(const std::string head, ReceiveExactly(socket, 8, latest));
     const uint64_t size = ByteReader(head, "answer").U64();
-    if (size > kMaxMessage) return Unavailable("an answer of ", size, " bytes is none of a store's");
+    if (size > kMaxAnswer) return Unavailable("an answer of ", size, " bytes is none of a store's");
     HILO_ASSIGN_OR_RETURN(const std::string bytes, ReceiveExactly(socket, static_cast<int64_t>(size), latest));
     ByteReader in(bytes, "answer");
     const auto code = static_cast<absl::StatusCode>(in.U32());
-    std::string text(in.Text());
+    const std::string message(in.Text());
+    Values values(in.Count(kLeastValueBytes));
+    for (std::optional<std::string>& value : values) {
+      const bool is_set = in.Bool();
+      const absl::string_view text = in.Text();
+      if (is_set) value = std::string(text);
+    }
     if (absl::Status complete = in.Finish(); !complete.ok()) return Unavailable(complete.message());
-    if (code == absl::StatusCode::kOk) return text;
-    return absl::Status(code, text);
+    if (code != absl::StatusCode::kOk) return absl::Status(code, message);
+    if (request.operation == kGet && values.size() != request.keys.size())
+      return Unavailable("an answer with ", values.size(), " values for ", request.keys.size(), " keys");
+    return values;
   }
 
   const Endpoint endpoint_;

@@ -13,8 +13,8 @@
 
 namespace hilo {
 
-// Serves from its own thread until it is destroyed. A connection carries one request; one
-// without the token, or with a malformed request, is closed.
+// Serves from its own thread until it is destroyed. A connection carries one request. What is no request, or too large,
+// closes it; a request without the token, or a malformed one, gets an error.
 class TcpStoreServer {
  public:
   // Port 0: any free port. Errors: Unavailable, naming the endpoint.

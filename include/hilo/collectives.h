@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "hilo/export.h"
 
 namespace hilo {
@@ -60,6 +62,11 @@ class HILO_EXPORT KeyValueStore {
   virtual absl::Status Set(absl::string_view key, absl::string_view value) = 0;
   // Waits until the key is set by any process. Errors: DeadlineExceeded, naming the key.
   virtual absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) = 0;
+  // Waits until all of at most kMaxKeysAtOnce keys are set, or the deadline has passed; a key that is not set then has
+  // no value. A store on a network takes the time of one request, or of a few. Errors: ResourceExhausted if the values
+  // are too large for one answer.
+  virtual absl::StatusOr<std::vector<std::optional<std::string>>> GetMany(absl::Span<const std::string> keys,
+                                                                          absl::Time deadline);
   // Errors: NotFound, naming the key.
   virtual absl::StatusOr<std::string> TryGet(absl::string_view key) = 0;
   // OK also if the key does not exist.
@@ -68,6 +75,7 @@ class HILO_EXPORT KeyValueStore {
 
 constexpr int64_t kMaxKeyBytes = 1024;
 constexpr int64_t kMaxValueBytes = int64_t{16} << 20;
+constexpr int64_t kMaxKeysAtOnce = 8192;
 
 // For the threads of one process.
 HILO_EXPORT std::shared_ptr<KeyValueStore> MakeInProcessStore();
@@ -76,14 +84,16 @@ HILO_EXPORT std::shared_ptr<KeyValueStore> MakeInProcessStore();
 // processes that share a file system. Errors: Unavailable if the folder cannot be made.
 HILO_EXPORT absl::StatusOr<std::shared_ptr<KeyValueStore>> MakeFileStore(const std::string& folder);
 
-// A store that is implemented elsewhere, such as by the caller of a plugin.
+// A store that is implemented elsewhere, such as by the caller of a plugin. The functions are called from several
+// threads at a time.
 struct KeyValueCallbacks {
   std::function<absl::Status(absl::string_view key, absl::string_view value)> set;
   std::function<absl::StatusOr<std::string>(absl::string_view key, absl::Duration timeout)> get;
   std::function<absl::StatusOr<std::string>(absl::string_view key)> try_get;  // may be missing
   std::function<absl::Status(absl::string_view key)> erase;                   // may be missing
 };
-// Missing functions return Unimplemented; without try_get, TryGet is a get with a short timeout.
+// Missing functions return Unimplemented; without try_get, TryGet is a get with a short timeout. GetMany calls get from
+// up to 16 threads.
 HILO_EXPORT std::shared_ptr<KeyValueStore> MakeCallbackStore(KeyValueCallbacks callbacks);
 
 // Waits for all `count` processes. A name may be used once. Errors: DeadlineExceeded, naming

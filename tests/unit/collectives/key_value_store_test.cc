@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/byte_stream.h"
 #include "collectives/sockets.h"
 #include "collectives/tcp_store.h"
 #include "gtest/gtest.h"
@@ -98,6 +101,49 @@ TEST_P(KeyValueStoreTest, GetEndsAtItsDeadline) {
   EXPECT_TRUE(absl::StrContains(value.status().message(), "never")) << value.status();
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(45));
   EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+}
+
+TEST_P(KeyValueStoreTest, GetMany_WaitsForAll) {
+  std::vector<std::string> keys, expected;
+  for (int i = 0; i < 40; ++i) {
+    keys.push_back(absl::StrCat("many/", i));
+    expected.push_back(absl::StrCat(i * i));
+  }
+  expected[7] = "";
+  const auto set = [&](int begin, int step) {
+    for (int i = begin; i < 40; i += step) EXPECT_EQ(other_->Set(keys[i], expected[i]), absl::OkStatus());
+  };
+  set(0, 2);
+  std::thread later([&] {
+    absl::SleepFor(absl::Milliseconds(30));
+    set(1, 2);
+  });
+  const auto values = store_->GetMany(keys, In(absl::Seconds(20)));
+  later.join();
+  ASSERT_TRUE(values.ok()) << values.status();
+  for (int i = 0; i < 40; ++i) EXPECT_EQ((*values)[i], expected[i]);
+  EXPECT_TRUE(store_->GetMany({}, In(absl::Seconds(20)))->empty());
+  EXPECT_EQ(store_->GetMany({"many/3", "many/3"}, absl::InfinitePast())->back(), "9");
+}
+
+TEST_P(KeyValueStoreTest, GetMany_HasAtItsDeadlineWhatIsSet) {
+  ASSERT_EQ(store_->Set("b", "x"), absl::OkStatus());
+  for (const absl::Duration wait : {absl::Milliseconds(50), -absl::Seconds(1), -absl::InfiniteDuration()}) {
+    const absl::Time start = absl::Now();
+    const auto values = store_->GetMany({"a", "b", "c"}, start + wait);
+    ASSERT_TRUE(values.ok()) << values.status();
+    EXPECT_EQ(*values, (std::vector<std::optional<std::string>>{std::nullopt, "x", std::nullopt}));
+    EXPECT_GE(absl::Now() - start, wait - absl::Milliseconds(5));
+    EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+  }
+}
+
+TEST_P(KeyValueStoreTest, GetMany_RefusesTooManyKeys) {
+  const std::vector<std::string> most(kMaxKeysAtOnce, "k"), more(kMaxKeysAtOnce + 1, "k");
+  ASSERT_EQ(store_->Set("k", ""), absl::OkStatus());
+  EXPECT_TRUE(store_->GetMany(most, In(absl::Seconds(20))).ok());
+  EXPECT_EQ(store_->GetMany(more, In(absl::Seconds(20))).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store_->GetMany({"k", ""}, In(absl::Seconds(20))).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_P(KeyValueStoreTest, RefusesKeysAndValuesOutOfRange) {
@@ -195,6 +241,86 @@ TEST(TcpStoreTest, MalformedClients_AreDisconnected) {
     }
   }
   EXPECT_EQ(*store->TryGet("k"), "180");
+}
+
+TEST(TcpStoreTest, GetMany_RefusesMoreBytesThanAnAnswerHas) {
+  auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "token");
+  auto store = MakeTcpStore({"127.0.0.1", server->port()}, "token");
+  ASSERT_EQ(store->Set("k", std::string(kMaxValueBytes, 'v')), absl::OkStatus());
+  EXPECT_EQ(store->GetMany(std::vector<std::string>(4, "k"), In(absl::Seconds(20)))->size(), 4);
+  const auto values = store->GetMany(std::vector<std::string>(5, "k"), In(absl::Seconds(20)));
+  EXPECT_EQ(values.status().code(), absl::StatusCode::kResourceExhausted) << values.status();
+}
+
+// The status of a request with the token; nothing if the connection is closed, or waits.
+std::optional<absl::StatusCode> CodeOfRequest(const Endpoint& endpoint, const std::string& after_token) {
+  ByteWriter request;
+  request.Text("token");
+  request.Raw(after_token);
+  ByteWriter message;
+  message.U64(request.bytes().size());
+  message.Raw(request.bytes());
+  FileDescriptor socket = *Connect(endpoint, In(absl::Seconds(5)));
+  SendAll(socket, message.bytes(), In(absl::Seconds(5))).IgnoreError();
+  const auto head = ReceiveExactly(socket, 12, In(absl::Milliseconds(200)));
+  if (!head.ok()) return std::nullopt;
+  ByteReader in(*head, "answer");
+  const uint64_t bytes = in.U64();
+  const auto code = static_cast<absl::StatusCode>(in.U32());
+  // The answer is whole: its message, and its values.
+  const auto rest = ReceiveExactly(socket, static_cast<int64_t>(bytes) - 4, In(absl::Seconds(5)));
+  if (!rest.ok()) return absl::StatusCode::kInternal;
+  ByteReader answer(*rest, "answer");
+  const absl::string_view said = answer.Text();
+  for (uint64_t values = answer.Count(9); values > 0; --values) {
+    answer.Bool();
+    answer.Text();
+  }
+  if (!answer.Finish().ok() || (code != absl::StatusCode::kOk) == said.empty()) return absl::StatusCode::kInternal;
+  return code;
+}
+
+std::string RequestBytes(uint32_t operation, const std::vector<std::string>& keys, const std::string& value,
+                         int64_t milliseconds) {
+  ByteWriter out;
+  out.U32(operation);
+  out.U64(keys.size());
+  for (const std::string& key : keys) out.Text(key);
+  out.Text(value);
+  out.I64(milliseconds);
+  return out.Take();
+}
+
+TEST(TcpStoreTest, MalformedRequests_AreAnsweredWithErrors) {
+  auto server = *TcpStoreServer::Start({"127.0.0.1", 0}, "token");
+  const Endpoint endpoint = {"127.0.0.1", server->port()};
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(1, {"k"}, "v", 0)), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(2, {"k", "x"}, "", 0)), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(0, {"k"}, "v", 0)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(4, {"k"}, "v", 0)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(1, {}, "v", 0)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(1, {"a", "b"}, "v", 0)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(3, {""}, "", 0)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(2, {"x"}, "", -1)), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(2, {"x"}, "", std::numeric_limits<int64_t>::max())), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(2, {"k"}, "", 0) + "more"), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, ""), kInvalid);
+  EXPECT_EQ(CodeOfRequest(endpoint, RequestBytes(2, std::vector<std::string>(kMaxKeysAtOnce + 1, "k"), "", 0)),
+            kInvalid);
+  auto store = MakeTcpStore(endpoint, "token");
+  std::mt19937 random(2);
+  const std::string valid = RequestBytes(2, {"a", "bcd", "k"}, "value", 5);
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes = valid;
+    for (uint32_t change = 0; change <= random() % 3; ++change)
+      bytes[random() % bytes.size()] = static_cast<char>(random() % 2 == 0 ? random() : random() % 4);
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    const auto code = CodeOfRequest(endpoint, bytes);  // some wait for very long
+    EXPECT_TRUE(!code.has_value() || *code == kInvalid || *code == absl::StatusCode::kOk) << i;
+    ASSERT_EQ(store->Set("goes on", absl::StrCat(i)), absl::OkStatus()) << i;
+  }
+  EXPECT_EQ(*store->TryGet("goes on"), "999");
 }
 
 TEST(TcpStoreTest, ClientDisconnectsWhileWaiting) {

@@ -1,6 +1,7 @@
 #include "collectives/process_group.h"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -91,6 +92,40 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ProcessSequencesTest,
                            return absl::StrCat(info.param.ranks, "on", info.param.processes,
                                                info.param.in_turn ? "inTurn" : "", info.param.transport);
                          });
+
+// A store far away: each request takes its time.
+class SlowStore : public KeyValueStore {
+ public:
+  absl::Status Set(absl::string_view key, absl::string_view value) override { return Slow().Set(key, value); }
+  absl::StatusOr<std::string> Get(absl::string_view key, absl::Time deadline) override {
+    return Slow().Get(key, deadline);
+  }
+  absl::StatusOr<std::string> TryGet(absl::string_view key) override { return Slow().TryGet(key); }
+  absl::Status Delete(absl::string_view key) override { return Slow().Delete(key); }
+  absl::StatusOr<std::vector<std::optional<std::string>>> GetMany(absl::Span<const std::string> keys,
+                                                                  absl::Time deadline) override {
+    return Slow().GetMany(keys, deadline);
+  }
+  int64_t requests() const { return requests_; }
+
+ private:
+  KeyValueStore& Slow() {
+    ++requests_;
+    absl::SleepFor(absl::Milliseconds(20));
+    return *store_;
+  }
+  const std::shared_ptr<KeyValueStore> store_ = MakeInProcessStore();
+  std::atomic<int64_t> requests_{0};
+};
+
+TEST(ProcessGroupTest, RequestsOfTheStore_DoNotGrowWithTheNumberOfProcesses) {
+  for (const int64_t count : {2, 16}) {
+    const auto store = std::make_shared<SlowStore>();
+    const auto groups = MakeGroups(count, absl::Seconds(30), store);
+    EXPECT_EQ(groups.back()->device_counts().back(), count);
+    EXPECT_LE(store->requests(), 3 * count + 1) << count;
+  }
+}
 
 TEST_P(ProcessSequencesTest, ManyCollectives) {
   const auto groups = Groups();
