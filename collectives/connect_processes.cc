@@ -314,6 +314,37 @@ class Connecting {
 
 absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options) { return Connecting(options).Run(); }
 
+absl::StatusOr<std::vector<std::string>> ExchangeTexts(const ConnectOptions& options,
+                                                       absl::Span<const FileDescriptor> sockets,
+                                                       absl::string_view text) {
+  if (static_cast<int64_t>(text.size()) > kMaxExchangedBytes)
+    return InvalidArgument("expected at most ", kMaxExchangedBytes, " bytes for the other processes, got ",
+                           text.size());
+  ByteWriter message;
+  message.Text(text);
+  for (int64_t process : options.members) {
+    if (process != options.process_id)
+      HILO_RETURN_IF_ERROR(SendAll(sockets[process], message.bytes(), options.deadline));
+  }
+  std::vector<std::string> texts(options.process_count);
+  const auto receive = [&](int64_t process, int64_t bytes) -> absl::StatusOr<std::string> {
+    auto received = ReceiveExactly(sockets[process], bytes, options.deadline, options.give_up);
+    if (received.ok()) return received;
+    return AddContext(received.status(), absl::StrCat("; waiting for process ", process));
+  };
+  for (int64_t process : options.members) {
+    if (process == options.process_id) {
+      texts[process] = std::string(text);
+      continue;
+    }
+    HILO_ASSIGN_OR_RETURN(const std::string head, receive(process, 8));
+    const uint64_t bytes = ByteReader(head, "length").U64();
+    if (bytes > kMaxExchangedBytes) return InvalidArgument("process ", process, " sends ", bytes, " bytes");
+    HILO_ASSIGN_OR_RETURN(texts[process], receive(process, static_cast<int64_t>(bytes)));
+  }
+  return texts;
+}
+
 absl::StatusOr<bool> HasJoined(KeyValueStore& store, absl::string_view name, int64_t process) {
   const absl::Status found = store.TryGet(ProcessKey(name, process)).status();
   if (absl::IsNotFound(found)) return false;

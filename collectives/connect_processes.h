@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "collectives/sockets.h"
 #include "hilo/collectives.h"
 
@@ -46,6 +47,14 @@ struct ConnectedProcesses {
 // Returns when all members are connected. Errors: DeadlineExceeded, naming the processes
 // that are missing; FailedPrecondition if the name is already used; those of the store; Unavailable.
 absl::StatusOr<ConnectedProcesses> ConnectProcesses(const ConnectOptions& options);
+
+constexpr int64_t kMaxExchangedBytes = 1 << 14;
+// Sends a text of at most kMaxExchangedBytes to all other members, over the sockets that connect them (by process), and
+// returns those of all, by process. Errors: InvalidArgument for longer ones; DeadlineExceeded, naming the process;
+// Unavailable.
+absl::StatusOr<std::vector<std::string>> ExchangeTexts(const ConnectOptions& options,
+                                                       absl::Span<const FileDescriptor> sockets,
+                                                       absl::string_view text);
 
 // Whether the process, or one of its number before it, has begun to connect to the others. Errors: those of the store.
 absl::StatusOr<bool> HasJoined(KeyValueStore& store, absl::string_view name, int64_t process);

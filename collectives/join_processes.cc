@@ -83,6 +83,11 @@ absl::StatusOr<JoinedProcesses> JoinProcesses(const ProcessGroupOptions& options
   }
   if (ranks != nullptr && !connected.all_accepted)
     return FailedPrecondition("the transport is mpi, but other processes of the group do not share this MPI job");
+  if (ranks != nullptr && ranks->survives_failures()) {
+    HILO_ASSIGN_OR_RETURN(const std::string failed, ranks->FailedRanks());
+    HILO_ASSIGN_OR_RETURN(const std::vector<std::string> texts, ExchangeTexts(connect, sockets, failed));
+    HILO_RETURN_IF_ERROR(ranks->SetFailedRanks(texts));
+  }
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<TcpTransport> tcp, TcpTransport::Create(std::move(sockets)));
   if (ranks != nullptr) {
     HILO_ASSIGN_OR_RETURN(joined.transport, MpiTransport::Create(*ranks, std::move(tcp), connect.deadline, give_up));

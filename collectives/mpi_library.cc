@@ -4,12 +4,15 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <future>
+#include <iterator>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -46,6 +49,10 @@ int (*finalized)(int* flag) = nullptr;
 constexpr std::chrono::seconds kMostToFinalize(5);
 constexpr std::chrono::milliseconds kGiveUpInterval(50);
 constexpr int kTestsAfterCancel = 100;
+// MPI_FT of Open MPI 5.
+constexpr int kOpenMpiFaultTolerance = 12;
+// For MPI to notice that a process has failed whose connection has ended.
+constexpr absl::Duration kConfirmation = absl::Seconds(2), kConfirmationInterval = absl::Milliseconds(1);
 
 void FinalizeAtExit() {
   int flag = 0;
@@ -83,7 +90,9 @@ std::vector<std::string> Candidates() {
 
 struct MpiLibrary::Functions {
 #define MPI_FUNCTION(name, parameters) int(*name) parameters = nullptr;
+#define MPIX_FUNCTION MPI_FUNCTION
 #include "collectives/mpi_functions.def"
+#undef MPIX_FUNCTION
 #undef MPI_FUNCTION
 };
 
@@ -107,7 +116,10 @@ absl::Status MpiLibrary::Open() {
 #define MPI_FUNCTION(name, parameters)                                                         \
   functions->name = reinterpret_cast<decltype(functions->name)>(dlsym(library, "MPI_" #name)); \
   if (functions->name == nullptr) return Unavailable("the MPI library has no function MPI_" #name);
+#define MPIX_FUNCTION(name, parameters) \
+  functions->name = reinterpret_cast<decltype(functions->name)>(dlsym(library, "MPIX_" #name));
 #include "collectives/mpi_functions.def"
+#undef MPIX_FUNCTION
 #undef MPI_FUNCTION
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void*>(mpi_->Init_thread), &info) != 0) path_ = info.dli_fname;
@@ -117,6 +129,7 @@ absl::Status MpiLibrary::Open() {
     byte_ = reinterpret_cast<MpiHandle>(dlsym(library, "ompi_mpi_byte"));
     errors_return_ = reinterpret_cast<MpiHandle>(dlsym(library, "ompi_mpi_errors_return"));
     thread_multiple_ = 3;
+    is_open_mpi_ = true;
   } else if (absl::StrContains(path_.substr(path_.rfind('/') + 1), "mpi_abi")) {
     world_ = 0x101;
     byte_ = 0x247;
@@ -162,7 +175,29 @@ absl::Status MpiLibrary::Initialize() {
   if (size_ == 1)
     return Unavailable("this process is alone in its job of ", version_,
                        ": start the processes by the mpirun that belongs to ", path_);
+  HILO_RETURN_IF_ERROR(FindFaultTolerance());
+  base_ = world_;
+  base_ranks_.resize(size_);
+  std::iota(base_ranks_.begin(), base_ranks_.end(), 0);
   job_ = absl::StrCat(version_, " of ", size_);
+  return absl::OkStatus();
+}
+
+// Libraries may have the functions of ULFM without its being on, when mpirun ends all processes after one has died.
+// Only Open MPI says so: by an attribute of the communicator.
+absl::Status MpiLibrary::FindFaultTolerance() {
+#define MPI_FUNCTION(name, parameters)
+#define MPIX_FUNCTION(name, parameters) \
+  if (mpi_->name == nullptr) return absl::OkStatus();
+#include "collectives/mpi_functions.def"
+#undef MPIX_FUNCTION
+#undef MPI_FUNCTION
+  if (!is_open_mpi_) return absl::OkStatus();
+  int* is_on = nullptr;
+  int flag = 0;
+  HILO_RETURN_IF_ERROR(
+      StatusOf(mpi_->Comm_get_attr(world_, kOpenMpiFaultTolerance, &is_on, &flag), "MPI_Comm_get_attr"));
+  survives_failures_ = flag != 0 && is_on != nullptr && *is_on != 0;
   return absl::OkStatus();
 }
 
@@ -186,11 +221,59 @@ absl::Status MpiLibrary::StatusOf(int code, const char* function) const {
   return Unavailable(function, ": ", text);
 }
 
-absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(std::vector<int> ranks, absl::Time deadline,
+void MpiLibrary::Suspect(int rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  suspects_.insert(rank);
+}
+
+absl::StatusOr<std::vector<int>> MpiLibrary::FailedRanks() {
+  if (!survives_failures_) return std::vector<int>();
+  const absl::Time latest = absl::Now() + kConfirmation;
+  while (true) {
+    int flag = 0;
+    // MPI notices while it is called.
+    HILO_RETURN_IF_ERROR(StatusOf(mpi_->Iprobe(rank_, 0, world_, &flag, status_ignore_), "MPI_Iprobe"));
+    MpiHandle group = 0;
+    HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_get_failed(world_, &group), "MPIX_Comm_get_failed"));
+    absl::StatusOr<std::vector<int>> failed = RanksOf(group);
+    mpi_->Group_free(&group);
+    if (!failed.ok()) return failed;
+    std::sort(failed->begin(), failed->end());
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const int rank : *failed) suspects_.erase(rank);
+      if (suspects_.empty()) return failed;
+      if (absl::Now() >= latest) {
+        suspects_.clear();  // they live, as MPI sees it
+        return failed;
+      }
+    }
+    absl::SleepFor(kConfirmationInterval);
+  }
+}
+
+// The ranks in MPI_COMM_WORLD of the members of a group, in its order.
+absl::StatusOr<std::vector<int>> MpiLibrary::RanksOf(MpiHandle group) const {
+  int size = 0;
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Group_size(group, &size), "MPI_Group_size"));
+  std::vector<int> numbers(size), ranks(size);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (size == 0) return ranks;
+  MpiHandle world = 0;
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_group(world_, &world), "MPI_Comm_group"));
+  const absl::Status status = StatusOf(mpi_->Group_translate_ranks(group, size, numbers.data(), world, ranks.data()),
+                                       "MPI_Group_translate_ranks");
+  mpi_->Group_free(&world);
+  if (!status.ok()) return status;
+  return ranks;
+}
+
+absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(std::vector<int> ranks, std::vector<int> failed,
+                                                         absl::Time deadline,
                                                          const std::function<absl::Status()>& give_up) {
   // MPI has only a call that waits: if one of the others never comes, its thread is left behind.
   std::packaged_task<absl::StatusOr<MpiHandle>()> task(
-      [this, ranks = std::move(ranks)] { return CreateCommunicator(ranks); });
+      [this, ranks = std::move(ranks), failed = std::move(failed)] { return CreateCommunicator(ranks, failed); });
   std::future<absl::StatusOr<MpiHandle>> made = task.get_future();
   try {
     const SignalsBlocked signals_blocked;
@@ -209,16 +292,77 @@ absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(std::vector<int> ranks,
   return status;
 }
 
-absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(const std::vector<int>& ranks) {
-  MpiHandle world = 0, group = 0, communicator = 0;
-  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_group(world_, &world), "MPI_Comm_group"));
+// Without failures one of MPI_COMM_WORLD (MPI_Comm_create_group), to which the other processes of the job need not
+// contribute. MPI makes none of a communicator of which a process has failed: that is shrunk first, by all who are
+// left. Last, all members agree that all have the result; else they revoke it.
+absl::StatusOr<MpiHandle> MpiLibrary::CreateCommunicator(const std::vector<int>& ranks,
+                                                         const std::vector<int>& failed) {
+  MpiHandle base = 0;
+  std::vector<int> base_ranks, survivors;
+  const auto read_base = [&] {
+    std::lock_guard<std::mutex> lock(mutex_);
+    base = base_;
+    base_ranks = base_ranks_;
+  };
+  read_base();
+  std::set_difference(base_ranks.begin(), base_ranks.end(), failed.begin(), failed.end(),
+                      std::back_inserter(survivors));
+  if (survivors.size() != base_ranks.size()) {
+    std::vector<int> members = ranks;
+    std::sort(members.begin(), members.end());
+    if (members != survivors)
+      return Unavailable("processes of the MPI job have failed (ranks ", absl::StrJoin(failed, ", "),
+                         "): the first group after that must have all others of the job (ranks ",
+                         absl::StrJoin(survivors, ", "), "), not only ranks ", absl::StrJoin(members, ", "));
+    HILO_RETURN_IF_ERROR(Shrink(base));
+    read_base();
+  }
+  std::vector<int> numbers;  // in the base
+  for (const int rank : ranks) {
+    const auto found = std::find(base_ranks.begin(), base_ranks.end(), rank);
+    if (found == base_ranks.end()) return Unavailable("rank ", rank, " of the MPI job has failed");
+    numbers.push_back(static_cast<int>(found - base_ranks.begin()));
+  }
+  HILO_ASSIGN_OR_RETURN(MpiHandle communicator, CreateFrom(base, numbers));
+  if (!survives_failures_) return communicator;
+  int flag = 1;
+  const absl::Status agreed = StatusOf(mpi_->Comm_agree(communicator, &flag), "MPIX_Comm_agree");
+  if (agreed.ok()) return communicator;
+  mpi_->Comm_revoke(communicator);
+  mpi_->Comm_free(&communicator);
+  return AddContext(agreed, "; a process has failed while the group was made");
+}
+
+// All survivors call this, and get the same: MPIX_Comm_shrink agrees on those that have failed.
+absl::Status MpiLibrary::Shrink(MpiHandle before) {
+  // Ends what a process may be waiting for there. MPI_COMM_WORLD is the program's, too.
+  if (before != world_) mpi_->Comm_revoke(before);
+  MpiHandle shrunk = 0, group = 0;
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_shrink(before, &shrunk), "MPIX_Comm_shrink"));
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_set_errhandler(shrunk, errors_return_), "MPI_Comm_set_errhandler"));
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_group(shrunk, &group), "MPI_Comm_group"));
+  absl::StatusOr<std::vector<int>> ranks = RanksOf(group);
+  mpi_->Group_free(&group);
+  if (!ranks.ok()) return ranks.status();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    base_ = shrunk;
+    base_ranks_ = *std::move(ranks);
+  }
+  if (before != world_) mpi_->Comm_free(&before);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MpiHandle> MpiLibrary::CreateFrom(MpiHandle parent, const std::vector<int>& ranks) {
+  MpiHandle all = 0, group = 0, communicator = 0;
+  HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_group(parent, &all), "MPI_Comm_group"));
   absl::Status status =
-      StatusOf(mpi_->Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group), "MPI_Group_incl");
+      StatusOf(mpi_->Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group), "MPI_Group_incl");
   if (status.ok()) {
-    status = StatusOf(mpi_->Comm_create_group(world_, group, kGroupTag, &communicator), "MPI_Comm_create_group");
+    status = StatusOf(mpi_->Comm_create_group(parent, group, kGroupTag, &communicator), "MPI_Comm_create_group");
     mpi_->Group_free(&group);
   }
-  mpi_->Group_free(&world);
+  mpi_->Group_free(&all);
   if (!status.ok()) return status;
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Comm_set_errhandler(communicator, errors_return_), "MPI_Comm_set_errhandler"));
   return communicator;

@@ -19,6 +19,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/cpu_count.h"
@@ -76,12 +77,35 @@ absl::Status MpiRanks::Accept(int64_t process, absl::string_view offer) {
   return absl::OkStatus();
 }
 
+bool MpiRanks::survives_failures() const { return mpi_->survives_failures(); }
+
+absl::StatusOr<std::string> MpiRanks::FailedRanks() const {
+  HILO_ASSIGN_OR_RETURN(const std::vector<int> failed, mpi_->FailedRanks());
+  return absl::StrJoin(failed, ",");
+}
+
+absl::Status MpiRanks::SetFailedRanks(absl::Span<const std::string> texts) {
+  for (const std::string& text : texts) {
+    for (const absl::string_view number : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+      int rank = -1;
+      if (!absl::SimpleAtoi(number, &rank) || rank < 0 || rank >= mpi_->size())
+        return InvalidArgument("expected ranks of MPI below ", mpi_->size(), ", got '", text, "'");
+      failed_.insert(rank);
+    }
+  }
+  return absl::OkStatus();
+}
+
 class MpiTransport::Peer {
  public:
-  Peer(MpiLibrary* mpi, MpiHandle communicator, int rank) : mpi_(mpi), communicator_(communicator), rank_(rank) {}
+  // `rank` in the communicator, `world_rank` in MPI_COMM_WORLD.
+  Peer(MpiLibrary* mpi, MpiHandle communicator, int rank, int world_rank)
+      : mpi_(mpi), communicator_(communicator), rank_(rank), world_rank_(world_rank) {}
   // MPI may go on using the memory of what is not complete: it is given up.
   ~Peer() {
-    for (Unsent& one : unsent_) new auto(std::move(one.bytes));
+    for (Unsent& one : unsent_) {
+      if (!IsDone(&one.request)) new auto(std::move(one.bytes));
+    }
   }
 
   // Starts to send `first`, and then `rest` unless it is empty.
@@ -97,12 +121,20 @@ class MpiTransport::Peer {
     }
     return absl::OkStatus();
   }
+  int world_rank() const { return world_rank_; }
   // Frees what has been sent. Returns whether there is more.
   absl::StatusOr<bool> TestSends() {
     std::lock_guard<std::mutex> lock(send_mutex);
     while (!unsent_.empty()) {
-      HILO_ASSIGN_OR_RETURN(const bool done, mpi_->Test(&unsent_.front().request));
-      if (!done) return true;
+      const absl::StatusOr<bool> done = mpi_->Test(&unsent_.front().request);
+      if (!done.ok()) {
+        Unsent failed = std::move(unsent_.front());
+        unsent_bytes_ -= failed.bytes->bytes();
+        unsent_.pop_front();
+        if (!mpi_->survives_failures()) new auto(std::move(failed.bytes));
+        return done.status();
+      }
+      if (!*done) return true;
       unsent_bytes_ -= unsent_.front().bytes->bytes();
       unsent_.pop_front();
     }
@@ -131,7 +163,7 @@ class MpiTransport::Peer {
     while (true) {
       const absl::StatusOr<bool> done = mpi_->Test(&request_);
       if (!done.ok()) {
-        state_ = RequestState::kUnknown;
+        state_ = mpi_->survives_failures() ? RequestState::kNone : RequestState::kUnknown;
         return done.status();
       }
       if (!*done) return false;
@@ -195,6 +227,13 @@ class MpiTransport::Peer {
   // Of the receive: kUnknown after MPI has returned an error for it.
   enum class RequestState { kNone, kOutstanding, kUnknown };
 
+  // Whether MPI uses the memory of the send no more, as far as is known.
+  bool IsDone(MpiHandle* request) const {
+    if (!mpi_->survives_failures()) return false;
+    const absl::StatusOr<bool> done = mpi_->Test(request);
+    return !done.ok() || *done;
+  }
+
   absl::Status StartReceiving(int tag, void* data, int64_t bytes) {
     HILO_ASSIGN_OR_RETURN(request_, mpi_->Receive(communicator_, rank_, tag, data, static_cast<int>(bytes)));
     state_ = RequestState::kOutstanding;
@@ -211,7 +250,7 @@ class MpiTransport::Peer {
 
   MpiLibrary* const mpi_;
   const MpiHandle communicator_;
-  const int rank_;
+  const int rank_, world_rank_;
 
   // With receive_mutex.
   MpiHandle request_ = 0;
@@ -237,12 +276,14 @@ absl::StatusOr<std::unique_ptr<MpiTransport>> MpiTransport::Create(const MpiRank
   auto transport = std::unique_ptr<MpiTransport>(new MpiTransport(ranks.mpi_));
   std::vector<int> members;  // in the order of the processes
   for (const auto& [process, rank] : ranks.ranks_) members.push_back(rank);
-  HILO_ASSIGN_OR_RETURN(transport->communicator_, ranks.mpi_->CreateCommunicator(members, deadline, give_up));
+  HILO_ASSIGN_OR_RETURN(
+      transport->communicator_,
+      ranks.mpi_->CreateCommunicator(members, {ranks.failed_.begin(), ranks.failed_.end()}, deadline, give_up));
   int next = 0;
   for (const auto& [process, rank] : ranks.ranks_) {
     const int own = next++;
     if (process != ranks.process_)
-      transport->peers_[process] = std::make_unique<Peer>(ranks.mpi_, transport->communicator_, own);
+      transport->peers_[process] = std::make_unique<Peer>(ranks.mpi_, transport->communicator_, own, rank);
   }
   transport->yields_ = static_cast<int>(members.size()) > UsableCpuCount();
   transport->tcp_ = tcp.get();
@@ -287,7 +328,8 @@ MpiTransport::~MpiTransport() {
     is_quiet = peer->StopReceiving() && is_quiet;
   }
   // To free a communicator may wait for processes that are dead or stuck.
-  if (is_quiet && !has_death_ && communicator_ != 0) mpi_->FreeCommunicator(communicator_);
+  const bool may_free = is_quiet && (!has_death_ || mpi_->survives_failures());
+  if (may_free && communicator_ != 0) mpi_->FreeCommunicator(communicator_);
 }
 
 std::string MpiTransport::name() const { return absl::StrCat("MPI (", mpi_->version(), ")"); }
@@ -449,7 +491,8 @@ void MpiTransport::OnGone(int64_t process, const absl::Status& why, bool has_lef
   Peer& peer = *peers_.at(process);
   if (!has_left) {
     has_death_ = true;
-    mpi_->LeaveWithoutFinalizing();
+    mpi_->Suspect(peer.world_rank());
+    if (!mpi_->survives_failures()) mpi_->LeaveWithoutFinalizing();
   }
   // What it has sent before it left is on its way, at most.
   const absl::Time latest = absl::Now() + kLastWords;

@@ -9,11 +9,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "collectives/mpi_library.h"
 #include "collectives/tcp_transport.h"
 #include "collectives/transport.h"
@@ -28,6 +30,11 @@ class MpiRanks {
   const std::string& offer() const { return offer_; }
   // Errors: InvalidArgument if the process is none of the same MPI job.
   absl::Status Accept(int64_t process, absl::string_view offer);
+  // MpiLibrary::survives_failures, and FailedRanks as text, for the other processes.
+  bool survives_failures() const;
+  absl::StatusOr<std::string> FailedRanks() const;
+  // The union of what all have got from FailedRanks. Errors: InvalidArgument.
+  absl::Status SetFailedRanks(absl::Span<const std::string> texts);
 
  private:
   friend class MpiTransport;
@@ -37,6 +44,7 @@ class MpiRanks {
   int64_t process_ = 0;
   std::string offer_;
   std::map<int64_t, int> ranks_;  // by process
+  std::set<int> failed_;
 };
 
 class MpiTransport : public Transport, private FrameListener {

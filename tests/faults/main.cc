@@ -6,8 +6,9 @@
 // or fails. The others must all hear of it, in time, with an error that names the op, its number and ranks; they live,
 // and go on as a group without it. A victim that is only slow must change nothing. Whatever a collective delivers is
 // checked. Nothing may be left behind. Of all cases of --rounds, --cases takes some at random. Through MPI, of the
-// implementations whose mpirun is installed, each round does one of the faults for each collective: it takes seconds to
-// start.
+// implementations whose mpirun is installed, or named by HILO_TEST_MPIRUN_OPENMPI, _ULFM or _MPICH, each round does one
+// of the faults for each collective: it takes seconds to start. mpi-ulfm is Open MPI 5 with `--with-ft ulfm`, where no
+// survivor may be ended.
 #include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -37,6 +38,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -57,7 +59,7 @@ constexpr absl::Duration kGraceOfFour = absl::Seconds(2);
 // Calls after a rank was slow.
 constexpr int64_t kCallsAfterwards = 20;
 // What carries data between the processes; mixed: the last of them is as if on another host.
-constexpr const char* kTransports[] = {"shm", "tcp", "mixed", "mpi-openmpi", "mpi-mpich"};
+constexpr const char* kTransports[] = {"shm", "tcp", "mixed", "mpi-openmpi", "mpi-ulfm", "mpi-mpich"};
 constexpr absl::string_view kMpi = "mpi-";
 constexpr const char* kFaults[] = {"killed", "stopped", "cut", "slow", "wrong", "fails"};
 
@@ -106,7 +108,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 // or stuck; or that fails.
 absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
   if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
-  const bool victim_lives = one.fault != "killed" && one.fault != "stopped";
+  const bool victim_lives = one.fault != "killed" && !one.is_silent();
   const absl::Time deadline = absl::Now() + absl::Seconds(20);
   if (victim_lives) return Barrier(store, "end", rank, one.ranks, deadline);
   return rank == one.victim ? absl::OkStatus()
@@ -307,8 +309,8 @@ std::string Complaint(const Case& one, const Child& child) {
   // has left that cannot finalize MPI, MPICH's mpirun ends the others.
   const bool is_late =
       one.transport == "mpi-mpich" && one.fault == "stopped" && absl::StrContains(child.text, "\nDEADLINE_EXCEEDED: ");
-  const bool may_be_ended =
-      is_late || (absl::StartsWith(one.transport, kMpi) && absl::StrContains(child.text, "leaves\n"));
+  const bool may_be_ended = is_late || (absl::StartsWith(one.transport, kMpi) && one.transport != "mpi-ulfm" &&
+                                        absl::StrContains(child.text, "leaves\n"));
   if (!child.ending.empty() && !may_be_ended) return child.ending;
   if (child.ending.empty() && child.status != 0 && !is_late) return absl::StrCat("it ended with ", child.status);
   const std::string first = child.text.substr(0, child.text.find('\n'));
@@ -333,8 +335,11 @@ std::string Complaint(const Case& one, const Child& child) {
   return "";
 }
 
-// Of an MPI, as Debian names it; empty: it is not installed.
+// Of an MPI: what HILO_TEST_MPIRUN_OPENMPI and the like name, else as Debian calls it; empty: it is not installed.
 std::string MpirunOf(absl::string_view transport) {
+  const std::string variable =
+      absl::StrCat("HILO_TEST_MPIRUN_", absl::AsciiStrToUpper(absl::StripPrefix(transport, kMpi)));
+  if (const char* given = std::getenv(variable.c_str()); given != nullptr) return given;
   for (const char* folder : {"/usr/bin/", "/usr/local/bin/"}) {
     const std::string path = absl::StrCat(folder, "mpirun.", absl::StripPrefix(transport, kMpi));
     if (access(path.c_str(), X_OK) == 0) return path;
@@ -349,14 +354,23 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
+// The library beside an mpirun that is installed in a folder of its own, as by PyPI's packages; empty: there is none.
+std::string LibraryOf(const std::string& mpirun) {
+  for (const char* name : {"libmpi.so.40", "libmpi.so.12"}) {
+    const std::filesystem::path path = std::filesystem::path(mpirun).parent_path().parent_path() / "lib" / name;
+    if (access(path.c_str(), R_OK) == 0) return path;
+  }
+  return "";
+}
+
 // MPICH's mpirun ends the other processes when one dies, whatever it is told.
 bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
   return transport != "mpi-mpich" || fault != "killed";
 }
 
-// Where there are cables to cut; "mixed" has those of the last process.
+// Where there are cables to cut; "mixed" has those of the last process, and Open MPI is told to use TCP.
 bool HasCables(absl::string_view transport) {
-  if (transport != "tcp" && transport != "mixed") return false;
+  if (transport == "shm" || transport == "mpi-mpich") return false;
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const bool may_cut =
       Cut(probe, {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}});
@@ -387,12 +401,22 @@ void ReadEnding(const std::string& path, Child* child) {
 bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, const std::string& folder,
                  std::vector<Child>* children, std::string* said) {
   std::vector<std::string> all = {"-n", absl::StrCat(one.ranks)};
-  if (one.transport == "mpi-openmpi") {
-    all.insert(all.begin(), {"--allow-run-as-root", "--oversubscribe", "--enable-recovery"});
+  const std::string mpirun_path = MpirunOf(one.transport), library = LibraryOf(mpirun_path);
+  if (one.transport == "mpi-mpich") {
+    if (!library.empty()) all.insert(all.begin(), {"-genv", "HILO_MPI_LIBRARY", library});
+  } else {
+    all.insert(all.begin(), {"--allow-run-as-root", "--oversubscribe"});
+    if (one.transport == "mpi-ulfm") {
+      all.insert(all.begin(), {"--with-ft", "ulfm"});
+    } else {
+      all.insert(all.begin(), "--enable-recovery");
+    }
+    if (one.fault == "cut") all.insert(all.begin(), {"--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"});
+    if (!library.empty()) all.insert(all.begin(), {"-x", absl::StrCat("HILO_MPI_LIBRARY=", library)});
   }
   all.push_back(std::filesystem::read_symlink("/proc/self/exe"));
   all.insert(all.end(), arguments.begin(), arguments.end());
-  Child mpirun = Spawn(MpirunOf(one.transport), all);
+  Child mpirun = Spawn(mpirun_path, all);
   std::atomic<bool> stop{false};
   std::thread reader([&] {  // so that it does not wait for a reader
     char bytes[4096];
@@ -549,8 +573,9 @@ int Main(int argc, char** argv) {
   std::vector<Case> cases;
   for (const char* transport : kTransports) {
     if (absl::StartsWith(transport, kMpi) && MpirunOf(transport).empty())
-      std::printf("%s: skipped, as there is no mpirun.%s\n", transport,
-                  std::string(absl::StripPrefix(transport, kMpi)).c_str());
+      std::printf("%s: skipped, as there is no mpirun.%s, and HILO_TEST_MPIRUN_%s is not set\n", transport,
+                  std::string(absl::StripPrefix(transport, kMpi)).c_str(),
+                  absl::AsciiStrToUpper(absl::StripPrefix(transport, kMpi)).c_str());
   }
   for (int round = 0; round < rounds; ++round) {
     for (const char* transport : kTransports) {
