@@ -13,6 +13,7 @@ constexpr size_t kMostOfAKind = 4;
 constexpr int64_t kSharedMargin = 65536;
 constexpr int64_t kSector = 32, kBankBytes = 4;
 constexpr int kBanks = 32;
+constexpr uint16_t kGroupWarps = 4;
 
 const char* Verb(AccessKind kind) { return kind == AccessKind::kLoad ? "reads" : "writes"; }
 
@@ -113,6 +114,7 @@ void AccessChecker::BeginBlock(uint32_t block, uint8_t* shared, int64_t shared_b
   shared_ = shared;
   shared_bytes_ = shared_bytes;
   shadow_.assign(shared_bytes, {});
+  fences_.clear();
   if (shared_bytes > 0) std::memset(shared, 0xff, shared_bytes);
   counter_ = counter;
 }
@@ -158,13 +160,60 @@ bool AccessChecker::StartCopy(const ThreadContext& thread, const AsyncCopy& copy
   }
   if (copy.from_global > 0 && !IsInBounds(thread, global, copy.from_global, AccessKind::kLoad, copy.site)) return false;
   if (!IsInBounds(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site + 1)) return false;
-  for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = thread.linear + 1;
+  for (int64_t i = 0; i < copy.bytes; ++i) {
+    SharedShadow& at = shadow_[copy.shared - shared_ + i];
+    if (at.group_warps != 0) {
+      ReportMultiplied(thread, copy.shared - shared_ + i, copy.site + 1);
+      return false;
+    }
+    at.copying_thread = thread.linear + 1;
+  }
   return true;
 }
 
 void AccessChecker::LandCopy(const ThreadContext& thread, const AsyncCopy& copy) {
   for (int64_t i = 0; i < copy.bytes; ++i) shadow_[copy.shared - shared_ + i].copying_thread = 0;
   CheckShared(thread, copy.shared, copy.bytes, AccessKind::kStore, copy.site + 1);
+}
+
+AccessChecker::ProxyFences& AccessChecker::FencesOf(uint32_t thread) {
+  if (fences_.size() <= thread) fences_.resize(thread + 1);
+  return fences_[thread];
+}
+
+void AccessChecker::ProxyFence(const ThreadContext& thread) {
+  ProxyFences& fences = FencesOf(thread.linear);
+  ++fences.count;
+  fences.epoch = epoch_;
+}
+
+bool AccessChecker::BeginGroupRead(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site) {
+  if (!CheckShared(thread, address, bytes, AccessKind::kLoad, site)) return false;
+  const int64_t offset = address - shared_;
+  bool found = false;
+  for (int64_t i = offset; i < offset + bytes; ++i) {
+    SharedShadow& at = shadow_[i];
+    at.group_warps += kGroupWarps;
+    if (found || at.write_thread == 0) continue;
+    // The writer's fence is before the barrier after which others read.
+    const ProxyFences& fences = FencesOf(at.write_thread - 1);
+    if (fences.count > at.write_fences + 1 || (fences.count == at.write_fences + 1 && fences.epoch != epoch_)) continue;
+    found = true;
+    reports_.Add("proxy-fence",
+                 absl::StrCat(Who(thread), " multiplies shared byte ", i, ", which thread ", at.write_thread - 1,
+                              " wrote without fence.proxy.async between the write and the barrier (site ", site, ")"));
+  }
+  return true;
+}
+
+void AccessChecker::ReportMultiplied(const ThreadContext& thread, int64_t byte, uint32_t site) {
+  reports_.Add("multiply-pending",
+               absl::StrCat(Who(thread), " writes shared byte ", byte,
+                            ", which a multiplication reads that its warp group has not waited for (site ", site, ")"));
+}
+
+void AccessChecker::EndGroupRead(const uint8_t* address, int64_t bytes) {
+  for (int64_t i = address - shared_, end = i + bytes; i < end; ++i) --shadow_[i].group_warps;
 }
 
 int64_t AccessChecker::Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind,
@@ -200,7 +249,7 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
     return false;
   }
   const uint32_t self = thread.linear + 1;
-  bool raced = false, unwritten = false, copying = false;
+  bool raced = false, unwritten = false, copying = false, multiplied = false;
   for (int64_t i = offset; i < offset + bytes; ++i) {
     SharedShadow& at = shadow_[i];
     if (at.copying_thread != 0 && !copying) {
@@ -208,6 +257,10 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
       reports_.Add("copy-pending",
                    absl::StrCat(Who(thread), " ", Verb(kind), " shared byte ", i, ", into which thread ",
                                 at.copying_thread - 1, " copies and has not waited for it (site ", site, ")"));
+    }
+    if (kind != AccessKind::kLoad && at.group_warps != 0 && !multiplied) {
+      multiplied = true;
+      ReportMultiplied(thread, i, site);
     }
     const bool both_atomic = kind == AccessKind::kAtomic && at.atomic_write;
     const bool after_write = Ordered(thread, at.write_thread, at.write_epoch, at.write_warp_epoch) || both_atomic;
@@ -243,6 +296,7 @@ bool AccessChecker::CheckShared(const ThreadContext& thread, uint8_t* address, i
       at.write_warp_epoch = thread.warp_epoch;
       at.atomic_write = kind == AccessKind::kAtomic;
       at.written = true;
+      at.write_fences = FencesOf(thread.linear).count;
     }
   }
   return true;

@@ -72,6 +72,12 @@ class AccessChecker {
   bool StartCopy(const ThreadContext& thread, const AsyncCopy& copy);
   void LandCopy(const ThreadContext& thread, const AsyncCopy& copy);
   int64_t Range(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
+  // Called when a multiplication of the thread's warp group begins to read shared memory; returns whether it may. The
+  // bytes must not be written until each of its warps has called EndGroupRead for them.
+  bool BeginGroupRead(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site);
+  void EndGroupRead(const uint8_t* address, int64_t bytes);
+  // The thread's accesses to shared memory so far are before those by asynchronous multiplications that follow.
+  void ProxyFence(const ThreadContext& thread);
 
  private:
   struct SharedShadow {
@@ -80,8 +86,17 @@ class AccessChecker {
     uint32_t copying_thread;  // of an asynchronous copy that has not landed, from 1; 0 for none
     bool read_by_warp;        // by other threads of its warp too
     bool atomic_write, written;
+    uint32_t write_fences;  // of the writing thread, when it wrote
+    uint16_t group_warps;   // that have not ended reading it for a multiplication
   };
 
+  // The proxy fences of a thread, and the epoch of the last one.
+  struct ProxyFences {
+    uint32_t count = 0, epoch = 0;
+  };
+
+  ProxyFences& FencesOf(uint32_t thread);
+  void ReportMultiplied(const ThreadContext& thread, int64_t byte, uint32_t site);
   bool IsAligned(const ThreadContext& thread, const uint8_t* address, int64_t bytes, uint32_t alignment, uint32_t site);
   bool IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);
   bool IsShared(const uint8_t* address) const;
@@ -104,6 +119,7 @@ class AccessChecker {
   uint8_t* shared_ = nullptr;
   int64_t shared_bytes_ = 0;
   std::vector<SharedShadow> shadow_;
+  std::vector<ProxyFences> fences_;  // by thread
   AccessCounter* counter_ = nullptr;
   alignas(256) uint8_t harmless_[512] = {};
 };

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kStackBytes = 32 << 10;
 constexpr int64_t kStackAlignment = 4096;
-constexpr int64_t kSharedSlack = 256;   // for alignment
+constexpr int64_t kSharedSlack = 1024;  // for alignment
 constexpr int64_t kResidentBlocks = 4;  // of a kernel whose blocks wait for each other
 
 thread_local BlockRun* starting = nullptr;
@@ -137,6 +137,8 @@ BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessC
   }
   threads_.resize(launch.kernel->has_barriers ? thread_count_ : 1);
   copies_.resize(threads_.size());
+  groups_.resize(threads_.size());
+  group_reads_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
   order_.resize(thread_count_);
   std::iota(order_.begin(), order_.end(), 0u);
   if (launch.seed == 1) std::reverse(order_.begin(), order_.end());
@@ -154,6 +156,7 @@ BlockRun::BlockRun(const EmulatedLaunch& launch, AccessChecker* checker, AccessC
     thread.shared = shared_;
     thread.run = this;
     thread.copies = &copies_[i];
+    thread.groups = &groups_[i];
     SetThread(static_cast<int64_t>(i), &thread);
   }
 }
@@ -198,6 +201,10 @@ void BlockRun::Entry() {
                        absl::StrCat(Who(*thread), " ends without having waited for its asynchronous copies"));
     thread->copies->Clear();
   }
+  if (thread->groups->is_pending()) {
+    run->reports_->Add("multiply-unfinished",
+                       absl::StrCat(Who(*thread), " ends without having waited for its warp group's multiplications"));
+  }
   thread->state = ThreadState::kDone;
   run->Yield(thread);
 }
@@ -214,6 +221,8 @@ bool BlockRun::StartThreads() {
     thread.state = ThreadState::kReady;
     thread.warp_epoch = 0;
     copies_[i].Clear();  // of a block that a deadlock ended
+    groups_[i] = {};
+    group_reads_[i / kWarpSize].clear();
     // Stack tops that are a power of two apart would map to the same cache sets.
     char* const bottom = stacks + i * bytes;
     thread.stack_pointer = MakeStack(bottom, bottom + bytes - 64 - i * 320 % 8192, &Entry);
@@ -254,7 +263,9 @@ bool BlockRun::RunReady() {
   bool ran = false;
   for (uint32_t linear : order_) {
     ThreadContext& thread = threads_[linear];
-    if (thread.state == ThreadState::kInWarpOperation) ReleaseWarp(thread);
+    if (thread.state == ThreadState::kInWarpOperation) {
+      thread.operation == WarpOperation::kMultiplyByGroup ? ReleaseGroup(thread) : ReleaseWarp(thread);
+    }
     const bool polled = thread.state == ThreadState::kPolling;
     if (thread.state != ThreadState::kReady && !polled) continue;
     thread.state = ThreadState::kReady;
@@ -336,7 +347,8 @@ uint32_t BlockRun::WarpResult(const ThreadContext* warp, int lane, uint32_t memb
     case WarpOperation::kMultiplyF16:
     case WarpOperation::kMultiplyS8:
     case WarpOperation::kMultiplyU8:
-    case WarpOperation::kMultiplyTf32: return 0;
+    case WarpOperation::kMultiplyTf32:
+    case WarpOperation::kMultiplyByGroup: return 0;
     case WarpOperation::kBallot: return ballot();
     case WarpOperation::kAll: return ballot() == members;
     case WarpOperation::kAny: return ballot() != 0;

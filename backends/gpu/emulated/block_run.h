@@ -14,6 +14,7 @@
 #include "backends/gpu/emulated/access_report.h"
 #include "backends/gpu/emulated/async_copies.h"
 #include "backends/gpu/emulated/kernel_transform.h"
+#include "backends/gpu/emulated/multiply_groups.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "hilo/host.h"
 
@@ -57,6 +58,8 @@ class BlockRun {
   LaunchReports* reports() const { return reports_; }
   // Called by the running thread: suspends it until it may continue.
   void Yield(ThreadContext* thread);
+  // Called when a thread has waited for its multiplications.
+  void EndGroupReads(const ThreadContext& thread);
 
  private:
   static void Entry();
@@ -67,6 +70,8 @@ class BlockRun {
   bool RunReady();
   void ReleaseWarp(ThreadContext& waiting);
   void RunMatrix(ThreadContext* warp, int lanes);
+  void ReleaseGroup(ThreadContext& waiting);
+  void MultiplyGroup(ThreadContext* group);
   uint32_t WarpResult(const ThreadContext* warp, int lane, uint32_t members);
   bool ReleaseBarrier();
 
@@ -81,7 +86,15 @@ class BlockRun {
   std::vector<uint8_t> shared_storage_;
   uint8_t* shared_ = nullptr;
   std::vector<ThreadContext> threads_;
-  std::vector<AsyncCopies> copies_;  // by thread
+  std::vector<AsyncCopies> copies_;     // by thread
+  std::vector<MultiplyGroups> groups_;  // by thread
+  // Of multiplications that a warp has not waited for, by warp.
+  struct GroupRead {
+    int64_t group;  // of the warp's first thread
+    uint8_t* address;
+    int64_t bytes;
+  };
+  std::vector<std::vector<GroupRead>> group_reads_;
   std::vector<uint32_t> order_;
   std::minstd_rand random_;
   void* scheduler_ = nullptr;

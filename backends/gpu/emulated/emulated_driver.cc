@@ -124,6 +124,7 @@ class Device : public EmulatedDriver, public EmulatedExecutor {
     HILO_ASSIGN_OR_RETURN(const std::vector<EmulatedKernelInfo> infos,
                           TransformKernels(&module, options_.check_accesses));
     std::vector<codegen::HostSymbol> symbols = ThreadSymbols();
+    for (codegen::HostSymbol& symbol : GroupSymbols()) symbols.push_back(std::move(symbol));
     for (codegen::HostSymbol& symbol : DeviceMathSymbols()) symbols.push_back(std::move(symbol));
     auto state = std::make_shared<ModuleState>();
     std::vector<codegen::HostModule> modules;

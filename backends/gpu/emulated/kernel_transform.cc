@@ -11,6 +11,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "backends/gpu/emulated/device_math.h"
+#include "backends/gpu/emulated/group_assembly.h"
+#include "backends/gpu/emulated/group_multiply.h"
 #include "backends/llvm/elements/small_float_emit.h"
 #include "backends/llvm/jit/host_features.h"
 #include "backends/llvm/llvm_compat.h"
@@ -148,9 +150,17 @@ class Transform {
       shared_bytes_ += module_.getDataLayout().getTypeAllocSize(global->getValueType());
     }
     if (!has_dynamic) return;
-    shared_bytes_ = AlignTo(shared_bytes_, kSharedAlignment);
+    const auto is_dynamic = [&](const llvm::GlobalVariable* global) {
+      return global->isDeclaration() && is_used(global);
+    };
+    int64_t alignment = kSharedAlignment;
     for (const llvm::GlobalVariable* global : shared_) {
-      if (global->isDeclaration() && is_used(global)) placed_.push_back({global, shared_bytes_});
+      if (is_dynamic(global))
+        alignment = std::max(alignment, static_cast<int64_t>(global->getAlign().valueOrOne().value()));
+    }
+    shared_bytes_ = AlignTo(shared_bytes_, alignment);
+    for (const llvm::GlobalVariable* global : shared_) {
+      if (is_dynamic(global)) placed_.push_back({global, shared_bytes_});
     }
   }
 
@@ -185,6 +195,7 @@ class Transform {
   // ---- functions ----------------------------------------------------------------------------------------------
 
   absl::StatusOr<EmulatedKernelInfo> Kernel(llvm::Function* kernel) {
+    HILO_RETURN_IF_ERROR(CheckPendingSums(*kernel));
     LayOutSharedMemory(*kernel);
     EmulatedKernelInfo info{.name = kernel->getName().str(),
                             .parameter_count = static_cast<int64_t>(kernel->arg_size()),
@@ -192,7 +203,7 @@ class Transform {
     const llvm::Attribute most = kernel->getFnAttribute("nvvm.maxntid");
     if (most.isValid()) info.max_threads = std::atoi(most.getValueAsString().str().c_str());
     info_ = &info;
-    words_ = nullptr;
+    words_ = group_words_ = nullptr;
 
     auto* function =
         llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false),
@@ -224,7 +235,7 @@ class Transform {
       }
       UseSharedAddresses(instruction);
       b_.SetInsertPoint(instruction);
-      if (ReplaceConversion(instruction)) continue;
+      if (ReplaceConversion(instruction) || ReplaceSharedAddress(instruction)) continue;
       HILO_ASSIGN_OR_RETURN(const bool replaced, ReplaceCall(instruction));
       if (!replaced && checked_) Check(instruction);
     }
@@ -261,6 +272,17 @@ class Transform {
                     : narrows ? codegen::EmitFloatToBfloat(b_, operand)
                                        : codegen::EmitBfloatToFloat(b_, operand);
     instruction->replaceAllUsesWith(result);
+    instruction->eraseFromParent();
+    return true;
+  }
+
+  // A shared address as a number is an offset in the block's memory.
+  bool ReplaceSharedAddress(llvm::Instruction* instruction) {
+    auto* cast = llvm::dyn_cast<llvm::PtrToIntInst>(instruction);
+    if (cast == nullptr || cast->getPointerAddressSpace() != kSharedSpace) return false;
+    Value* address = b_.CreatePtrToInt(Generic(cast->getPointerOperand()), b_.getInt64Ty());
+    Value* offset = b_.CreateSub(address, b_.CreatePtrToInt(shared_base_, b_.getInt64Ty()));
+    instruction->replaceAllUsesWith(b_.CreateZExtOrTrunc(offset, instruction->getType()));
     instruction->eraseFromParent();
     return true;
   }
@@ -350,17 +372,22 @@ class Transform {
                 {thread_, b_.getInt32(static_cast<uint32_t>(operation)), mask, value, operand, clamp, NextSite()});
   }
 
+  // Returns memory of the thread for the registers of operations on matrices, `*memory` once it is made.
+  Value* WordsOf(llvm::CallInst* call, Value** memory, int count) {
+    if (*memory != nullptr) return *memory;
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    llvm::BasicBlock& entry = call->getFunction()->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.begin());
+    *memory = b_.CreateAlloca(b_.getInt32Ty(), b_.getInt32(static_cast<uint32_t>(count)));
+    info_->stack_bytes += 4 * count;
+    return *memory;
+  }
+
   // Registers go to memory of the thread, and results come from there.
   absl::StatusOr<Value*> Matrix(llvm::CallInst* call, absl::string_view name, WarpOperation operation) {
     HILO_RETURN_IF_ERROR(NeedsThread(name));
-    if (words_ == nullptr) {
-      const llvm::IRBuilder<>::InsertPointGuard guard(b_);
-      llvm::BasicBlock& entry = call->getFunction()->getEntryBlock();
-      b_.SetInsertPoint(&entry, entry.begin());
-      words_ = b_.CreateAlloca(b_.getInt32Ty(), b_.getInt32(kMatrixWords));
-      info_->stack_bytes += 4 * kMatrixWords;
-    }
-    const auto word = [&](unsigned i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words_, i); };
+    Value* words = WordsOf(call, &words_, kMatrixWords);
+    const auto word = [&](unsigned i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, i); };
     for (unsigned i = 0; i < call->arg_size(); ++i) {
       Value* argument = call->getArgOperand(i);
       if (argument->getType()->isPointerTy()) {
@@ -375,7 +402,7 @@ class Transform {
         b_.CreateStore(argument, word(i));
       }
     }
-    Call(kMatrixFunction, b_.getVoidTy(), {thread_, b_.getInt32(static_cast<uint32_t>(operation)), words_, NextSite()});
+    Call(kMatrixFunction, b_.getVoidTy(), {thread_, b_.getInt32(static_cast<uint32_t>(operation)), words, NextSite()});
     auto* types = llvm::cast<llvm::StructType>(call->getType());
     Value* results = llvm::PoisonValue::get(types);
     for (unsigned i = 0; i < types->getNumElements(); ++i)
@@ -437,6 +464,7 @@ class Transform {
       const llvm::SmallVector<Value*, 3> arguments(call->args());
       return b_.CreateCall(module_.getOrInsertFunction(name, call->getFunctionType()), arguments);
     };
+    if (text.starts_with("wgmma.") || text.starts_with("fence.proxy.async")) return GroupOperation(call, text);
     if (text.starts_with("rcp.approx.ftz.f32")) return function("hilo_nvvm_rcp.approx.ftz.f");
     if (text.starts_with("rsqrt.approx.ftz.f64")) return function("hilo_nvvm_rsqrt.approx.d");
     if (text.starts_with("sub.rn")) return b_.CreateFSub(operand(0), operand(1));
@@ -463,6 +491,50 @@ class Transform {
     if (text.contains("sub.cc.u32      r0, a0, b0")) return halves(b_.CreateSub(pair(0), pair(2)), 64);
     if (text.contains("add.cc.u32      r0, a0, b0")) return halves(b_.CreateAdd(pair(0), pair(2)), 64);
     return Unimplemented("the emulated device has no assembly \"", ToStringView(text), "\"");
+  }
+
+  // ---- warp groups --------------------------------------------------------------------------------------------
+
+  // Multiplications of warp groups and what orders them. Sums go through fences and waits as operands that are results
+  // too.
+  absl::StatusOr<Value*> GroupOperation(llvm::CallInst* call, llvm::StringRef text) {
+    HILO_RETURN_IF_ERROR(NeedsThread(ToStringView(text)));
+    if (text.starts_with("fence.proxy.async")) {
+      Call(kProxyFenceFunction, b_.getVoidTy(), {thread_});
+      return nullptr;
+    }
+    if (IsGroupMultiplication(text)) return MultiplyByGroup(call, text);
+    const std::optional<GroupStepAssembly> step = GroupStepOf(text);
+    if (!step.has_value()) return Unimplemented("the emulated device has no assembly \"", ToStringView(text), "\"");
+    Call(kGroupStepFunction, b_.getVoidTy(),
+         {thread_, b_.getInt32(static_cast<uint32_t>(step->step)), b_.getInt32(static_cast<uint32_t>(step->pending)),
+          NextSite()});
+    if (call->getType()->isVoidTy()) return nullptr;
+    return ResultsOf(call, [&](unsigned i) { return call->getArgOperand(i); });
+  }
+
+  absl::StatusOr<Value*> MultiplyByGroup(llvm::CallInst* call, llvm::StringRef text) {
+    HILO_ASSIGN_OR_RETURN(const GroupMultiplication multiplication, GroupMultiplication::Parse(ToStringView(text)));
+    const unsigned sums = static_cast<unsigned>(multiplication.sums());
+    if (call->arg_size() != sums + 2)
+      return InvalidArgument(ToStringView(text), ": expected ", sums + 2, " operands, got ", call->arg_size());
+    Value* words = WordsOf(call, &group_words_, kMostGroupWords);
+    const auto word = [&](unsigned i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, i); };
+    for (unsigned i = 0; i < 2; ++i) b_.CreateAlignedStore(call->getArgOperand(i), word(2 * i), llvm::Align(4));
+    for (unsigned i = 0; i < sums; ++i) b_.CreateStore(call->getArgOperand(i + 2), word(kDescriptorWords + i));
+    Call(kGroupMultiplyFunction, b_.getVoidTy(), {thread_, b_.getInt32(multiplication.Encode()), words, NextSite()});
+    return ResultsOf(call, [&](unsigned i) {
+      return b_.CreateLoad(call->getArgOperand(i + 2)->getType(), word(kDescriptorWords + i));
+    });
+  }
+
+  // Returns the results of the call, of which `result` returns each.
+  Value* ResultsOf(llvm::CallInst* call, llvm::function_ref<Value*(unsigned)> result) {
+    auto* types = llvm::dyn_cast<llvm::StructType>(call->getType());
+    if (types == nullptr) return result(0);
+    Value* results = llvm::PoisonValue::get(types);
+    for (unsigned i = 0; i < types->getNumElements(); ++i) results = b_.CreateInsertValue(results, result(i), i);
+    return results;
   }
 
   // ---- checks -------------------------------------------------------------------------------------------------
@@ -564,7 +636,8 @@ class Transform {
   EmulatedKernelInfo* info_ = nullptr;
   Value* thread_ = nullptr;
   Value* shared_base_ = nullptr;
-  Value* words_ = nullptr;  // of operations on matrices; null before the first
+  // Memory for the registers of operations on matrices by warps and by warp groups; null before the first.
+  Value *words_ = nullptr, *group_words_ = nullptr;
 };
 
 }  // namespace

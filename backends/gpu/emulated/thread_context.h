@@ -12,6 +12,7 @@ namespace hilo::gpu {
 
 class BlockRun;
 class AsyncCopies;
+class MultiplyGroups;
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
@@ -42,7 +43,11 @@ enum class WarpOperation : uint32_t {
   kMultiplyS8,
   kMultiplyU8,
   kMultiplyTf32,
+  // By all threads of a warp group, asynchronously (group_multiply.h).
+  kMultiplyByGroup,
 };
+// What a thread tells its warp group besides multiplications.
+enum class GroupStep : uint32_t { kFence, kCommit, kWait };
 inline bool IsMatrixOperation(WarpOperation operation) { return operation >= WarpOperation::kLoadMatrix; }
 inline constexpr int kMatrixWords = 10;
 
@@ -65,8 +70,9 @@ struct ThreadContext {
   WarpOperation operation;
   uint32_t mask, value, operand, clamp;  // of the operation
   uint32_t result;
-  uint32_t* words;      // of an operation on matrices: registers, and then results
-  AsyncCopies* copies;  // that the thread has started
+  uint32_t* words;         // of an operation on matrices: registers, and then results
+  AsyncCopies* copies;     // that the thread has started
+  MultiplyGroups* groups;  // of asynchronous multiplications
 };
 
 inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockOffset = offsetof(ThreadContext, block),
@@ -89,12 +95,21 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 //   fills the rest with zeros
 //   void copy_commit(ThreadContext*), void copy_wait(ThreadContext*, i32 pending): for all but the newest groups; -1:
 //   for all copies
+//   void group_multiply(ThreadContext*, u32 multiplication, u32* words, u32 site): as GroupMultiplication encodes it
+//   void group_step(ThreadContext*, u32 step, u32 pending, u32 site): `pending` groups may go on after a wait
+//   void proxy_fence(ThreadContext*): orders accesses to shared memory by the thread before those by asynchronous
+//   copies of tensors and multiplications
 inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kPollFunction[] = "hilo_emulated_poll",
                       kWarpFunction[] = "hilo_emulated_warp", kMatrixFunction[] = "hilo_emulated_matrix",
                       kAccessFunction[] = "hilo_emulated_access", kRangeFunction[] = "hilo_emulated_range",
                       kCopyFunction[] = "hilo_emulated_copy", kCopyCommitFunction[] = "hilo_emulated_copy_commit",
-                      kCopyWaitFunction[] = "hilo_emulated_copy_wait";
+                      kCopyWaitFunction[] = "hilo_emulated_copy_wait",
+                      kGroupMultiplyFunction[] = "hilo_emulated_group_multiply",
+                      kGroupStepFunction[] = "hilo_emulated_group_step",
+                      kProxyFenceFunction[] = "hilo_emulated_proxy_fence";
 std::vector<codegen::HostSymbol> ThreadSymbols();
+// Those of warp groups.
+std::vector<codegen::HostSymbol> GroupSymbols();
 
 }  // namespace hilo::gpu
 
