@@ -32,8 +32,9 @@
 //                            width} of the loop that computes it, or {0, 0} if it is copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
 //   tiled-convolution, tiled-dot, tiled-ragged-dot  {block, rows, columns, depth of a strip, rows and columns of a
-//   thread or warp,
-//                            adjacent elements of each operand that a thread loads} (match/product_match.h)
+//   thread, warp or warp group,
+//                            adjacent elements of each operand that a thread loads, strips that asynchronous copies
+//                            fill, and 1 if warp groups multiply} (match/product_match.h)
 //   tiled-transpose          {block, side, pitch}: of a tile in shared memory, in elements
 //   top-k                    {block, cells of a tile}: of the first launch
 //   warp-rows[-in-order]     {block, lanes of a row}

@@ -58,6 +58,14 @@ constexpr double kWorthParts = 0.85;
 // With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time. Of
 // those that are copied, several are waited for.
 constexpr int64_t kNarrowStripBytes = 256, kNarrowCopiedBytes = 128;
+// Warp groups, of this architecture alone, have 64 rows each, and read 128 bytes of the depth at a time. One block of
+// 256 columns has all of a multiprocessor's shared memory, of narrower ones two share it: four strips and three. Strips
+// that threads make are in registers before, beside the sums: those of half the depth and columns.
+constexpr int kWarpGroupArchitecture = 90;
+constexpr int64_t kWarpGroupStepBytes = 32, kGroupRows = 64, kGroupThreads = 128, kGroupStripBytes = 128,
+                  kMostGroupColumns = 256, kMultiprocessorSharedBytes = 224 << 10;
+// Half of a warp group's rows must be filled, and two strips: one is multiplied while the other comes.
+constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDepth = 128;
 // Producers of an operand that are looked at.
 constexpr int64_t kMaxSources = 32;
 constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
@@ -76,50 +84,82 @@ bool FillsTiles(const ProductFacts& product, const KernelFacts& facts) {
          (product.rows >= kMinTileSide && product.columns >= kMinTileSide && product.depth >= kMinDepth);
 }
 
+bool WarpGroupsMultiply(const ProductFacts& product, const KernelFacts& facts) {
+  return TensorCoresMultiply(product, facts) && facts.architecture == kWarpGroupArchitecture && product.sum == F32 &&
+         product.rows >= kLeastGroupRows && product.columns >= kLeastGroupColumns && product.depth >= kLeastGroupDepth;
+}
+
 int64_t TensorCoreSide(int64_t size, int64_t widest) {
   return size <= kNarrowSide ? kNarrowSide : size <= kMiddleSide ? kMiddleSide : widest;
 }
 
-ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
-  ProductTile tile;
-  if (TensorCoresMultiply(product, facts)) {
-    const auto set_sides = [&](int64_t widest) {
-      tile.rows = TensorCoreSide(product.rows, widest);
-      tile.columns = TensorCoreSide(product.columns, widest);
-      return product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns);
-    };
-    if (set_sides(kWideSide) < kWantedTiles) set_sides(kMiddleSide);
-    const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
-    tile.strip = kTensorCoreStripBytes / bytes;
-    tile.step = tile.strip / 2;
-    const bool is_narrow =
-        std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide;
-    const int64_t most = product.can_copy ? kNarrowCopiedBytes : kNarrowStripBytes;
-    while (is_narrow && tile.strip < product.depth && tile.strip * bytes < most) tile.strip *= 2;
-    const int64_t own = is_narrow ? kNarrowSide : kWarpSide;
-    tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * own : own);
-    tile.own_columns = std::min(tile.columns, own);
-    tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
-  } else {
-    const bool is_wide = PrimitiveTypeByteSize(product.sum) >= kWideBytes;
-    tile = {.threads = (kTileSide / kOwnResults) * (kTileSide / kOwnResults),
-            .rows = kTileSide,
-            .columns = kTileSide,
-            .strip = is_wide ? kStripDepth / 2 : kStripDepth,
-            .own_rows = kOwnResults,
-            .own_columns = kOwnResults};
-  }
+// Completes a tile whose sides, threads and strip are known.
+ProductTile WithGroups(ProductTile tile, const ProductFacts& product) {
   // 16 bytes, or fewer so that all threads have some.
   const auto group = [&](PrimitiveType type, int64_t minor, int64_t side) {
     return GroupOf(PrimitiveTypeByteSize(type), minor, std::max<int64_t>(side * tile.strip / tile.threads, 1));
   };
   tile.lhs_group = group(product.lhs, product.lhs_minor, tile.rows);
   tile.rhs_group = group(product.rhs, product.rhs_minor, tile.columns);
-  const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
-  if (tile.uses_tensor_cores() && product.can_copy &&
-      std::min(tile.lhs_group, tile.rhs_group) * bytes >= kLeastCopiedBytes)
-    tile.copied_strips = std::min(kMostCopiedStrips, kSharedBytes / ((tile.rows + tile.columns) * tile.strip * bytes));
   return tile;
+}
+
+// Returns true if asynchronous copies can fill strips.
+bool CopiesStrips(const ProductTile& tile, const ProductFacts& product) {
+  return tile.uses_tensor_cores() && product.can_copy &&
+         std::min(tile.lhs_group, tile.rhs_group) * PrimitiveTypeByteSize(product.lhs) >= kLeastCopiedBytes;
+}
+
+int64_t StripBytes(const ProductTile& tile, PrimitiveType type) {
+  return (tile.rows + tile.columns) * tile.strip * PrimitiveTypeByteSize(type);
+}
+
+ProductTile WarpTile(const ProductFacts& product) {
+  ProductTile tile;
+  const auto set_sides = [&](int64_t widest) {
+    tile.rows = TensorCoreSide(product.rows, widest);
+    tile.columns = TensorCoreSide(product.columns, widest);
+    return product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns);
+  };
+  if (set_sides(kWideSide) < kWantedTiles) set_sides(kMiddleSide);
+  const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
+  tile.strip = kTensorCoreStripBytes / bytes;
+  tile.step = tile.strip / 2;
+  const bool is_narrow =
+      std::min(tile.rows, tile.columns) == kNarrowSide && std::max(tile.rows, tile.columns) <= kMiddleSide;
+  const int64_t most = product.can_copy ? kNarrowCopiedBytes : kNarrowStripBytes;
+  while (is_narrow && tile.strip < product.depth && tile.strip * bytes < most) tile.strip *= 2;
+  const int64_t own = is_narrow ? kNarrowSide : kWarpSide;
+  tile.own_rows = std::min(tile.rows, tile.columns == kWideSide ? 2 * own : own);
+  tile.own_columns = std::min(tile.columns, own);
+  tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
+  tile = WithGroups(tile, product);
+  if (CopiesStrips(tile, product))
+    tile.copied_strips = std::min(kMostCopiedStrips, kSharedBytes / StripBytes(tile, product.lhs));
+  return tile;
+}
+
+// The tile of warp groups with these sides; its columns may be fewer.
+ProductTile WarpGroupTile(const ProductFacts& product, int64_t rows, int64_t columns) {
+  const int64_t bytes = PrimitiveTypeByteSize(product.lhs);
+  ProductTile tile{.threads = rows / kGroupRows * kGroupThreads,
+                   .rows = rows,
+                   .columns = columns,
+                   .strip = kGroupStripBytes / bytes,
+                   .own_rows = kGroupRows,
+                   .own_columns = columns,
+                   .by_warp_groups = true,
+                   .step = kWarpGroupStepBytes / bytes};
+  tile = WithGroups(tile, product);
+  if (CopiesStrips(tile, product)) {
+    const int64_t blocks = columns == kMostGroupColumns ? 1 : kBlocksOfMultiprocessor;
+    tile.copied_strips =
+        std::min(kMostCopiedStrips, kMultiprocessorSharedBytes / blocks / StripBytes(tile, product.lhs));
+    return tile;
+  }
+  tile.columns = tile.own_columns = std::min(columns, kMostGroupColumns / 2);
+  tile.strip /= 2;
+  return WithGroups(tile, product);
 }
 
 double SumsOfPartsNs(const ProductFacts& product, int64_t parts) {
@@ -127,6 +167,19 @@ double SumsOfPartsNs(const ProductFacts& product, int64_t parts) {
   const GpuMachine machine;
   const double sums = static_cast<double>(product.batch * product.rows * product.columns * parts);
   return machine.launch_ns + 2 * sums * PrimitiveTypeByteSize(product.sum) / machine.bytes_per_ns;
+}
+
+double FlopsPerNs(const ProductFacts& product, const ProductTile& tile) {
+  // Threads that fill strips hold up warp groups as they do warps.
+  if (tile.by_warp_groups) {
+    const double filled = tile.copied_strips > 0 ? 1
+                                                 : ProductFlopsPerNs(product.lhs, ProductUnit::kOwnTensorCores) /
+                                                       ProductFlopsPerNs(product.lhs, ProductUnit::kOwnPipeline);
+    return filled * ProductFlopsPerNs(product.lhs, ProductUnit::kWarpGroups) * WarpGroupPart(tile);
+  }
+  return ProductFlopsPerNs(product.lhs, tile.copied_strips > 0     ? ProductUnit::kOwnPipeline
+                                        : tile.uses_tensor_cores() ? ProductUnit::kOwnTensorCores
+                                                                   : ProductUnit::kThreads);
 }
 
 // Returns the time of the product with its depth in parts. With few blocks there is little arithmetic and little to
@@ -141,33 +194,70 @@ double TiledNs(const ProductFacts& product, const ProductTile& tile, int64_t par
                                                   tile.columns * PrimitiveTypeByteSize(product.rhs)) *
                                                  tile.strip),
                strips = static_cast<double>(CeilDiv(product.depth, tile.strip));
-  const double waiting = std::min(blocks, kBlocksOfMultiprocessor * multiprocessors) * strip_bytes *
-                         static_cast<double>(std::max<int64_t>(tile.copied_strips - 1, 1));
-  const ProductUnit unit = tile.copied_strips > 0     ? ProductUnit::kOwnPipeline
-                           : tile.uses_tensor_cores() ? ProductUnit::kOwnTensorCores
-                                                      : ProductUnit::kThreads;
+  // Of copied strips one is multiplied, or two by warp groups; the others are waited for.
+  const int64_t multiplied = tile.by_warp_groups ? 2 : 1;
+  const double of_multiprocessor =
+      tile.by_warp_groups && tile.columns == kMostGroupColumns ? 1 : double{kBlocksOfMultiprocessor};
+  const double waiting = std::min(blocks, of_multiprocessor * multiprocessors) * strip_bytes *
+                         static_cast<double>(std::max<int64_t>(tile.copied_strips - multiplied, 1));
   const double flops = 2 * tiles * static_cast<double>(tile.rows * tile.columns * product.depth);
   return std::max(tiles * strips * strip_bytes * machine.latency_ns / waiting,
-                  flops / (ProductFlopsPerNs(product.lhs, unit) * std::min(1.0, blocks / multiprocessors))) +
+                  flops / (FlopsPerNs(product, tile) * std::min(1.0, blocks / multiprocessors))) +
          SumsOfPartsNs(product, parts);
 }
 
-// Returns the number of parts of the depth that is fastest. Strict sums have one order.
-int64_t PartsOf(const ProductFacts& product, const ProductTile& tile, const KernelFacts& facts) {
-  if (facts.strict || (product.sum != F32 && product.sum != F64 && product.sum != S32)) return 1;
+// The number of parts of the depth that is fastest, and its time. Strict sums have one order.
+struct Parts {
+  int64_t count = 1;
+  double ns = 0;
+};
+Parts FastestParts(const ProductFacts& product, const ProductTile& tile, const KernelFacts& facts) {
+  const double whole_ns = TiledNs(product, tile, 1);
+  if (facts.strict || (product.sum != F32 && product.sum != F64 && product.sum != S32)) return {1, whole_ns};
   const int64_t strips = CeilDiv(product.depth, tile.strip),
                 tiles = product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns),
                 most = std::min({strips / kLeastStripsOfPart, kMostParts,
                                  kBlocksOfMultiprocessor * GpuMachine().multiprocessors / std::max<int64_t>(tiles, 1)});
   int64_t best = 1;
-  double best_ns = kWorthParts * TiledNs(product, tile, 1);
+  double best_ns = kWorthParts * whole_ns;
   for (int64_t parts = 2; parts <= most; parts *= 2) {
     const double ns = TiledNs(product, tile, parts);
     if (ns >= best_ns) continue;
     best = parts;
     best_ns = ns;
   }
-  return CeilDiv(strips, CeilDiv(strips, best));  // each has strips
+  return {CeilDiv(strips, CeilDiv(strips, best)), best == 1 ? whole_ns : best_ns};  // each has strips
+}
+
+int64_t PartsOf(const ProductFacts& product, const ProductTile& tile, const KernelFacts& facts) {
+  return FastestParts(product, tile, facts).count;
+}
+
+ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
+  if (!TensorCoresMultiply(product, facts)) {
+    const bool is_wide = PrimitiveTypeByteSize(product.sum) >= kWideBytes;
+    return WithGroups({.threads = (kTileSide / kOwnResults) * (kTileSide / kOwnResults),
+                       .rows = kTileSide,
+                       .columns = kTileSide,
+                       .strip = is_wide ? kStripDepth / 2 : kStripDepth,
+                       .own_rows = kOwnResults,
+                       .own_columns = kOwnResults},
+                      product);
+  }
+  ProductTile best = WarpTile(product);
+  if (!WarpGroupsMultiply(product, facts)) return best;
+  double best_ns = FastestParts(product, best, facts).ns;
+  // Of equal times, those that wait for memory, that of the smaller tile, which has more blocks.
+  for (const int64_t rows : {kGroupRows, 2 * kGroupRows}) {
+    for (int64_t columns = kMiddleSide; columns <= kMostGroupColumns; columns *= 2) {
+      const ProductTile tile = WarpGroupTile(product, rows, columns);
+      const double ns = FastestParts(product, tile, facts).ns;
+      if (ns >= best_ns) continue;
+      best = tile;
+      best_ns = ns;
+    }
+  }
+  return best;
 }
 
 KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFacts& facts) {
@@ -177,7 +267,9 @@ KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFac
       .width = tile.step,
       .tile = tile.ToList(),
       .why = absl::StrCat("fills tiles: ", product.rows, " x ", product.columns, " x ", product.depth,
-                          tile.uses_tensor_cores() ? ", on tensor cores" : "",
+                          tile.by_warp_groups        ? ", by warp groups"
+                          : tile.uses_tensor_cores() ? ", on tensor cores"
+                                                     : "",
                           tile.copied_strips > 0 ? absl::StrCat(", ", tile.copied_strips, " strips by copies") : "")};
 }
 

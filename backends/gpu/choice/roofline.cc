@@ -27,6 +27,9 @@ namespace {
 
 constexpr GpuMachine kMachine;
 constexpr double kLibraryPart = 0.7, kOwnPart = 0.35, kPipelinePart = 0.5, kThreadPart = 0.5;
+// Of a multiprocessor, in a cycle: bytes of shared memory, and multiplications of 16 bits by tensor cores.
+constexpr double kSharedBytes = 128, kProducts = 2048;
+constexpr double kFactorBytes = 2;
 
 // Of the data sheet, in flops per nanosecond; a complex multiplication is four.
 double TensorCorePeak(PrimitiveType type) {
@@ -53,6 +56,7 @@ ProductUnit UnitOf(const KernelConfig& config) {
   const bool tiled = config.kind == KernelKind::kAttention || config.kind == KernelKind::kTiledDot ||
                      config.kind == KernelKind::kTiledConvolution || config.kind == KernelKind::kTiledRaggedDot;
   if (!tiled || config.width == 1) return ProductUnit::kThreads;
+  if (config.kind != KernelKind::kAttention && ProductTile::Of(config).by_warp_groups) return ProductUnit::kWarpGroups;
   const bool copies = config.kind == KernelKind::kAttention ? AttentionTile::CopiesStrips(config)
                                                             : ProductTile::Of(config).copied_strips > 0;
   return copies ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
@@ -65,7 +69,8 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
   const ProductTile tile = ProductTile::Of(config);
   const int64_t blocks = config.parts * Product(lhs.batch_sizes) * CeilDiv(Product(lhs.free_sizes), tile.rows) *
                          CeilDiv(Product(rhs.free_sizes), tile.columns);
-  return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors));
+  return std::min(1.0, static_cast<double>(blocks) / static_cast<double>(kMachine.multiprocessors)) *
+         (tile.by_warp_groups ? WarpGroupPart(tile) : 1);
 }
 
 // Exponentials of attention are the machine's; those of f32 are corrected.
@@ -252,10 +257,17 @@ double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit) {
     const double peak = 2 * kMachine.instructions_per_ns * kThreadPart;
     return ComplexComponentType(type) == F64 ? peak / 2 : peak;
   }
-  const double part = unit == ProductUnit::kLibrary       ? kLibraryPart
-                      : unit == ProductUnit::kOwnPipeline ? kPipelinePart
-                                                          : kOwnPart;
+  const bool is_fast = unit == ProductUnit::kLibrary || unit == ProductUnit::kWarpGroups;
+  const double part = is_fast ? kLibraryPart : unit == ProductUnit::kOwnPipeline ? kPipelinePart : kOwnPart;
   return TensorCorePeak(type) * part;
+}
+
+double WarpGroupPart(const ProductTile& tile) {
+  const auto rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns),
+             groups = rows / static_cast<double>(tile.own_rows);
+  // Of one index of the depth.
+  const double bytes = kFactorBytes * (rows + groups * columns + (rows + columns)), cycles = rows * columns / kProducts;
+  return std::min(1.0, kSharedBytes * cycles / bytes);
 }
 
 double Roofline::ns() const { return launch_ns + std::max(memory_ns, arithmetic_ns); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "backends/gpu/match/product_match.h"
 #include "hlo/analysis/attention.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/hlo_module.h"
@@ -21,11 +22,16 @@ struct GpuMachine {
   int64_t multiprocessors = 132;
 };
 
-enum class ProductUnit { kThreads, kOwnTensorCores, kOwnPipeline, kLibrary };
+enum class ProductUnit { kThreads, kOwnTensorCores, kOwnPipeline, kWarpGroups, kLibrary };
 
 // The flops per nanosecond of products with factors of `type`. Of the peak of tensor cores libraries reach about 0.7;
-// mma.sync is taken to reach half of that, and 0.5 of the peak with strips that asynchronous copies fill.
+// mma.sync is taken to reach half of that, and 0.5 of the peak with strips that asynchronous copies fill. Warp groups
+// are taken to reach what libraries do, where shared memory is as fast (WarpGroupPart).
 double ProductFlopsPerNs(PrimitiveType type, ProductUnit unit);
+
+// Returns the part of the tensor cores' time for which shared memory feeds them, where warp groups multiply: each reads
+// its rows and all columns of the tile from there, where strips of both are written too.
+double WarpGroupPart(const ProductTile& tile);
 
 struct Roofline {
   double bytes = 0, flops = 0;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
@@ -82,7 +83,10 @@ class GpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(std::vector<GpuCode> codes,
                           CompileAll(&program, code_options, pool, options.cancellation.get()));
     ProgramImage& image = program.image;
-    image.arch = arch;
+    image.arch =
+        absl::c_any_of(program.modules, [](const KernelModule& one) { return NeedsExactArchitecture(*one.module); })
+            ? ExactArchitecture(arch)
+            : arch;
     image.format = format;
     for (size_t i = 0; i < codes.size(); ++i) {
       image.images.push_back({.bytes = codes[i].image(format),

@@ -13,6 +13,8 @@ constexpr int kLargestNumber = 9999;
 
 }  // namespace
 
+std::string ExactArchitecture(absl::string_view arch) { return absl::StrCat(absl::StripSuffix(arch, "a"), "a"); }
+
 absl::StatusOr<Architecture> ParseArchitecture(absl::string_view arch) {
   Architecture result;
   absl::string_view number = arch;

@@ -22,6 +22,9 @@ struct Architecture {
   int number() const { return 10 * major + minor; }
 };
 
+// Returns the name of the architecture whose code runs on this one alone: sm_90a for sm_90, and for itself.
+std::string ExactArchitecture(absl::string_view arch);
+
 // Errors: InvalidArgument for an invalid name.
 absl::StatusOr<Architecture> ParseArchitecture(absl::string_view arch);
 

@@ -9,12 +9,14 @@
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace hilo::gpu {
 namespace {
 
 constexpr uint32_t kAllLanes = ~0U;
+constexpr int64_t kLargeAlignment = 1024;
 
 using codegen::Carried;
 
@@ -246,6 +248,20 @@ llvm::Value* KernelEmitter::Shared(llvm::Type* type, int64_t count, absl::string
   return shared;
 }
 
+llvm::Value* KernelEmitter::LargeShared(llvm::Type* type, int64_t count) {
+  constexpr char kName[] = "large";
+  llvm::GlobalVariable* all = module_->getNamedGlobal(kName);
+  if (all == nullptr) {
+    all = new llvm::GlobalVariable(*module_, llvm::ArrayType::get(b().getInt8Ty(), 0), false,
+                                   llvm::GlobalValue::ExternalLinkage, nullptr, kName, nullptr,
+                                   llvm::GlobalValue::NotThreadLocal, 3);
+    all->setAlignment(llvm::Align(kLargeAlignment));
+  }
+  llvm::Value* cells = b().CreateConstInBoundsGEP1_64(b().getInt8Ty(), all, static_cast<uint64_t>(large_shared_bytes_));
+  large_shared_bytes_ += CeilDiv(count * CellBytes(type), kLargeAlignment) * kLargeAlignment;
+  return cells;
+}
+
 int64_t KernelEmitter::CellBytes(llvm::Type* type) { return std::max<int64_t>(1, type->getScalarSizeInBits() / 8); }
 
 void KernelEmitter::StoreCell(llvm::Value* cells, llvm::Value* index, llvm::Value* value) {
@@ -290,6 +306,16 @@ void KernelEmitter::CommitCopies() { b().CreateIntrinsic(llvm::Intrinsic::nvvm_c
 void KernelEmitter::WaitForCopies(int64_t newest) {
   b().CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {}, {b().getInt32(static_cast<uint32_t>(newest))});
 }
+
+void KernelEmitter::ProxyFence() { Assembly("fence.proxy.async.shared::cta;"); }
+
+void KernelEmitter::Assembly(absl::string_view text) {
+  auto* type = llvm::FunctionType::get(b().getVoidTy(), false);
+  auto* assembly = llvm::InlineAsm::get(type, codegen::ToStringRef(text), "~{memory}", /*hasSideEffects=*/true);
+  b().CreateCall(type, assembly)->setConvergent();
+}
+
+void KernelEmitter::NeedExactArchitecture() { function_->addFnAttr(kExactArchitecture); }
 
 void KernelEmitter::WarpBarrier() {
   b().CreateIntrinsic(b().getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {b().getInt32(kAllLanes)});
@@ -372,7 +398,7 @@ absl::StatusOr<int64_t> KernelEmitter::Finish(int block_size) {
 
 absl::Status KernelEmitter::FinishAndLaunch(const HloInstruction* instruction, int64_t blocks, int block_size) {
   HILO_ASSIGN_OR_RETURN(const int64_t kernel, Finish(block_size));
-  return program_.Launch(instruction, kernel, blocks, block_size, arguments_);
+  return program_.Launch(instruction, kernel, blocks, block_size, arguments_, large_shared_bytes_);
 }
 
 }  // namespace hilo::gpu

@@ -64,6 +64,8 @@ class KernelEmitter : public codegen::KernelFunction {
   void Barrier();
   // Allocates block-shared memory: `count` cells for values of register type `type`; i1 is stored in bytes.
   llvm::Value* Shared(llvm::Type* type, int64_t count, absl::string_view name);
+  // The same, aligned to 1024 bytes: all that a multiprocessor has, with Shared memory.
+  llvm::Value* LargeShared(llvm::Type* type, int64_t count);
   // Move values between registers and such cells, or cells in scratch memory.
   static int64_t CellBytes(llvm::Type* type);
   void StoreCell(llvm::Value* cells, llvm::Value* index, llvm::Value* value);
@@ -75,6 +77,13 @@ class KernelEmitter : public codegen::KernelFunction {
   void CommitCopies();
   // Waits for the thread's copies but those of its `newest` newest groups. Other threads see them after a barrier.
   void WaitForCopies(int64_t newest);
+  // Orders the thread's accesses to shared memory before those by asynchronous multiplications (warp_group.h) that
+  // follow, of other threads after a barrier.
+  void ProxyFence();
+  // Emits an instruction without operands.
+  void Assembly(absl::string_view text);
+  // The kernel has instructions of this architecture alone: its code is for sm_90a, say, rather than for sm_90.
+  void NeedExactArchitecture();
   // Orders memory accesses of the warp's threads. All lanes take part.
   void WarpBarrier();
   // Lets a thread that has to look again for what another block stores wait for about `ns`.
@@ -133,6 +142,7 @@ class KernelEmitter : public codegen::KernelFunction {
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::IRBuilder<>> builder_;
   llvm::Function* function_ = nullptr;
+  int64_t large_shared_bytes_ = 0;
   llvm::DISubprogram* lines_ = nullptr;  // null: code has no locations
   std::unique_ptr<codegen::EmitterContext> context_;
   std::unique_ptr<codegen::ElementEmitter> elements_;

@@ -150,10 +150,10 @@ absl::StatusOr<int64_t> ProgramEmitter::AddKernel(absl::string_view name, std::u
 }
 
 absl::Status ProgramEmitter::Launch(const HloInstruction* instruction, int64_t kernel, int64_t blocks, int block_size,
-                                    std::vector<KernelArgument> arguments) {
+                                    std::vector<KernelArgument> arguments, int64_t shared_bytes) {
   if (blocks == 0) return absl::OkStatus();
   if (blocks > INT32_MAX) return ResourceExhausted("a kernel of ", blocks, " blocks; the most is ", INT32_MAX);
-  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, kernel_name(kernel), blocks, block_size,
+  Add(std::make_unique<KernelThunk>(instruction->name(), kernel, kernel_name(kernel), blocks, block_size, shared_bytes,
                                     std::move(arguments)));
   return absl::OkStatus();
 }

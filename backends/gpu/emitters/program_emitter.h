@@ -83,9 +83,9 @@ class ProgramEmitter {
                                     llvm::Function* function, size_t arguments, int block_size);
   const std::string& kernel_name(int64_t kernel) const { return result_.image.kernels[kernel].name; }
 
-  // Adds a launch to the sequence being emitted.
+  // Adds a launch to the sequence being emitted, with this much shared memory besides what the kernel declares.
   absl::Status Launch(const HloInstruction* instruction, int64_t kernel, int64_t blocks, int block_size,
-                      std::vector<KernelArgument> arguments);
+                      std::vector<KernelArgument> arguments, int64_t shared_bytes = 0);
   void Add(std::unique_ptr<Thunk> thunk) { thunks_->push_back(std::move(thunk)); }
   // The sequence being emitted.
   ThunkSequence* thunks() { return thunks_; }

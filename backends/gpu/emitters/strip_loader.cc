@@ -21,21 +21,29 @@ constexpr int64_t kLinesInBanks = 8;
 llvm::Value* Strip::Cell(llvm::IRBuilder<>& b, llvm::Value* position, llvm::Value* depth) const {
   llvm::Value *line = layout.lines_are_positions ? position : depth,
               *in_line = layout.lines_are_positions ? depth : position;
+  const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  const int64_t together = layout.piece > 0 ? layout.piece : layout.pitch;
+  llvm::Value* before = first;
+  if (together < layout.pitch) {
+    llvm::Value* piece = b.CreateUDiv(in_line, constant(together));
+    before = b.CreateAdd(first, b.CreateMul(piece, constant(layout.lines * together), "", true, true), "", true, true);
+    in_line = b.CreateURem(in_line, constant(together));
+  }
   if (layout.permuted > 0) {
-    const int64_t count = std::min(layout.pitch / layout.permuted, kLinesInBanks);
-    const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+    const int64_t count = std::min(together / layout.permuted, kLinesInBanks);
     llvm::Value* group = b.CreateURem(b.CreateUDiv(line, constant(kLinesInBanks / count)), constant(count));
     in_line = b.CreateXor(in_line, b.CreateMul(group, constant(layout.permuted), "", true, true));
   }
-  llvm::Value* from_line = b.CreateMul(line, b.getInt64(static_cast<uint64_t>(layout.pitch)), "", true, true);
-  return b.CreateAdd(first, b.CreateAdd(from_line, in_line, "", true, true), "", true, true);
+  llvm::Value* from_line = b.CreateMul(line, constant(together), "", true, true);
+  return b.CreateAdd(before, b.CreateAdd(from_line, in_line, "", true, true), "", true, true);
 }
 
 StripLoader::StripLoader(KernelEmitter& k, const ProductSide& side, const StripLayout& layout, ToCells to_cells,
                          const Sizes& sizes, absl::string_view name)
     : k_(k), b_(k.b()), side_(side), layout_(layout), to_cells_(std::move(to_cells)), sizes_(sizes) {
   for (int64_t i = 0; i < sizes.components; ++i)
-    cells_.push_back(k.Shared(layout_.cell, sizes.strips * strip_cells(), name));
+    cells_.push_back(layout_.piece > 0 ? k.LargeShared(layout_.cell, sizes.strips * strip_cells())
+                                       : k.Shared(layout_.cell, sizes.strips * strip_cells(), name));
 }
 
 // Adjacent threads load adjacent groups.

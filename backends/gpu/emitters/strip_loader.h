@@ -22,6 +22,11 @@ struct StripLayout {
   // Cells of 16 bytes if their order depends on the line, so that the same ones of eight lines in a row are in
   // different banks: a line then has a power of two of them. 0: all cells are in their order.
   int64_t permuted = 0;
+  // Cells of a line that lie together: the first ones of all `lines`, then the next ones of all lines, and so on. The
+  // order of 16 bytes in them is that of the hardware's swizzles, whose patterns begin at multiples of 1024 bytes. 0:
+  // lines are whole.
+  int64_t piece = 0;
+  int64_t lines = 0;
 };
 
 // A strip of an operand in shared memory.

@@ -1,4 +1,5 @@
-// The multiplication of two strips in shared memory by a block: by its threads, or by the tensor cores of its warps.
+// The multiplication of two strips in shared memory by a block: by its threads, or by the tensor cores of its warps or
+// warp groups.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_TILE_MULTIPLY_H_
 #define HILO_BACKENDS_GPU_EMITTERS_TILE_MULTIPLY_H_
 
@@ -25,9 +26,13 @@ class TileMultiplier {
 
   // The sums of a thread.
   virtual codegen::Carried Zeros() = 0;
-  // Returns the sums with the products of two strips added. All threads of the block take part.
+  // Returns the sums with the products of two strips added. All threads of the block take part. If it is asynchronous,
+  // the strips are read, and the sums are there, once the sums have gone through Wait: for all multiplications but the
+  // newest `pending`. What threads have stored in the strips goes through KernelEmitter::ProxyFence first.
   virtual absl::StatusOr<codegen::Carried> Multiply(const Strip& lhs, const Strip& rhs,
                                                     const codegen::Carried& sums) = 0;
+  virtual bool is_asynchronous() const { return false; }
+  virtual codegen::Carried Wait(const codegen::Carried& sums, int64_t /*pending*/) { return sums; }
   // Calls `body` for the thread's results, one or two in a row of the tile, with their position in it.
   using ResultBody =
       absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* column, absl::Span<const codegen::ElementValue>)>;
@@ -38,6 +43,8 @@ class TileMultiplier {
 std::unique_ptr<TileMultiplier> MakeThreadMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType sum_type);
 // By tensor cores. Cells are of the operands' type, as in memory.
 std::unique_ptr<TileMultiplier> MakeTensorCoreMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType type);
+// The same, by those of warp groups, asynchronously.
+std::unique_ptr<TileMultiplier> MakeWarpGroupMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType type);
 
 }  // namespace hilo::gpu
 

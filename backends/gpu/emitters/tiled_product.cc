@@ -47,8 +47,9 @@ class TileKernel {
  public:
   TileKernel(KernelEmitter& k, const TiledProduct& product, const ProductTile& tile, int64_t parts)
       : k_(k), b_(k.b()), product_(product), tile_(tile), parts_(parts) {
-    multiplier_ = tile.uses_tensor_cores() ? MakeTensorCoreMultiplier(k, tile, product.lhs.type)
-                                           : MakeThreadMultiplier(k, tile, product.sum_type);
+    multiplier_ = tile.by_warp_groups        ? MakeWarpGroupMultiplier(k, tile, product.lhs.type)
+                  : tile.uses_tensor_cores() ? MakeTensorCoreMultiplier(k, tile, product.lhs.type)
+                                             : MakeThreadMultiplier(k, tile, product.sum_type);
   }
 
   absl::Status Emit() {
@@ -92,11 +93,17 @@ class TileKernel {
     return StoreResults(sums);
   }
 
+  // What threads have stored of strips is there for multiplications, in all of the block.
+  void EndStores() {
+    if (multiplier_->is_asynchronous()) k_.ProxyFence();
+    k_.Barrier();
+  }
+
   // Strips that come through registers: one is multiplied while the next one is loaded.
   absl::StatusOr<Carried> MultiplyLoaded(StripLoader& lhs, StripLoader& rhs) {
     HILO_ASSIGN_OR_RETURN(const Strips loaded, Load(lhs, rhs, DepthOf(Int(0))));
     Store(lhs, rhs, loaded, Int(0));
-    k_.Barrier();
+    EndStores();
     llvm::Value* number = nullptr;
     const auto multiply = [&](llvm::Value* parity, const Carried& sums) {
       return multiplier_->Multiply(lhs.StripOf(parity), rhs.StripOf(parity), sums);
@@ -107,20 +114,23 @@ class TileKernel {
       llvm::Value* parity = b_.CreateURem(strip, Int(2));
       HILO_ASSIGN_OR_RETURN(Carried more, multiply(b_.CreateXor(parity, Int(1)), sums));
       Store(lhs, rhs, elements, parity);
-      k_.Barrier();
+      more = multiplier_->Wait(more, 0);
+      EndStores();
       return more;
     };
     HILO_ASSIGN_OR_RETURN(Carried sums,
                           codegen::EmitLoop(k_.context(), "strips", Int(1), strips_, 1, multiplier_->Zeros(), next));
     if (number != nullptr) KeepRolled(number);
-    return multiply(b_.CreateURem(b_.CreateSub(strips_, Int(1), "", true, true), Int(2)), sums);
+    HILO_ASSIGN_OR_RETURN(sums, multiply(b_.CreateURem(b_.CreateSub(strips_, Int(1), "", true, true), Int(2)), sums));
+    return multiplier_->Wait(sums, 0);
   }
 
   // Strips that asynchronous copies fill: all but one are under way while that one is multiplied. A group of copies
   // belongs to each strip, the ones beyond the last strip are empty. After the barrier all threads' copies of the strip
-  // have landed, and all threads have multiplied the strip before, which the next copies replace.
+  // have landed, and all threads have multiplied the strip before, which the next copies replace. Where multiplication
+  // is asynchronous, that of the strip before goes on, and the next copies replace the one before it.
   absl::StatusOr<Carried> MultiplyCopied(StripLoader& lhs, StripLoader& rhs) {
-    const int64_t ahead = tile_.copied_strips - 1;
+    const int64_t multiplied = multiplier_->is_asynchronous() ? 2 : 1, ahead = tile_.copied_strips - multiplied;
     const auto start = [&](llvm::Value* strip, llvm::Value* place) -> absl::Status {
       const auto copies = [&]() -> absl::Status {
         llvm::Value* depth = DepthOf(strip);
@@ -133,18 +143,28 @@ class TileKernel {
     };
     for (int64_t i = 0; i < ahead; ++i) HILO_RETURN_IF_ERROR(start(Int(i), Int(i)));
     llvm::Value* number = nullptr;
+    const auto next_place = [&](llvm::Value* place) {
+      llvm::Value* after = Plus(place, Int(1));
+      return b_.CreateSelect(b_.CreateICmpEQ(after, Int(tile_.copied_strips)), Int(0), after);
+    };
     // Carries the sums, and the places of the strip that is multiplied and of the one whose copies start.
     const auto next = [&](llvm::Value* strip, const Carried& carried) -> absl::StatusOr<Carried> {
       number = strip;
       llvm::Value *place = carried[carried.size() - 2], *free = carried.back();
       k_.WaitForCopies(ahead - 1);
-      k_.Barrier();
-      HILO_RETURN_IF_ERROR(start(Plus(strip, Int(ahead)), free));
-      const Carried sums(carried.begin(), carried.end() - 2);
-      HILO_ASSIGN_OR_RETURN(Carried more, multiplier_->Multiply(lhs.StripOf(place), rhs.StripOf(place), sums));
-      llvm::Value* after = Plus(place, Int(1));
-      more.push_back(b_.CreateSelect(b_.CreateICmpEQ(after, Int(tile_.copied_strips)), Int(0), after));
-      more.push_back(place);
+      EndStores();
+      Carried sums(carried.begin(), carried.end() - 2);
+      const auto multiply = [&]() -> absl::Status {
+        HILO_ASSIGN_OR_RETURN(sums, multiplier_->Multiply(lhs.StripOf(place), rhs.StripOf(place), sums));
+        return absl::OkStatus();
+      };
+      const auto copy = [&] { return start(Plus(strip, Int(ahead)), free); };
+      // What is asynchronous comes first.
+      HILO_RETURN_IF_ERROR(multiplier_->is_asynchronous() ? multiply() : copy());
+      HILO_RETURN_IF_ERROR(multiplier_->is_asynchronous() ? copy() : multiply());
+      Carried more = multiplier_->Wait(sums, 1);
+      more.push_back(next_place(place));
+      more.push_back(next_place(free));
       return more;
     };
     Carried first = multiplier_->Zeros();
@@ -153,7 +173,7 @@ class TileKernel {
     HILO_ASSIGN_OR_RETURN(Carried last, codegen::EmitLoop(k_.context(), "strips", Int(0), strips_, 1, first, next));
     if (number != nullptr) KeepRolled(number);
     last.resize(last.size() - 2);
-    return last;
+    return multiplier_->Wait(last, 0);
   }
 
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }

@@ -35,11 +35,15 @@ ProductTile ProductTile::Of(const KernelConfig& config) {
           .lhs_group = tile[6],
           .rhs_group = tile[7],
           .copied_strips = tile[8],
+          .by_warp_groups = tile.size() > 9,
           .step = config.width};
 }
 
 std::vector<int64_t> ProductTile::ToList() const {
-  return {threads, rows, columns, strip, own_rows, own_columns, lhs_group, rhs_group, copied_strips};
+  std::vector<int64_t> list = {threads,     rows,      columns,   strip,        own_rows,
+                               own_columns, lhs_group, rhs_group, copied_strips};
+  if (by_warp_groups) list.push_back(1);
+  return list;
 }
 
 ConvolutionSizes::ConvolutionSizes(const HloInstruction& convolution) {

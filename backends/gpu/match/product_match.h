@@ -18,11 +18,13 @@ struct ProductTile {
   int64_t threads = 0;
   int64_t rows = 0, columns = 0;          // of the tile
   int64_t strip = 0;                      // depth that is in shared memory at a time
-  int64_t own_rows = 0, own_columns = 0;  // results of a thread, or of a warp if tensor cores multiply
+  int64_t own_rows = 0, own_columns = 0;  // results of a thread, or of a warp or warp group if tensor cores multiply
   int64_t lhs_group = 1, rhs_group = 1;   // adjacent elements of an operand that a thread loads together
   // Strips in shared memory that asynchronous copies fill; 0: two that threads fill, having loaded or made the
   // elements.
   int64_t copied_strips = 0;
+  // Warp groups multiply (emitters/warp_group.h): own_rows and own_columns are theirs. Else warps, or threads.
+  bool by_warp_groups = false;
   int64_t step = 1;  // depth of one multiplication; 1: by threads, else by tensor cores
 
   bool uses_tensor_cores() const { return step > 1; }

@@ -7,6 +7,7 @@
 // saves most kernels a millisecond. Denormals are kept (reflect returns ftz = 0).
 #include "backends/gpu/ptx/ptx.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -217,6 +218,11 @@ absl::Status PrepareGpuModule(llvm::Module* module, absl::string_view arch) {
   return absl::OkStatus();
 }
 
+bool NeedsExactArchitecture(const llvm::Module& module) {
+  return std::any_of(module.begin(), module.end(),
+                     [](const llvm::Function& function) { return function.hasFnAttribute(kExactArchitecture); });
+}
+
 void MarkKernel(llvm::Function* function, int max_threads_per_block) {
   llvm::LLVMContext& context = function->getContext();
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
@@ -238,8 +244,8 @@ void MarkKernel(llvm::Function* function, int max_threads_per_block) {
 }
 
 absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileOptions& options) {
-  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
-                        MakeMachine(options.arch, options.opt_level));
+  const std::string arch = NeedsExactArchitecture(*module) ? ExactArchitecture(options.arch) : options.arch;
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(arch, options.opt_level));
   module->setTargetTriple(kTriple);
   module->setDataLayout(machine->createDataLayout());
   std::vector<std::string> errors;
@@ -265,7 +271,7 @@ absl::StatusOr<GpuCode> CompileGpuModule(llvm::Module* module, const GpuCompileO
   if (!errors.empty())
     return Internal("GPU code of ", module->getModuleIdentifier(), ": ", absl::StrJoin(errors, "; "));
   if (options.cubin) {
-    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(options.cubins, code.ptx, options.arch));
+    HILO_ASSIGN_OR_RETURN(AssembledCode assembled, AssembleWithCache(options.cubins, code.ptx, arch));
     code.cubin = std::move(assembled.cubin);
     code.resources = std::move(assembled.resources);
   }

@@ -56,6 +56,11 @@ struct GpuCode {
 // arch.
 absl::Status PrepareGpuModule(llvm::Module* module, absl::string_view arch);
 
+// An attribute of functions with instructions of one architecture alone: code of their module is for that architecture,
+// sm_90a for sm_90, and runs on no later one.
+inline constexpr char kExactArchitecture[] = "hilo-exact-architecture";
+bool NeedsExactArchitecture(const llvm::Module& module);
+
 // Makes `function` a kernel: sets its calling convention and the maximum number of threads of a block. Pointer
 // parameters get kDeviceAlignment.
 void MarkKernel(llvm::Function* function, int max_threads_per_block);

@@ -11,6 +11,8 @@ namespace {
 
 // Of every GPU.
 constexpr int64_t kMaxThreadsPerBlock = 1024;
+// Of the GPUs with most.
+constexpr int64_t kMaxSharedBytes = 227 << 10;
 
 }  // namespace
 
@@ -20,6 +22,7 @@ void KernelThunk::Fields(Stream& stream, Self& self) {
   stream.Kernel(self.kernel_);
   stream.Size(self.blocks_);
   stream.Size(self.threads_);
+  stream.Size(self.shared_bytes_);
   stream.Arguments(self.arguments_);
 }
 
@@ -29,8 +32,8 @@ std::unique_ptr<Thunk> KernelThunk::Read(ThunkReader& in) {
   std::unique_ptr<KernelThunk> thunk(new KernelThunk());
   Fields(in, *thunk);
   if (!in.Require(thunk->blocks_ >= 1 && thunk->blocks_ <= INT32_MAX && thunk->threads_ >= 1 &&
-                      thunk->threads_ <= kMaxThreadsPerBlock,
-                  "1 to 2147483647 blocks of 1 to 1024 threads"))
+                      thunk->threads_ <= kMaxThreadsPerBlock && thunk->shared_bytes_ <= kMaxSharedBytes,
+                  "1 to 2147483647 blocks of 1 to 1024 threads and at most 232448 bytes of shared memory"))
     return nullptr;
   const ProgramKernel& kernel = in.program().kernels[thunk->kernel_];
   thunk->kernel_name_ = kernel.name;
@@ -55,12 +58,15 @@ absl::Status KernelThunk::Run(GpuRun& run) const {
   LaunchDimensions dimensions;
   dimensions.grid.x = static_cast<uint32_t>(blocks_);
   dimensions.block.x = static_cast<uint32_t>(threads_);
+  dimensions.dynamic_shared_bytes = static_cast<uint32_t>(shared_bytes_);
   return AddContext(run.stream.Launch(run.kernels[kernel_], dimensions, values, slices),
                     absl::StrCat("; kernel of ", name_));
 }
 
 std::string KernelThunk::ToString(const std::string& indent) const {
-  std::string text = absl::StrCat(indent, "kernel ", kernel_name_, " grid=", blocks_, " block=", threads_, " (");
+  std::string text = absl::StrCat(indent, "kernel ", kernel_name_, " grid=", blocks_, " block=", threads_);
+  if (shared_bytes_ > 0) absl::StrAppend(&text, " shared=", shared_bytes_);
+  absl::StrAppend(&text, " (");
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const KernelArgument& argument = arguments_[i];
     absl::StrAppend(&text, i == 0 ? "" : ", ", argument.written ? "&" : "");

@@ -15,14 +15,16 @@ namespace hilo::gpu {
 
 class KernelThunk : public Thunk {
  public:
-  // `kernel` is an index into GpuRun::kernels, `name` the instruction's name.
+  // `kernel` is an index into GpuRun::kernels, `name` the instruction's name. `shared_bytes` are those of a block
+  // besides what the kernel declares.
   KernelThunk(std::string name, int64_t kernel, std::string kernel_name, int64_t blocks, int64_t threads,
-              std::vector<KernelArgument> arguments)
+              int64_t shared_bytes, std::vector<KernelArgument> arguments)
       : name_(std::move(name)),
         kernel_(kernel),
         kernel_name_(std::move(kernel_name)),
         blocks_(blocks),
         threads_(threads),
+        shared_bytes_(shared_bytes),
         arguments_(std::move(arguments)) {}
   static std::unique_ptr<Thunk> Read(ThunkReader& in);
   ThunkKind kind() const override { return ThunkKind::kKernel; }
@@ -41,6 +43,7 @@ class KernelThunk : public Thunk {
   int64_t kernel_ = 0;
   std::string kernel_name_;
   int64_t blocks_ = 1, threads_ = 1;  // threads of a block
+  int64_t shared_bytes_ = 0;
   std::vector<KernelArgument> arguments_;
 };
 

@@ -27,6 +27,11 @@ struct Golden {
   int registers;                     // at most, a thread
   std::vector<const char*> ptx;      // is there
   std::vector<const char*> not_ptx;  // is not
+  bool for_sm_80_alone = false;      // later architectures have other instructions for it
+
+  std::vector<const char*> architectures(std::vector<const char*> all) const {
+    return for_sm_80_alone ? std::vector<const char*>{"sm_80"} : all;
+  }
 };
 
 const Golden kGoldens[] = {
@@ -202,7 +207,8 @@ ENTRY main {
      192,
      {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "cp.async.cg.shared.global", "cp.async.wait_group 1"},
-     {".local", "fma.rn.f32", "ld.global.nc.v4", "st.shared"}},
+     {".local", "fma.rn.f32", "ld.global.nc.v4", "st.shared"},
+     true},
     {"weights_of_8_bits",
      R"(
 HloModule m
@@ -455,7 +461,7 @@ class GoldenKernels : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(GoldenKernels, Ptx) {
-  for (const char* arch : {"sm_80", "sm_90"}) {
+  for (const char* arch : golden().architectures({"sm_80", "sm_90"})) {
     SCOPED_TRACE(absl::StrCat(golden().name, " for ", arch));
     const auto ptx = Emit(golden(), arch, "ptx");
     ASSERT_TRUE(ptx.ok()) << ptx.status();
@@ -467,7 +473,7 @@ TEST_P(GoldenKernels, Ptx) {
 
 TEST_P(GoldenKernels, Resources) {
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
-  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+  for (const char* arch : golden().architectures({"sm_80", "sm_90", "sm_100"})) {
     SCOPED_TRACE(absl::StrCat(golden().name, " for ", arch));
     const auto text = Emit(golden(), arch, "resources");
     ASSERT_TRUE(text.ok()) << text.status();
