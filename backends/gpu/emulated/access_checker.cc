@@ -187,6 +187,45 @@ void AccessChecker::ProxyFence(const ThreadContext& thread) {
   fences.epoch = epoch_;
 }
 
+// The writer's fence is before the barrier after which others read.
+bool AccessChecker::IsFenced(const SharedShadow& at) {
+  if (at.write_thread == 0) return true;
+  const ProxyFences& fences = FencesOf(at.write_thread - 1);
+  return fences.count > at.write_fences + 1 || (fences.count == at.write_fences + 1 && fences.epoch != epoch_);
+}
+
+bool AccessChecker::BeginTensorCopy(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site) {
+  const int64_t offset = address - shared_;
+  for (int64_t i = offset; i < offset + bytes; ++i) {
+    SharedShadow& at = shadow_[i];
+    if (at.group_warps != 0) {
+      ReportMultiplied(thread, i, site);
+      return false;
+    }
+    if (at.copying_thread != 0) {
+      reports_.Add("copy-pending",
+                   absl::StrCat(Who(thread), " copies to shared byte ", i, ", into which thread ",
+                                at.copying_thread - 1, " copies and has not waited for it (site ", site, ")"));
+      return false;
+    }
+    if (!IsFenced(at)) {
+      reports_.Add("proxy-fence",
+                   absl::StrCat(Who(thread), " copies to shared byte ", i, ", which thread ", at.write_thread - 1,
+                                " wrote without fence.proxy.async between the write and the barrier "
+                                "(site ",
+                                site, ")"));
+      return false;
+    }
+    at.copying_thread = thread.linear + 1;
+  }
+  return true;
+}
+
+void AccessChecker::EndTensorCopy(const uint8_t* address, int64_t bytes) {
+  for (int64_t i = address - shared_, end = i + bytes; i < end; ++i)
+    shadow_[i] = {.written = true, .group_warps = shadow_[i].group_warps};
+}
+
 bool AccessChecker::BeginGroupRead(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site) {
   if (!CheckShared(thread, address, bytes, AccessKind::kLoad, site)) return false;
   const int64_t offset = address - shared_;
@@ -194,10 +233,7 @@ bool AccessChecker::BeginGroupRead(const ThreadContext& thread, uint8_t* address
   for (int64_t i = offset; i < offset + bytes; ++i) {
     SharedShadow& at = shadow_[i];
     at.group_warps += kGroupWarps;
-    if (found || at.write_thread == 0) continue;
-    // The writer's fence is before the barrier after which others read.
-    const ProxyFences& fences = FencesOf(at.write_thread - 1);
-    if (fences.count > at.write_fences + 1 || (fences.count == at.write_fences + 1 && fences.epoch != epoch_)) continue;
+    if (found || IsFenced(at)) continue;
     found = true;
     reports_.Add("proxy-fence",
                  absl::StrCat(Who(thread), " multiplies shared byte ", i, ", which thread ", at.write_thread - 1,

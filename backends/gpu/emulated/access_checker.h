@@ -76,6 +76,10 @@ class AccessChecker {
   // bytes must not be written until each of its warps has called EndGroupRead for them.
   bool BeginGroupRead(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site);
   void EndGroupRead(const uint8_t* address, int64_t bytes);
+  // Called when the thread starts a copy of a tensor; returns whether it may. Nothing may access the bytes until
+  // EndTensorCopy: what is then there was written by no thread, and is ordered by the barrier at which it completes.
+  bool BeginTensorCopy(const ThreadContext& thread, uint8_t* address, int64_t bytes, uint32_t site);
+  void EndTensorCopy(const uint8_t* address, int64_t bytes);
   // The thread's accesses to shared memory so far are before those by asynchronous multiplications that follow.
   void ProxyFence(const ThreadContext& thread);
 
@@ -96,6 +100,7 @@ class AccessChecker {
   };
 
   ProxyFences& FencesOf(uint32_t thread);
+  bool IsFenced(const SharedShadow& at);
   void ReportMultiplied(const ThreadContext& thread, int64_t byte, uint32_t site);
   bool IsAligned(const ThreadContext& thread, const uint8_t* address, int64_t bytes, uint32_t alignment, uint32_t site);
   bool IsInBounds(const ThreadContext& thread, uint8_t* address, int64_t bytes, AccessKind kind, uint32_t site);

@@ -216,6 +216,7 @@ bool BlockRun::StartThreads() {
   char* stacks = ThreadStacks(bytes * thread_count_ * slots_);
   if (stacks == nullptr) return false;
   stacks += bytes * thread_count_ * slot_;
+  barriers_.Clear();
   for (int64_t i = 0; i < thread_count_; ++i) {
     ThreadContext& thread = threads_[i];
     thread.state = ThreadState::kReady;
@@ -249,12 +250,22 @@ BlockRun::Progress BlockRun::Step() {
     return std::count_if(threads_.begin(), threads_.end(), [&](const ThreadContext& t) { return t.state == state; });
   };
   const auto done = count(ThreadState::kDone);
-  if (done == thread_count_) return Progress::kEnded;
+  if (done == thread_count_) {
+    if (const int64_t copies = barriers_.pending_copies(); copies > 0) {
+      reports_->Add("copy-unfinished",
+                    absl::StrCat("block ", block_, " ends without having waited for ", copies, " copies of tensors"));
+    }
+    return Progress::kEnded;
+  }
   if (ran || released) return Progress::kRan;
   if (count(ThreadState::kPolling) > 0) return Progress::kWaits;
+  const auto waiting = std::find_if(threads_.begin(), threads_.end(), [](const ThreadContext& thread) {
+    return thread.state == ThreadState::kAtSharedBarrier;
+  });
   reports_->Add("deadlock",
                 absl::StrCat("block ", block_, ": of ", thread_count_, " threads ", count(ThreadState::kAtBarrier),
-                             " wait at a barrier, ", done, " have ended, and the others are in warp operations"));
+                             " wait at a barrier, ", done, " have ended, and the others are in warp operations",
+                             waiting == threads_.end() ? "" : absl::StrCat("; ", barriers_.Waits(waiting->operand))));
   return Progress::kEnded;
 }
 
@@ -266,6 +277,8 @@ bool BlockRun::RunReady() {
     if (thread.state == ThreadState::kInWarpOperation) {
       thread.operation == WarpOperation::kMultiplyByGroup ? ReleaseGroup(thread) : ReleaseWarp(thread);
     }
+    if (thread.state == ThreadState::kAtSharedBarrier && LeavesSharedBarrier(thread))
+      thread.state = ThreadState::kReady;
     const bool polled = thread.state == ThreadState::kPolling;
     if (thread.state != ThreadState::kReady && !polled) continue;
     thread.state = ThreadState::kReady;

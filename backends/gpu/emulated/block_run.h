@@ -15,6 +15,7 @@
 #include "backends/gpu/emulated/async_copies.h"
 #include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/multiply_groups.h"
+#include "backends/gpu/emulated/shared_barriers.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "hilo/host.h"
 
@@ -60,6 +61,10 @@ class BlockRun {
   void Yield(ThreadContext* thread);
   // Called when a thread has waited for its multiplications.
   void EndGroupReads(const ThreadContext& thread);
+  // Called by the running thread at a barrier in shared memory, and to start a copy that completes at one.
+  void AtSharedBarrier(ThreadContext* thread, BarrierStep step, int64_t at, uint32_t value, uint32_t site);
+  void CopyTensor(const ThreadContext& thread, int64_t to, const TensorMap& map, const int32_t* coordinates,
+                  int64_t barrier, uint32_t site);
 
  private:
   static void Entry();
@@ -72,6 +77,8 @@ class BlockRun {
   void RunMatrix(ThreadContext* warp, int lanes);
   void ReleaseGroup(ThreadContext& waiting);
   void MultiplyGroup(ThreadContext* group);
+  bool LeavesSharedBarrier(const ThreadContext& thread);
+  void Land(const TensorCopy& copy);
   uint32_t WarpResult(const ThreadContext* warp, int lane, uint32_t members);
   bool ReleaseBarrier();
 
@@ -95,6 +102,7 @@ class BlockRun {
     int64_t bytes;
   };
   std::vector<std::vector<GroupRead>> group_reads_;
+  SharedBarriers barriers_;
   std::vector<uint32_t> order_;
   std::minstd_rand random_;
   void* scheduler_ = nullptr;

@@ -125,6 +125,7 @@ class Device : public EmulatedDriver, public EmulatedExecutor {
                           TransformKernels(&module, options_.check_accesses));
     std::vector<codegen::HostSymbol> symbols = ThreadSymbols();
     for (codegen::HostSymbol& symbol : GroupSymbols()) symbols.push_back(std::move(symbol));
+    for (codegen::HostSymbol& symbol : SharedBarrierSymbols()) symbols.push_back(std::move(symbol));
     for (codegen::HostSymbol& symbol : DeviceMathSymbols()) symbols.push_back(std::move(symbol));
     auto state = std::make_shared<ModuleState>();
     std::vector<codegen::HostModule> modules;

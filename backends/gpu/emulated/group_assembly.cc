@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backends/gpu/driver/tensor_map.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -32,6 +33,25 @@ std::optional<GroupStepAssembly> GroupStepOf(llvm::StringRef assembly) {
       assembly != ";" || wait.pending < 0)
     return std::nullopt;
   return wait;
+}
+
+std::optional<BarrierStep> BarrierStepOf(llvm::StringRef assembly) {
+  if (assembly == "mbarrier.init.shared::cta.b64 [$0], $1;") return BarrierStep::kInit;
+  if (assembly == "mbarrier.arrive.shared::cta.b64 _, [$0];") return BarrierStep::kArrive;
+  if (assembly == "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;") return BarrierStep::kArrive;
+  const bool is_loop = assembly.starts_with("{") && assembly.ends_with("}") && assembly.contains("bra ");
+  if (is_loop && assembly.contains("mbarrier.try_wait.parity.shared::cta.b64 ") && assembly.contains(", [$0], $1;"))
+    return BarrierStep::kWait;
+  return std::nullopt;
+}
+
+std::optional<int64_t> TensorCopyOf(llvm::StringRef assembly) {
+  int64_t dimensions = 0;
+  if (!assembly.consume_front("cp.async.bulk.tensor.") || assembly.consumeInteger(10, dimensions) ||
+      !assembly.starts_with("d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {") || dimensions < 1 ||
+      dimensions > kMostTensorDimensions)
+    return std::nullopt;
+  return dimensions;
 }
 
 absl::Status CheckPendingSums(const llvm::Function& kernel) {

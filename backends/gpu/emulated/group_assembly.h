@@ -24,6 +24,11 @@ struct GroupStepAssembly {
 // Returns nullopt for other assembly.
 std::optional<GroupStepAssembly> GroupStepOf(llvm::StringRef assembly);
 
+// Of barriers in shared memory: `{` and `}` are around the loop of a wait.
+std::optional<BarrierStep> BarrierStepOf(llvm::StringRef assembly);
+// Returns the number of dimensions of the tensor that is copied; nullopt for other assembly.
+std::optional<int64_t> TensorCopyOf(llvm::StringRef assembly);
+
 // The sums of a multiplication are in the registers once it has been waited for: until then other multiplications,
 // fences and waits alone may use them. Errors: InvalidArgument, naming the kernel, for other uses.
 absl::Status CheckPendingSums(const llvm::Function& kernel);

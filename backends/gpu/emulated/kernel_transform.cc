@@ -465,6 +465,9 @@ class Transform {
       return b_.CreateCall(module_.getOrInsertFunction(name, call->getFunctionType()), arguments);
     };
     if (text.starts_with("wgmma.") || text.starts_with("fence.proxy.async")) return GroupOperation(call, text);
+    if (const std::optional<BarrierStep> step = BarrierStepOf(text); step.has_value())
+      return AtSharedBarrier(call, *step);
+    if (const std::optional<int64_t> rank = TensorCopyOf(text); rank.has_value()) return CopyTensor(call, *rank);
     if (text.starts_with("rcp.approx.ftz.f32")) return function("hilo_nvvm_rcp.approx.ftz.f");
     if (text.starts_with("rsqrt.approx.ftz.f64")) return function("hilo_nvvm_rsqrt.approx.d");
     if (text.starts_with("sub.rn")) return b_.CreateFSub(operand(0), operand(1));
@@ -526,6 +529,30 @@ class Transform {
     return ResultsOf(call, [&](unsigned i) {
       return b_.CreateLoad(call->getArgOperand(i + 2)->getType(), word(kDescriptorWords + i));
     });
+  }
+
+  absl::StatusOr<Value*> AtSharedBarrier(llvm::CallInst* call, BarrierStep step) {
+    HILO_RETURN_IF_ERROR(NeedsThread("mbarrier"));
+    Value* value = call->arg_size() > 1 ? call->getArgOperand(1) : b_.getInt32(0);
+    Call(kSharedBarrierFunction, b_.getVoidTy(),
+         {thread_, b_.getInt32(static_cast<uint32_t>(step)), call->getArgOperand(0), value, NextSite()});
+    return nullptr;
+  }
+
+  // Operands: where to, the tensor, coordinates, the barrier.
+  absl::StatusOr<Value*> CopyTensor(llvm::CallInst* call, int64_t dimensions) {
+    HILO_RETURN_IF_ERROR(NeedsThread("cp.async.bulk.tensor"));
+    const auto count = static_cast<unsigned>(dimensions);
+    if (call->arg_size() != count + 3)
+      return InvalidArgument("cp.async.bulk.tensor: expected ", count + 3, " operands, got ", call->arg_size());
+    Value* words = WordsOf(call, &words_, kMatrixWords);
+    for (unsigned i = 0; i < count; ++i)
+      b_.CreateStore(call->getArgOperand(2 + i), b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, i));
+    Value* map = call->getArgOperand(1);
+    if (!map->getType()->isPointerTy()) map = b_.CreateIntToPtr(map, b_.getPtrTy());
+    Call(kTensorCopyFunction, b_.getVoidTy(),
+         {thread_, call->getArgOperand(0), Generic(map), words, call->getArgOperand(2 + count), NextSite()});
+    return nullptr;
   }
 
   // Returns the results of the call, of which `result` returns each.

@@ -13,6 +13,7 @@ namespace hilo::gpu {
 class BlockRun;
 class AsyncCopies;
 class MultiplyGroups;
+struct TensorMap;
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
@@ -48,11 +49,13 @@ enum class WarpOperation : uint32_t {
 };
 // What a thread tells its warp group besides multiplications.
 enum class GroupStep : uint32_t { kFence, kCommit, kWait };
+// What a thread does at a barrier in shared memory (shared_barriers.h).
+enum class BarrierStep : uint32_t { kInit, kArrive, kWait };
 inline bool IsMatrixOperation(WarpOperation operation) { return operation >= WarpOperation::kLoadMatrix; }
 inline constexpr int kMatrixWords = 10;
 
 // A thread that polls waits for another block: it is ready to look again.
-enum class ThreadState : uint8_t { kReady, kPolling, kAtBarrier, kInWarpOperation, kDone };
+enum class ThreadState : uint8_t { kReady, kPolling, kAtBarrier, kAtSharedBarrier, kInWarpOperation, kDone };
 
 struct ThreadContext {
   // Read by generated code, at fixed offsets.
@@ -99,6 +102,9 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 //   void group_step(ThreadContext*, u32 step, u32 pending, u32 site): `pending` groups may go on after a wait
 //   void proxy_fence(ThreadContext*): orders accesses to shared memory by the thread before those by asynchronous
 //   copies of tensors and multiplications
+//   void shared_barrier(ThreadContext*, u32 step, u32 offset, u32 value, u32 site): `value` threads, bytes that the
+//   thread announces, or parity of the phase that it waits for
+//   void tensor_copy(ThreadContext*, u32 offset, const TensorMap*, const i32* coordinates, u32 barrier, u32 site)
 inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kPollFunction[] = "hilo_emulated_poll",
                       kWarpFunction[] = "hilo_emulated_warp", kMatrixFunction[] = "hilo_emulated_matrix",
                       kAccessFunction[] = "hilo_emulated_access", kRangeFunction[] = "hilo_emulated_range",
@@ -106,10 +112,14 @@ inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kPollFunctio
                       kCopyWaitFunction[] = "hilo_emulated_copy_wait",
                       kGroupMultiplyFunction[] = "hilo_emulated_group_multiply",
                       kGroupStepFunction[] = "hilo_emulated_group_step",
-                      kProxyFenceFunction[] = "hilo_emulated_proxy_fence";
+                      kProxyFenceFunction[] = "hilo_emulated_proxy_fence",
+                      kSharedBarrierFunction[] = "hilo_emulated_shared_barrier",
+                      kTensorCopyFunction[] = "hilo_emulated_tensor_copy";
 std::vector<codegen::HostSymbol> ThreadSymbols();
 // Those of warp groups.
 std::vector<codegen::HostSymbol> GroupSymbols();
+// Those of barriers in shared memory.
+std::vector<codegen::HostSymbol> SharedBarrierSymbols();
 
 }  // namespace hilo::gpu
 
