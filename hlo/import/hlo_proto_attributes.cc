@@ -3,10 +3,13 @@
 // text.
 #include "hlo/import/hlo_proto_attributes.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_text.h"
@@ -288,6 +291,32 @@ absl::Status EncodeRow(const Row& row, const std::string* text, Tree* tree) {
                                      : row.codec.encode(row.default_text, row.path[depth], &tree->fields);
 }
 
+// HloInstructionProto has no field for the signature of a custom call: it is the last of its frontend attributes.
+constexpr absl::string_view kSignature = "hilo_signature=\"";
+
+std::string WithSignature(absl::string_view frontend_attributes, absl::string_view signature) {
+  absl::ConsumeSuffix(&frontend_attributes, "}");
+  const absl::string_view without_braces = signature.substr(1, signature.size() - 2);
+  return absl::StrCat(frontend_attributes, frontend_attributes == "{" ? "" : ",", kSignature, without_braces, "\"}");
+}
+
+// Moves the signature from the frontend attributes to an attribute of its own.
+void SeparateSignature(AttributeText* attributes) {
+  const auto frontend = std::find_if(attributes->begin(), attributes->end(),
+                                     [](const auto& attribute) { return attribute.first == "frontend_attributes"; });
+  if (frontend == attributes->end()) return;
+  std::string& text = frontend->second;
+  const size_t begin = absl::string_view(text).find(kSignature);
+  const size_t end = begin == std::string::npos ? begin : text.find('"', begin + kSignature.size());
+  if (end == std::string::npos) return;
+  const std::string signature =
+      absl::StrCat("{", text.substr(begin + kSignature.size(), end - begin - kSignature.size()), "}");
+  const size_t comma = text[begin - 1] == ',' ? 1 : 0;
+  text.erase(begin - comma, end + 1 - begin + comma);
+  if (text == "{}") attributes->erase(frontend);
+  attributes->emplace_back("signature", signature);
+}
+
 }  // namespace
 
 absl::StatusOr<AttributeText> AttributesFromProto(HloOpcode opcode, const WireMessage& proto) {
@@ -304,6 +333,7 @@ absl::StatusOr<AttributeText> AttributesFromProto(HloOpcode opcode, const WireMe
         attributes.emplace_back(row.name, **std::move(text));
     }
   }
+  if (opcode == HloOpcode::kCustomCall) SeparateSignature(&attributes);
   if (opcode == HloOpcode::kDomain) {
     HILO_ASSIGN_OR_RETURN(std::optional<std::string> domain, DecodeDomain(proto));
     if (domain.has_value()) attributes.emplace_back("domain", *std::move(domain));
@@ -319,6 +349,13 @@ absl::StatusOr<WireWriter> AttributesToProto(HloOpcode opcode, const AttributeTe
   // A field of 0 is one that is not there.
   if (const auto channel = texts.find("channel_id"); channel != texts.end() && *channel->second == "0") {
     return Unimplemented("HloInstructionProto has no channel_id of 0, as ", HloOpcodeString(opcode), " has");
+  }
+  std::string frontend_attributes;
+  if (const auto signature = texts.find("signature"); opcode == HloOpcode::kCustomCall && signature != texts.end()) {
+    const auto others = texts.find("frontend_attributes");
+    frontend_attributes = WithSignature(others == texts.end() ? "{}" : *others->second, *signature->second);
+    texts.erase(signature);
+    texts["frontend_attributes"] = &frontend_attributes;
   }
   // Set for a custom call with layouts for its operands.
   if (opcode == HloOpcode::kCustomCall) tree.fields.Bool(56, texts.contains("operand_layout_constraints"));

@@ -15,7 +15,7 @@ PassList Concatenate(PassList first, PassList second, PassList third) {
 
 PassPipeline InputPipeline(OpenValues open, std::vector<ShardingNote>* notes) {
   PassPipeline pipeline;
-  pipeline.AddStage(HloStage::kInput, MakePassList(MakePartitioner(std::move(open), notes)));
+  pipeline.AddStage(HloStage::kInput, MakePassList(MakeLibraryCalls(), MakePartitioner(std::move(open), notes)));
   return pipeline;
 }
 

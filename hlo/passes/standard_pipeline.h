@@ -36,8 +36,8 @@ struct PipelineHooks {
   PassList after_fusion;      // at the end of kFused
 };
 
-// What precedes every backend, and leads to kInput again: the program of one partition of a sharded module. Arguments
-// as those of MakePartitioner.
+// What precedes every backend, and leads to kInput again: calls of LAPACK, and the program of one partition of a
+// sharded module. Arguments as those of MakePartitioner.
 PassPipeline InputPipeline(OpenValues open = {}, std::vector<ShardingNote>* notes = nullptr);
 
 // The stages from kInput to kFused. `target` outlives the pipeline.

@@ -4,6 +4,7 @@
 #include "absl/strings/match.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
+#include "hlo/text/hlo_printer.h"
 #include "runtime/ffi/xla_ffi_abi.h"
 #include "tests/pjrt/plugin.h"
 
@@ -137,6 +138,30 @@ ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broad
   program.code_size = 1;
   EXPECT_EQ(PJRT_ERROR(Executable_OptimizedProgram, .executable = executable, .program = &program),
             "3: expected room for " + std::to_string(code.size()) + " bytes, got 1");
+  PJRT_CALL(Executable_Destroy, .executable = executable);
+  Destroy(loaded);
+}
+
+// The shapes that functions see have no field in HloInstructionProto.
+TEST_F(ExecutablesTest, OptimizedProgramWithCustomCalls) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule factors
+ENTRY main { x = f32[5,3] parameter(0)
+  ROOT f = (f32[5,3], f32[3]) custom-call(x), custom_call_target="Qr", frontend_attributes={num_batch_dims="0"} })");
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  PJRT_Program program = Make<PJRT_Program>();
+  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  EXPECT_EQ(std::string(program.format, program.format_size), "hlo_with_config");
+  std::string code(program.code_size, 0);
+  program.code = code.data();
+  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  const auto message = WireMessage::Parse(code);
+  ASSERT_TRUE(message.ok());
+  const auto module = HloModuleFromProto(message->Bytes(1));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const std::string text = PrintHloModule(**module);
+  EXPECT_TRUE(absl::StrContains(text, "lapack_sgeqrf_ffi")) << text;
+  EXPECT_TRUE(absl::StrContains(text, R"(signature={(f32[5,3]{0,1})->(f32[5,3]{0,1}, f32[3]{0})})")) << text;
+  EXPECT_TRUE(absl::StrContains(text, R"(num_batch_dims="0")")) << text;
   PJRT_CALL(Executable_Destroy, .executable = executable);
   Destroy(loaded);
 }

@@ -1,4 +1,4 @@
-// Custom calls that XLA defines for library functions, or for ops with a computation.
+// Custom calls that XLA defines for ops.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_LIBRARY_CALLS_H_
 #define HILO_HLO_IMPORT_STABLEHLO_LIBRARY_CALLS_H_
 
@@ -7,10 +7,8 @@
 namespace hilo::stablehlo {
 
 // The converter of a custom call of this target; null if it is kept as a custom call.
-//   ApproxTopK                              (values ..., initial values ...) -> (best of the values ...)
-//   Eigh                                    (a) -> (eigenvectors, eigenvalues), in ascending order
-//   ProductOfElementaryHouseholderReflectors (a, taus) -> (q)
-//   Qr                                      (a) -> (r above reflectors, taus)
+//   ApproxTopK              (values ..., initial values ...) -> (best of the values ...)
+//   __op$block_scaled_dot   (lhs, rhs, scales of lhs, scales of rhs) -> product
 Converter FindLibraryCall(absl::string_view target);
 
 }  // namespace hilo::stablehlo

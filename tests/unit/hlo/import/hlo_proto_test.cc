@@ -151,6 +151,9 @@ TEST(HloProtoTest, Attributes) {
            "f32[4,4] custom-call(x), custom_call_target=\"f\", literal=s32[2]{0} {1, 2}, "
            "output_to_operand_aliasing={{}: (0, {})}, "
            "called_computations={add}, backend_config=\"a\\nb\"",
+           "f32[4,4] custom-call(x), custom_call_target=\"f\", signature={(f32[4,4]{0,1})->f32[4,4]{0,1}}",
+           "f32[4,4] custom-call(x), custom_call_target=\"f\", signature={(f32[4,4]{0,1})->f32[4,4]{1,0}}, "
+           "frontend_attributes={a=\"b\",c={x = 1}}",
            "f32[4,4] custom-call(x), custom_call_target=\"f\", operand_precision={high}, "
            "output_to_operand_aliasing={{0}: (0, {}), {1,2}: (1, {3})}",
            "f32[4,4] copy(x), frontend_attributes={a=\"b\",c={x = 1},d=\"\\\"\"}, "

@@ -1,0 +1,192 @@
+// Custom calls that XLA defines for linear algebra become calls of LAPACK (runtime/lapack):
+//
+//   (a, taus) = custom-call(x), custom_call_target="Qr"
+//   =>  (a, taus) = (f32[5,3]{0,1}, f32[3]) custom-call(x), custom_call_target="lapack_sgeqrf_ffi"
+//
+//   ProductOfElementaryHouseholderReflectors (a, taus) -> q
+//   Qr                                       a -> (r above reflectors, taus)
+//   Eigh                                     a -> (eigenvectors, eigenvalues), in ascending order
+//
+// XLA's have row-major arrays and report no failures; LAPACK's have column-major matrices and report failures. The
+// configuration of Eigh, "lower,sorted,iterations,tolerance", is for Jacobi's method; only its first word has a meaning
+// here.
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
+#include "hlo/ir/tile_assignment.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
+#include "hlo/passes/make_instruction.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+using Results = std::vector<HloInstruction*>;
+
+// "s" of "lapack_sgeqrf_ffi".
+absl::StatusOr<absl::string_view> LetterOf(const Shape& matrix) {
+  switch (matrix.IsArray() && matrix.rank() >= 2 ? matrix.element_type() : PRIMITIVE_TYPE_INVALID) {
+    case F32: return "s";
+    case F64: return "d";
+    case C64: return "c";
+    case C128: return "z";
+    default: return InvalidArgument("expected matrices of f32, f64, c64 or c128, got ", matrix.ToString());
+  }
+}
+
+// Arrays of as many dimensions as the first operand are matrices, others are vectors and numbers.
+Shape InLayoutOfLapack(Shape shape, const Shape& matrix) {
+  ShapeUtil::SetToDefaultLayout(&shape);
+  if (shape.rank() == matrix.rank())
+    std::swap(shape.mutable_layout()->minor_to_major[0], shape.mutable_layout()->minor_to_major[1]);
+  return shape;
+}
+
+absl::Status CheckSignature(const HloInstruction& call, int64_t operands, int64_t results) {
+  const int64_t given = call.shape().IsTuple() ? call.shape().tuple_shapes_size() : 1;
+  if (call.operand_count() == operands && given == results) return absl::OkStatus();
+  return InvalidArgument("expected ", operands, " operands and ", results, " results, got ", call.operand_count(),
+                         " and ", given);
+}
+
+// Calls a routine on the operands of `call`. Its first result overwrites its first operand; the results are row-major.
+absl::StatusOr<Results> CallLapack(const HloInstruction& call, absl::string_view routine,
+                                   absl::Span<const Shape> results, std::string config) {
+  const Shape& matrix = call.operand(0)->shape();
+  HILO_ASSIGN_OR_RETURN(const absl::string_view letter, LetterOf(matrix));
+  auto attributes = std::make_unique<CustomCallAttrs>();
+  attributes->custom_call_target = absl::StrCat("lapack_", letter, routine, "_ffi");
+  attributes->api_version = API_VERSION_TYPED_FFI;
+  attributes->backend_config.text = std::move(config);
+  std::vector<Shape>& operands = attributes->operand_layout_constraints.shapes.emplace();
+  for (const HloInstruction* operand : call.operands()) {
+    if (!operand->shape().IsArray()) return InvalidArgument("expected arrays, got ", operand->shape().ToString());
+    operands.push_back(InLayoutOfLapack(operand->shape(), matrix));
+  }
+  std::vector<Shape> shapes;
+  for (const Shape& result : results) {
+    if (!result.IsArray()) return InvalidArgument("expected arrays as results, got ", result.ToString());
+    shapes.push_back(InLayoutOfLapack(result, matrix));
+  }
+  const bool is_tuple = shapes.size() > 1;
+  attributes->output_to_operand_aliasing.push_back(
+      {.output_index = is_tuple ? ShapeIndex{0} : ShapeIndex{}, .operand = 0, .operand_index = {}});
+  const Shape shape = is_tuple ? Shape(shapes) : shapes[0];
+  HILO_ASSIGN_OR_RETURN(HloInstruction * lapack, call.parent()->AddOp(HloOpcode::kCustomCall, call.operands(),
+                                                                      std::move(attributes), {}, &shape));
+  lapack->set_metadata(call.metadata());
+  if (const absl::string_view text = ExtraAttribute(call.extra_attributes(), "frontend_attributes"); !text.empty())
+    lapack->add_extra_attribute("frontend_attributes", std::string(text));
+  *lapack->mutable_shape() = shape;  // with its layouts
+  Results values;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    HloInstruction* value = lapack;
+    if (is_tuple) {
+      HILO_ASSIGN_OR_RETURN(value, MakeTupleElement(lapack, static_cast<int64_t>(i)));
+      *value->mutable_shape() = shapes[i];
+    }
+    HILO_ASSIGN_OR_RETURN(values.emplace_back(), call.parent()->AddOp(HloOpcode::kCopy, {value}));
+  }
+  return values;
+}
+
+absl::StatusOr<Results> Qr(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 1, 2));
+  return CallLapack(call, "geqrf", call.shape().tuple_shapes(), "{}");
+}
+
+absl::StatusOr<Results> ProductOfReflectors(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 2, 1));
+  const bool is_complex = call.operand(0)->shape().IsArray() && IsComplexType(call.operand(0)->shape().element_type());
+  return CallLapack(call, is_complex ? "ungqr" : "orgqr", {call.shape()}, "{}");
+}
+
+// NaN for the matrices for which LAPACK reports a failure.
+absl::StatusOr<HloInstruction*> WhereSucceeded(HloInstruction* info, HloInstruction* values) {
+  std::vector<int64_t> batch(info->shape().rank());
+  for (size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<int64_t>(i);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * zero, MakeUniform(info, 0));
+  HloComputation* computation = values->parent();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * succeeded,
+                        computation->AddOp(HloOpcode::kCompare, {info, zero}, std::make_unique<CompareAttrs>()));
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * mask,
+      MakeBroadcast(succeeded, ShapeUtil::MakeShape(PRED, values->shape().dimensions()), std::move(batch)));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * nan, MakeUniform(values, std::numeric_limits<double>::quiet_NaN()));
+  return computation->AddOp(HloOpcode::kSelect, {mask, values, nan});
+}
+
+absl::StatusOr<Results> Eigh(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 1, 2));
+  const Shape& matrix = call.operand(0)->shape();
+  HILO_RETURN_IF_ERROR(LetterOf(matrix).status());
+  std::vector<Shape> results = call.shape().tuple_shapes();
+  results.push_back(ShapeUtil::MakeShape(S32, matrix.dimensions().subspan(0, matrix.rank() - 2)));
+  const bool is_upper = absl::StartsWith(call.attrs<CustomCallAttrs>().backend_config.text, "0");
+  const absl::string_view routine = IsComplexType(matrix.element_type()) ? "heevd" : "syevd";
+  HILO_ASSIGN_OR_RETURN(
+      Results values,
+      CallLapack(call, routine, results, absl::StrCat("{mode = 86 : ui8, uplo = ", is_upper ? 85 : 76, " : ui8}")));
+  HloInstruction* info = values.back();
+  values.pop_back();
+  for (HloInstruction*& value : values) {
+    HILO_ASSIGN_OR_RETURN(value, WhereSucceeded(info, value));
+  }
+  return values;
+}
+
+using Rewrite = absl::StatusOr<Results> (*)(const HloInstruction& call);
+
+Rewrite FindRewrite(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kCustomCall) return nullptr;
+  const std::string& target = instruction.attrs<CustomCallAttrs>().custom_call_target;
+  if (target == "Eigh") return Eigh;
+  if (target == "ProductOfElementaryHouseholderReflectors") return ProductOfReflectors;
+  if (target == "Qr") return Qr;
+  return nullptr;
+}
+
+class LibraryCalls : public HloPass {
+ public:
+  absl::string_view name() const override { return "library-calls"; }
+  bool optional() const override { return false; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        const Rewrite rewrite = FindRewrite(*instruction);
+        if (rewrite == nullptr) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        const absl::Status replaced = Replace(instruction, rewrite);
+        if (!replaced.ok()) return AddContext(replaced, InstructionContext(*instruction));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  static absl::Status Replace(HloInstruction* call, Rewrite rewrite) {
+    HILO_ASSIGN_OR_RETURN(const Results values, rewrite(*call));
+    HloInstruction* replacement = values[0];
+    if (values.size() > 1) {
+      HILO_ASSIGN_OR_RETURN(replacement, call->parent()->AddOp(HloOpcode::kTuple, values));
+    }
+    if (!ShapeUtil::Compatible(replacement->shape(), call->shape()))
+      return InvalidArgument("expected results ", replacement->shape().ToString(), ", got ", call->shape().ToString());
+    *replacement->mutable_shape() = call->shape();  // users that speak of memory expect the layout that they have seen
+    replacement->CopyOriginFrom(*call);
+    return call->parent()->ReplaceInstruction(call, replacement);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeLibraryCalls() { return std::make_unique<LibraryCalls>(); }
+
+}  // namespace hilo
