@@ -113,12 +113,14 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
     if (absl::EndsWith(name, kKernels)) {
       // Every instruction a kernel, with groups of elements in small arrays too.
       compiler = [&] {
-        return gpu::CreateGpuCompiler(device, {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0});
+        return gpu::CreateGpuCompiler(
+            device, {.kernels = {.sequences = false, .always_radix_sorts = true, .group_elements_from = 1}});
       };
     } else {
       // Whatever libraries take goes to them. On a GPU they round factors of f32 to tf32.
       compiler = [&] {
-        return gpu::CreateGpuCompiler(device, {.sequences = false, .libraries = gpu::LibraryThresholds::Always()});
+        return gpu::CreateGpuCompiler(
+            device, {.kernels = {.sequences = false, .library_thresholds = gpu::LibraryThresholds::Always()}});
       };
       if (device == gpu::kCudaPlatform) platform.f32_error = kTf32Error;
     }
@@ -133,8 +135,9 @@ absl::StatusOr<Platform> MakePlatform(const std::string& name, bool serialize) {
   HILO_ASSIGN_OR_RETURN(platform.client, MakeClient(compiler()));
   if (absl::StartsWith(device, gpu::kCudaPlatform)) {
     loader = [&] {
-      return gpu::CreateGpuCompiler(
-          device, {.overlap_collectives = false, .libraries = gpu::LibraryThresholds::Never(), .line_info = true});
+      return gpu::CreateGpuCompiler(device, {.kernels = {.overlap_collectives = false,
+                                                         .line_info = true,
+                                                         .library_thresholds = gpu::LibraryThresholds::Never()}});
     };
   }
   if (serialize) {

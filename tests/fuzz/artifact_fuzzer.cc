@@ -86,8 +86,9 @@ struct Subjects {
       {.num_threads = 1, .cache_dir = ""}, hilo::CreateInterpreterCompiler({.assigned_buffers = true})));
   std::unique_ptr<hilo::Client> gpu = Made(hilo::RuntimeAccess::CreateClient(
       {.device_count = 2, .num_threads = 1, .cache_dir = ""},
-      hilo::gpu::CreateGpuCompiler(hilo::gpu::kEmulatedPlatform,
-                                   {.sequences = false, .libraries = hilo::gpu::LibraryThresholds::Always()})));
+      hilo::gpu::CreateGpuCompiler(
+          hilo::gpu::kEmulatedPlatform,
+          {.kernels = {.sequences = false, .library_thresholds = hilo::gpu::LibraryThresholds::Always()}})));
   const hilo::Artifact cpu_artifact = ArtifactOf(*cpu), interpreter_artifact = ArtifactOf(*interpreter),
                        gpu_artifact = ArtifactOf(*gpu, kGpuModule);
 };

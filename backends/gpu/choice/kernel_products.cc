@@ -616,22 +616,22 @@ absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction, const
     return Unimplemented("sort inside a fusion is not supported on this platform yet");
   const Shape& shape = instruction.operand(0)->shape();
   const int64_t length = shape.dimensions(instruction.attrs<SortAttrs>().dimensions[0]);
-  std::string why = "any comparator";
-  if (const std::optional<KeySort> keys = KeySortOf(instruction); keys.has_value() && length <= INT32_MAX) {
-    const int64_t passes = CeilDiv(keys->key_bits(), kRadixBits);
-    // The setting is for 32 bits, four passes.
-    const int64_t least = facts.settings.radix_sort_from * passes / 4;
-    if (length >= least)
-      return KernelConfig{.kind = KernelKind::kRadixSort,
-                          .tile = {kBlockSize, passes},
-                          .why = absl::StrCat("keys of ", keys->key_bits(), " bits, lists of ", length, " elements")};
-    why = absl::StrCat("a list of fewer than ", least, " elements");
-  }
   const int64_t tile = SortTileOf(instruction, length);
-  return KernelConfig{.kind = KernelKind::kMergeSort,
+  KernelConfig merges{.kind = KernelKind::kMergeSort,
                       .tile = {std::min<int64_t>(kBlockSize, std::max<int64_t>(kWarp, tile)), tile,
                                BlockFor(ShapeUtil::ElementsIn(shape))},
-                      .why = std::move(why)};
+                      .why = "any comparator"};
+  if (const std::optional<KeySort> keys = KeySortOf(instruction); keys.has_value() && length <= INT32_MAX) {
+    KernelConfig digits{.kind = KernelKind::kRadixSort,
+                        .tile = {kBlockSize, CeilDiv(keys->key_bits(), kRadixBits)},
+                        .why = absl::StrCat("keys of ", keys->key_bits(), " bits, lists of ", length, " elements")};
+    if (facts.settings.always_radix_sorts ||
+        SortRoofline(instruction, digits).ns() <= SortRoofline(instruction, merges).ns())
+      return digits;
+    merges.why =
+        absl::StrCat("lists of ", length, " elements: merges are faster than digits of ", keys->key_bits(), " bits");
+  }
+  return merges;
 }
 
 bool IsSelectedTopK(const HloInstruction& instruction) {

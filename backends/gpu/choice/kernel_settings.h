@@ -16,8 +16,9 @@ struct KernelSettings {
   bool sequences = true;  // small consecutive instructions become one single-threaded kernel, small loops too
   bool overlap_collectives =
       true;                // collectives run on a stream of their own, beside work that does not need their results
-  bool line_info = false;  // code has debug locations for the instructions whose arrays it accesses (line_info.h)
-  int64_t radix_sort_from = int64_t{1} << 18;  // elements of a list with 32-bit keys; scaled for other widths
+  bool line_info = false;  // code has debug locations for the instructions whose arrays it accesses, for
+                           // compute-sanitizer and profilers (line_info.h); fewer kernels are then shared
+  bool always_radix_sorts = false;  // sorts are by digits even where the model finds merges faster
   int64_t group_elements_from = int64_t{1}
                                 << 12;  // a thread computes adjacent elements of results of at least this many elements
   LibraryThresholds library_thresholds;

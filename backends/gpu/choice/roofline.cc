@@ -197,8 +197,7 @@ constexpr double kRadixInstructions = 60, kCountInstructions = 4;
 struct SortPasses {
   double launches = 1, bytes = 0, instructions = 0;
 };
-SortPasses PassesOf(const HloInstruction& sort) {
-  const KernelConfig& config = *sort.kernel();
+SortPasses PassesOf(const HloInstruction& sort, const KernelConfig& config) {
   if (config.kind == KernelKind::kRadixSort) {
     // A launch clears the words of look-back, which each pass writes twice and reads; one counts digits of the keys.
     const std::optional<KeySort> keys = KeySortOf(sort);
@@ -286,13 +285,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   double instructions = work.instructions;  // of threads, without products
   const KernelConfig& config = *instruction.kernel();
   if (config.kind == KernelKind::kGenerated) return {};
-  if (instruction.opcode() == HloOpcode::kSort) {
-    const SortPasses passes = PassesOf(instruction);
-    roofline.bytes = passes.bytes;
-    roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
-    roofline.launch_ns *= passes.launches;
-    instructions = passes.instructions;
-  }
+  if (instruction.opcode() == HloOpcode::kSort) return SortRoofline(instruction, config);
   AddParts(instruction, &roofline);
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
     // Blocks leave a value each to another launch.
@@ -351,6 +344,15 @@ Roofline AttentionRoofline(const Attention& attention, const KernelConfig& confi
     for (const HloInstruction* operand : member->operands()) {
       if (!members.contains(operand) && !IsFreeToRepeat(*operand)) read.insert(operand);
     }
+}
+
+Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config) {
+  const SortPasses passes = PassesOf(sort, config);
+  return {.bytes = passes.bytes,
+          .flops = WorkOf(sort).flops,
+          .memory_ns = passes.bytes / kMachine.bytes_per_ns,
+          .arithmetic_ns = passes.instructions / kMachine.instructions_per_ns,
+          .launch_ns = passes.launches * kMachine.launch_ns};
   }
   Roofline roofline{.bytes = BytesOf(*attention.result),
                     .arithmetic_ns = AttentionArithmeticNs(attention, attention.members, config),

@@ -45,6 +45,9 @@ struct Roofline {
 // Of one execution of an instruction that has a KernelConfig.
 Roofline RooflineOf(const HloInstruction& instruction);
 
+// Of one execution of a sort by kernels of `config`. What the bisections of merges wait for is not counted.
+Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config);
+
 // Of one execution of a kernel that computes the attention, or the grid of scores.
 Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config);
 Roofline ScoreGridRoofline(const ScoreGrid& grid);

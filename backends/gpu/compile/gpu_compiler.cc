@@ -176,12 +176,9 @@ class GpuCompiler : public Compiler {
 
   // The settings of the options and the environment at this time.
   KernelSettings Settings() const {
-    return {.sequences = options_.sequences,
-            .overlap_collectives = options_.overlap_collectives,
-            .line_info = options_.line_info || Is("HILO_GPU_LINES", "on"),
-            .radix_sort_from = options_.radix_sort_from,
-            .group_elements_from = options_.group_elements_from,
-            .library_thresholds = options_.libraries};
+    KernelSettings settings = options_.kernels;
+    settings.line_info |= Is("HILO_GPU_LINES", "on");
+    return settings;
   }
 
   absl::StatusOr<EmittedProgram> EmitProgram(const Lowered& lowered, const CompileOptions& options,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "backends/gpu/choice/kernel_settings.h"
 #include "backends/gpu/lib/libraries.h"
 #include "backends/gpu/runtime/gpu_devices.h"
 #include "hlo/passes/hlo_pass.h"
@@ -19,12 +20,8 @@ class DeviceCommunicatorLibrary;
 struct KernelFacts;
 
 struct GpuCompilerOptions {
-  // See EmissionOptions. Tests set these to reach every emitter with small arrays.
-  bool sequences = true;
-  int64_t group_elements_from = int64_t{1} << 12;
-  int64_t radix_sort_from = int64_t{1} << 18;
-  // Collectives run on a stream of their own, concurrently with work that does not need their results.
-  bool overlap_collectives = true;
+  // Tests set these to reach every emitter with small arrays. HILO_GPU_LINES=on: line_info.
+  KernelSettings kernels;
   // Null: the platform's library.
   std::shared_ptr<DeviceCommunicatorLibrary> communicators;
   // Optimizes code for the emulated device as for a GPU, so that its memory accesses are those of a GPU; otherwise it
@@ -32,12 +29,8 @@ struct GpuCompilerOptions {
   bool optimize_for_emulation = false;
   // The devices to run on, for tests that inspect them; null: the platform's, opened on first use.
   std::shared_ptr<GpuDevices> devices;
-  LibraryThresholds libraries;
   // Minimum number of consecutive thunks for a graph. HILO_GPU_GRAPHS=off: no graphs; =always: also in the first run.
   int64_t graph_thunks_from = 4;
-  // Adds debug locations for the instructions whose arrays the code accesses, for compute-sanitizer and profilers
-  // (line_info.h); fewer kernels are then shared. Set by HILO_GPU_LINES=on.
-  bool line_info = false;
   // The folder that caches machine code of kernels; nullopt: the folder in HILO_CACHE_DIR. Empty: no
   // cache.
   std::optional<std::string> cache_dir;

@@ -117,7 +117,8 @@ TEST(GpuArtifactTest, Architectures) {
 class SavedProgram : public ::testing::Test {
  protected:
   void SetUp() override {
-    compiler_ = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .libraries = LibraryThresholds::Always()});
+    compiler_ = CreateGpuCompiler(kEmulatedPlatform,
+                                  {.kernels = {.sequences = false, .library_thresholds = LibraryThresholds::Always()}});
     auto module = ParseHloModule(Module());
     ASSERT_TRUE(module.ok()) << module.status();
     auto program = compiler_->Compile(*std::move(module), {}, nullptr);
@@ -255,9 +256,9 @@ TEST_F(SavedProgram, AnotherVersionOfALibrary) {
 // Thunks whose library cannot be loaded name it when they run, and only then.
 TEST(GpuArtifactTest, MissingLibrary_IsNamedWhenItIsCalled) {
   if (GemmWork({}, {}).version().ok()) GTEST_SKIP() << "the library is there";
-  const auto compiler =
-      CreateGpuCompiler(kEmulatedPlatform,
-                        {.sequences = false, .libraries = LibraryThresholds::Always(), .graph_thunks_from = INT64_MAX});
+  const auto compiler = CreateGpuCompiler(
+      kEmulatedPlatform, {.kernels = {.sequences = false, .library_thresholds = LibraryThresholds::Always()},
+                          .graph_thunks_from = INT64_MAX});
   auto compiled = compiler->Compile(*ParseHloModule(R"(
 HloModule m
 ENTRY main {
@@ -316,11 +317,12 @@ ENTRY main {
   s = f32[4096] sort(flat), dimensions={0}, to_apply=less
   ROOT e = f32[4096] exponential(s)
 })";
-  const std::vector<GpuCompilerOptions> all = {{},
-                                               {.sequences = false, .group_elements_from = 1, .radix_sort_from = 0},
-                                               {.libraries = LibraryThresholds::Always()},
-                                               {.libraries = LibraryThresholds::Never()},
-                                               {.line_info = true}};
+  const std::vector<GpuCompilerOptions> all = {
+      {},
+      {.kernels = {.sequences = false, .always_radix_sorts = true, .group_elements_from = 1}},
+      {.kernels = {.library_thresholds = LibraryThresholds::Always()}},
+      {.kernels = {.library_thresholds = LibraryThresholds::Never()}},
+      {.kernels = {.line_info = true}}};
   for (const GpuCompilerOptions& compiled : all) {
     const auto program =
         CreateGpuCompiler(kEmulatedPlatform, compiled)->Compile(*ParseHloModule(kProduct), {}, nullptr);
@@ -343,8 +345,8 @@ TEST(GpuArtifactTest, Targets_DistinguishKernels) {
     return *CreateGpuCompiler(kEmulatedPlatform, options)->TargetOf({});
   };
   EXPECT_EQ(target({}), target({}));
-  EXPECT_NE(target({}), target({.line_info = true}));
-  EXPECT_NE(target({}), target({.libraries = LibraryThresholds::Never()}));
+  EXPECT_NE(target({}), target({.kernels = {.line_info = true}}));
+  EXPECT_NE(target({}), target({.kernels = {.library_thresholds = LibraryThresholds::Never()}}));
 }
 
 TEST(LibraryDecisionsTest, DecideOnce) {

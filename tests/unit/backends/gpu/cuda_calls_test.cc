@@ -24,7 +24,8 @@ std::string Call(const std::string& parameter, const std::string& result, const 
 absl::StatusOr<std::string> Thunks(const std::string& text, const LibraryThresholds& libraries = {}) {
   auto module = ParseHloModule(text);
   if (!module.ok()) return module.status();
-  return CreateGpuCompiler(kEmulatedPlatform, {.libraries = libraries})->Emit(*std::move(module), {}, "thunks");
+  return CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.library_thresholds = libraries}})
+      ->Emit(*std::move(module), {}, "thunks");
 }
 
 TEST(CudaCallsTest, LargeMatricesStayOnTheDevice) {

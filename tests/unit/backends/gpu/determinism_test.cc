@@ -79,8 +79,8 @@ std::vector<Literal> RunWith(const char* setting, const char* program = kSums, b
   setenv("HILO_EMULATED", setting, /*overwrite=*/1);
   std::vector<Literal> results;
   // The devices are opened here, and keep the setting.
-  auto client =
-      RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
+  auto client = RuntimeAccess::CreateClient({.device_count = 1},
+                                            CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}}));
   unsetenv("HILO_EMULATED");
   EXPECT_TRUE(client.ok()) << client.status();
   std::vector<float> x(300 * 500);

@@ -451,7 +451,7 @@ absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, 
   if (!module.ok()) return module.status();
   CompileOptions options;
   options.cpu = arch;
-  return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never()})
+  return CreateGpuCompiler(kCudaPlatform, {.kernels = {.library_thresholds = LibraryThresholds::Never()}})
       ->Emit(*std::move(module), options, kind);
 }
 
@@ -505,7 +505,8 @@ TEST(GpuCompiler, NamesInstructionsInCode) {
   const auto emit = [](bool line_info, const char* kind) {
     auto module = ParseHloModule(
         "HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT roots = f32[4096,64] sqrt(first) }");
-    return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never(), .line_info = line_info})
+    return CreateGpuCompiler(kCudaPlatform,
+                             {.kernels = {.line_info = line_info, .library_thresholds = LibraryThresholds::Never()}})
         ->Emit(*std::move(module), {}, kind);
   };
   const auto ptx = emit(true, "ptx"), plain = emit(false, "ptx");
@@ -531,7 +532,7 @@ TEST(GpuCompiler, UnknownEmitKind_ListsTheKinds) {
 // Code with locations runs as well, several kernels of it in one module.
 TEST(GoldenKernels, LineInfoOnTheEmulatedDevice) {
   const auto client = RuntimeAccess::CreateClient(
-      {.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .line_info = true}));
+      {.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false, .line_info = true}}));
   ASSERT_TRUE(client.ok()) << client.status();
   const auto executable = (*client)->CompileHloText(R"(
 HloModule m

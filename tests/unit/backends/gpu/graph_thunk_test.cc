@@ -101,7 +101,7 @@ ENTRY main {
 std::unique_ptr<Client> MakeClient(int64_t graph_thunks_from) {
   auto client = RuntimeAccess::CreateClient(
       {.device_count = 1},
-      CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = graph_thunks_from}));
+      CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}, .graph_thunks_from = graph_thunks_from}));
   EXPECT_TRUE(client.ok()) << client.status();
   return *std::move(client);
 }
@@ -139,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, GraphThunkTest, testing::Values(kChain, kLoop
 
 TEST(GraphThunkTest, AreInTheDump) {
   for (const bool overlap : {true, false}) {
-    const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .overlap_collectives = overlap});
+    const auto compiler =
+        CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false, .overlap_collectives = overlap}});
     const auto text = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
     ASSERT_TRUE(text.ok()) << text.status();
     EXPECT_TRUE(absl::StrContains(*text, " body\n  graph\n    kernel")) << *text;
@@ -174,7 +175,7 @@ TEST(GraphThunkTest, RefusedCaptures) {
 TEST(CountedLoopTest, EndsWithTheDeadline) {
   std::string text(kLoop);
   text.replace(text.find("constant(9)"), 11, "constant(1000000000)");
-  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}});
   const auto thunks = compiler->Emit(*ParseHloModule(text), {}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "loop of 1000000000 iterations\n body\n")) << *thunks;
@@ -190,7 +191,7 @@ TEST(CountedLoopTest, EndsWithTheDeadline) {
 
 // Control flow of which the device knows the conditions is part of the graph; its loops can be ended.
 TEST(ControlFlowTest, IsInTheGraph) {
-  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false});
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}});
   const auto text = compiler->Emit(*ParseHloModule(kChoices), {}, "thunks");
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_TRUE(absl::StartsWith(*text, "graph\n  kernel")) << *text;
@@ -215,7 +216,7 @@ TEST(ControlFlowTest, CapturedLoopsEndWithTheDeadline) {
 
 // A short one is part of the graph of what is around it.
 TEST(CountedLoopTest, IsInTheGraphAroundIt) {
-  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.sequences = false, .graph_thunks_from = 1});
+  const auto compiler = CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}, .graph_thunks_from = 1});
   const auto thunks = compiler->Emit(*ParseHloModule(kLoop), {}, "thunks");
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_TRUE(absl::StrContains(*thunks, "graph\n  kernel")) << *thunks;

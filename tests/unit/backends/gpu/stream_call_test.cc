@@ -104,8 +104,8 @@ void WaitAtGate(void* out, const void** in) {
 class StreamCallTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto client =
-        RuntimeAccess::CreateClient({.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.sequences = false}));
+    auto client = RuntimeAccess::CreateClient({.device_count = 1},
+                                              CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false}}));
     ASSERT_TRUE(client.ok());
     client_ = *std::move(client);
     CustomCallRegistry& registry = *client_->custom_call_registry();

@@ -63,7 +63,7 @@ absl::StatusOr<std::string> Emit(const std::string& text, const char* kind, cons
   if (!module.ok()) return module.status();
   CompileOptions options;
   options.cpu = arch;
-  return CreateGpuCompiler(kCudaPlatform, {.libraries = LibraryThresholds::Never()})
+  return CreateGpuCompiler(kCudaPlatform, {.kernels = {.library_thresholds = LibraryThresholds::Never()}})
       ->Emit(*std::move(module), options, kind);
 }
 
@@ -86,7 +86,8 @@ double Difference(const std::string& text, const char* setting = "check,seed=5")
   EXPECT_TRUE(expected.ok()) << expected.status();
   setenv("HILO_EMULATED", setting, /*overwrite=*/1);
   auto client = RuntimeAccess::CreateClient(
-      {.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.libraries = LibraryThresholds::Never()}));
+      {.device_count = 1},
+      CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.library_thresholds = LibraryThresholds::Never()}}));
   unsetenv("HILO_EMULATED");
   EXPECT_TRUE(client.ok()) << client.status();
   const auto executable = (*client)->CompileHloText(text);

@@ -72,7 +72,7 @@ std::vector<Literal> ListOf(Literal one) {
 }
 
 GpuCompilerOptions Options(int64_t graph_thunks_from, bool overlap = true) {
-  return {.sequences = false, .overlap_collectives = overlap, .graph_thunks_from = graph_thunks_from};
+  return {.kernels = {.sequences = false, .overlap_collectives = overlap}, .graph_thunks_from = graph_thunks_from};
 }
 
 std::string Thunks(absl::string_view text) {

@@ -13,7 +13,8 @@ std::string Thunks(absl::string_view text, bool overlap = true) {
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return "";
   const auto compiler = CreateGpuCompiler(
-      kEmulatedPlatform, {.sequences = false, .overlap_collectives = overlap, .graph_thunks_from = INT64_MAX});
+      kEmulatedPlatform,
+      {.kernels = {.sequences = false, .overlap_collectives = overlap}, .graph_thunks_from = INT64_MAX});
   const auto thunks = compiler->Emit(*std::move(module), {}, "thunks");
   EXPECT_TRUE(thunks.ok()) << thunks.status();
   if (!thunks.ok()) return "";
