@@ -371,6 +371,10 @@ constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
 // Updates of an element, in the mean, from which on one thread would add them up, some 0.1 us each with runs of twice
 // the mean, for longer than blocks combine them in two launches more.
 constexpr int64_t kLongRun = 32;
+// The most updates that one thread combines: what follows of a long run has other threads, and a launch for each power
+// of this number.
+constexpr int64_t kMostOwnUpdates = 64;
+static_assert(kMostOwnUpdates < kBlockSize);
 
 // Elements that a block sorts: the largest power of two of which two copies fit; 1 if even a warp's do not.
 int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
@@ -547,12 +551,16 @@ absl::StatusOr<KernelConfig> ChooseUpdate(const HloInstruction& instruction, con
                       .why = "in place: the window only"};
 }
 
+// Returns true if the updates of an element may be combined with each other before they are applied.
+bool MayCombineUpdates(const Scatter& s, bool strict) {
+  return s.count == 1 && (!strict || IsIntegralType(s.operand.element_type())) &&
+         ReductionOp(s.computation()).has_value();
+}
+
 // Returns true for a sorted scatter of single elements each of which has many updates in the mean, and may have many
 // more: blocks combine them, in an order of their own.
-bool HasLongRuns(const Scatter& s, bool strict) {
-  const PrimitiveType type = s.operand.element_type();
-  return s.count == 1 && (!strict || IsIntegralType(type)) && ReductionOp(s.computation()).has_value() &&
-         UpdatesOf(s) == ShapeUtil::ElementsIn(s.updates) &&
+bool HasLongRuns(const Scatter& s) {
+  return UpdatesOf(s) == ShapeUtil::ElementsIn(s.updates) &&
          UpdatesOf(s) >= kLongRun * ShapeUtil::ElementsIn(s.operand);
 }
 
@@ -573,9 +581,13 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
               .width = group,
               .tile = {BlockFor(updates / group), 1},
               .why = independent ? "no two updates overlap" : "updates of an element follow each other"};
-    if (!independent && HasLongRuns(s, facts.strict)) {
-      config.tile = {kBlockSize, kBlockSize};
-      config.why = "long runs of updates of an element";
+    if (!independent && MayCombineUpdates(s, facts.strict)) {
+      if (HasLongRuns(s)) {
+        config.tile = {kBlockSize, kBlockSize};
+        config.why = "long runs of updates of an element";
+      } else {
+        config.tile[1] = kMostOwnUpdates;
+      }
     }
   } else {
     const ScatterDivision division = DivisionOf(s);

@@ -288,7 +288,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kSort) return SortRoofline(instruction, config);
   AddParts(instruction, &roofline);
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
-    // Blocks leave a value each to another launch.
+    // Tiles of updates leave a window each to another launch.
     for (int64_t left = ScatterOf(instruction).BatchSizes()[0]; left > config.tile[1];
          left = CeilDiv(left, config.tile[1]))
       roofline.launch_ns += kMachine.launch_ns;

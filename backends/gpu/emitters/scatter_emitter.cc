@@ -3,12 +3,12 @@
 //
 // Four ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, and any
 // order gives the same result: one thread per update element. *Independent*: the program promises that no two updates
-// overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them all, or blocks
-// combine long runs (scatter_runs.cc). Many updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*:
-// everything else, which must be applied in order, and floating-point sums, which must be deterministic. Every result
-// element has one thread that owns it: the owner iterates over all indices in order and applies the updates of its
-// elements. Dimensions that windows span fully and batching dimensions divide the elements among threads without any
-// search.
+// overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them all
+// (scatter_sorted.cc), or blocks combine long runs (scatter_runs.cc). Many updates are sorted to be so
+// (hlo/passes/expand/scatter.cc). *Owners*: everything else, which must be applied in order, and floating-point sums,
+// which must be deterministic. Every result element has one thread that owns it: the owner iterates over all indices in
+// order and applies the updates of its elements. Dimensions that windows span fully and batching dimensions divide the
+// elements among threads without any search.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -112,115 +112,6 @@ absl::Status EmitOwners(ProgramEmitter& program, const Scatter& s) {
   });
 }
 
-// One thread per update element, or per group of them, of which those of first updates apply all that follow.
-class SortedKernel {
- public:
-  SortedKernel(KernelEmitter& k, const Scatter& s)
-      : k_(k), b_(k.b()), s_(s), kernel_(k, s), group_(s.instruction->kernel()->width), updates_(s.BatchSizes()[0]) {
-    for (int64_t i = 0; i < s.count; ++i) types_.push_back(s.scatter->operand(i)->shape().element_type());
-  }
-
-  absl::Status Emit(const std::vector<LaneIndex>& at) {
-    llvm::Value* first = at[0].Value(k_.context());
-    window_.assign(at.begin() + 1, at.end());
-    HILO_ASSIGN_OR_RETURN(origin_, kernel_.OriginOf({At(first)}));
-    llvm::Value* has_previous = b_.CreateICmpNE(first, b_.getInt64(0));
-    llvm::Value* previous = b_.CreateSelect(has_previous, b_.CreateSub(first, b_.getInt64(1)), first);
-    HILO_ASSIGN_OR_RETURN(llvm::Value * follows, HasOrigin(previous));
-    llvm::Value* is_first = b_.CreateNot(b_.CreateAnd(has_previous, follows));
-    return k_.If("first", b_.CreateAnd(is_first, kernel_.IsInside(origin_)), [&] { return ApplyAllFrom(first); });
-  }
-
- private:
-  LaneIndex At(llvm::Value* update) { return LaneIndex::Uniform(update, 1, updates_); }
-
-  // Returns whether the window of an update is the thread's.
-  absl::StatusOr<llvm::Value*> HasOrigin(llvm::Value* update) {
-    HILO_ASSIGN_OR_RETURN(const std::vector<llvm::Value*> origin, kernel_.OriginOf({At(update)}));
-    llvm::Value* same = b_.getTrue();
-    for (int64_t d : s_.attrs->scatter_dims_to_operand_dims)
-      same = b_.CreateAnd(same, b_.CreateICmpEQ(origin[d], origin_[d]));
-    return same;
-  }
-
-  std::vector<LaneIndex> InWindow(int64_t j) const {
-    std::vector<LaneIndex> at = window_;
-    if (j > 0) at.back() = at.back().AddConstant(j).WithRange({0, s_.operand.dimensions().back() - 1});
-    return at;
-  }
-
-  absl::Status ApplyAllFrom(llvm::Value* first) {
-    std::vector<Index> positions;
-    Carried values;
-    for (int64_t j = 0; j < group_; ++j) {
-      positions.emplace_back(kernel_.PositionOf(origin_, InWindow(j)));
-      const Carried packed = codegen::Pack(kernel_.Load(positions.back()));
-      values.insert(values.end(), packed.begin(), packed.end());
-    }
-    HILO_ASSIGN_OR_RETURN(const Carried applied, ApplyWhileSame(first, std::move(values)));
-    const size_t parts = applied.size() / group_;
-    for (int64_t j = 0; j < group_; ++j)
-      kernel_.Store(positions[j], codegen::Unpack(absl::MakeSpan(applied).subspan(j * parts, parts), types_));
-    return absl::OkStatus();
-  }
-
-  // do { apply `update` } while (++update is one of the same window)
-  absl::StatusOr<Carried> ApplyWhileSame(llvm::Value* update, Carried values) {
-    llvm::LLVMContext& context = b_.getContext();
-    llvm::BasicBlock *before = b_.GetInsertBlock(),
-                     *body = llvm::BasicBlock::Create(context, "update", before->getParent()),
-                     *after = llvm::BasicBlock::Create(context, "updated", before->getParent());
-    b_.CreateBr(body);
-    b_.SetInsertPoint(body);
-    codegen::RegionScope region(k_.context());
-    std::vector<llvm::PHINode*> phis;
-    values.push_back(update);
-    for (llvm::Value* value : values) {
-      phis.push_back(b_.CreatePHI(value->getType(), 2));
-      phis.back()->addIncoming(value, before);
-    }
-    llvm::Value* number = phis.back();
-    Carried next;
-    const size_t parts = (phis.size() - 1) / group_;
-    for (int64_t j = 0; j < group_; ++j) {
-      const Carried now(phis.begin() + j * parts, phis.begin() + (j + 1) * parts);
-      HILO_ASSIGN_OR_RETURN(const Elements updates, kernel_.UpdatesAt({At(number)}, InWindow(j)));
-      HILO_ASSIGN_OR_RETURN(const Elements combined, kernel_.Combined(codegen::Unpack(now, types_), updates));
-      const Carried packed = codegen::Pack(combined);
-      next.insert(next.end(), packed.begin(), packed.end());
-    }
-    next.push_back(b_.CreateAdd(number, b_.getInt64(1), "", true, true));
-    llvm::Value* last = b_.getInt64(static_cast<uint64_t>(updates_ - 1));
-    llvm::Value* has_next = b_.CreateICmpNE(number, last);
-    HILO_ASSIGN_OR_RETURN(llvm::Value * same, HasOrigin(b_.CreateSelect(has_next, next.back(), last)));
-    for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(next[i], b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateAnd(has_next, same), body, after);
-    b_.SetInsertPoint(after);
-    next.pop_back();
-    return next;
-  }
-
-  KernelEmitter& k_;
-  llvm::IRBuilder<>& b_;
-  const Scatter& s_;
-  ScatterKernel kernel_;
-  const int64_t group_, updates_;
-  std::vector<PrimitiveType> types_;
-  std::vector<LaneIndex> window_;     // of the thread
-  std::vector<llvm::Value*> origin_;  // of its window
-};
-
-absl::Status EmitSorted(ProgramEmitter& program, const Scatter& s) {
-  std::vector<int64_t> sizes = s.BatchSizes();
-  for (int64_t size : s.WindowSizes()) sizes.push_back(size);
-  const codegen::NestDim nest =
-      PerThread(std::move(sizes), s.instruction->kernel()->tile[0], s.instruction->kernel()->width);
-  KernelEmitter k(&program, s.instruction);
-  SortedKernel kernel(k, s);
-  return EmitNestKernel(k, s.instruction, nest,
-                        [&](absl::Span<const Index> indices) { return kernel.Emit(indices[0].Dims(k.context())); });
-}
-
 // Copies the operands to the results; returns false if there is nothing else to do.
 absl::StatusOr<bool> EmitOperands(ProgramEmitter& program, const Scatter& s) {
   const std::vector<int64_t>& tile = s.instruction->kernel()->tile;
@@ -250,8 +141,8 @@ absl::Status EmitScatterSorted(ProgramEmitter& program, const HloInstruction* in
   const Scatter s = ScatterOf(*instruction);
   HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
   if (!has_updates) return absl::OkStatus();
-  const std::vector<int64_t>& tile = instruction->kernel()->tile;
-  return tile[1] > 1 ? EmitScatterRuns(program, s, tile[1]) : EmitSorted(program, s);
+  const int64_t together = instruction->kernel()->tile[1];
+  return together == kBlockSize ? EmitScatterRuns(program, s, together) : EmitSortedUpdates(program, s, together);
 }
 
 absl::Status EmitScatterInOrder(ProgramEmitter& program, const HloInstruction* instruction) {

@@ -45,6 +45,8 @@ class ScatterKernel {
   const Scatter& s_;
 };
 
+// Adds the kernels of a sorted scatter: a thread applies up to `tile` updates of its elements in a row; 1: all of them.
+absl::Status EmitSortedUpdates(ProgramEmitter& program, const Scatter& scatter, int64_t tile);
 // Adds the kernels of a sorted scatter of single elements whose runs of equal indices are combined by blocks of `block`
 // updates.
 absl::Status EmitScatterRuns(ProgramEmitter& program, const Scatter& scatter, int64_t block);
