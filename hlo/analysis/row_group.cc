@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
@@ -52,6 +53,22 @@ std::optional<RowSpace> RowSpaceOf(const HloInstruction& reduce) {
   return space;
 }
 
+bool ReducesColumns(const HloInstruction& reduce, const RowSpace& space) {
+  if (reduce.opcode() != HloOpcode::kReduce || reduce.operand_count() != 2) return false;
+  const Shape& shape = reduce.operand(0)->shape();
+  if (!space.IsFull(shape) || space.rows < 2) return false;
+  const std::optional<HloOpcode> operation = ReductionOp(*reduce.called_computation());
+  if (!operation.has_value() || !IdentityOf(*operation, shape.element_type()).has_value()) return false;
+  // The leading dimensions, all of the rows', are reduced.
+  int64_t rows = 1;
+  for (int64_t d : LargeDimensions(shape)) {
+    const bool is_reduced = absl::c_linear_search(reduce.attrs<ReduceAttrs>().dimensions, d);
+    if (is_reduced != (rows < space.rows)) return false;
+    if (is_reduced) rows *= shape.dimensions(d);
+  }
+  return rows == space.rows;
+}
+
 bool StaysInRow(const HloInstruction& instruction, const RowSpace& space) {
   const Shape& shape = instruction.shape();
   if (!space.IsFull(shape) && !space.IsRow(shape)) return false;
@@ -75,6 +92,10 @@ std::optional<RowGroup> RowGroupOf(const HloInstruction& instruction, bool stric
     const std::vector<HloInstruction*> all = instruction.called_computation()->MakePostOrder();
     group.members.assign(all.begin(), all.end());
   }
+  const auto first =
+      absl::c_find_if(group.members, [](const HloInstruction* member) { return RowSpaceOf(*member).has_value(); });
+  if (first == group.members.end()) return std::nullopt;
+  group.space = *RowSpaceOf(**first);
   absl::flat_hash_map<const HloInstruction*, size_t> levels;  // 1 or more for what depends on a reduction
   for (const HloInstruction* member : group.members) {
     size_t level = 0;
@@ -82,10 +103,15 @@ std::optional<RowGroup> RowGroupOf(const HloInstruction& instruction, bool stric
     if (member->opcode() == HloOpcode::kFusion || (member->opcode() == HloOpcode::kTuple && member != root))
       return std::nullopt;
     if (member->opcode() == HloOpcode::kReduce) {
-      const std::optional<RowSpace> space = RowSpaceOf(*member);
-      if (!space.has_value() || !MayReorder(*member, strict) || levels[member->operand(1)] > 0) return std::nullopt;
-      if (group.levels.empty()) group.space = *space;
-      if (group.space != *space) return std::nullopt;
+      if (!MayReorder(*member, strict) || levels[member->operand(1)] > 0) return std::nullopt;
+      if (member != root && ReducesColumns(*member, group.space)) {
+        if (absl::c_any_of(member->users(), [&](const HloInstruction* user) { return user != root; }) ||
+            root->opcode() != HloOpcode::kTuple)
+          return std::nullopt;
+        group.columns.push_back(member);
+        continue;
+      }
+      if (RowSpaceOf(*member) != group.space) return std::nullopt;
       if (group.levels.size() <= level) group.levels.resize(level + 1);
       group.levels[level++].push_back(member);
     } else if (level > 0 && member->opcode() != HloOpcode::kTuple && !StaysInRow(*member, group.space)) {
@@ -100,7 +126,9 @@ std::optional<RowGroup> RowGroupOf(const HloInstruction& instruction, bool stric
     group.roots = {root};
   }
   for (const HloInstruction* output : group.roots) {
-    if (!group.space.IsFull(output->shape()) && !group.space.IsRow(output->shape())) return std::nullopt;
+    if (!group.space.IsFull(output->shape()) && !group.space.IsRow(output->shape()) &&
+        !absl::c_linear_search(group.columns, output))
+      return std::nullopt;
   }
   return group;
 }

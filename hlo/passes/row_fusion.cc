@@ -68,7 +68,7 @@ struct Group {
   absl::flat_hash_set<const HloInstruction*> copies;  // have other users, which use their own copy
   absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
   std::vector<HloInstruction*> earlier;               // members from before the floor of the group, in order
-  int64_t reductions = 0, followers = 0;
+  int64_t reductions = 0, followers = 0, column_reductions = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
   // Returns true if the group reads few enough arrays after `instruction` joins.
@@ -101,7 +101,9 @@ class RowFusion : public FusionPass {
  public:
   RowFusion(const Target* target, bool strict, RowFusionOptions options)
       : target_(*target), strict_(strict), options_(std::move(options)) {}
-  absl::string_view name() const override { return "fuse-rows"; }
+  absl::string_view name() const override {
+    return options_.most_column_reductions > 0 ? "fuse-rows-and-columns" : "fuse-rows";
+  }
 
  private:
   // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
@@ -124,7 +126,9 @@ class RowFusion : public FusionPass {
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         Group group{.space = *RowSpaceOf(*order[i])};
         const int64_t last = Grow(order, index, i, floor, &group);
-        if (group.followers == 0 && group.reductions < 2) continue;
+        if (options_.most_column_reductions > 0 ? group.column_reductions == 0
+                                                : group.followers == 0 && group.reductions < 2)
+          continue;
         HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, floor, last, group));
         if (!built) continue;
         changed = again = true;
@@ -178,6 +182,9 @@ class RowFusion : public FusionPass {
     const int64_t last_sibling = AddSiblings(order, lowest, last, group);
     if (last_sibling > last) AddProducers(order, lowest, last_sibling, floor, {}, group);
     last = std::max(last, last_sibling);
+    const int64_t last_column = AddColumnReductions(order, floor, lowest, last, group);
+    if (last_column > last) AddProducers(order, lowest, last_column, floor, {}, group);
+    last = std::max(last, last_column);
     AddEarlier(order, index, floor, last, group);
     return last;
   }
@@ -244,6 +251,52 @@ class RowFusion : public FusionPass {
                  StaysInRow(*instruction, group->space) && instruction->users().size() == 1) {
         between.insert(instruction);
       } else {
+        below.insert(instruction);
+      }
+    }
+    return last;
+  }
+
+  // Adds reductions across the rows of what is computed, element by element, from the group's elements and from arrays
+  // that it reads. Returns the index of the last one, or `last`.
+  int64_t AddColumnReductions(const std::vector<HloInstruction*>& order, int64_t floor, int64_t lowest, int64_t last,
+                              Group* group) const {
+    if (options_.most_column_reductions == 0) return last;
+    const auto count = static_cast<int64_t>(order.size());
+    const int64_t first = std::max(floor, lowest - kReach);
+    // Outside instructions on which the group depends.
+    absl::flat_hash_set<const HloInstruction*> above;
+    for (int64_t i = last; i >= first; --i) {
+      if (!group->Has(order[i]) && absl::c_any_of(order[i]->users(), [&](const HloInstruction* user) {
+            return group->Has(user) || above.contains(user);
+          }))
+        above.insert(order[i]);
+    }
+    absl::flat_hash_set<const HloInstruction*> below;    // outside instructions that depend on the group
+    absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
+    for (int64_t i = first; i < count && i - last <= kReach; ++i) {
+      if (group->column_reductions == options_.most_column_reductions) break;
+      const HloInstruction* instruction = order[i];
+      if (group->Has(instruction) || above.contains(instruction)) continue;
+      const auto is_of_group = [&](const HloInstruction* operand) {
+        return group->Has(operand) || between.contains(operand) || group->reads.contains(operand);
+      };
+      const auto depends = [&](const HloInstruction* operand) {
+        return group->Has(operand) || between.contains(operand) || below.contains(operand);
+      };
+      const bool stays =
+          absl::c_any_of(instruction->operands(), is_of_group) &&
+          absl::c_none_of(instruction->operands(), [&](const HloInstruction* x) { return below.contains(x); }) &&
+          group->HasRoomFor(instruction) && !instruction->HasControlDependencies() && !instruction->HasSideEffect();
+      if (stays && ReducesColumns(*instruction, group->space) && MayReorder(*instruction, strict_) &&
+          instruction->operand(1)->IsConstant()) {
+        AddWith(instruction, between, group);
+        ++group->column_reductions;
+        last = std::max(last, i);
+      } else if (stays && target_.IsFusible(*instruction) && StaysInRow(*instruction, group->space) &&
+                 !IsExpensiveToRepeat(*instruction) && instruction->users().size() == 1) {
+        between.insert(instruction);
+      } else if (absl::c_any_of(instruction->operands(), depends)) {
         below.insert(instruction);
       }
     }

@@ -22,9 +22,12 @@ struct RowFusionOptions {
   int64_t least_separate_rows = std::numeric_limits<int64_t>::max();
   // Reductions across the rows compute their operands themselves (hlo/passes/column_separation.h).
   bool separates_columns = false;
+  // If not 0, only groups with reductions across the rows are fused, each with up to so many of them.
+  int64_t most_column_reductions = 0;
 };
 
-// "fuse-rows": makes fusions, with one or several results, that are row groups as the options state.
+// "fuse-rows", or "fuse-rows-and-columns" if column reductions join: makes fusions, with one or several results, that
+// are row groups as the options state.
 std::unique_ptr<HloPass> MakeRowFusion(const Target* target, bool strict, RowFusionOptions options);
 
 }  // namespace hilo

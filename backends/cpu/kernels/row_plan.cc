@@ -94,7 +94,7 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
                                              bool strict) {
   if (instruction.opcode() != HloOpcode::kFusion) return std::nullopt;
   std::optional<RowGroup> group = RowGroupOf(instruction, strict);
-  if (!group.has_value() || group->space.columns > kMostColumns) return std::nullopt;
+  if (!group.has_value() || !group->columns.empty() || group->space.columns > kMostColumns) return std::nullopt;
   CachedRowsPlan plan{.group = *std::move(group), .width = 1 << 20};
   const int64_t columns = plan.group.space.columns;
   // Results are written along the row; what only feeds a reduction may have other dimensions, such as groups of a row

@@ -26,10 +26,12 @@
 //   prefix-scan-in-order     {block}: a thread per line
 //   prefix-scan-lines        {block, threads of a line, elements of a part}: of several parts each is a block's
 //   radix-sort               {block, passes}
-//   register-rows            {block, threads of a row, groups of a thread}
+//   register-rows            {block, threads of a row, groups of a thread}; parts of the rows where reductions across
+//                            them are among the results
 //   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,
-//                            updates that a block combines if that is more than 1}, then for each operand the {block,
-//                            width} of the loop that computes it, or {0, 0} if it is copied
+//                            the most updates that a thread combines, or 1 for all, or kBlockSize if blocks do}, then
+//                            for each operand the {block, width} of the loop that computes it, or {0, 0} if it is
+//                            copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
 //   tiled-convolution, tiled-dot, tiled-ragged-dot  {block, rows, columns, depth of a strip, rows and columns of a
 //   thread, warp or warp group,

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/row_plan.h"
@@ -23,6 +24,10 @@ constexpr int64_t kWarpRow = 1024;
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
 // Threads of a block that are adjacent over columns, where there are strips: a warp reads whole lines.
 constexpr int64_t kColumnLanes = kWarp;
+
+// Rows of a part, of which each leaves a value for each column; and where they are few for a device.
+constexpr int64_t kWantedPartRows = 32, kLeastPartRows = 8;
+constexpr int64_t kMultiprocessors = GpuMachine().multiprocessors;
 
 // Lines of a scan up to this length have one warp each.
 constexpr int64_t kWarpLine = 1024;
@@ -80,6 +85,15 @@ KernelConfig ChooseColumns(const Reduction& r, int64_t group) {
           .why = "adjacent results have adjacent elements"};
 }
 
+// Returns the number of blocks that go through the rows, where there are reductions across them: a block for each
+// multiprocessor or two, but parts of so many rows that what they leave of the columns is little beside the rows.
+int64_t RowPartsOf(const RowPlan& plan) {
+  const int64_t all = CeilDiv(plan.space.rows, plan.BlockRows());
+  const int64_t wanted = std::clamp(plan.space.rows / kWantedPartRows,
+                                    std::min(kMultiprocessors, plan.space.rows / kLeastPartRows), 2 * kMultiprocessors);
+  return std::min(all, wanted);
+}
+
 KernelConfig ChooseScanLines(const PrefixScan& s, int64_t group, int64_t bytes) {
   const int64_t groups = s.size / group;
   int64_t threads = 1, part = s.size;
@@ -118,7 +132,8 @@ std::optional<KernelConfig> ChooseRegisterRows(const HloInstruction& instruction
   if (!plan.has_value()) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kRegisterRows,
                       .width = plan->group,
-                      .tile = {std::max<int64_t>(kBlockSize, plan->threads), plan->threads, plan->groups},
+                      .tile = {plan->block, plan->threads, plan->groups},
+                      .parts = plan->columns.empty() ? 1 : RowPartsOf(*plan),
                       .why = absl::StrCat("rows of ", plan->space.columns, " elements fit into registers")};
 }
 

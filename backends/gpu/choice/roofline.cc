@@ -18,6 +18,7 @@
 #include "hlo/analysis/attention_mask.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
+#include "hlo/analysis/row_group.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -240,6 +241,14 @@ void AddParts(const HloInstruction& instruction, Roofline* roofline) {
         bytes += static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(*leaf.shape) *
                                      std::max(4, PrimitiveTypeByteSize(leaf.shape->element_type())));
       break;
+    case KernelKind::kRegisterRows:
+      // Values of columns are written, and read by another launch.
+      for (const HloInstruction* root : instruction.called_computation()->root_instruction()->operands()) {
+        if (root->opcode() == HloOpcode::kReduce && !RowSpaceOf(*root).has_value())
+          bytes += static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(root->shape()) *
+                                       std::max(4, PrimitiveTypeByteSize(root->shape().element_type())));
+      }
+      break;
     case KernelKind::kPrefixScanColumns:
     case KernelKind::kPrefixScanLines: break;  // a launch clears what blocks share
     default: return;
@@ -337,15 +346,6 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   return roofline;
 }
 
-Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config) {
-  const absl::flat_hash_set<const HloInstruction*> members(attention.members.begin(), attention.members.end());
-  absl::flat_hash_set<const HloInstruction*> read;
-  for (const HloInstruction* member : attention.members) {
-    for (const HloInstruction* operand : member->operands()) {
-      if (!members.contains(operand) && !IsFreeToRepeat(*operand)) read.insert(operand);
-    }
-}
-
 Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config) {
   const SortPasses passes = PassesOf(sort, config);
   return {.bytes = passes.bytes,
@@ -353,6 +353,15 @@ Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config) {
           .memory_ns = passes.bytes / kMachine.bytes_per_ns,
           .arithmetic_ns = passes.instructions / kMachine.instructions_per_ns,
           .launch_ns = passes.launches * kMachine.launch_ns};
+}
+
+Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config) {
+  const absl::flat_hash_set<const HloInstruction*> members(attention.members.begin(), attention.members.end());
+  absl::flat_hash_set<const HloInstruction*> read;
+  for (const HloInstruction* member : attention.members) {
+    for (const HloInstruction* operand : member->operands()) {
+      if (!members.contains(operand) && !IsFreeToRepeat(*operand)) read.insert(operand);
+    }
   }
   Roofline roofline{.bytes = BytesOf(*attention.result),
                     .arithmetic_ns = AttentionArithmeticNs(attention, attention.members, config),

@@ -50,15 +50,20 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     hooks.before_fusion.push_back(MakeConvolutionFusion(kernels.libraries));
   }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
+  const auto accepts_rows = [strict = options.strict](const HloInstruction& fusion) {
+    return PlanRows(&fusion, strict).has_value();
+  };
+  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
+                                              {.most_reductions = kMostRowReductions,
+                                               .accepts = accepts_rows,
+                                               .most_column_reductions = kMostColumnReductions}));
   // Sums of columns; those of rows join other kernels of their rows.
   hooks.before_fusion.push_back(MakeReductionMerge(
       options.strict, [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); }));
-  hooks.before_fusion.push_back(MakeRowFusion(
-      target, options.strict,
-      {.most_reductions = kMostRowReductions,
-       .accepts = [strict =
-                       options.strict](const HloInstruction& fusion) { return PlanRows(&fusion, strict).has_value(); },
-       .separates_columns = true}));
+  hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
+                                              {.most_reductions = kMostRowReductions,
+                                               .accepts = accepts_rows,
+                                               .separates_columns = true}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(
       target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit, .keep_dots = true},

@@ -18,6 +18,7 @@
 // whole lines, and in groups of adjacent elements that fill 16 bytes, each of which has a running value of its own.
 #include <algorithm>
 
+#include "backends/gpu/emitters/column_parts.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/terms.h"
@@ -292,23 +293,11 @@ class ReductionKernel {
   const int64_t group_;  // adjacent elements along the minor-most dimension that a thread processes together
 };
 
-// Register types of the parts of running values.
-std::vector<llvm::Type*> PartTypes(llvm::LLVMContext& context, const Reduction& r) {
-  std::vector<llvm::Type*> types;
-  for (PrimitiveType type : r.types) {
-    llvm::Type* part = codegen::RegisterType(context, type);
-    types.push_back(part);
-    if (IsComplexType(type)) types.push_back(part);
-  }
-  return types;
-}
-
-// The results of parts in scratch memory, one array for each component of the running values: the parts of a row are
-// adjacent, or (columns) the rows of a part are.
+// The results of parts of rows in scratch memory, one array for each component of the running values: the parts of a
+// row are adjacent.
 struct Partials {
-  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts, bool rows_together)
-      : parts(parts), row_step(rows_together ? 1 : parts), part_step(rows_together ? r.rows : 1) {
-    for (llvm::Type* type : PartTypes(program.llvm_context(), r)) {
+  Partials(ProgramEmitter& program, const Reduction& r, int64_t parts) : parts(parts) {
+    for (llvm::Type* type : ComponentTypes(program.llvm_context(), r.types)) {
       const int64_t bytes = KernelEmitter::CellBytes(type) * r.rows * parts;
       memory.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
     }
@@ -319,10 +308,8 @@ struct Partials {
     return arguments;
   }
   llvm::Value* Cell(KernelEmitter& k, llvm::Value* row, llvm::Value* part) const {
-    auto times = [&](llvm::Value* value, int64_t step) {
-      return k.b().CreateMul(value, k.b().getInt64(static_cast<uint64_t>(step)), "", true, true);
-    };
-    return k.b().CreateAdd(times(row, row_step), times(part, part_step), "", true, true);
+    llvm::Value* first = k.b().CreateMul(row, k.b().getInt64(static_cast<uint64_t>(parts)), "", true, true);
+    return k.b().CreateAdd(first, part, "", true, true);
   }
   absl::Status Store(KernelEmitter& k, llvm::Value* row, llvm::Value* part, const Elements& values) const {
     const Carried packed = codegen::Pack(values);
@@ -332,24 +319,23 @@ struct Partials {
   }
   Elements Load(KernelEmitter& k, const Reduction& r, llvm::Value* row, llvm::Value* part) const {
     Carried packed;
-    const std::vector<llvm::Type*> types = PartTypes(k.module().getContext(), r);
+    const std::vector<llvm::Type*> types = ComponentTypes(k.module().getContext(), r.types);
     for (size_t i = 0; i < types.size(); ++i)
       packed.push_back(k.LoadCell(k.extra(static_cast<int64_t>(i)), Cell(k, row, part), types[i]));
     return codegen::Unpack(packed, r.types);
   }
 
-  int64_t parts, row_step, part_step;
+  int64_t parts;
   std::vector<KernelArgument> memory;
 };
 
-// Emits the kernel of a reduction, of `blocks` blocks for each part, and one that combines the parts if there are
-// several: with `threads` threads for each row. `emit` emits the former; it gets what stores a result.
-absl::Status EmitInParts(ProgramEmitter& program, const Reduction& r, bool rows_together, int64_t blocks,
-                         int64_t threads,
+// Emits the kernel of a reduction of rows, of `blocks` blocks for each part, and one that combines the parts if there
+// are several: with `threads` threads for each row. `emit` emits the former; it gets what stores a result.
+absl::Status EmitInParts(ProgramEmitter& program, const Reduction& r, int64_t blocks, int64_t threads,
                          absl::FunctionRef<absl::Status(ReductionKernel&, ReductionKernel::Result)> emit) {
   const KernelConfig& config = *r.instruction->kernel();
   std::optional<Partials> partials;
-  if (config.parts > 1) partials.emplace(program, r, config.parts, rows_together);
+  if (config.parts > 1) partials.emplace(program, r, config.parts);
   {
     KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
     ReductionKernel kernel(k, r);
@@ -375,7 +361,7 @@ absl::Status EmitRows(ProgramEmitter& program, const Reduction& r, CombinationOr
                       int64_t threads, int64_t combining) {
   const KernelConfig& config = *r.instruction->kernel();
   const int64_t block = config.tile[0];
-  return EmitInParts(program, r, /*rows_together=*/false, CeilDiv(r.rows * config.parts, block / threads), combining,
+  return EmitInParts(program, r, CeilDiv(r.rows * config.parts, block / threads), combining,
                      [&](ReductionKernel& kernel, ReductionKernel::Result result) {
                        auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
                        return kernel.Rows(r.rows, r.columns, part, threads, block, order, element, result);
@@ -414,10 +400,35 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
   const Reduction r = ReductionOf(*instruction);
   const KernelConfig& config = *instruction->kernel();
   const int64_t block = config.tile[0], lanes = config.tile[1], part = config.tile[2];
-  return EmitInParts(program, r, /*rows_together=*/true, CeilDiv(r.rows / config.width, lanes) * config.parts,
-                     /*threads=*/1, [&](ReductionKernel& kernel, ReductionKernel::Result result) {
-                       return kernel.Columns(part, lanes, block / lanes, result);
-                     });
+  const int64_t blocks = CeilDiv(r.rows / config.width, lanes) * config.parts;
+  if (config.parts == 1) {
+    KernelEmitter k(&program, instruction);
+    ReductionKernel kernel(k, r);
+    HILO_RETURN_IF_ERROR(kernel.Columns(
+        part, lanes, block / lanes,
+        [&](llvm::Value* column, llvm::Value*, const Elements& values) { return kernel.Output(column, values); }));
+    return k.FinishAndLaunch(instruction, blocks, static_cast<int>(block));
+  }
+  const ColumnParts parts(program, r.types, r.rows, config.parts);
+  KernelEmitter k(&program, instruction, parts.memory());
+  ReductionKernel kernel(k, r);
+  HILO_RETURN_IF_ERROR(
+      kernel.Columns(part, lanes, block / lanes, [&](llvm::Value* column, llvm::Value* number, const Elements& values) {
+        parts.Store(k, column, number, codegen::Pack(values));
+        return absl::OkStatus();
+      }));
+  HILO_RETURN_IF_ERROR(k.FinishAndLaunch(instruction, blocks, static_cast<int>(block)));
+  return parts.EmitCombination(
+      program, instruction,
+      [&](KernelEmitter& combining, const Carried& earlier, const Carried& later) -> absl::StatusOr<Carried> {
+        HILO_ASSIGN_OR_RETURN(const Elements both,
+                              codegen::Combine(combining.context(), r.computation(), codegen::Unpack(earlier, r.types),
+                                               codegen::Unpack(later, r.types)));
+        return codegen::Pack(both);
+      },
+      [&](KernelEmitter& combining, llvm::Value* column, const Carried& value) {
+        return ReductionKernel(combining, r).Output(column, codegen::Unpack(value, r.types));
+      });
 }
 
 }  // namespace hilo::gpu

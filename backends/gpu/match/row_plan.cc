@@ -16,6 +16,14 @@ constexpr int64_t kMostElements = 16;
 constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
+constexpr int64_t kBlock = 256;
+// With reductions across the rows a multiprocessor has one or two blocks, which must keep enough rows in flight, and
+// leave a thread 128 registers.
+constexpr int64_t kColumnBlock = 512;
+// Fewer rows are not worth parts.
+constexpr int64_t kLeastRowsInParts = 64;
+// Of what the threads of a block combine of columns in shared memory.
+constexpr int64_t kMostColumnBytes = 40 << 10;
 
 int64_t PowerOfTwoFrom(int64_t value) {
   int64_t power = 1;
@@ -68,9 +76,22 @@ Demand DemandOf(const HloInstruction& instruction, const RowGroup& group) {
       demand.AddArray(member->operand(0)->shape(), group.space, /*in_memory=*/false);
     demand.code_size += CostFacts(member->opcode()).code_size;
   }
+  // Running values are registers too.
+  for (const HloInstruction* reduce : group.columns)
+    demand.AddArray(reduce->operand(0)->shape(), group.space, /*in_memory=*/false);
+  demand.arrays += static_cast<int64_t>(group.columns.size());
   for (const HloInstruction* operand : instruction.operands()) demand.AddArray(operand->shape(), group.space);
   for (const HloInstruction* output : group.roots) demand.AddArray(output->shape(), group.space);
   return demand;
+}
+
+// Returns true if blocks can keep what the reductions across the rows make of their parts of the rows.
+bool KeepsColumns(const RowPlan& plan) {
+  int64_t bytes = 0;
+  for (const HloInstruction* reduce : plan.columns)
+    bytes += plan.space.columns * std::max(4, PrimitiveTypeByteSize(reduce->shape().element_type()));
+  return plan.space.rows >= kLeastRowsInParts && plan.block == kColumnBlock &&
+         (plan.BlockRows() == 1 || bytes <= kMostColumnBytes);
 }
 
 }  // namespace
@@ -80,7 +101,8 @@ std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) 
   if (!group.has_value()) return std::nullopt;
   RowPlan plan{*std::move(group)};
   if (!ChooseThreads(DemandOf(*instruction, plan), &plan)) return std::nullopt;
-  return plan;
+  plan.block = std::max(plan.columns.empty() ? kBlock : kColumnBlock, plan.threads);
+  return plan.columns.empty() || KeepsColumns(plan) ? std::optional(std::move(plan)) : std::nullopt;
 }
 
 std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction) {
@@ -89,6 +111,7 @@ std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction) {
   RowPlan plan{*std::move(group)};
   const KernelConfig& config = *instruction->kernel();
   plan.group = config.width;
+  plan.block = config.tile[0];
   plan.threads = config.tile[1];
   plan.groups = config.tile[2];
   return plan;

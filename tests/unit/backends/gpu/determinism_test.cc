@@ -38,8 +38,8 @@ ENTRY main {
   ROOT r = (f32[300], f32[500], f32[], f32[64], f32[300,500], f32[300,300], f32[300,500]) tuple(rows, columns, all, histogram, running, product, back)
 })";
 
-// What a strict program leaves to other kernels: attention of one query, in parts of the keys, and sums of columns that
-// are one kernel.
+// What a strict program leaves to other kernels: attention of one query, in parts of the keys, sums of columns that are
+// one kernel or join that of the rows, and rows of a table that have many updates, in tiles.
 constexpr char kParts[] = R"(
 HloModule parts
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -72,7 +72,19 @@ ENTRY main {
   squares = f32[300,500] multiply(x, x)
   columns = f32[500] reduce(x, zero), dimensions={0}, to_apply=add
   others = f32[500] reduce(squares, zero), dimensions={0}, to_apply=add
-  ROOT r = (f32[4,32], f32[500], f32[500]) tuple(attention, columns, others)
+  row_sums = f32[300] reduce(x, zero), dimensions={1}, to_apply=add
+  row_sums_of_rows = f32[300,500] broadcast(row_sums), dimensions={0}
+  centred = f32[300,500] subtract(x, row_sums_of_rows)
+  products = f32[300,500] multiply(centred, x)
+  centred_columns = f32[500] reduce(products, zero), dimensions={0}, to_apply=add
+  last = s32[] constant(60)
+  lasts = s32[2000,1] broadcast(last), dimensions={}
+  frequent = s32[2000,1] maximum(indices, lasts)
+  all_updates = f32[7500,20] reshape(x)
+  rows_of_updates = f32[2000,20] slice(all_updates), slice={[0:2000], [0:20]}
+  table = f32[64,20] broadcast(zero), dimensions={}
+  embedding = f32[64,20] scatter(table, frequent, rows_of_updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  ROOT r = (f32[4,32], f32[500], f32[500], f32[300,500], f32[500], f32[64,20]) tuple(attention, columns, others, centred, centred_columns, embedding)
 })";
 
 std::vector<Literal> RunWith(const char* setting, const char* program = kSums, bool strict = true) {
@@ -116,8 +128,8 @@ TEST(GpuDeterminism, TheSameBitsInEveryOrder) {
 
 TEST(GpuDeterminism, TheSameBitsOfPartsInEveryOrder) {
   const std::vector<Literal> expected = RunWith("seed=0", kParts, /*strict=*/false);
-  ASSERT_EQ(expected.size(), 6u);
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(expected[i], expected[i + 3]) << "result " << i << " of the second run";
+  ASSERT_EQ(expected.size(), 12u);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(expected[i], expected[i + 6]) << "result " << i << " of the second run";
   for (const char* setting : {"seed=1", "seed=3", "seed=4,threads=2"})
     EXPECT_EQ(RunWith(setting, kParts, /*strict=*/false), expected) << setting;
 }

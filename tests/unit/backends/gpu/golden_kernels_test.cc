@@ -244,6 +244,33 @@ ENTRY main { x = f32[64,65536] parameter(0)  ROOT t = (f32[64,16], s32[64,16]) t
      48,
      {"bar.sync", "min.u64", "max.u64"},
      {".local", "div.s64"}},
+    {"layer_norm_gradient",
+     R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  xb = bf16[8192,1024] parameter(0)
+  gb = bf16[8192,1024] parameter(1)
+  x = f32[8192,1024] convert(xb)
+  g = f32[8192,1024] convert(gb)
+  zero = f32[] constant(0)
+  s = f32[8192] reduce(x, zero), dimensions={1}, to_apply=add
+  means = f32[8192,1024] broadcast(s), dimensions={0}
+  y = f32[8192,1024] subtract(x, means)
+  gy = f32[8192,1024] multiply(g, y)
+  t = f32[8192] reduce(gy, zero), dimensions={1}, to_apply=add
+  ts = f32[8192,1024] broadcast(t), dimensions={0}
+  d = f32[8192,1024] subtract(g, ts)
+  dx = bf16[8192,1024] convert(d)
+  dgamma = f32[1024] reduce(gy, zero), dimensions={0}, to_apply=add
+  dbeta = f32[1024] reduce(g, zero), dimensions={0}, to_apply=add
+  ROOT all = (bf16[8192,1024], f32[1024], f32[1024]) tuple(dx, dgamma, dbeta)
+}
+)",
+     2,
+     72,
+     {"ld.global.nc.v4.u32", "bar.sync"},
+     {".local"}},
     {"radix_sort",
      R"(
 HloModule m

@@ -56,6 +56,38 @@ ENTRY main {
       {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
 }
 
+// The gradient of a layer norm: one reading of the rows for its results of rows and of columns.
+std::string LayerNormGradient(int64_t rows, int64_t columns) {
+  return absl::StrReplaceAll(
+      absl::StrCat("HloModule m\n", kAdd, R"(
+ENTRY main {
+  x = f32[R,C] parameter(0)
+  g = f32[R,C] parameter(1)
+  gamma = f32[C] parameter(2)
+  zero = f32[] constant(0)
+  part = f32[] constant(0.01)
+  parts = f32[R] broadcast(part), dimensions={}
+  s = f32[R] reduce(x, zero), dimensions={1}, to_apply=add
+  mean = f32[R] multiply(s, parts)
+  means = f32[R,C] broadcast(mean), dimensions={0}
+  y = f32[R,C] subtract(x, means)
+  gammas = f32[R,C] broadcast(gamma), dimensions={1}
+  h = f32[R,C] multiply(g, gammas)
+  hy = f32[R,C] multiply(h, y)
+  t = f32[R] reduce(hy, zero), dimensions={1}, to_apply=add
+  t_mean = f32[R] multiply(t, parts)
+  ts = f32[R,C] broadcast(t_mean), dimensions={0}
+  yt = f32[R,C] multiply(y, ts)
+  dx = f32[R,C] subtract(h, yt)
+  gy = f32[R,C] multiply(g, y)
+  dgamma = f32[C] reduce(gy, zero), dimensions={0}, to_apply=add
+  dbeta = f32[C] reduce(g, zero), dimensions={0}, to_apply=add
+  ROOT all = (f32[R,C], f32[C], f32[C]) tuple(dx, dgamma, dbeta)
+}
+)"),
+      {{"R,", absl::StrCat(rows, ",")}, {"R]", absl::StrCat(rows, "]")}, {"C]", absl::StrCat(columns, "]")}});
+}
+
 // All digits of f32 count, so threads multiply.
 std::string Attention() {
   return absl::StrCat("HloModule m\n", kAdd, kMax, R"(
@@ -158,6 +190,9 @@ ENTRY main {
 }
 )"),
        1, 1.1, 2, 16},
+      {"layer_norm_gradient", LayerNormGradient(150, 512), 2, 1.1, 2, 16},
+      {"layer_norm_gradient_of_short_rows", LayerNormGradient(600, 32), 2, 1.1, 2, 16},
+      {"layer_norm_gradient_of_uneven_rows", LayerNormGradient(333, 1000), 2, 1.1, 2, 16},
       {"transpose", Transpose("f32", "96,160", "160,96", "1,0"), 1, 1.1, 2, 16},
       {"transpose_of_short_sides", Transpose("f32", "2,48,160", "2,160,48", "0,2,1"), 1, 1.1, 2, 4},
       {"transpose_of_16_bits", Transpose("bf16", "3,96,160", "3,160,96", "0,2,1"), 1, 1.1, 2, 16},
