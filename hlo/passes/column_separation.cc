@@ -18,11 +18,18 @@ namespace {
 static_assert(kMostSeparated < kMostRepeatedWork);
 // Small instructions between a broadcast and the reduction of rows that it comes from.
 constexpr size_t kMostBetween = 16;
+// Elements of an array for each one that a gather of few reads of it.
+constexpr int64_t kLeastPerRead = 64;
 
 int64_t Elements(const HloInstruction& x) { return x.shape().IsArray() ? ShapeUtil::ElementsIn(x.shape()) : 0; }
 
-bool IsCheap(const HloInstruction& x) {
-  return IsElementwise(x.opcode()) && !IsExpensiveToRepeat(x) && !x.HasControlDependencies();
+bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
+bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }
+
+// Returns true for a gather of few elements, for which anything may be computed again.
+bool ReadsFew(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kGather && x.operand(0)->shape().IsArray() &&
+         kLeastPerRead * Elements(x) <= Elements(*x.operand(0));
 }
 
 // What an operand of a reduction is computed from.
@@ -32,8 +39,8 @@ struct OperandTree {
   int64_t bytes = 0;  // of other arrays that it reads
 };
 
-// Returns true if the tree has few members.
-bool FindTree(HloInstruction* operand, OperandTree* tree) {
+// Returns true if the tree, whose members `joins` states, has few of them.
+bool FindTree(HloInstruction* operand, bool (*joins)(const HloInstruction&), OperandTree* tree) {
   std::vector<HloInstruction*> work = {operand};
   absl::flat_hash_set<const HloInstruction*> visited;
   while (!work.empty()) {
@@ -42,7 +49,7 @@ bool FindTree(HloInstruction* operand, OperandTree* tree) {
     if (!visited.insert(x).second) continue;
     if (x->opcode() == HloOpcode::kBroadcast) {
       tree->broadcasts.push_back(x);
-    } else if (IsCheap(*x)) {
+    } else if (joins(*x)) {
       tree->members.push_back(x);
       if (static_cast<int64_t>(tree->members.size()) > kMostSeparated) return false;
       work.insert(work.end(), x->operands().begin(), x->operands().end());
@@ -69,11 +76,18 @@ bool IsOfRows(const HloInstruction& broadcast, int64_t size) {
   return false;
 }
 
-// Returns the tree of an operand, if it may be computed again; nullopt if the operand should be read.
+// Returns the tree of what a reduction across rows reads, if it may be computed again; nullopt if it should be read.
 std::optional<OperandTree> TreeOf(HloInstruction* operand) {
   OperandTree tree;
-  if (!IsCheap(*operand) || !FindTree(operand, &tree) || tree.bytes > 2 * ShapeUtil::ByteSizeOf(operand->shape()))
+  if (!IsCheap(*operand) || !FindTree(operand, IsCheap, &tree) ||
+      tree.bytes > 2 * ShapeUtil::ByteSizeOf(operand->shape()))
     return std::nullopt;
+  return tree;
+}
+// The same of what a gather of few elements reads.
+std::optional<OperandTree> TreeOfFew(HloInstruction* operand) {
+  OperandTree tree;
+  if (!IsLight(*operand) || !FindTree(operand, IsLight, &tree)) return std::nullopt;
   return tree;
 }
 
@@ -84,10 +98,9 @@ bool ReadsRows(HloInstruction* operand) {
          });
 }
 
-// Gives the reduction a tree of its own for an operand, unless it has one.
-absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number) {
+// Gives the reduction or gather a tree of its own for an operand, unless it has one.
+absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number, const std::optional<OperandTree>& tree) {
   HloInstruction* operand = reduce->mutable_operand(number);
-  const std::optional<OperandTree> tree = TreeOf(operand);
   if (!tree.has_value()) return false;
   const absl::flat_hash_set<const HloInstruction*> members(tree->members.begin(), tree->members.end());
   const auto is_shared = [&](const HloInstruction* x) {
@@ -114,6 +127,23 @@ absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number) {
 
 }  // namespace
 
+absl::StatusOr<bool> SeparateFewReads(HloComputation* computation) {
+  bool changed = false;
+  for (HloInstruction* gather : computation->MakePostOrder()) {
+    if (!ReadsFew(*gather)) continue;
+    HloInstruction* operand = gather->mutable_operand(0);
+    const std::optional<OperandTree> tree = TreeOfFew(operand);
+    // The kernel of the rows would write the operand.
+    if (!tree.has_value() || absl::c_none_of(tree->broadcasts, [&](const HloInstruction* broadcast) {
+          return IsOfRows(*broadcast, Elements(*operand));
+        }))
+      continue;
+    HILO_ASSIGN_OR_RETURN(const bool separated, SeparateOperand(gather, 0, tree));
+    changed |= separated;
+  }
+  return changed;
+}
+
 absl::StatusOr<bool> SeparateColumns(HloComputation* computation) {
   bool changed = false;
   for (HloInstruction* reduce : computation->MakePostOrder()) {
@@ -123,23 +153,38 @@ absl::StatusOr<bool> SeparateColumns(HloComputation* computation) {
     const auto operands = absl::MakeConstSpan(reduce->operands()).first(reduce->operand_count() / 2);
     if (absl::c_none_of(operands, ReadsRows)) continue;
     for (int64_t i = 0; i < reduce->operand_count() / 2; ++i) {
-      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateOperand(reduce, i));
+      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateOperand(reduce, i, TreeOf(reduce->mutable_operand(i))));
       changed |= separated;
     }
   }
   return changed;
 }
 
-bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between) {
-  const HloInstruction* x = &instruction;
+namespace {
+
+// Returns what alone reads `x`, through up to `most_between` element-wise instructions that `joins` accepts and nothing
+// else reads; null if there is no such reader.
+const HloInstruction* OnlyReader(const HloInstruction* x, int64_t most_between, bool (*joins)(const HloInstruction&)) {
   for (int64_t i = 0; i <= most_between; ++i) {
-    if (!IsCheap(*x) || x->IsRoot() || x->users().empty()) return false;
+    if (!joins(*x) || x->IsRoot() || x->users().empty()) return nullptr;
     const HloInstruction* user = x->users()[0];
-    if (absl::c_any_of(x->users(), [&](const HloInstruction* other) { return other != user; })) return false;
-    if (user->opcode() == HloOpcode::kReduce) return RowSpaceOf(*user) != space;
+    if (absl::c_any_of(x->users(), [&](const HloInstruction* other) { return other != user; })) return nullptr;
+    if (!IsLight(*user)) return user;
     x = user;
   }
-  return false;
+  return nullptr;
+}
+
+}  // namespace
+
+bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between) {
+  const HloInstruction* reader = OnlyReader(&instruction, most_between, IsCheap);
+  return reader != nullptr && reader->opcode() == HloOpcode::kReduce && RowSpaceOf(*reader) != space;
+}
+
+bool IsForFewReads(const HloInstruction& instruction) {
+  const HloInstruction* reader = OnlyReader(&instruction, kMostSeparated, IsLight);
+  return reader != nullptr && ReadsFew(*reader);
 }
 
 }  // namespace hilo

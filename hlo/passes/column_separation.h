@@ -22,9 +22,18 @@ namespace hilo {
 inline constexpr int64_t kMostSeparated = 12;
 absl::StatusOr<bool> SeparateColumns(HloComputation* computation);
 
+// Gives gathers of few elements copies of their own of what they compute from results of rows, such as those of the
+// labels' logarithms in a cross entropy: the kernel of the rows would write all elements. Returns true if the
+// computation changed.
+absl::StatusOr<bool> SeparateFewReads(HloComputation* computation);
+
 // Returns true if `instruction` is read only by reductions across the rows of `space`, through cheap element-wise
 // instructions that nothing else reads: at most `most_between` of them.
 bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between);
+
+// Returns true if only a gather of few elements reads `instruction`, through element-wise instructions that nothing
+// else reads.
+bool IsForFewReads(const HloInstruction& instruction);
 
 }  // namespace hilo
 

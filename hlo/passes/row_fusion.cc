@@ -109,7 +109,11 @@ class RowFusion : public FusionPass {
   // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
   // alone; those are found in the next order.
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    HILO_ASSIGN_OR_RETURN(bool changed, options_.separates_columns ? SeparateColumns(computation) : false);
+    HILO_ASSIGN_OR_RETURN(bool changed, options_.separates_reads ? SeparateFewReads(computation) : false);
+    if (options_.separates_columns) {
+      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateColumns(computation));
+      changed |= separated;
+    }
     bool again = true;
     absl::flat_hash_set<int64_t> tried;
     int64_t ordered = 0;
@@ -390,10 +394,12 @@ class RowFusion : public FusionPass {
               [&](const HloInstruction* a, const HloInstruction* b) { return index.at(a) < index.at(b); });
   }
 
-  // Returns true if `instruction` is read only by reductions across the rows, and their loops compute it from arrays
-  // that are in memory and from results of rows: in this kernel it would be stored and read again.
-  bool BelongsToColumns(const HloInstruction& instruction, const Group& group) const {
-    return IsForColumns(instruction, group.space, options_.separates_columns ? kMostSeparated : 0) &&
+  // Returns true if `instruction` is read only by reductions across the rows or gathers of few elements, and their
+  // loops compute it from arrays that are in memory and from results of rows: in this kernel it would be stored and
+  // read again.
+  bool BelongsToReader(const HloInstruction& instruction, const Group& group) const {
+    return (IsForColumns(instruction, group.space, options_.separates_columns ? kMostSeparated : 0) ||
+            (options_.separates_reads && IsForFewReads(instruction))) &&
            absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
              return !group.Has(operand) || operand->opcode() == HloOpcode::kBroadcast;
            });
@@ -407,7 +413,7 @@ class RowFusion : public FusionPass {
       return group.reductions < options_.most_reductions && IsReduction(instruction, group.space) &&
              !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space) &&
-           !BelongsToColumns(*instruction, group);
+           !BelongsToReader(*instruction, group);
   }
 
   // Adds the producer if it may join.

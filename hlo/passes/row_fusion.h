@@ -22,6 +22,7 @@ struct RowFusionOptions {
   int64_t least_separate_rows = std::numeric_limits<int64_t>::max();
   // Reductions across the rows compute their operands themselves (hlo/passes/column_separation.h).
   bool separates_columns = false;
+  bool separates_reads = false;  // and gathers of few elements
   // If not 0, only groups with reductions across the rows are fused, each with up to so many of them.
   int64_t most_column_reductions = 0;
 };

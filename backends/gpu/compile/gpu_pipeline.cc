@@ -56,6 +56,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,
+                                               .separates_reads = true,
                                                .most_column_reductions = kMostColumnReductions}));
   // Sums of columns; those of rows join other kernels of their rows.
   hooks.before_fusion.push_back(MakeReductionMerge(
@@ -63,7 +64,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,
-                                               .separates_columns = true}));
+                                               .separates_columns = true,
+                                               .separates_reads = true}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   return StandardPipeline(
       target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit, .keep_dots = true},

@@ -433,6 +433,54 @@ Result ScatterToDynamicUpdateSlice(HloInstruction* i) {
   return computation->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
+// A scatter of one element into each row of equal elements, as in the gradient of a lookup in rows: each element of the
+// result compares its position with the index of its row. Unlike a scatter this is fused with what reads it.
+Result ScatterIntoScalar(HloInstruction* i) {
+  const ScatterAttrs& scatter = i->attrs<ScatterAttrs>();
+  if (i->operand_count() != 3 || scatter.scatter_dims_to_operand_dims.size() != 1 ||
+      !scatter.update_window_dims.empty() || scatter.input_batching_dims.empty() || !IsScalarBroadcast(i->operand(0)))
+    return nullptr;
+  HloInstruction *array = i->operand(0), *indices = i->operand(1), *updates = i->operand(2);
+  const Shape& shape = array->shape();
+  const PrimitiveType type = indices->shape().element_type();
+  const int64_t dimension = scatter.scatter_dims_to_operand_dims[0];
+  if ((type != S32 && type != S64) || shape.dimensions(dimension) > INT32_MAX ||
+      ShapeUtil::IsZeroElementArray(updates->shape()) || !ShapeUtil::SameElementType(shape, updates->shape()))
+    return nullptr;
+  // Each dimension of the updates is one of rows, in order, or has one index.
+  std::vector<int64_t> rows, sizes;
+  for (int64_t u = 0, of_indices = 0; u < updates->shape().rank(); ++u, ++of_indices) {
+    if (of_indices == scatter.index_vector_dim) ++of_indices;
+    const auto& batching = scatter.scatter_indices_batching_dims;
+    const auto found = std::find(batching.begin(), batching.end(), of_indices);
+    const int64_t size = updates->shape().dimensions(u);
+    if (found == batching.end()) {
+      if (size != 1) return nullptr;
+      continue;
+    }
+    const int64_t row = scatter.input_batching_dims[found - batching.begin()];
+    if (!rows.empty() && row < rows.back()) return nullptr;
+    rows.push_back(row);
+    sizes.push_back(size);
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction * update,
+                        MakeReshape(updates, ShapeUtil::MakeShape(shape.element_type(), sizes)));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeBroadcast(array->operand(0), update->shape(), {}));
+  HILO_ASSIGN_OR_RETURN(update, Combined(*i->called_computation(), old, update));
+  if (update == nullptr) return nullptr;
+  HILO_ASSIGN_OR_RETURN(update, MakeBroadcast(update, shape, rows));
+  const Shape positions = ShapeUtil::MakeShape(type, shape.dimensions());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * index, MakeReshape(indices, ShapeUtil::MakeShape(type, sizes)));
+  HILO_ASSIGN_OR_RETURN(index, MakeBroadcast(index, positions, rows));
+  auto along = std::make_unique<IotaAttrs>();
+  along->iota_dimension = dimension;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * position,
+                        i->parent()->AddOp(HloOpcode::kIota, {}, std::move(along), {}, &positions));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * is_here,
+                        i->parent()->AddOp(HloOpcode::kCompare, {position, index}, std::make_unique<CompareAttrs>()));
+  return i->parent()->AddOp(HloOpcode::kSelect, {is_here, update, array});
+}
+
 // An update that is made or not, as in dynamic programs: the old elements are written back rather than all others read
 // and written.
 Result SelectOfUpdate(HloInstruction* i) {
@@ -565,6 +613,8 @@ const Rule kRules[] = {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
      }},
     {HloOpcode::kScatter, "scatter(x, one index, y) => dynamic-update-slice(x, y)", ScatterToDynamicUpdateSlice},
+    {HloOpcode::kScatter, "scatter(broadcast(s), an index a row, y) => select(iota == index, op(s, y), s)",
+     ScatterIntoScalar},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
     {HloOpcode::kTranspose, "transpose(dot(x, y)) => dot(y, x)", TransposeOfDot},
 };

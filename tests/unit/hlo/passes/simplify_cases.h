@@ -185,6 +185,12 @@ inline std::vector<SimplifierCase> MovementCases() {
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
        "to_apply=add",
        "x"},
+      {"scatter(broadcast(s), an index a row, y) => select(iota == index, op(s, y), s)",
+       "z = f32[] parameter(0)  x = f32[3,5] broadcast(z), dimensions={}  at = s32[3,1] parameter(1)  u = f32[3] "
+       "parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), update_window_dims={}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, "
+       "index_vector_dim=1, to_apply=add",
+       "select(compare(iota(), broadcast(reshape(at))), broadcast(add(broadcast(z), u)), broadcast(z))"},
       {"scatter(x, one index, y) => dynamic-update-slice(x, y)",
        "x = f32[3] parameter(0)  at = s32[1,1] parameter(1)  u = f32[1] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
