@@ -35,6 +35,8 @@ constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
 // Users that are looked at for repeated reads.
 constexpr int64_t kMaxRepeatUsers = 16;
+// Loops that compute one producer, where their time is compared with the array's.
+constexpr int64_t kMostTimedCopies = 8;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 
@@ -73,7 +75,8 @@ void AddMember(HloInstruction* member, FusionGroup* group) {
 
 class LoopFusion : public FusionPass {
  public:
-  explicit LoopFusion(const Target* target) : target_(*target) {}
+  LoopFusion(const Target* target, double instructions_per_byte)
+      : target_(*target), instructions_per_byte_(instructions_per_byte) {}
   absl::string_view name() const override { return "fuse"; }
 
  private:
@@ -113,15 +116,14 @@ class LoopFusion : public FusionPass {
     return reads;
   }
 
-  // Returns how many elementwise operations, up to `most` of them, make an element of `producer` and are for it alone:
-  // a loop that computes it again computes these again.
-  int64_t WorkBehind(const HloInstruction& producer, int64_t most) const {
+  // Returns the elementwise instructions, up to `most` of them, that make an element of `producer` and are for it
+  // alone: a loop that computes it again computes these again.
+  std::vector<const HloInstruction*> WorkBehind(const HloInstruction& producer, int64_t most) const {
     absl::flat_hash_map<const HloInstruction*, size_t> readers;
-    std::vector<const HloInstruction*> chain = {&producer};
-    int64_t work = 0;
-    for (size_t next = 0; next < chain.size() && work < most; ++next) {
+    std::vector<const HloInstruction*> chain = {&producer}, work;
+    for (size_t next = 0; next < chain.size() && static_cast<int64_t>(work.size()) < most; ++next) {
       if (!IsElementwise(chain[next]->opcode())) continue;
-      ++work;
+      work.push_back(chain[next]);
       absl::flat_hash_set<const HloInstruction*> operands(chain[next]->operands().begin(),
                                                           chain[next]->operands().end());
       for (const HloInstruction* operand : operands) {
@@ -130,6 +132,28 @@ class LoopFusion : public FusionPass {
       }
     }
     return work;
+  }
+
+  // Returns true if computing the producer in each of several groups takes less time than one more loop that writes its
+  // array, and reading that in each group.
+  bool AreCopiesFaster(const HloInstruction& producer, const std::vector<int>& joined,
+                       const std::vector<Group>& groups) const {
+    // An element of the producer reads at most one of each array.
+    const auto bytes_of = [&](const HloInstruction& array) {
+      return static_cast<double>(std::min(Elements(&array), Elements(&producer)) *
+                                 PrimitiveTypeByteSize(array.shape().element_type()));
+    };
+    const auto copies = static_cast<double>(joined.size());
+    const absl::flat_hash_set<const HloInstruction*> operands(producer.operands().begin(), producer.operands().end());
+    double bytes = (1 + copies) * bytes_of(producer), instructions = 0;
+    for (const HloInstruction* operand : operands) {
+      if (IsFreeToRepeat(*operand)) continue;
+      bytes += bytes_of(*operand);
+      for (const int group : joined) bytes -= groups[group].operands.contains(operand) ? 0 : bytes_of(*operand);
+    }
+    for (const HloInstruction* member : WorkBehind(producer, kMostRepeatedWork))
+      instructions += (copies - 1) * WorkOf(*member).instructions;
+    return instructions < bytes * instructions_per_byte_;
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
@@ -232,11 +256,18 @@ class LoopFusion : public FusionPass {
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
       }
-      if (static_cast<int64_t>(joined.size()) > kMostCopies && !free) return {};
+      if (static_cast<int64_t>(joined.size()) > (instructions_per_byte_ > 0 ? kMostTimedCopies : kMostCopies) && !free)
+        return {};
     }
-    if (joined.size() > 1 && expensive) return {};
-    const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
-    if (wasted > 0 && !free && wasted * WorkBehind(*producer, kMostRepeatedWork) > kMostRepeatedWork) return {};
+    if (instructions_per_byte_ > 0 && repeats == 1) {
+      if (joined.size() > 1 && !free && !AreCopiesFaster(*producer, joined, groups)) return {};
+    } else {
+      if (joined.size() > 1 && expensive) return {};
+      const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
+      if (wasted > 0 && !free &&
+          wasted * static_cast<int64_t>(WorkBehind(*producer, kMostRepeatedWork).size()) > kMostRepeatedWork)
+        return {};
+    }
     for (int group : joined) {
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
@@ -335,10 +366,13 @@ class LoopFusion : public FusionPass {
   }
 
   const Target& target_;
+  const double instructions_per_byte_;  // 0: copies are counted instead
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeFusion(const Target* target) { return std::make_unique<LoopFusion>(target); }
+std::unique_ptr<HloPass> MakeFusion(const Target* target, double instructions_per_byte) {
+  return std::make_unique<LoopFusion>(target, instructions_per_byte);
+}
 
 }  // namespace hilo

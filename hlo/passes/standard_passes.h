@@ -85,8 +85,9 @@ std::unique_ptr<HloPass> MakeLoopFactorTransposition(std::function<bool(const Hl
 // "move-bits": kernels that only move numbers of 8 or 16 bits move integers. After fusion.
 std::unique_ptr<HloPass> MakeMovesAsBits();
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
-// duplicated beyond a budget.
-std::unique_ptr<HloPass> MakeFusion(const Target* target);
+// duplicated beyond a budget: `instructions_per_byte`, if it is not 0, are those that a device executes while it moves
+// a byte, and what is computed again must take less time than the array's write and reads.
+std::unique_ptr<HloPass> MakeFusion(const Target* target, double instructions_per_byte = 0);
 
 }  // namespace hilo
 

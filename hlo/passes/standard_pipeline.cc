@@ -39,7 +39,7 @@ PassPipeline StandardPipeline(const Target* target, const StandardPipelineOption
                                                     std::move(hooks.after_layout), {}));
   // Loops and branches must own their computations before anything is placed; then kernels are formed.
   PassList fusion = Concatenate(MakePassList(MakeFlattenCallGraph()), std::move(hooks.before_fusion),
-                                MakePassList(MakeFusion(target), MakeDce()));
+                                MakePassList(MakeFusion(target, options.instructions_per_byte), MakeDce()));
   pipeline.AddStage(HloStage::kFused, Concatenate(std::move(fusion), std::move(hooks.after_fusion), {}));
   return pipeline;
 }

@@ -25,7 +25,8 @@ PassList MakePassList(Passes... passes) {
 struct StandardPipelineOptions {
   bool strict = false;
   int64_t constant_folding_limit = 0;
-  bool keep_dots = false;  // of the simplifier: the backend runs it again, without, once attention is fused
+  bool keep_dots = false;            // of the simplifier: the backend runs it again, without, once attention is fused
+  double instructions_per_byte = 0;  // see MakeFusion
 };
 
 // Passes of a backend, each list in order.

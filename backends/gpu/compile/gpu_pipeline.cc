@@ -1,5 +1,6 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h).
 #include "backends/gpu/choice/kernel_choice.h"
+#include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/match/convolution_match.h"
@@ -67,9 +68,13 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .separates_columns = true,
                                                .separates_reads = true}));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
-  return StandardPipeline(
-      target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit, .keep_dots = true},
-      std::move(hooks));
+  constexpr GpuMachine machine;
+  return StandardPipeline(target,
+                          {.strict = options.strict,
+                           .constant_folding_limit = options.constant_folding_limit,
+                           .keep_dots = true,
+                           .instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns},
+                          std::move(hooks));
 }
 
 }  // namespace hilo::gpu
