@@ -342,6 +342,21 @@ simple("uneven_attn", "24", lambda q, k: jax.nn.softmax(q[:52] @ k.T) @ k, ((64,
 simple("uneven_concat", "24", lambda a, b: jnp.sin(jnp.concatenate([a, b[:4]])) @ jnp.ones((32, 32)), ((64, 32), P(xy)), ((16, 32), P()))
 simple("uneven_tail", "24", lambda a: jnp.exp(a[4:]).sum(1), ((64, 256), P(xy)))
 simple("uneven_norm", "24", lambda a: (a[:36] - a[:36].mean(0)) / a[:36].std(0), ((40, 256), P(xy)))
+simple("uneven_mean", "8", lambda a: a[1:-1].mean(0) + a[3:].max(0), ((64, 32), P(x)))
+simple("uneven_product", "24", lambda a: (jnp.sin(a[:63]).T @ a[1:]).sum(0), ((64, 32), P(x)))
+simple("wave", "24", lambda u: (lambda p: p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u)(jnp.pad(u, 1)), ((64, 128), P(x, y)))
+# ---- Shardy's rules and its order
+simple("split_keys", "8", lambda k: jax.vmap(lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (16,)))(k), ((64, 2), P(x), "u4"))
+simple("reshape_gcd", "42", lambda a: a.reshape(12, 8) * 2, ((8, 12), P(x, y)))
+simple("spectrum", "24", lambda a, k: jnp.fft.irfft(jnp.fft.rfft(a, axis=1) * jnp.fft.rfft(k, 64, axis=0)[None], axis=1), ((16, 64, 8), P(x, y)), ((64, 8), P()))
+simple("embed_project", "8", lambda t, i, w: jnp.sin(t[i]) @ w, ((256, 64), P(x)), ((8, 33), P(x), "i4"), ((64, 256), P(n, x)))
+simple("embed_layer", "8", lambda t, i, g, w, v: (lambda h: h + jax.nn.silu(normed(h, g) @ w) @ v)(t[i]), ((256, 64), P(x)), ((8, 33), P(x), "i4"), ((64,), P()), ((64, 128), P(x)), ((128, 64), P(x)))
+simple("scatter_open_indices", "8", lambda a, i, u: a.at[i].add(u), ((64, 32), P()), ((16,), n, "i4"), ((16, 32), P(x)))
+simple("time_cut", "8", lambda r: lax.scan(lambda c, t: (0.9 * c + t, 0.9 * c + t), jnp.zeros(16), r)[1], ((16, 16), P(x)))
+simple("cache_positions", "8", lambda c, k, i: lax.dynamic_update_slice(c, k, (0, i, 0)), ((4, 128, 16), P(n, x)), ((4, 1, 16), P()), ((), P(), "i4"))
+simple("cache_block", "24", lambda c, k, i: lax.dynamic_update_slice(c, k, (i, i)), ((64, 32), P(x, y)), ((3, 5), P()), ((), P(), "i4"))
+simple("projections_grad", "24", lambda a, *w: jax.grad(lambda a: sum((jnp.tanh(a @ u) ** 2).sum() for u in w))(a), ((16, 32), P(x)), *[((32, 64), P(n, y))] * 3)
+add("constrained_chain", "222", lambda m: lambda a: con(m, con(m, a, y, (z, x)), z, n), ((64, 64), P(x, (y, z))))
 
 add("shard_map_gradient", "8", lambda m: lambda a, w: jax.grad(lambda w: jax.shard_map(lambda a, w: lax.psum((jnp.tanh(a @ w) ** 2).sum(), x), mesh=m, in_specs=(P(x), P()), out_specs=P(), check_vma=False)(a, w))(w), ((64, 16), P(x)), ((16, 16), P()))
 # ---- manual along some axes

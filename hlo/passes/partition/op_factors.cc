@@ -1,5 +1,7 @@
 #include "hlo/passes/partition/op_factors.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "hilo/literal.h"
@@ -233,6 +235,12 @@ void BatchFactors(int64_t own_dimensions, const HloInstruction& op, FactorBuilde
   factors->Alike([&](int64_t d) { return d < rank - own_dimensions; });
 }
 
+// Elements of other sizes are more or fewer along the last dimension, which only the array of the smaller ones has.
+bool BitcastConvertFactors(const HloInstruction& op, FactorBuilder* factors) {
+  const int64_t rank = std::min(op.operand(0)->shape().rank(), op.shape().rank());
+  for (int64_t d = 0; d < rank; ++d) factors->Pair(0, d, d);
+  return true;
+}
 bool BroadcastFactors(const HloInstruction& op, FactorBuilder* factors) {
   const std::vector<int64_t>& dimensions = op.attrs<BroadcastAttrs>().dimensions;
   for (size_t i = 0; i < dimensions.size(); ++i) factors->Pair(0, static_cast<int64_t>(i), dimensions[i]);
@@ -331,6 +339,7 @@ using FactorRule = bool (*)(const HloInstruction& op, FactorBuilder* factors);
 
 // Besides the element-wise ops.
 constexpr OpcodeMap<FactorRule> kFactorRules = {
+    {HloOpcode::kBitcastConvert, BitcastConvertFactors},
     {HloOpcode::kBroadcast, BroadcastFactors},
     {HloOpcode::kCholesky, MatrixFactors},
     {HloOpcode::kConcatenate, ConcatenateFactors},

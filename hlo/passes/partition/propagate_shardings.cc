@@ -1,7 +1,7 @@
 #include "hlo/passes/partition/propagate_shardings.h"
 
 #include <algorithm>
-#include <deque>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -25,10 +25,13 @@ Direction Union(Direction a, Direction b) {
   return b == Direction::kNone || a == b ? a : Direction::kBoth;
 }
 
-int64_t SizeOf(const ShardingRule& rule, size_t tensor) {
+// Dimensions without factors count, too: rows that are gathered are part of a large array.
+int64_t SizeOf(const ShardingRule& rule, size_t tensor, const Shape& shape) {
   int64_t size = 1;
-  for (const std::vector<int>& dimension : rule.tensors[tensor]) {
-    for (int factor : dimension) size *= rule.factors[factor].size;
+  for (size_t d = 0; d < rule.tensors[tensor].size(); ++d) {
+    const std::vector<int>& factors = rule.tensors[tensor][d];
+    if (factors.empty()) size *= shape.dimensions(static_cast<int64_t>(d));
+    for (const int factor : factors) size *= rule.factors[factor].size;
   }
   return size;
 }
@@ -110,12 +113,13 @@ class ShardingPropagation {
 
   void CountUses() {
     uses_.assign(shapes_.size(), 0);
+    makers_.resize(shapes_.size());
     users_.resize(shapes_.size());
     for (size_t i = 0; i < relations_.size(); ++i) {
       const ShardingRelation& relation = relations_[i];
       for (size_t t = 0; t < relation.arrays.size(); ++t) {
         if (relation.arrays[t] < 0) continue;
-        users_[relation.arrays[t]].push_back(i);
+        (t < relation.operands ? users_ : makers_)[relation.arrays[t]].push_back(i);
         if (t < relation.operands) ++uses_[relation.arrays[t]];
       }
     }
@@ -153,19 +157,27 @@ class ShardingPropagation {
     return direction;
   }
 
+  // Until nothing changes. Relations are visited in order; one that an array changes for is visited next, if it is not
+  // still to come: the relations that use the array, the first of them first, and then the one that it results from.
   void Propagate(int priority) {
-    std::deque<size_t> work(relations_.size());
-    std::iota(work.begin(), work.end(), 0);
-    std::vector<bool> waits(relations_.size(), true);
-    while (!work.empty()) {
-      const size_t next = work.front();
-      work.pop_front();
-      waits[next] = false;
-      for (const int array : Propagate(priority, relations_[next])) {
-        for (const size_t user : users_[array]) {
-          if (waits[user]) continue;
-          waits[user] = true;
-          work.push_back(user);
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::vector<size_t> stack(relations_.size());
+      std::iota(stack.rbegin(), stack.rend(), 0);
+      std::vector<bool> waits(relations_.size(), true);
+      while (!stack.empty()) {
+        const size_t next = stack.back();
+        stack.pop_back();
+        waits[next] = false;
+        for (const int array : Propagate(priority, relations_[next])) {
+          changed = true;
+          for (const auto* others : {&makers_[array], &users_[array]}) {
+            for (auto other = others->rbegin(); other != others->rend(); ++other) {
+              if (*other == next || waits[*other]) continue;
+              waits[*other] = true;
+              stack.push_back(*other);
+            }
+          }
         }
       }
     }
@@ -234,7 +246,7 @@ class ShardingPropagation {
     return cut;
   }
 
-  // Returns the arrays that have changed.
+  // Returns the arrays that have changed, operands first.
   std::vector<int> Propagate(int priority, const ShardingRelation& relation) {
     const ShardingRule& rule = relation.rule;
     const auto factors = static_cast<int>(rule.factors.size());
@@ -262,20 +274,22 @@ class ShardingPropagation {
       if (Store(relation, t, projections[t])) changed.push_back(relation.arrays[t]);
     };
     for (size_t t = relation.operands; t < relation.arrays.size(); ++t) update(t);
+    const auto results = static_cast<std::ptrdiff_t>(changed.size());
     for (size_t t = 0; t < relation.operands; ++t) update(t);
+    std::rotate(changed.begin(), changed.begin() + results, changed.end());
     return changed;
   }
 
   // The factors of larger arrays first.
-  static std::vector<int> Order(const ShardingRelation& relation, const std::vector<Projection>& projections,
-                                const std::vector<TileCut>& wanted) {
+  std::vector<int> Order(const ShardingRelation& relation, const std::vector<Projection>& projections,
+                         const std::vector<TileCut>& wanted) const {
     std::vector<std::tuple<int64_t, int64_t, size_t, int>> keys;
     for (int f = 0; f < static_cast<int>(wanted.size()); ++f) {
       int64_t size = -1;
       size_t source = 0;
       for (size_t t = 0; t < projections.size() && wanted[f].count > 1; ++t) {
         if (!projections[t].has[f] || !IsPrefix(wanted[f], projections[t].cuts[f])) continue;
-        if (const int64_t own = SizeOf(relation.rule, t); own > size) {
+        if (const int64_t own = SizeOf(relation.rule, t, *shapes_[relation.arrays[t]]); own > size) {
           size = own;
           source = t;
         }
@@ -338,7 +352,7 @@ class ShardingPropagation {
   const std::vector<ShardingRelation> relations_;
 
   std::vector<int> uses_;
-  std::vector<std::vector<size_t>> users_;
+  std::vector<std::vector<size_t>> makers_, users_;  // relations, by array that is a result or an operand
 };
 
 absl::StatusOr<PropagatedShardings> PropagateShardings(const HloModule& module, const ShardingMeshes& meshes,

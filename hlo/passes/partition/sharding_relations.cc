@@ -1,5 +1,7 @@
 #include "hlo/passes/partition/sharding_relations.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -190,6 +192,10 @@ class RelationBuilder {
     if (!rule.has_value()) return absl::OkStatus();
     ShardingRelation relation{
         .rule = *std::move(rule), .opcode = op->opcode(), .is_elementwise = IsElementwise(op->opcode())};
+    // One that only adds dimensions of size 1 repeats nothing.
+    if (op->opcode() == HloOpcode::kBroadcast &&
+        ShapeUtil::ElementsIn(op->shape()) == ShapeUtil::ElementsIn(op->operand(0)->shape()))
+      relation.opcode = HloOpcode::kReshape;
     for (const HloInstruction* operand : op->operands()) relation.arrays.push_back(ArraysOf(operand)[0]);
     relation.operands = relation.arrays.size();
     relation.arrays.insert(relation.arrays.end(), arrays.begin(), arrays.end());
@@ -297,8 +303,10 @@ class RelationBuilder {
     const std::vector<int> state = ArraysOf(in_body);
     made_.leaves.try_emplace(condition.parameter_instruction(0), state);
     made_.leaves[loop] = state;
+    const auto first = static_cast<std::ptrdiff_t>(made_.relations.size());
     HILO_RETURN_IF_ERROR(AddComputation(condition, depth + 1));
     HILO_RETURN_IF_ERROR(AddComputation(body, depth + 1));
+    const auto edges = static_cast<std::ptrdiff_t>(made_.relations.size());
     const std::vector<int> before = ArraysOf(loop->operand(0)), after = ArraysOf(body.root_instruction());
     for (size_t i = 0; i < state.size(); ++i) {
       if (after[i] == state[i]) {
@@ -307,6 +315,8 @@ class RelationBuilder {
         AddEdge({before[i], after[i]}, state[i]);
       }
     }
+    // What the loop begins with reaches the body before its ops decide among their own operands.
+    std::rotate(made_.relations.begin() + first, made_.relations.begin() + edges, made_.relations.end());
     return absl::OkStatus();
   }
 

@@ -189,6 +189,43 @@ TEST(ShardingsTest, OfNamedAxes) {
             kBothOnRowsAndColumns);
 }
 
+// Rules of ops by which Shardy propagates, beside those that tiles are computed by.
+TEST(ShardingsTest, OfOps) {
+  constexpr char kReplicated[] = "{replicated}";
+  const struct {
+    const char *x, *sharding, *root, *result;
+  } cases[] = {
+      {"u32[8,16]", "[{'a'}, {'b'}]", "f32[8,16] bitcast-convert(x)", kBothOnRowsAndColumns},
+      {"f32[8,16,2]", "[{'a'}, {'b'}, {}]", "f64[8,16] bitcast-convert(x)", kBothOnRowsAndColumns},
+      // The sizes have the divisor 4.
+      {"f32[8,12]", "[{'b'}, {}]", "f32[12,8] reshape(x)", kBOnRows},
+      {"f32[8,12]", "[{}, {'b'}]", "f32[12,8] reshape(x)", kReplicated},
+      {"f32[6,4]", "[{}, {'b'}]", "f32[3,8] reshape(x)", kReplicated},
+      // Half a spectrum, and all of it.
+      {"c64[8,8]", "[{}, {'a'}]", "f32[8,14] fft(x), fft_type=IRFFT, fft_length={14}", kReplicated},
+      {"c64[8,8]", "[{}, {'a'}]", "c64[8,8] fft(x), fft_type=FFT, fft_length={8}", kAOnColumns},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(ResultSharding(ParseHloModule(absl::StrCat("HloModule m, num_partitions=8\nENTRY e {\n  x = ", c.x,
+                                                         " parameter(0), sharding={mesh['a'=2,'b'=4], ", c.sharding,
+                                                         "}\n  ROOT r = ", c.root, "\n}\n"))),
+              c.result)
+        << c.x << " " << c.sharding << " " << c.root;
+  }
+}
+
+// Indices that get a dimension of size 1 are the same, so that the rows that they gather, which are more than the other
+// operand, decide.
+TEST(ShardingsTest, OfGatheredRows) {
+  EXPECT_EQ(OfStablehlo(R"(%t: tensor<64x32xf32>, %i: tensor<16xi32> {sdy.sharding = #sdy.sharding<@m, [{"a"}]>},
+                  %w: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>})",
+                        R"(  %j = stablehlo.broadcast_in_dim %i, dims = [0] : (tensor<16xi32>) -> tensor<16x1xi32>
+  %h = "stablehlo.gather"(%t, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 32>}> : (tensor<64x32xf32>, tensor<16x1xi32>) -> tensor<16x32xf32>
+  %z = stablehlo.dot_general %w, %h, contracting_dims = [1] x [1] : (tensor<8x32xf32>, tensor<16x32xf32>) -> tensor<8x16xf32>
+  return %z : tensor<8x16xf32>)"),
+            kAOnColumns);
+}
+
 // Groups are the major part of what they divide, and of the output features; the other part of the features is the
 // kernel's, that of the batch the result's.
 TEST(ShardingsTest, OfConvolutionsWithGroups) {
