@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -110,9 +111,56 @@ class Planner {
       if (now_[*coarser].count != to_[*coarser].count * moved.count) return false;
       next[*coarser] = Nested(to_[*coarser], moved);
     }
+    if (!AreIndependent(next, devices_) && !JoinedLater(&next)) return false;
     if (next == now_ || !AreIndependent(next, devices_)) return false;
     now_ = std::move(next);
     Add(Kind::kPermute);
+    return true;
+  }
+
+  // Cuts the only dimension that is joined afterwards by other axes, which the wanted cuts of the others leave free:
+  // tiles are exchanged as small as they are. Devices whose other tiles stay keep their own if they can.
+  bool JoinedLater(std::vector<TileCut>* next) const {
+    std::optional<size_t> joined;
+    for (size_t d = 0; d < now_.size(); ++d) {
+      if ((*next)[d].count == to_[d].count) continue;
+      if (joined.has_value() || to_[d].count > now_[d].count) return false;
+      joined = d;
+    }
+    if (!joined.has_value()) return false;
+    const int64_t parts = now_[*joined].count / to_[*joined].count;
+    std::vector<TileCut> fixed = *next;
+    fixed[*joined] = to_[*joined];
+    std::map<std::vector<int64_t>, std::vector<int64_t>> alike;  // devices, by their tiles of these cuts
+    for (int64_t p = 0; p < devices_; ++p) {
+      std::vector<int64_t> tiles;
+      for (const TileCut& cut : fixed) tiles.push_back(cut.count == 1 ? 0 : cut.tile_of[p]);
+      alike[tiles].push_back(p);
+    }
+    TileCut rest{.count = parts, .tile_of = std::vector<int64_t>(devices_, -1)};
+    for (const auto& [tiles, of_tiles] : alike) {
+      if (static_cast<int64_t>(of_tiles.size()) % parts != 0) return false;
+      std::vector<int64_t> left(parts, static_cast<int64_t>(of_tiles.size()) / parts);
+      for (const int64_t p : of_tiles) {
+        bool stays = true;
+        for (size_t d = 0; d < now_.size(); ++d) {
+          const int64_t divisor = d == *joined ? parts : 1;
+          stays = stays && (now_[d].count == 1 || now_[d].tile_of[p] / divisor == tiles[d]);
+        }
+        const int64_t own = now_[*joined].tile_of[p] % parts;
+        if (!stays || left[own] == 0) continue;
+        --left[own];
+        rest.tile_of[p] = own;
+      }
+      int64_t tile = 0;
+      for (const int64_t p : of_tiles) {
+        if (rest.tile_of[p] >= 0) continue;
+        while (left[tile] == 0) ++tile;
+        --left[tile];
+        rest.tile_of[p] = tile;
+      }
+    }
+    (*next)[*joined] = Nested(to_[*joined], rest);
     return true;
   }
 
