@@ -13,6 +13,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/trip_count.h"
 #include "hlo/passes/partition/divider.h"
 
 namespace hilo {
@@ -23,6 +24,9 @@ namespace {
 constexpr int kDeepest = 8;
 constexpr int kMostTries = 8;
 constexpr int64_t kMostTried = 500000;
+// Iterations that a loop is assumed to have if they cannot be counted: what is gathered before it counts for less than
+// what each iteration gathers.
+constexpr int64_t kIterations = 8;
 
 TileAssignment CutOf(const DividedValue& value) { return value.tile != nullptr ? value.tiles : TileAssignment(); }
 
@@ -79,7 +83,7 @@ bool Divider::DiffersAmongPartitions(const HloInstruction& control_flow) {
 
 absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
                                               const std::vector<TileAssignment>& tiles, const ManualRegion* region,
-                                              int depth) {
+                                              double iterations, int depth) {
   HloComputation* copy = computation.parent()->CloneComputation(computation, "divided");
   tried_ += copy->instruction_count();
   Body body{.walk = std::make_unique<TileWalk>(copy, region, next_channel_, wanted_, computation)};
@@ -91,7 +95,7 @@ absl::StatusOr<Divider::Body> Divider::Divide(const HloComputation& computation,
     const HloInstruction* element = root->operand(i);
     if (element->opcode() == HloOpcode::kGetTupleElement && element->operand(0)->IsParameter() &&
         element->tuple_index() == i && i < static_cast<int64_t>(body.parameter.size()))
-      body.parameter[i]->is_invariant = true;
+      body.parameter[i]->iterations = iterations;
   }
   HILO_ASSIGN_OR_RETURN(body.visited, Visit(body.walk.get(), depth));
   HILO_ASSIGN_OR_RETURN(body.result, body.walk->LeavesOf(copy->root_instruction()));
@@ -128,10 +132,11 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
   std::vector<TileAssignment> wanted;
   for (size_t i = 0; i < first.size(); ++i) wanted.push_back(walk->Wanted(*loop, i));
   StateCuts state(std::move(wanted));
+  const auto iterations = static_cast<double>(TripCount(*loop).value_or(kIterations));
   for (int tries = 1;; ++tries) {
     if (tried_ > kMostTried) return false;
-    HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), walk->region(), depth + 1));
-    HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), walk->region(), depth + 1));
+    HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), walk->region(), iterations, depth + 1));
+    HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), walk->region(), iterations, depth + 1));
     if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
     if (tries < kMostTries && state.Change(divided.parameter, divided.result, test.parameter)) continue;
     HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
@@ -159,7 +164,7 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
                           walk->Pack(leaves, tiles, conditional->operand(i)->shape().IsTuple()));
     HILO_ASSIGN_OR_RETURN(branches.emplace_back(),
-                          Divide(*conditional->called_computation(i - 1), tiles, walk->region(), depth + 1));
+                          Divide(*conditional->called_computation(i - 1), tiles, walk->region(), 1, depth + 1));
     if (absl::c_any_of(branches.back().result, IsLocal)) return false;
   }
   std::vector<TileAssignment> tiles;

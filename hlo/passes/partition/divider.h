@@ -56,8 +56,9 @@ class Divider {
   // Whether a loop or branch that stays whole may have different values on different partitions.
   static bool DiffersAmongPartitions(const HloInstruction& control_flow);
   bool MayDivide(const TileWalk& walk, const HloInstruction& control_flow, int depth) const;
+  // `iterations`: of the loop whose body or condition it is; 1 for others.
   absl::StatusOr<Body> Divide(const HloComputation& computation, const std::vector<TileAssignment>& tiles,
-                              const ManualRegion* region, int depth);
+                              const ManualRegion* region, double iterations, int depth);
   // Finishes the copy, which returns the leaves with the shardings `tiles`.
   static absl::StatusOr<HloComputation*> Finish(const Body& body, const std::vector<TileAssignment>& tiles);
 

@@ -20,8 +20,6 @@ constexpr int kMostCombinations = 512;
 // What a byte read or written, or a product added up, counts for beside a byte that is exchanged: enough to prefer to
 // share the work where nothing is exchanged for it.
 constexpr double kWorkPerByte = 1e-3;
-// Iterations that a loop is assumed to have: what is gathered before it counts for less than what each gathers.
-constexpr double kIterations = 8;
 
 absl::StatusOr<Shape> WholeShape(Shape tile, const TileAssignment& tiles) {
   if (static_cast<int64_t>(tiles.counts.size()) != tile.rank())
@@ -409,7 +407,8 @@ double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment&
   for (const auto& [cut, part] : value.more) {
     if (SameTiles(cut, tiles)) return 0;
   }
-  return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (value.is_invariant ? kIterations : 1);
+  const bool joins = SameTiles(CommonTiles(value.tiles, tiles), tiles);
+  return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (joins ? value.iterations : 1);
 }
 
 double TileWalk::CostOfOperands(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {

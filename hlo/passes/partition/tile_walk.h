@@ -30,7 +30,9 @@ struct DividedValue {
       false;  // inside of a manual computation: another array in each partition, which is never divided further
   // The op, if it has not been divided yet: those that use the value may do without. Has only this.
   HloInstruction* waiting = nullptr;
-  bool is_invariant = false;  // the same in all iterations of the loop that the computation is the body of
+  // Iterations of the loop that the computation is the body of, if the value is the same in all of them: it is joined
+  // to larger tiles before the loop.
+  double iterations = 1;
   std::vector<std::shared_ptr<DividedValue>> elements;
 };
 
