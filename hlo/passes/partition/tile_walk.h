@@ -190,6 +190,8 @@ class TileWalk {
   absl::StatusOr<bool> VisitGather(HloInstruction* gather, const OpFactors& factors, double limit);
   // Slices that lie in one tile: the partition that has it sends them.
   absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
+  // Updates a slice of dimensions that are cut: every partition what it has of it.
+  absl::StatusOr<bool> VisitUpdate(HloInstruction* op, const OpFactors& factors, double limit);
   // Finds the position of an extreme along a cut dimension: of each partition's, the partitions choose.
   absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.

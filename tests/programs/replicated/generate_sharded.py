@@ -170,6 +170,15 @@ def main():
     write("sharded_scans", "Prefix scans along dimensions that are cut, forwards and backwards.", scans, [P("a", "b"), P(("b", "a"))],
           [P("a", "b"), P("a", "b"), P("b", "a"), P("a"), P(("b", "a")), P(), P(None, "b")], [normal(8, 12), rng.integers(-9, 9, 16).astype(np.int32)])
 
+    def updates(cache, row, block, starts):
+        update = lambda update, *start: lax.dynamic_update_slice(cache, update, start)
+        long = jnp.concatenate([block, block + 1], 0)
+        return (update(row, starts[0], 0), update(row, starts[1], starts[2]), update(block, starts[0], starts[2]), update(block, starts[3], starts[4]), update(long, starts[1], starts[0]),
+                update(long, starts[0], 0), update(jnp.tile(row, (5, 1)), starts[2], starts[4]), lax.fori_loop(0, 8, lambda i, c: c.at[i].set(c[7 - i] + row[0]), cache))
+
+    write("sharded_updates", "Updates of slices, at positions that values tell, of dimensions that are cut.", updates, [P("a", "b"), P(), P(), P()], [P("a", "b")] * 8,
+          [normal(8, 12), normal(1, 12), normal(3, 5), np.array([5, 2, 3, -4, 11], np.int32)])
+
 
 if __name__ == "__main__":
     main()
