@@ -19,6 +19,7 @@
 // states the shardings of its results, or has is_spmd_partitioned=true, has been partitioned already; its shardings
 // describe its origin.
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -100,8 +101,9 @@ void Warn(const HloModule& module, absl::string_view what, absl::Span<const std:
 }
 
 // "add.3 (f32[10] into 2 instead of 4 along dimension 0)" for each array that its sharding does not divide.
-std::vector<std::string> NotDivided(const HloModule& module, const PropagatedShardings& wanted) {
-  std::vector<std::string> names;
+std::vector<std::pair<const HloInstruction*, std::string>> NotDivided(const HloModule& module,
+                                                                      const PropagatedShardings& wanted) {
+  std::vector<std::pair<const HloInstruction*, std::string>> names;
   if (!LogSinkIsSet()) return names;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
@@ -114,8 +116,8 @@ std::vector<std::string> NotDivided(const HloModule& module, const PropagatedSha
       for (int64_t d = 0; d < shape.rank(); ++d) {
         const int64_t count = divides.IsWhole() ? 1 : divides.counts[d];
         if (count == tiles.counts[d]) continue;
-        names.push_back(absl::StrCat(instruction->name(), " (", shape.ToString(), " into ", count, " instead of ",
-                                     tiles.counts[d], " along dimension ", d, ")"));
+        names.emplace_back(instruction, absl::StrCat(instruction->name(), " (", shape.ToString(), " into ", count,
+                                                     " instead of ", tiles.counts[d], " along dimension ", d, ")"));
       }
     }
   }
@@ -214,7 +216,7 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
     HILO_ASSIGN_OR_RETURN(const ManualRegions regions, ManualRegions::Find(*module, meshes_));
     HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, regions, open_));
-    Warn(*module, "shardings do not divide arrays into equal tiles; these are cut less:", NotDivided(*module, wanted));
+    const auto not_divided = NotDivided(*module, wanted);
     TileWalk walk(entry, nullptr, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
@@ -226,6 +228,11 @@ class Partitioner : public HloPass {
     }
     Divider divider(meshes_, regions, wanted, partitions_, &next_channel_);
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> visited, divider.Visit(&walk));
+    std::vector<std::string> cut_less;
+    for (const auto& [instruction, name] : not_divided) {
+      if (!walk.Has(instruction) || !walk.Get(instruction).padded.has_value()) cut_less.push_back(name);
+    }
+    Warn(*module, "shardings do not divide arrays into equal tiles; these are cut less:", cut_less);
     auto result = Result(&walk, entry->root_instruction(), &shape.result);
     if (!result.ok()) return AddContext(result.status(), InstructionContext(*entry->root_instruction()));
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));

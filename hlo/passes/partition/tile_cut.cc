@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "base/errors.h"
+#include "base/math.h"
 
 namespace hilo {
 
@@ -91,6 +92,12 @@ absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles) {
     }
     shape.set_dimensions(d, shape.dimensions(d) / tiles.counts[d]);
   }
+  return shape;
+}
+
+Shape PaddedTileShape(Shape shape, const TileAssignment& tiles) {
+  for (int64_t d = 0; d < shape.rank() && !tiles.IsWhole(); ++d)
+    shape.set_dimensions(d, CeilDiv(shape.dimensions(d), tiles.counts[d]));
   return shape;
 }
 

@@ -46,6 +46,8 @@ bool AreIndependent(absl::Span<const TileCut> cuts, int64_t devices);
 
 // The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
+// The shape of tiles that need not be equal: the last ones reach beyond the array.
+Shape PaddedTileShape(Shape shape, const TileAssignment& tiles);
 // The part of `tiles` that divides the array into equal tiles: of each cut the finest prefix that does.
 TileAssignment DividingTiles(const Shape& shape, const TileAssignment& tiles, int64_t devices);
 bool SameTiles(const TileAssignment& a, const TileAssignment& b);

@@ -70,6 +70,10 @@ class TileEmitter {
   absl::StatusOr<HloInstruction*> IndicesWithin(HloInstruction* indices, const Shape& whole,
                                                 const TileAssignment& tiles, int64_t vector_dimension,
                                                 const std::vector<int64_t>& indexed);
+  // `tile`, of an array of the shape `whole`, with the scalar `fill` where it reaches beyond the array along one of the
+  // dimensions.
+  absl::StatusOr<HloInstruction*> FilledBeyond(HloInstruction* tile, const Shape& whole, const TileAssignment& tiles,
+                                               const std::vector<int64_t>& dimensions, HloInstruction* fill);
   // This partition's element of `table`, a scalar.
   absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
 

@@ -3,10 +3,12 @@
 #include <map>
 
 #include "absl/algorithm/container.h"
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/tile_emitter.h"
 
@@ -145,6 +147,13 @@ absl::StatusOr<HloInstruction*> TileEmitter::SliceAlong(HloInstruction* value, i
   auto attributes = std::make_unique<DynamicSliceAttrs>();
   attributes->dynamic_slice_sizes.assign(value->shape().dimensions().begin(), value->shape().dimensions().end());
   if (attributes->dynamic_slice_sizes[dimension] == size) return value;
+  if (absl::c_count(starts, starts[0]) == static_cast<std::ptrdiff_t>(starts.size())) {
+    std::vector<SliceRange> ranges;
+    for (const int64_t length : value->shape().dimensions()) ranges.push_back({0, length, 1});
+    const int64_t start = std::clamp<int64_t>(starts[0], 0, ranges[dimension].limit - size);
+    ranges[dimension] = {start, start + size, 1};
+    return MakeSlice(value, std::move(ranges));
+  }
   attributes->dynamic_slice_sizes[dimension] = size;
   HILO_ASSIGN_OR_RETURN(HloInstruction * start, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
   std::vector<HloInstruction*> operands(1 + value->shape().rank(),
@@ -189,7 +198,7 @@ absl::StatusOr<HloInstruction*> TileEmitter::PieceOf(HloInstruction* tile, const
 absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruction*>& tiles, HloInstruction* fill,
                                                    const TileShift& shift, const std::vector<ShiftRound>& rounds,
                                                    int64_t count) {
-  const int64_t dimension = shift.dimension, size = shift.result_size / count;
+  const int64_t dimension = shift.dimension, size = CeilDiv(shift.result_size, count);
   Shape shape = ShapeUtil::MakeShape(tiles[0]->shape().element_type(), tiles[0]->shape().dimensions());
   shape.set_dimensions(dimension, size);
   HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation_->AddOp(HloOpcode::kBroadcast, {fill},
@@ -239,6 +248,33 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
     HILO_ASSIGN_OR_RETURN(result, computation_->AddOp(HloOpcode::kSelect, {inside, piece, result}));
   }
   return result;
+}
+
+absl::StatusOr<HloInstruction*> TileEmitter::FilledBeyond(HloInstruction* tile, const Shape& whole,
+                                                          const TileAssignment& tiles,
+                                                          const std::vector<int64_t>& dimensions,
+                                                          HloInstruction* fill) {
+  const Shape shape = ShapeUtil::MakeShape(tile->shape().element_type(), tile->shape().dimensions()),
+              indices = ShapeUtil::MakeShape(S64, shape.dimensions()),
+              mask = ShapeUtil::MakeShape(PRED, shape.dimensions());
+  HILO_ASSIGN_OR_RETURN(fill, MakeBroadcast(fill, shape, {}));
+  for (const int64_t d : dimensions) {
+    std::vector<int64_t> ends;
+    for (const std::vector<int64_t>& of_partition : tiles.tile_of)
+      ends.push_back(whole.dimensions(d) - of_partition[d] * shape.dimensions(d));
+    auto iota = std::make_unique<IotaAttrs>();
+    iota->iota_dimension = d;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * index,
+                          computation_->AddOp(HloOpcode::kIota, {}, std::move(iota), {}, &indices));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * end, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(ends)));
+    HILO_ASSIGN_OR_RETURN(end, MakeBroadcast(end, indices, {}));
+    auto compare = std::make_unique<CompareAttrs>();
+    compare->direction = ComparisonDirection::kLt;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * within,
+                          computation_->AddOp(HloOpcode::kCompare, {index, end}, std::move(compare), {}, &mask));
+    HILO_ASSIGN_OR_RETURN(tile, computation_->AddOp(HloOpcode::kSelect, {within, tile, fill}));
+  }
+  return tile;
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::IndicesWithin(HloInstruction* indices, const Shape& whole,

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/algorithm/container.h"
+#include "base/math.h"
 
 namespace hilo {
 namespace {
@@ -16,10 +17,10 @@ struct Piece {
 
 std::vector<Piece> PiecesOf(const TileShift& shift, int64_t tiles) {
   std::vector<Piece> pieces;
-  const int64_t size = shift.result_size / tiles;
+  const int64_t size = CeilDiv(shift.result_size, tiles);
   for (size_t s = 0; s < shift.sources.size(); ++s) {
     const ShiftSource& source = shift.sources[s];
-    const int64_t operand_tile = source.operand_size / tiles;
+    const int64_t operand_tile = CeilDiv(source.operand_size, tiles);
     for (int64_t index = source.begin; index < source.end;) {
       const int64_t to = index / size, x = source.offset + source.stride * (index - source.begin);
       const int64_t from = x / operand_tile;

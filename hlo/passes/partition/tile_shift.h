@@ -20,7 +20,8 @@ struct ShiftSource {
   size_t operand = 0;
 };
 
-// Along one dimension, which is cut into equally many tiles in the operands and in the result.
+// Along one dimension, which is cut into equally many tiles in the operands and in the result. The last tiles may reach
+// beyond them.
 struct TileShift {
   int64_t dimension = 0, result_size = 0;
   std::vector<ShiftSource> sources;  // in order; what none of them covers is filled

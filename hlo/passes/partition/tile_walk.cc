@@ -9,6 +9,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/sharding_rule.h"
 
@@ -134,6 +135,7 @@ absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruct
 
 absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
   HILO_RETURN_IF_ERROR(ComputeNow(&value));
+  HILO_RETURN_IF_ERROR(Settle(&value));
   if (value.whole != nullptr) return value.whole;
   if (value.tile != nullptr) {
     ++gathered_count_;
@@ -152,6 +154,7 @@ absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
 
 absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAssignment& tiles) {
   HILO_RETURN_IF_ERROR(ComputeNow(&value));
+  HILO_RETURN_IF_ERROR(Settle(&value));
   if (value.tile != nullptr && SameTiles(value.tiles, tiles)) return value.tile;
   if (tiles.IsWhole()) return Whole(value);
   if (value.whole == nullptr && value.tile != nullptr) {
@@ -205,7 +208,8 @@ absl::Status TileWalk::Visit(HloInstruction* instruction) {
 
 absl::Status TileWalk::Divide(HloInstruction* op) {
   const bool is_cut = !Wanted(*op).IsWhole() || absl::c_any_of(op->operands(), [&](const HloInstruction* operand) {
-    return values_.at(operand)->tile != nullptr || values_.at(operand)->waiting != nullptr;
+    const DividedValue& value = *values_.at(operand);
+    return value.tile != nullptr || value.waiting != nullptr || value.padded.has_value();
   });
   const std::optional<OpFactors> factors = is_cut ? FactorsHere(*op) : std::nullopt;
   if (!factors.has_value()) return VisitWhole(op);
@@ -217,7 +221,7 @@ absl::Status TileWalk::Divide(HloInstruction* op) {
   const double cost = CostOf(*op, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
   for (const auto way : {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitScan, &TileWalk::VisitWindows,
                          &TileWalk::VisitGather, &TileWalk::VisitSliceOfTile, &TileWalk::VisitUpdate,
-                         &TileWalk::VisitArgReduction}) {
+                         &TileWalk::VisitArgReduction, &TileWalk::VisitPadded}) {
     HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(op, *factors, cost));
     if (done) return CutAgain(*op);
   }
@@ -273,7 +277,7 @@ absl::Status TileWalk::CutAgain(const HloInstruction& op) {
   for (size_t i = 0; i < leaves.size(); ++i) {
     DividedValue& value = *leaves[i];
     const TileAssignment tiles = Wanted(op, i);
-    if (value.is_local || tiles.IsWhole()) continue;
+    if (value.is_local || tiles.IsWhole() || value.padded.has_value()) continue;
     if (value.tile != nullptr && !SameTiles(CommonTiles(value.tiles, tiles), value.tiles)) continue;
     HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(value, tiles));
     if (value.tile == tile) continue;
@@ -404,6 +408,11 @@ TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& f
 double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const {
   const DividedValue& value = *values_.at(&instruction);
   if (value.waiting != nullptr) return TileBytes(instruction.shape(), {});  // gathered, about
+  if (value.padded.has_value() && value.whole == nullptr && value.tile == nullptr) {
+    const TileAssignment settled = DividedPart(*value.padded, partitions_);
+    return TileBytes(instruction.shape(), settled) - TileBytes(instruction.shape(), value.padded->tiles) +
+           ReshardBytes(instruction.shape(), settled, tiles, partitions_);
+  }
   if (value.whole != nullptr || value.tile == nullptr || SameTiles(value.tiles, tiles)) return 0;
   for (const auto& [cut, part] : value.more) {
     if (SameTiles(cut, tiles)) return 0;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,20 @@
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
+
+// Tiles that do not divide an array of the shape `whole`: the last ones reach beyond it. What they have there means
+// nothing.
+struct PaddedTile {
+  HloInstruction* tile;
+  TileAssignment tiles;
+  Shape whole;
+};
+
+// The sharding without the dimensions that it does not divide.
+TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
+
+// Whether tiles that reach beyond the op are good for all that uses it: it ends in products and reductions.
+bool StaysPadded(const HloInstruction& op);
 
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
 struct DividedValue {
@@ -34,6 +49,7 @@ struct DividedValue {
   // to larger tiles before the loop.
   double iterations = 1;
   std::vector<std::shared_ptr<DividedValue>> elements;
+  std::optional<PaddedTile> padded;  // instead of `tile`, until an op needs another one
 };
 
 // Of `part`, which is whole if `tiles` are.
@@ -198,6 +214,16 @@ class TileWalk {
   absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
+  // Computes on tiles that reach beyond the array, as those of an operand do.
+  absl::StatusOr<bool> VisitPadded(HloInstruction* op, const OpFactors& factors, double limit);
+  // Both of a tile that may reach beyond the operand.
+  double CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const;
+  absl::StatusOr<HloInstruction*> TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles);
+  // Joins tiles that reach beyond the array along the dimensions that they do not divide.
+  absl::Status Settle(DividedValue* value);
+  // Sets the value of `op` to tiles that may reach beyond it.
+  absl::Status SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles);
+  absl::StatusOr<bool> VisitShiftTo(HloInstruction* op, const TileAssignment& wanted, double limit);
   struct WindowDivision;
   std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors) const;
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);

@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -13,6 +14,10 @@
 
 namespace hilo {
 namespace {
+
+// Ops that are traced, one after the other, and all of them.
+constexpr int kMostTraced = 16;
+constexpr size_t kMostWaiting = 256;
 
 constexpr OpcodeSet kMoves = {HloOpcode::kConcatenate, HloOpcode::kDynamicSlice, HloOpcode::kPad, HloOpcode::kReverse,
                               HloOpcode::kSlice};
@@ -37,15 +42,25 @@ bool MovesAlong(const HloInstruction& op, int64_t d) {
   return RangeOf(op, d) != SliceRange{0, op.operand(0)->shape().dimensions(d), 1};
 }
 
-// The only dimension that the op moves along.
-std::optional<int64_t> OnlyDimension(const HloInstruction& op) {
-  std::optional<int64_t> only;
-  for (int64_t d = 0; d < op.shape().rank(); ++d) {
-    if (!MovesAlong(op, d)) continue;
-    if (only.has_value()) return std::nullopt;
-    only = d;
+// The dimensions that the op, or those that wait for it, move along; none if these are too many to tell.
+std::vector<int64_t> MovedDimensions(const HloInstruction& op, absl::FunctionRef<bool(const HloInstruction*)> waits) {
+  std::vector<int64_t> dimensions;
+  std::vector<const HloInstruction*> left = {&op};
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (i >= kMostWaiting) return {};
+    for (int64_t d = 0; d < op.shape().rank(); ++d) {
+      if (MovesAlong(*left[i], d) && !absl::c_linear_search(dimensions, d)) dimensions.push_back(d);
+    }
+    for (const HloInstruction* operand : left[i]->operands()) {
+      if (waits(operand) && !absl::c_linear_search(left, operand)) left.push_back(operand);
+    }
   }
-  return only;
+  absl::c_sort(dimensions);
+  return dimensions;
+}
+
+bool IsSameScalar(const HloInstruction* a, const HloInstruction* b) {
+  return a == b || (a->IsConstant() && b->IsConstant() && a->literal() == b->literal());
 }
 
 // Where the elements of a result come from along one dimension, through all ops that wait.
@@ -67,8 +82,6 @@ class Origin {
   bool has_traced() const { return has_traced_; }                               // an op that waits
 
  private:
-  static constexpr int kMostTraced = 16;  // ops, one after the other
-
   // Elements [begin, end) of the result are those from `first`, `stride` apart, of `value`.
   bool From(const HloInstruction* value, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
     if (begin == end) return true;
@@ -86,13 +99,15 @@ class Origin {
   bool Filled(const HloInstruction* scalar, int64_t begin, int64_t end) {
     if (begin == end) return true;
     if (fill_ == nullptr) fill_ = scalar;
-    return fill_ == scalar || (fill_->IsConstant() && scalar->IsConstant() && fill_->literal() == scalar->literal());
+    return IsSameScalar(fill_, scalar);
   }
 
   bool Through(const HloInstruction& op, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
     const int64_t d = shift_.dimension;
     const int64_t size = op.operand(0)->shape().dimensions(d);
-    if (!MovesAlong(op, d)) return false;  // it waits, and moves along another dimension
+    // Dimensions are traced one by one, so that all of them must come from one array.
+    if (!MovesAlong(op, d))
+      return op.opcode() != HloOpcode::kConcatenate && From(op.operand(0), first, stride, begin, end, depth);
     if (op.opcode() == HloOpcode::kReverse) return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
     if (op.opcode() == HloOpcode::kPad) return stride == 1 && ThroughPad(op, first, begin, end, depth);
     if (op.opcode() == HloOpcode::kConcatenate) return stride == 1 && ThroughConcatenate(op, first, begin, end, depth);
@@ -144,69 +159,92 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
   for (const HloInstruction* user : op.users()) {
     if (!kMoves.contains(user->opcode())) return false;
   }
-  const std::optional<int64_t> d = OnlyDimension(op);
-  if (!d.has_value()) return false;
-  const int64_t count = CutOfDimension(Wanted(op), *d).count;
-  if (count > 1 && count == CutOfDimension(Propagated(op), *d).count) return false;
-  return absl::c_any_of(op.operands(), [&](const HloInstruction* operand) {
-    const DividedValue& value = *values_.at(operand);
-    return value.waiting != nullptr || CutOfDimension(value.tiles, *d).count > 1;
-  });
+  const auto waits = [&](const HloInstruction* value) { return values_.at(value)->waiting != nullptr; };
+  const TileAssignment wanted = Wanted(op), propagated = Propagated(op);
+  for (int64_t d = 0; d < op.shape().rank(); ++d) {
+    if (!MovesAlong(op, d)) continue;
+    const int64_t count = CutOfDimension(wanted, d).count;
+    if (count > 1 && count == CutOfDimension(propagated, d).count) continue;
+    for (const HloInstruction* operand : op.operands()) {
+      if (waits(operand) || CutOfDimension(values_.at(operand)->tiles, d).count > 1) return true;
+    }
+  }
+  return false;
 }
 
 absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, double limit) {
   if (!kMoves.contains(op->opcode())) return false;
-  const TileAssignment wanted = Wanted(*op);
+  const TileAssignment wanted = Wanted(*op), propagated = Propagated(*op);
+  // Sizes that are not divided equally stay in tiles, of which the last ones reach beyond the array.
+  for (int64_t d = 0; d < op->shape().rank(); ++d) {
+    const int64_t count = CutOfDimension(propagated, d).count;
+    if (op->shape().dimensions(d) < count || CutOfDimension(wanted, d).count == count || !StaysPadded(*op)) continue;
+    HILO_ASSIGN_OR_RETURN(const bool done, VisitShiftTo(op, propagated, limit));
+    if (done) return true;
+    break;
+  }
+  return VisitShiftTo(op, wanted, limit);
+}
+
+absl::StatusOr<bool> TileWalk::VisitShiftTo(HloInstruction* op, const TileAssignment& wanted, double limit) {
   if (wanted.IsWhole()) return false;
   const auto waits = [&](const HloInstruction* value) { return values_.at(value)->waiting != nullptr; };
+  const std::vector<int64_t> moved = MovedDimensions(*op, waits);
+  const bool has_traced = absl::c_any_of(op->operands(), waits);
   std::vector<Origin> origins;
-  for (int64_t d = 0; d < op->shape().rank(); ++d) {
-    if (wanted.counts[d] > 1 && MovesAlong(*op, d) && !origins.emplace_back(d, waits).Trace(*op)) return false;
+  for (const int64_t d : moved) {
+    // Along the dimensions that are not cut, the op itself does what is to be done, unless others have waited for it.
+    if ((wanted.counts[d] > 1 || has_traced) && !origins.emplace_back(d, waits).Trace(*op)) return false;
   }
-  if (origins.empty()) return false;
-  // What waits moves along one dimension; so must the op then.
+  if (absl::c_none_of(moved, [&](int64_t d) { return wanted.counts[d] > 1; })) return false;
   const std::vector<const HloInstruction*>& arrays = origins[0].arrays();
-  const bool has_traced = absl::c_any_of(origins, [](const Origin& origin) { return origin.has_traced(); });
-  if (arrays.empty() || (has_traced && OnlyDimension(*op) != origins[0].shift().dimension)) return false;
+  const HloInstruction* fill = nullptr;
+  for (const Origin& origin : origins) {
+    if (origin.arrays() != arrays) return false;
+    if (origin.fill() == nullptr) continue;
+    if (fill != nullptr && !IsSameScalar(fill, origin.fill())) return false;
+    fill = origin.fill();
+  }
+  if (arrays.empty() || (origins.size() > 1 && arrays.size() > 1)) return false;
   double cost = 0;
   for (const HloInstruction* array : arrays) {
-    if (!TileShape(array->shape(), wanted).ok()) return false;
-    cost += CostOf(*array, wanted);
+    const std::optional<PaddedTile>& padded = values_.at(array)->padded;
+    if (!TileShape(array->shape(), wanted).ok() && !(padded.has_value() && SameTiles(padded->tiles, wanted)))
+      return false;
+    cost += CostOfPadded(*array, wanted);
   }
   std::vector<std::vector<ShiftRound>> rounds;
   double bytes = TileBytes(arrays[0]->shape(), wanted);  // of the tile as it is shifted along one after the other
   for (const Origin& origin : origins) {
     const int64_t d = origin.shift().dimension, count = wanted.counts[d];
     for (const ShiftSource& source : origin.shift().sources) {
-      if (source.operand_size == 0 || source.operand_size % count != 0) return false;
+      if (source.operand_size == 0) return false;
     }
     rounds.push_back(PlanShift(origin.shift(), wanted));
     if (rounds.back().size() > kMostShiftRounds) return false;
-    const auto operand_tile = static_cast<double>(arrays[0]->shape().dimensions(d) / count);
+    const auto operand_tile = static_cast<double>(CeilDiv(arrays[0]->shape().dimensions(d), count));
     cost += ReceivedElements(rounds.back(), partitions_) * bytes / operand_tile;
-    bytes *= static_cast<double>(op->shape().dimensions(d) / count) / operand_tile;
+    bytes *= static_cast<double>(CeilDiv(op->shape().dimensions(d), count)) / operand_tile;
   }
   if (cost >= limit) return false;
   std::vector<HloInstruction*> tiles;
   for (const HloInstruction* array : arrays) {
-    HILO_ASSIGN_OR_RETURN(tiles.emplace_back(), Tile(array, wanted));
+    HILO_ASSIGN_OR_RETURN(tiles.emplace_back(), TileOfPadded(*array, wanted));
+  }
+  HloInstruction* filled_with = computation_->AddConstant(LiteralUtil::Zero(op->shape().element_type()));
+  if (fill != nullptr) {
+    HILO_ASSIGN_OR_RETURN(filled_with, Whole(fill));
   }
   for (size_t i = 0; i < origins.size(); ++i) {
-    HloInstruction* fill = nullptr;
-    if (origins[i].fill() != nullptr) {
-      HILO_ASSIGN_OR_RETURN(fill, Whole(origins[i].fill()));
-    } else {
-      fill = computation_->AddConstant(LiteralUtil::Zero(op->shape().element_type()));
-    }
     const TileShift& shift = origins[i].shift();
     HILO_ASSIGN_OR_RETURN(HloInstruction * shifted,
-                          emitter_.Shift(tiles, fill, shift, rounds[i], wanted.counts[shift.dimension]));
+                          emitter_.Shift(tiles, filled_with, shift, rounds[i], wanted.counts[shift.dimension]));
     tiles = {shifted};
   }
   // What the op does along the other dimensions.
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), wanted));
+  const Shape shape = PaddedTileShape(op->shape(), wanted);
   bool moves_more = false;
-  for (int64_t d = 0; d < shape.rank(); ++d) moves_more |= wanted.counts[d] == 1 && MovesAlong(*op, d);
+  for (int64_t d = 0; d < shape.rank() && !has_traced; ++d) moves_more |= wanted.counts[d] == 1 && MovesAlong(*op, d);
   if (moves_more) {
     std::vector<HloInstruction*> operands = tiles;
     for (int64_t i = 1; i < op->operand_count(); ++i) {
@@ -224,7 +262,7 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, 
     }
     tiles = {rest};
   }
-  HILO_RETURN_IF_ERROR(SetDivided(op, tiles[0], {wanted}));
+  HILO_RETURN_IF_ERROR(SetPadded(op, tiles[0], wanted));
   return true;
 }
 

@@ -179,6 +179,14 @@ def main():
     write("sharded_updates", "Updates of slices, at positions that values tell, of dimensions that are cut.", updates, [P("a", "b"), P(), P(), P()], [P("a", "b")] * 8,
           [normal(8, 12), normal(1, 12), normal(3, 5), np.array([5, 2, 3, -4, 11], np.int32)])
 
+    def uneven(x, w):
+        padded = lambda value=0.0: jnp.pad(x, 1, constant_values=value)
+        return (x[1:-2].mean(0), x[:7].max(0) + x[3:].min(0), ((x[1:] - x[:-1]) ** 2).sum(), jnp.sin(x[:7]).T @ jnp.cos(x[1:]), jnp.pad(jnp.exp(x[1:]) * 2, ((0, 1), (0, 0))), x[:5, 3:].sum(1), x[2:, :11] @ w[:11],
+                padded()[2:, 1:-1] + padded()[:-2, 1:-1] + padded()[1:-1, 2:] + padded()[1:-1, :-2] - 4 * x, padded(7.0)[1:9, 2:], (x[::-1][1:] * 2).T[1:].sum(0), jnp.concatenate([x[1:] + 1, x[:1]]).prod(0))
+
+    write("sharded_uneven", "Tiles that do not divide an array equally, and elements that move along two dimensions at once.", uneven, [P("a", "b"), P("b")],
+          [P(), P(), P(), P(), P("a", "b"), P(), P(None, "b"), P("a", "b"), P("a"), P(), P("b")], [normal(8, 12), normal(12, 4)])
+
 
 if __name__ == "__main__":
     main()
