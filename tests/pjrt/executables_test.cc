@@ -119,22 +119,31 @@ TEST_F(ExecutablesTest, DynamicDimensionsOfResults) {
   Destroy(loaded);
 }
 
-TEST_F(ExecutablesTest, OptimizedProgram) {
-  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule fused
-ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broadcast(zero), dimensions={}  y = f32[4] add(x, z)  s = f32[4] sine(y)
-  ROOT n = f32[4] negate(s) })");
-  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+// Returns the optimised program, for which there is room once its size is known.
+std::string OptimizedProgramOf(PJRT_Executable* executable) {
   PJRT_Program program = Make<PJRT_Program>();
   PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
   EXPECT_EQ(std::string(program.format, program.format_size), "hlo_with_config");
   std::string code(program.code_size, 0);
   program.code = code.data();
   PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  return code;
+}
+
+TEST_F(ExecutablesTest, OptimizedProgram) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule fused
+ENTRY main { x = f32[4] parameter(0)  zero = f32[] constant(0)  z = f32[4] broadcast(zero), dimensions={}  y = f32[4] add(x, z)  s = f32[4] sine(y)
+  ROOT n = f32[4] negate(s) })");
+  PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+  const std::string code = OptimizedProgramOf(executable);
   const auto message = WireMessage::Parse(code);
   ASSERT_TRUE(message.ok());
   const auto module = HloModuleFromProto(message->Bytes(1));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->name(), "fused");
+  char byte = 0;
+  PJRT_Program program = Make<PJRT_Program>();
+  program.code = &byte;
   program.code_size = 1;
   EXPECT_EQ(PJRT_ERROR(Executable_OptimizedProgram, .executable = executable, .program = &program),
             "3: expected room for " + std::to_string(code.size()) + " bytes, got 1");
@@ -148,12 +157,7 @@ TEST_F(ExecutablesTest, OptimizedProgramWithCustomCalls) {
 ENTRY main { x = f32[5,3] parameter(0)
   ROOT f = (f32[5,3], f32[3]) custom-call(x), custom_call_target="Qr", frontend_attributes={num_batch_dims="0"} })");
   PJRT_Executable* const executable = PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
-  PJRT_Program program = Make<PJRT_Program>();
-  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
-  EXPECT_EQ(std::string(program.format, program.format_size), "hlo_with_config");
-  std::string code(program.code_size, 0);
-  program.code = code.data();
-  PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);
+  const std::string code = OptimizedProgramOf(executable);
   const auto message = WireMessage::Parse(code);
   ASSERT_TRUE(message.ok());
   const auto module = HloModuleFromProto(message->Bytes(1));
