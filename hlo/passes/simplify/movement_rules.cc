@@ -438,7 +438,8 @@ Result ScatterToDynamicUpdateSlice(HloInstruction* i) {
 Result ScatterIntoScalar(HloInstruction* i) {
   const ScatterAttrs& scatter = i->attrs<ScatterAttrs>();
   if (i->operand_count() != 3 || scatter.scatter_dims_to_operand_dims.size() != 1 ||
-      !scatter.update_window_dims.empty() || scatter.input_batching_dims.empty() || !IsScalarBroadcast(i->operand(0)))
+      scatter.inserted_window_dims.size() != 1 || !scatter.update_window_dims.empty() ||
+      scatter.input_batching_dims.empty() || !IsScalarBroadcast(i->operand(0)))
     return nullptr;
   HloInstruction *array = i->operand(0), *indices = i->operand(1), *updates = i->operand(2);
   const Shape& shape = array->shape();
