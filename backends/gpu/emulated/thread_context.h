@@ -92,8 +92,8 @@ using KernelFunction = void(const uint64_t*, ThreadContext*);
 //   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
 //   void matrix(ThreadContext*, u32 operation, u32* words, u32 site)
 //   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
-//   does no harm if the access is out of bounds u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32
-//   site): the bytes, or 0 if they are out of bounds
+//   does no harm if the access is out of bounds
+//   u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32 site): the bytes, or 0 if they are out of bounds
 //   void copy(ThreadContext*, void* shared, const void* global, u32 bytes, u32 from_global, u32 site): cp.async, which
 //   fills the rest with zeros
 //   void copy_commit(ThreadContext*), void copy_wait(ThreadContext*, i32 pending): for all but the newest groups; -1:
