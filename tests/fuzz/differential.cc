@@ -2,6 +2,7 @@
 //
 //   hilo_differential --count=2000 [--first=0] [--stride=1] [--workers=2] --out=DIR [--coverage]
 //   hilo_differential --count=300 --first=7 --stride=16 --out=DIR    only programs that rewrite arrays in place
+//   hilo_differential --count=300 --partitioned --out=DIR            programs on several devices against one
 //   hilo_differential --first=7 --print           shows a program
 //   hilo_differential FOLDER                      repeats the cases in a folder
 //   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
@@ -34,6 +35,7 @@
 #include "tests/fuzz/program_file.h"
 #include "tests/fuzz/program_shrinker.h"
 #include "tests/fuzz/random_module.h"
+#include "tests/fuzz/random_shardings.h"
 
 namespace hilo::fuzz {
 namespace {
@@ -70,6 +72,10 @@ int RunFolder(const std::string& folder) {
   return worst;
 }
 
+RandomProgram MakeProgram(uint64_t seed, bool is_partitioned) {
+  return is_partitioned ? MakePartitionedProgram(seed) : MakeRandomProgram(seed);
+}
+
 // Shared between the processes.
 struct Tally {
   std::atomic<int64_t> next, programs, instructions, runs, refused, failures;
@@ -77,8 +83,8 @@ struct Tally {
 };
 
 // Lines: "REFUSED message" or "FAIL configuration message".
-std::string CheckSeed(uint64_t seed, Tally* tally) {
-  const RandomProgram program = MakeRandomProgram(seed);
+std::string CheckSeed(uint64_t seed, bool is_partitioned, Tally* tally) {
+  const RandomProgram program = MakeProgram(seed, is_partitioned);
   tally->instructions += program.module->instruction_count();
   for (const HloComputation* computation : program.module->computations()) {
     for (const HloInstruction* instruction : computation->instructions())
@@ -87,7 +93,7 @@ std::string CheckSeed(uint64_t seed, Tally* tally) {
   if (const absl::Status valid = VerifyHloModule(*program.module, HloStage::kInput); !valid.ok())
     return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()), "\n");
   std::string lines;
-  for (const Configuration& configuration : ConfigurationsOf(seed)) {
+  for (const Configuration& configuration : ConfigurationsOf(seed, is_partitioned)) {
     absl::StrAppend(&lines, "TRY ", configuration.name(), "\n");
     const absl::Status status = Check(program, configuration);
     ++tally->runs;
@@ -105,7 +111,7 @@ std::string CheckSeed(uint64_t seed, Tally* tally) {
 struct Options {
   uint64_t first = 0, count = 100, stride = 1;
   int workers = 2;
-  bool no_shrink = false, coverage = false, print = false;
+  bool partitioned = false, no_shrink = false, coverage = false, print = false;
   std::string out, file, dump;
   std::vector<std::string> folders;
 };
@@ -119,17 +125,17 @@ void Record(uint64_t seed, const std::string& lines, const Options& options, Tal
     ++tally->failures;
     // A crashed process has said nothing of the configuration: find it again.
     RandomProgram program;
-    const std::string made =
-        InChild(kSecondsPerProgram, [&] { return std::to_string(MakeRandomProgram(seed).arguments.size()); });
+    const std::string made = InChild(
+        kSecondsPerProgram, [&] { return std::to_string(MakeProgram(seed, options.partitioned).arguments.size()); });
     if (absl::StrContains(made, "CRASH")) {
       std::fprintf(stderr, "seed %lu: the generator itself: %s\n", seed, made.c_str());
       return;
     }
-    program = MakeRandomProgram(seed);
+    program = MakeProgram(seed, options.partitioned);
     Configuration configuration = Configuration::FromName(line.substr(0, line.find(' ')));
     std::string failure(line);
     if (crashed) {
-      for (const Configuration& candidate : ConfigurationsOf(seed)) {
+      for (const Configuration& candidate : ConfigurationsOf(seed, options.partitioned)) {
         failure = FailureOf(program, configuration = candidate);
         if (!failure.empty()) break;
       }
@@ -156,7 +162,8 @@ void Work(const Options& options, Tally* tally) {
     const uint64_t index = tally->next++;
     if (index >= options.count) return;
     const uint64_t seed = options.first + index * options.stride;
-    Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, tally); }), options, tally);
+    Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, options.partitioned, tally); }), options,
+           tally);
     const int64_t done = ++tally->programs;
     if (done % 200 == 0) std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
   }
@@ -179,7 +186,8 @@ bool CheckCoverage(const Tally& tally) {
 int Main(int argc, char** argv) {
   Options options;
   Flags flags(
-      "hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--no-shrink] [--coverage] | "
+      "hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--partitioned] [--no-shrink] "
+      "[--coverage] | "
       "--first=N --print | FOLDER | --file=F [--dump=DIR]");
   flags.Number("--first", &options.first);
   flags.Number("--count", &options.count);
@@ -188,6 +196,7 @@ int Main(int argc, char** argv) {
   flags.Text("--out", &options.out);
   flags.Text("--file", &options.file);
   flags.Text("--dump", &options.dump);
+  flags.Switch("--partitioned", &options.partitioned);
   flags.Switch("--no-shrink", &options.no_shrink);
   flags.Switch("--coverage", &options.coverage);
   flags.Switch("--print", &options.print);
@@ -196,8 +205,9 @@ int Main(int argc, char** argv) {
   if (!options.file.empty()) return RunFile(options.file, options.dump);
   if (!options.folders.empty()) return RunFolder(options.folders[0]);
   if (options.print) {
-    std::printf("%s",
-                ProgramText(MakeRandomProgram(options.first), {}, "", absl::StrCat("seed ", options.first)).c_str());
+    std::printf(
+        "%s", ProgramText(MakeProgram(options.first, options.partitioned), {}, "", absl::StrCat("seed ", options.first))
+                  .c_str());
     return 0;
   }
   if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for programs that fail\n"), 2;

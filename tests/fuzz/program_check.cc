@@ -16,6 +16,7 @@
 #include "runtime/runtime_access.h"
 #include "tests/file_tests/run_on_devices.h"
 #include "tests/fuzz/child_process.h"
+#include "tests/fuzz/random_shardings.h"
 #include "tests/fuzz/tracked_evaluator.h"
 
 namespace hilo::fuzz {
@@ -74,7 +75,9 @@ CompileOptions OptionsOf(const Configuration& configuration, const std::string& 
   return options;
 }
 
-std::string PlatformOf(const Configuration& configuration) { return configuration.emulated ? "cuda-emulated" : "cpu"; }
+std::string PlatformOf(const Configuration& configuration) {
+  return configuration.interpreted ? "interpreter" : configuration.emulated ? "cuda-emulated" : "cpu";
+}
 
 // What `platform` computes, one literal per replica. Aliased parameters are donated.
 absl::StatusOr<std::vector<Literal>> RunReplicas(const RandomProgram& program, const std::string& platform,
@@ -126,20 +129,69 @@ absl::Status CheckOnClient(const RandomProgram& program, const Configuration& co
   return absl::OkStatus();
 }
 
+// The tiles of the results on every device against those of what one device computes.
+absl::Status CheckPartitioned(const RandomProgram& program, const Configuration& configuration,
+                              const std::string& dump) {
+  HILO_ASSIGN_OR_RETURN(const auto whole, WithoutShardings(*program.module));
+  std::vector<TrackedLeaves> arguments;
+  for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
+  HILO_ASSIGN_OR_RETURN(const TrackedLeaves expected,
+                        TrackedEvaluator(/*strict=*/false).Run(*whole->entry_computation(), arguments));
+
+  const HloComputation& entry = *program.module->entry_computation();
+  const auto partitions = static_cast<size_t>(program.module->num_partitions());
+  std::vector<std::vector<Literal>> tiles(partitions);
+  std::vector<std::vector<const Literal*>> given(partitions);
+  for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+    HILO_ASSIGN_OR_RETURN(const auto stated, StatedTiles(*entry.parameter_instruction(i)));
+    for (size_t p = 0; p < partitions; ++p) {
+      const Literal& argument = program.arguments[i];
+      tiles[p].push_back(argument.shape().IsArray() ? TileOf(argument, stated[0], static_cast<int64_t>(p))
+                                                    : argument.Clone());
+    }
+  }
+  for (size_t p = 0; p < partitions; ++p) {
+    for (const Literal& tile : tiles[p]) given[p].push_back(&tile);
+  }
+  HILO_ASSIGN_OR_RETURN(const auto client, Client::Create({.platform = PlatformOf(configuration),
+                                                           .device_count = static_cast<int>(partitions)}));
+  HILO_ASSIGN_OR_RETURN(const auto executable,
+                        RuntimeAccess::Compile(client.get(), program.module->Clone(), OptionsOf(configuration, dump)));
+  HILO_ASSIGN_OR_RETURN(std::vector<Literal> results, testing::RunOnDevices(*client, *executable, given));
+  HILO_ASSIGN_OR_RETURN(const auto stated, StatedTiles(*entry.root_instruction()));
+  for (size_t p = 0; p < partitions; ++p) {
+    const TrackedLeaves actual = ExactLeaves(std::move(results[p]));
+    HILO_RET_CHECK(actual.size() == expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const auto tile = std::make_shared<Literal>(TileOf(*expected[i].value, stated[i], static_cast<int64_t>(p)));
+      const absl::Status same = CompareLeaf(i, {tile, expected[i].error}, *actual[i].value, configuration.strict);
+      if (!same.ok()) return absl::InternalError(absl::StrCat("device ", p, ": ", same.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string Configuration::name() const {
   if (emulated) return "cuda-emulated";
+  if (interpreted) return "interpreter";
   return disabled_pass.empty() ? (strict ? "strict" : "default") : absl::StrCat("without-", disabled_pass);
 }
 
 Configuration Configuration::FromName(absl::string_view name) {
-  Configuration c{.strict = name == "strict", .emulated = name == "cuda-emulated"};
+  Configuration c{
+      .strict = name == "strict", .emulated = name == "cuda-emulated", .interpreted = name == "interpreter"};
   if (absl::ConsumePrefix(&name, "without-")) c.disabled_pass = std::string(name);
   return c;
 }
 
-std::vector<Configuration> ConfigurationsOf(uint64_t seed) {
+std::vector<Configuration> ConfigurationsOf(uint64_t seed, bool is_partitioned) {
+  if (is_partitioned) {
+    std::vector<Configuration> all = {{.interpreted = true}};
+    if (seed % 8 == 0) all.push_back({});
+    return all;
+  }
   static const std::vector<std::string> passes = OptionalPasses();
   std::vector<Configuration> all = {{}, {.strict = true}};
   if (!passes.empty()) all.push_back({.disabled_pass = passes[seed % passes.size()]});
@@ -149,6 +201,7 @@ std::vector<Configuration> ConfigurationsOf(uint64_t seed) {
 
 absl::Status Check(const RandomProgram& program, const Configuration& configuration, const std::string& dump) {
   if (program.module->replica_count() > 1) return CheckReplicated(program, configuration);
+  if (program.module->num_partitions() > 1) return CheckPartitioned(program, configuration, dump);
   const HloComputation& entry = *program.module->entry_computation();
   std::vector<TrackedLeaves> arguments;
   for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));

@@ -8,6 +8,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/standard_passes.h"
+#include "tests/fuzz/random_shardings.h"
 
 namespace hilo::fuzz {
 namespace {
@@ -62,7 +63,11 @@ bool Shrinker::Prefix() {
 
 absl::StatusOr<TrackedLeaves> Shrinker::ValueOf(const std::string& name) const {
   RandomProgram copy = Copy();
+  if (copy.module->num_partitions() > 1) {
+    HILO_ASSIGN_OR_RETURN(copy.module, WithoutShardings(*copy.module));
+  }
   HloInstruction* instruction = Find(copy, name);
+  if (instruction == nullptr) return absl::NotFoundError(name);
   HILO_RETURN_IF_ERROR(copy.module->entry_computation()->set_root_instruction(instruction, true));
   std::vector<TrackedLeaves> arguments;
   for (const Literal& argument : copy.arguments) arguments.push_back(ExactLeaves(argument.Clone()));

@@ -189,7 +189,8 @@ PrimitiveType Grower::RandomIntegerType() {
 
 int64_t Grower::RandomSize() {
   static constexpr int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5, 5, 7, 8, 8, 16, 17, 31, 33, 64, 100};
-  return random.Chance(2) ? 0 : random.Of(kSizes);
+  if (random.Chance(2)) return 0;
+  return options.sizes.empty() ? random.Of(kSizes) : random.Of(options.sizes);
 }
 
 Dims Grower::RandomDims() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
 
@@ -19,7 +20,8 @@ struct RandomProgram {
 struct RandomOptions {
   int min_instructions = 4;
   int max_instructions = 24;
-  int64_t max_elements = 4096;  // of an array
+  int64_t max_elements = 4096;           // of an array
+  absl::Span<const int64_t> sizes = {};  // of dimensions; some of all kinds by default
 };
 
 // Every instruction is evaluated as it is added, so that its operands can be chosen by what they
