@@ -84,6 +84,13 @@ std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_si
   return slide;
 }
 
+// Whether elements of the padding count as elements would that have the value of the padding: those of a reduction that
+// does not begin with an identity are left out of it.
+bool MayFillPadding(const HloInstruction& op, const Window::Dimension& along) {
+  return (along.padding_low <= 0 && along.padding_high <= 0) || op.opcode() != HloOpcode::kReduceWindow ||
+         CombinerOf(*op.called_computation(), *op.operand(1)).has_value();
+}
+
 // Whether the windows of each tile of the results lie in one tile of the operand, whatever the tiles.
 bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t results) {
   return window.padding_low == 0 && window.padding_high == 0 && window.base_dilation == 1 &&
@@ -133,7 +140,7 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
       continue;
     }
     std::optional<Slide> slide = SlideOf(along, size, results, count, over_windows);
-    if (!slide.has_value()) return std::nullopt;
+    if (!slide.has_value() || !MayFillPadding(op, along)) return std::nullopt;
     slide->shift.dimension = d.operand;
     division.slides.push_back(*std::move(slide));
     const int factor =
