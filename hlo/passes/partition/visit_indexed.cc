@@ -217,8 +217,14 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(scatter->operand(i), TilesOf(best_cuts, best.operands[i])));
   }
   if (!tiles.IsWhole()) {
+    // A window along a whole dimension is at 0 in each tile of it, too.
+    TileAssignment of_rows = tiles;
+    for (int64_t d = 0; d < operand.shape().rank(); ++d) {
+      if (absl::c_linear_search(attrs.inserted_window_dims, d)) continue;
+      for (std::vector<int64_t>& tile : of_rows.tile_of) tile[d] = 0;
+    }
     HILO_ASSIGN_OR_RETURN(operands[1],
-                          emitter_.IndicesWithin(operands[1], operand.shape(), tiles, attrs.index_vector_dim,
+                          emitter_.IndicesWithin(operands[1], operand.shape(), of_rows, attrs.index_vector_dim,
                                                  attrs.scatter_dims_to_operand_dims));
   }
   // What the updates are combined with counts once.
