@@ -197,9 +197,9 @@ std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector
   return std::nullopt;
 }
 
-// If one dimension becomes coarser and another one finer, returns an all-to-all of their sizes, whatever parts it
-// moves, and a permute of the small tiles; copies of a tile are cut first. Returns no steps in other cases. From y1 y2
-// on rows to x on rows and y1 y2 on columns:
+// If one dimension becomes finer, and perhaps another one coarser, returns an all-to-all of their sizes, whatever parts
+// it moves, and a permute of the small tiles; copies of a tile are cut first. Returns no steps in other cases. From
+// y1 y2 on rows to x on rows and y1 y2 on columns:
 //   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
 std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
                                       int64_t devices) {
@@ -214,8 +214,9 @@ std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& 
     if (changed.has_value() || std::max(before, after) % std::min(before, after) != 0) return {};
     changed = static_cast<size_t>(d);
   }
-  if (!coarser.has_value() || !finer.has_value()) return {};
-  const int64_t kept = wanted[*coarser].count, parts = now[*coarser].count / kept;
+  if (!finer.has_value()) return {};
+  const int64_t kept = coarser.has_value() ? wanted[*coarser].count : 1,
+                parts = coarser.has_value() ? now[*coarser].count / kept : 1;
   const int64_t cuts = wanted[*finer].count / now[*finer].count;
   if (cuts % parts != 0) return {};
   std::vector<ReshardStep> steps;
@@ -228,9 +229,11 @@ std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& 
     now[*finer] = Nested(now[*finer], *free);
     add(Kind::kSlice, 0, 0, 1);
   }
-  now[*finer] = Nested(now[*finer], RestOf(now[*coarser], kept));
-  now[*coarser] = PrefixOf(now[*coarser], kept);
-  add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
+  if (coarser.has_value()) {
+    now[*finer] = Nested(now[*finer], RestOf(now[*coarser], kept));
+    now[*coarser] = PrefixOf(now[*coarser], kept);
+    add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
+  }
   if (now != wanted) {
     now = wanted;
     add(Kind::kPermute, 0, 0, 1);
