@@ -345,6 +345,8 @@ simple("uneven_norm", "24", lambda a: (a[:36] - a[:36].mean(0)) / a[:36].std(0),
 simple("uneven_mean", "8", lambda a: a[1:-1].mean(0) + a[3:].max(0), ((64, 32), P(x)))
 simple("uneven_product", "24", lambda a: (jnp.sin(a[:63]).T @ a[1:]).sum(0), ((64, 32), P(x)))
 simple("power_iteration", "24", lambda a: lax.fori_loop(0, 4, lambda i, v: (lambda u: u / jnp.linalg.norm(u))(a @ v), jnp.ones(64)), ((64, 64), P(x, y)))
+simple("pad_between", "8", lambda a: lax.pad(a, 0.0, ((0, 1, 1), (0, 0, 0))) + lax.pad(a, 1.0, ((1, 0, 1), (0, 0, 0))), ((64, 16), P(x)))
+simple("pad_between_other", "8", lambda a: lax.pad(a, 0.0, ((1, 4, 2), (0, 0, 0))), ((9, 16), P()))
 simple("wave", "24", lambda u: (lambda p: p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u)(jnp.pad(u, 1)), ((64, 128), P(x, y)))
 # ---- Shardy's rules and its order
 simple("split_keys", "8", lambda k: jax.vmap(lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (16,)))(k), ((64, 2), P(x), "u4"))

@@ -258,8 +258,10 @@ bool SliceFactors(const HloInstruction& op, FactorBuilder* factors) {
 }
 bool PadFactors(const HloInstruction& op, FactorBuilder* factors) {
   const std::vector<PaddingConfig::Dimension>& padding = op.attrs<PadAttrs>().padding.dimensions;
+  // With the same padding around each element, a tile of the result is a padded tile.
   factors->Alike([&](int64_t d) {
-    return padding[d].edge_padding_low == 0 && padding[d].edge_padding_high == 0 && padding[d].interior_padding == 0;
+    const auto& [low, high, interior] = padding[d];
+    return low >= 0 && high >= 0 && low + high == interior;
   });
   return true;
 }

@@ -30,6 +30,18 @@ constexpr OpcodeSet kKeepsElements = {HloOpcode::kBitcastConvert, HloOpcode::kBr
 constexpr OpcodeSet kCombines = {HloOpcode::kDot, HloOpcode::kReduce};
 constexpr size_t kMostFollowed = 64;
 
+// Whether the tiles of dimensions that have a factor in common divide both of them, or both are as long.
+bool TilesMatch(const Shape& a, const std::vector<int>& of_a, const Shape& b, const std::vector<int>& of_b,
+                absl::Span<const TileCut> cuts) {
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    const auto j = absl::c_find(of_b, of_a[i]) - of_b.begin();
+    if (of_a[i] == OpFactors::kNone || j == static_cast<std::ptrdiff_t>(of_b.size())) continue;
+    const int64_t size_a = a.dimensions(static_cast<int64_t>(i)), size_b = b.dimensions(j), count = cuts[of_a[i]].count;
+    if (size_a != size_b && (size_a % count != 0 || size_b % count != 0)) return false;
+  }
+  return true;
+}
+
 bool Divides(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
 
 }  // namespace
@@ -128,6 +140,9 @@ absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& 
     }
   }
   if (!has_padded || !AreIndependent(cuts, partitions_)) return false;
+  for (int64_t i = 0; i < op->operand_count(); ++i) {
+    if (!TilesMatch(op->operand(i)->shape(), factors.operands[i], op->shape(), factors.result, cuts)) return false;
+  }
   Take(*op, factors, factors.result, Wanted(*op), &cuts);
   const TileAssignment of_result = TilesOf(cuts, factors.result);
   double parts = 1, cost = 0;
