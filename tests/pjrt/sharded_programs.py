@@ -347,6 +347,12 @@ simple("uneven_product", "24", lambda a: (jnp.sin(a[:63]).T @ a[1:]).sum(0), ((6
 simple("power_iteration", "24", lambda a: lax.fori_loop(0, 4, lambda i, v: (lambda u: u / jnp.linalg.norm(u))(a @ v), jnp.ones(64)), ((64, 64), P(x, y)))
 simple("pad_between", "8", lambda a: lax.pad(a, 0.0, ((0, 1, 1), (0, 0, 0))) + lax.pad(a, 1.0, ((1, 0, 1), (0, 0, 0))), ((64, 16), P(x)))
 simple("pad_between_other", "8", lambda a: lax.pad(a, 0.0, ((1, 4, 2), (0, 0, 0))), ((9, 16), P()))
+simple("uneven_gradient", "8", lambda a: jnp.gradient(a, axis=0), ((64, 8), P(x)))
+simple("uneven_cache", "8", lambda c, k: jnp.concatenate([c[:, 1:], k[:, None]], 1), ((4, 64, 16), P(n, x)), ((4, 16), P()))
+simple("uneven_recurrence", "8", lambda a, b: lax.associative_scan(lambda p, q: (p[0] * q[0], p[1] * q[0] + q[1]), (a, b), axis=0), ((64, 16), P(x)), ((64, 16), P(x)))
+simple("uneven_average", "24", lambda a: lax.associative_scan(lambda p, q: (p[0] * q[0], p[1] * q[0] + q[1]), (jnp.full_like(a, 0.9), a), axis=1)[1], ((16, 64, 8), P(x, y)))
+simple("uneven_segments", "8", lambda a, r: lax.associative_scan(lambda p, q: (jnp.where(q[1] > 0, q[0], p[0] + q[0]), jnp.maximum(p[1], q[1])), (a, r)), ((128,), P(x)), ((128,), P(x), "i4"))
+simple("uneven_rows", "8", lambda a, w: jax.nn.relu(a[:61] @ w).sum(0), ((64, 16), P(x)), ((16, 8), P()))
 simple("wave", "24", lambda u: (lambda p: p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u)(jnp.pad(u, 1)), ((64, 128), P(x, y)))
 # ---- Shardy's rules and its order
 simple("split_keys", "8", lambda k: jax.vmap(lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (16,)))(k), ((64, 2), P(x), "u4"))

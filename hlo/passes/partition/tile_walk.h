@@ -31,9 +31,6 @@ struct PaddedTile {
 // The sharding without the dimensions that it does not divide.
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
 
-// Whether tiles that reach beyond the op are good for all that uses it: it ends in products and reductions.
-bool StaysPadded(const HloInstruction& op);
-
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
 struct DividedValue {
   HloInstruction* whole = nullptr;
@@ -223,7 +220,12 @@ class TileWalk {
   absl::Status Settle(DividedValue* value);
   // Sets the value of `op` to tiles that may reach beyond it.
   absl::Status SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles);
-  absl::StatusOr<bool> VisitShiftTo(HloInstruction* op, const TileAssignment& wanted, double limit);
+  // Of joining, in the end, what is computed on tiles of `op` that reach beyond it.
+  double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;
+  struct ShiftPlan;
+  // nullopt if the op cannot give these tiles of its result, which may reach beyond it.
+  std::optional<ShiftPlan> PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const;
+  absl::Status EmitShift(HloInstruction* op, const ShiftPlan& plan);
   struct WindowDivision;
   std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors) const;
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);

@@ -172,61 +172,78 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
   return false;
 }
 
+// How an op, together with those that have waited for it, gives the tiles `tiles` of its result.
+struct TileWalk::ShiftPlan {
+  TileAssignment tiles;
+  double cost = 0;                            // bytes that a device receives
+  std::vector<const HloInstruction*> arrays;  // by ShiftSource::operand
+  const HloInstruction* fill = nullptr;       // a scalar; null if nothing is filled
+  bool has_traced = false;                    // ops that have waited
+  std::vector<TileShift> shifts;              // one after the other
+  std::vector<std::vector<ShiftRound>> rounds;
+};
+
 absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, double limit) {
   if (!kMoves.contains(op->opcode())) return false;
   const TileAssignment wanted = Wanted(*op), propagated = Propagated(*op);
-  // Sizes that are not divided equally stay in tiles, of which the last ones reach beyond the array.
+  std::optional<ShiftPlan> best = PlanShiftTo(*op, wanted);
+  if (best.has_value() && best->cost < limit) {
+    limit = best->cost;
+  } else {
+    best.reset();
+  }
+  // Sizes that are not divided equally may stay in tiles, of which the last ones reach beyond the array.
   for (int64_t d = 0; d < op->shape().rank(); ++d) {
     const int64_t count = CutOfDimension(propagated, d).count;
-    if (op->shape().dimensions(d) < count || CutOfDimension(wanted, d).count == count || !StaysPadded(*op)) continue;
-    HILO_ASSIGN_OR_RETURN(const bool done, VisitShiftTo(op, propagated, limit));
-    if (done) return true;
+    if (op->shape().dimensions(d) < count || CutOfDimension(wanted, d).count == count) continue;
+    std::optional<ShiftPlan> padded = PlanShiftTo(*op, propagated);
+    if (padded.has_value() && padded->cost + CostOfStayingPadded(*op, propagated) < limit) best = std::move(padded);
     break;
   }
-  return VisitShiftTo(op, wanted, limit);
+  if (!best.has_value()) return false;
+  HILO_RETURN_IF_ERROR(EmitShift(op, *best));
+  return true;
 }
 
-absl::StatusOr<bool> TileWalk::VisitShiftTo(HloInstruction* op, const TileAssignment& wanted, double limit) {
-  if (wanted.IsWhole()) return false;
+std::optional<TileWalk::ShiftPlan> TileWalk::PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const {
+  if (wanted.IsWhole()) return std::nullopt;
   const auto waits = [&](const HloInstruction* value) { return values_.at(value)->waiting != nullptr; };
-  const std::vector<int64_t> moved = MovedDimensions(*op, waits);
-  const bool has_traced = absl::c_any_of(op->operands(), waits);
+  const std::vector<int64_t> moved = MovedDimensions(op, waits);
+  ShiftPlan plan{.tiles = wanted, .has_traced = absl::c_any_of(op.operands(), waits)};
   std::vector<Origin> origins;
   for (const int64_t d : moved) {
     // Along the dimensions that are not cut, the op itself does what is to be done, unless others have waited for it.
-    if ((wanted.counts[d] > 1 || has_traced) && !origins.emplace_back(d, waits).Trace(*op)) return false;
+    if ((wanted.counts[d] > 1 || plan.has_traced) && !origins.emplace_back(d, waits).Trace(op)) return std::nullopt;
   }
-  if (absl::c_none_of(moved, [&](int64_t d) { return wanted.counts[d] > 1; })) return false;
-  const std::vector<const HloInstruction*>& arrays = origins[0].arrays();
-  const HloInstruction* fill = nullptr;
+  if (absl::c_none_of(moved, [&](int64_t d) { return wanted.counts[d] > 1; })) return std::nullopt;
+  plan.arrays = origins[0].arrays();
   for (const Origin& origin : origins) {
-    if (origin.arrays() != arrays) return false;
+    if (origin.arrays() != plan.arrays) return std::nullopt;
     if (origin.fill() == nullptr) continue;
-    if (fill != nullptr && !IsSameScalar(fill, origin.fill())) return false;
-    fill = origin.fill();
+    if (plan.fill != nullptr && !IsSameScalar(plan.fill, origin.fill())) return std::nullopt;
+    plan.fill = origin.fill();
   }
-  if (arrays.empty() || (origins.size() > 1 && arrays.size() > 1)) return false;
-  double cost = 0;
-  for (const HloInstruction* array : arrays) {
-    const std::optional<PaddedTile>& padded = values_.at(array)->padded;
-    if (!TileShape(array->shape(), wanted).ok() && !(padded.has_value() && SameTiles(padded->tiles, wanted)))
-      return false;
-    cost += CostOfPadded(*array, wanted);
-  }
-  std::vector<std::vector<ShiftRound>> rounds;
-  double bytes = TileBytes(arrays[0]->shape(), wanted);  // of the tile as it is shifted along one after the other
+  if (plan.arrays.empty() || (origins.size() > 1 && plan.arrays.size() > 1)) return std::nullopt;
+  for (const HloInstruction* array : plan.arrays) plan.cost += CostOfPadded(*array, wanted);
+  const Shape& first = plan.arrays[0]->shape();
+  double bytes = TileBytes(first, wanted);  // of the tile as it is shifted along one after the other
   for (const Origin& origin : origins) {
     const int64_t d = origin.shift().dimension, count = wanted.counts[d];
     for (const ShiftSource& source : origin.shift().sources) {
-      if (source.operand_size == 0) return false;
+      if (source.operand_size == 0) return std::nullopt;
     }
-    rounds.push_back(PlanShift(origin.shift(), wanted));
-    if (rounds.back().size() > kMostShiftRounds) return false;
-    const auto operand_tile = static_cast<double>(CeilDiv(arrays[0]->shape().dimensions(d), count));
-    cost += ReceivedElements(rounds.back(), partitions_) * bytes / operand_tile;
-    bytes *= static_cast<double>(CeilDiv(op->shape().dimensions(d), count)) / operand_tile;
+    plan.rounds.push_back(PlanShift(origin.shift(), wanted));
+    if (plan.rounds.back().size() > kMostShiftRounds) return std::nullopt;
+    const double operand_tile = static_cast<double>(first.dimensions(d)) / static_cast<double>(count);
+    plan.cost += ReceivedElements(plan.rounds.back(), partitions_) * bytes / operand_tile;
+    bytes *= static_cast<double>(CeilDiv(op.shape().dimensions(d), count)) / operand_tile;
+    plan.shifts.push_back(origin.shift());
   }
-  if (cost >= limit) return false;
+  return plan;
+}
+
+absl::Status TileWalk::EmitShift(HloInstruction* op, const ShiftPlan& plan) {
+  const auto& [wanted, cost, arrays, fill, has_traced, shifts, rounds] = plan;
   std::vector<HloInstruction*> tiles;
   for (const HloInstruction* array : arrays) {
     HILO_ASSIGN_OR_RETURN(tiles.emplace_back(), TileOfPadded(*array, wanted));
@@ -235,8 +252,8 @@ absl::StatusOr<bool> TileWalk::VisitShiftTo(HloInstruction* op, const TileAssign
   if (fill != nullptr) {
     HILO_ASSIGN_OR_RETURN(filled_with, Whole(fill));
   }
-  for (size_t i = 0; i < origins.size(); ++i) {
-    const TileShift& shift = origins[i].shift();
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const TileShift& shift = shifts[i];
     HILO_ASSIGN_OR_RETURN(HloInstruction * shifted,
                           emitter_.Shift(tiles, filled_with, shift, rounds[i], wanted.counts[shift.dimension]));
     tiles = {shifted};
@@ -262,8 +279,7 @@ absl::StatusOr<bool> TileWalk::VisitShiftTo(HloInstruction* op, const TileAssign
     }
     tiles = {rest};
   }
-  HILO_RETURN_IF_ERROR(SetPadded(op, tiles[0], wanted));
-  return true;
+  return SetPadded(op, tiles[0], wanted);
 }
 
 }  // namespace hilo

@@ -6,6 +6,7 @@
 // Such tiles begin where elements are moved along a cut dimension (visit_moves.cc). Ops that are not divided that way
 // get the whole array.
 #include <algorithm>
+#include <limits>
 
 #include "absl/algorithm/container.h"
 #include "hilo/literal.h"
@@ -25,10 +26,16 @@ constexpr OpcodeSet kOnPadded = {
     HloOpcode::kReduce,         HloOpcode::kSlice,     HloOpcode::kTranspose,
 };
 
-// Ops through which a value on such tiles is followed to those that combine its elements; and these.
-constexpr OpcodeSet kKeepsElements = {HloOpcode::kBitcastConvert, HloOpcode::kBroadcast, HloOpcode::kTranspose};
-constexpr OpcodeSet kCombines = {HloOpcode::kDot, HloOpcode::kReduce};
+// Those that may move elements along dimensions that the tiles do not divide.
+constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
+// Values that are followed to where they are joined.
 constexpr size_t kMostFollowed = 64;
+
+// Whether the op may be computed on such tiles.
+bool IsOnPadded(const HloInstruction& op) {
+  return (IsElementwise(op.opcode()) || kOnPadded.contains(op.opcode())) && op.shape().IsArray() &&
+         (op.opcode() != HloOpcode::kReduce || op.operand_count() == 2);
+}
 
 // Whether the tiles of dimensions that have a factor in common divide both of them, or both are as long.
 bool TilesMatch(const Shape& a, const std::vector<int>& of_a, const Shape& b, const std::vector<int>& of_b,
@@ -73,45 +80,74 @@ absl::Status TileWalk::Settle(DividedValue* value) {
   return absl::OkStatus();
 }
 
-bool StaysPadded(const HloInstruction& op) {
-  std::vector<const HloInstruction*> left = {&op};
-  for (size_t i = 0; i < left.size(); ++i) {
-    if (i >= kMostFollowed || left[i]->IsRoot() || left[i]->users().empty()) return false;
-    for (const HloInstruction* user : left[i]->users()) {
-      if (absl::c_linear_search(left, user)) continue;
-      if (IsElementwise(user->opcode()) || kKeepsElements.contains(user->opcode())) {
-        left.push_back(user);
-      } else if (!kCombines.contains(user->opcode())) {
-        return false;
-      }
-    }
+double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const {
+  // Values, and how many tiles their dimensions are cut into that these do not divide; 1 for others.
+  std::vector<std::pair<const HloInstruction*, std::vector<int64_t>>> left(1, {&op, tiles.counts});
+  for (int64_t d = 0; d < op.shape().rank(); ++d) {
+    if (op.shape().dimensions(d) % tiles.counts[d] == 0) left[0].second[d] = 1;
   }
-  return true;
+  double cost = 0;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const auto [value, counts] = left[i];
+    if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
+    bool is_joined = value->IsRoot();
+    for (const HloInstruction* user : value->users()) {
+      if (absl::c_any_of(left, [&](const auto& other) { return other.first == user; })) continue;
+      const std::optional<OpFactors> factors = FactorsHere(*user);
+      if (!factors.has_value() || !IsOnPadded(*user)) {
+        is_joined = true;
+        continue;
+      }
+      std::vector<int64_t> of_user(user->shape().rank(), 1);
+      bool is_good = true, is_padded = false;
+      for (int64_t k = 0; k < user->operand_count(); ++k) {
+        for (size_t d = 0; user->operand(k) == value && d < counts.size(); ++d) {
+          if (counts[d] == 1) continue;
+          const int factor = factors->operands[k][d];
+          is_good &= factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
+          const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
+          if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
+          of_user[result] = counts[d];
+          is_padded = true;
+        }
+      }
+      is_joined |= !is_good;
+      if (is_good && is_padded) left.emplace_back(user, std::move(of_user));
+    }
+    if (!is_joined) continue;
+    double bytes = TileBytes(value->shape(), {}), kept = 1;
+    for (const int64_t count : counts) kept /= static_cast<double>(count);
+    cost += bytes * (1 - kept);
+  }
+  return cost;
 }
 
 double TileWalk::CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const {
   const DividedValue& value = *values_.at(&operand);
   if (value.padded.has_value() && SameTiles(value.padded->tiles, tiles)) return 0;
   if (Divides(operand.shape(), tiles)) return CostOf(operand, tiles);
-  return value.whole != nullptr ? 0 : TileBytes(operand.shape(), {});
+  return CostOf(operand, DividedPart({nullptr, tiles, operand.shape()}, partitions_));
 }
 
 absl::StatusOr<HloInstruction*> TileWalk::TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles) {
   DividedValue& value = *values_.at(&operand);
   if (value.padded.has_value() && SameTiles(value.padded->tiles, tiles)) return value.padded->tile;
   if (Divides(operand.shape(), tiles)) return Tile(value, tiles);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(value));
+  // Along the dimensions that the tiles do not divide, the array is whole, and is cut as if it were longer.
+  const TileAssignment divided = DividedPart({nullptr, tiles, operand.shape()}, partitions_);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(value, divided));
   const Shape shape = PaddedTileShape(operand.shape(), tiles);
-  if (whole->opcode() == HloOpcode::kBroadcast && whole->operand(0)->shape().IsScalar())
-    return MakeBroadcast(whole->mutable_operand(0), ShapeUtil::MakeShape(shape.element_type(), shape.dimensions()), {});
+  if (tile->opcode() == HloOpcode::kBroadcast && tile->operand(0)->shape().IsScalar())
+    return MakeBroadcast(tile->mutable_operand(0), ShapeUtil::MakeShape(shape.element_type(), shape.dimensions()), {});
+  const TileAssignment within = divided.IsWhole() ? tiles : TilesWithin(divided, tiles);
   auto pad = std::make_unique<PadAttrs>();
   for (int64_t d = 0; d < shape.rank(); ++d) {
     pad->padding.dimensions.emplace_back().edge_padding_high =
-        shape.dimensions(d) * tiles.counts[d] - operand.shape().dimensions(d);
+        shape.dimensions(d) * within.counts[d] - tile->shape().dimensions(d);
   }
   HloInstruction* const zero = computation_->AddConstant(LiteralUtil::Zero(shape.element_type()));
-  HILO_ASSIGN_OR_RETURN(whole, computation_->AddOp(HloOpcode::kPad, {whole, zero}, std::move(pad)));
-  return emitter_.Cut(whole, tiles);
+  HILO_ASSIGN_OR_RETURN(tile, computation_->AddOp(HloOpcode::kPad, {tile, zero}, std::move(pad)));
+  return emitter_.Cut(tile, within);
 }
 
 absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles) {
@@ -123,8 +159,7 @@ absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* tile,
 }
 
 absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& factors, double limit) {
-  if ((!IsElementwise(op->opcode()) && !kOnPadded.contains(op->opcode())) || !op->shape().IsArray()) return false;
-  if (op->opcode() == HloOpcode::kReduce && op->operand_count() != 2) return false;
+  if (!IsOnPadded(*op)) return false;
   Cuts cuts(factors.count);
   bool has_padded = false;
   for (int64_t i = 0; i < op->operand_count(); ++i) {
