@@ -86,7 +86,7 @@ def _lower_narrow_erf():
 
 
 def _lower_custom_partitioning():
-    """Hilo divides no programs among devices, but for what is divided by hand: it computes what jax.experimental.custom_partitioning wraps as it is."""
+    """What jax.experimental.custom_partitioning wraps is computed, and divided among devices, as if it were not wrapped; the callbacks that tell how to divide it are not called."""
     from jax._src import core, custom_partitioning
     from jax._src.interpreters import mlir
 
