@@ -2,7 +2,7 @@
 // copied ("packed") into the order in which the tile reads them: blocks of b into strips of the tile's columns, blocks
 // of a into strips of its rows, both of which stay in the second-level cache. Read in place are rows of a that are
 // contiguous along k, and an operand that is read once or twice or is small. Tiles have as many rows as there are, and
-// as few vectors as they need; columns that do not fill vectors are packed with zeros, and computed in a temporary.
+// as few vectors as they need, the last of which may have fewer columns than lanes.
 #include "backends/cpu/gemm/gemm.h"
 
 #include <algorithm>
@@ -21,7 +21,6 @@ constexpr int64_t kDepth = 256, kHeight = 128, kWidthBytes = 480 * 1024;  // of 
 constexpr int64_t kDepthOfFewRows = 64, kDepthOfStreams = 16, kCacheBytes = 24 << 20;
 // Bytes that a section of an operand spans if it is read in place however often.
 constexpr int64_t kSmallBytes = 96 * 1024;
-constexpr int64_t kLargestTile = 8 * 64;
 
 template <typename T, typename Element>
 Kernel<T, Element> KernelFor([[maybe_unused]] Instructions instructions) {
@@ -178,11 +177,11 @@ class Product {
       return {reinterpret_cast<const T*>(a + row * a_strides_.row), a_strides_.row / kLength, a_strides_.column};
     return {packed_a_ + row * steps, 1, rows};
   }
-  // `width`: of whole vectors. Columns that do not fill them are packed in any case.
+  // `width`: of whole vectors. Without masks, columns that do not fill them are packed in any case.
   Strip<T> StripOfB(const Element* b, int64_t column, int64_t columns, int64_t width, int64_t depth) const {
     if constexpr (std::is_same_v<T, Element>) {
       if (b_in_place_) {
-        if (columns == width) return {b + column, 1, b_strides_.row};
+        if (columns == width || kernel_.has_masks) return {b + column, 1, b_strides_.row};
         PackB(b + column, columns, depth, packed_b_);
         return {packed_b_, 1, width};
       }
@@ -194,25 +193,15 @@ class Product {
                      int64_t ldc, bool accumulate) const {
     const int64_t steps = Steps(depth);
     for (int64_t j = 0; j < columns; j += strip_) {
-      const int64_t filled = std::min(strip_, columns - j), width = RoundUp(filled, kernel_.lanes);
-      const Strip<T> strip_b = StripOfB(b, j, filled, width, depth);
+      const int64_t filled = std::min(strip_, columns - j), vectors = CeilDiv(filled, kernel_.lanes);
+      const int64_t last = filled - (vectors - 1) * kernel_.lanes;
+      const Strip<T> strip_b = StripOfB(b, j, filled, vectors * kernel_.lanes, depth);
       for (int64_t i = 0; i < rows; i += kernel_.rows) {
         const int64_t tile_rows = std::min(kernel_.rows, rows - i);
-        const Tile<T> tile = kernel_.tile(tile_rows, width / kernel_.lanes);
         const Strip<T> strip_a = StripOfA(a, i, tile_rows, steps);
-        Sum* to = c + i * ldc + j;
-        if (filled == width) {
-          tile(steps, strip_a.first, strip_a.across, strip_a.step, strip_b.first, strip_b.step, to, ldc, accumulate);
-          continue;
-        }
-        Sum edge[kLargestTile];
-        tile(steps, strip_a.first, strip_a.across, strip_a.step, strip_b.first, strip_b.step, edge, width, false);
-        for (int64_t r = 0; r < tile_rows; ++r) {
-          for (int64_t s = 0; s < filled; ++s) {
-            const Sum sum = edge[r * width + s];
-            to[r * ldc + s] = accumulate ? to[r * ldc + s] + sum : sum;
-          }
-        }
+        kernel_.tile(tile_rows, vectors, last < kernel_.lanes)(steps, strip_a.first, strip_a.across, strip_a.step,
+                                                               strip_b.first, strip_b.step, c + i * ldc + j, ldc, last,
+                                                               accumulate);
       }
     }
   }

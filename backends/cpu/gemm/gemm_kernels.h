@@ -50,10 +50,12 @@ template <typename T, typename Element>
 }
 
 // c (+)= a b for a tile of rows of vectors that stays in registers. Element (r, l) of `a` is at a[r * a_row + l *
-// a_step], row l of b at b + l * b_step; rows of c are `ldc` elements apart.
+// a_step], row l of b at b + l * b_step; rows of c are `ldc` elements apart. Of the last vector of a row only the first
+// `last` elements, at least one, are columns: those of c behind them are not accessed, those of b not if the kernel has
+// masks.
 template <typename T>
 using Tile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_step,
-                      typename Step<T>::Sum* c, int64_t ldc, bool accumulate);
+                      typename Step<T>::Sum* c, int64_t ldc, int64_t last, bool accumulate);
 
 // Tiles of T, packed from matrices of Element.
 template <typename T, typename Element>
@@ -62,8 +64,9 @@ struct Kernel {
 
   // Of the largest tile, which has three vectors in a row, and of a vector.
   int64_t rows, lanes;
-  // Returns the tile of up to `rows` rows of up to MostVectors(rows) vectors.
-  Tile<T> (*tile)(int64_t rows, int64_t vectors);
+  bool has_masks;
+  // Returns the tile of up to `rows` rows of up to MostVectors(rows) vectors, the last of which is whole or partial.
+  Tile<T> (*tile)(int64_t rows, int64_t vectors, bool partial);
   // Copies `along` rows of `across` contiguous elements, `stride` apart, into strips of `widest` columns, the last one
   // perhaps of fewer `lanes`: step l of column i of a strip is at l * strip + i. Zeros are where there is no element.
   void (*pack_rows)(const Element* from, int64_t across, int64_t along, int64_t stride, int64_t widest, T* to);

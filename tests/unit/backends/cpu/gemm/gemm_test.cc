@@ -1,9 +1,13 @@
 #include "backends/cpu/gemm/gemm.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <complex>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -105,7 +109,55 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
                          ::testing::Values(std::tuple(1, 1, 1), std::tuple(8, 24, 7), std::tuple(9, 49, 255),
                                            std::tuple(130, 50, 257), std::tuple(3, 1010, 40), std::tuple(257, 25, 600),
                                            std::tuple(64, 1056, 300), std::tuple(4, 530, 300), std::tuple(2, 77, 70),
-                                           std::tuple(7, 64, 64), std::tuple(150, 10, 512)));
+                                           std::tuple(7, 64, 64), std::tuple(150, 10, 512), std::tuple(12, 20, 600)));
+
+// Numbers that end where no memory may be accessed.
+template <typename T>
+class GuardedNumbers {
+ public:
+  explicit GuardedNumbers(int64_t count) : page_(sysconf(_SC_PAGESIZE)) {
+    size_ = (count * static_cast<int64_t>(sizeof(T)) + page_ - 1) / page_ * page_;
+    memory_ = static_cast<char*>(
+        mmap(nullptr, static_cast<size_t>(size_ + page_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (mprotect(memory_ + size_, static_cast<size_t>(page_), PROT_NONE) != 0) ADD_FAILURE() << "mprotect failed";
+    data_ = {reinterpret_cast<T*>(memory_ + size_) - count, static_cast<size_t>(count)};
+  }
+  GuardedNumbers(const GuardedNumbers&) = delete;
+  GuardedNumbers& operator=(const GuardedNumbers&) = delete;
+  ~GuardedNumbers() { munmap(memory_, static_cast<size_t>(size_ + page_)); }
+
+  std::span<T> numbers() const { return data_; }
+
+ private:
+  int64_t page_, size_ = 0;
+  char* memory_;
+  std::span<T> data_;
+};
+
+template <typename T>
+void CheckAccesses(int64_t m, int64_t n, int64_t k, Instructions instructions) {
+  const GuardedNumbers<T> a(m * k), b(k * n), c(m * n);
+  std::ranges::copy(Numbers<T>(m * k, 1), a.numbers().begin());
+  std::ranges::copy(Numbers<T>(k * n, 2), b.numbers().begin());
+  ASSERT_TRUE(
+      Multiply(m, n, k, a.numbers().data(), {k, 1}, b.numbers().data(), {n, 1}, c.numbers().data(), n, instructions)
+          .ok());
+}
+
+TEST(GemmAccessTest, NothingBehindTheArrays) {
+  for (int set = 0; set <= static_cast<int>(HostInstructions()); ++set) {
+    const auto instructions = static_cast<Instructions>(set);
+    for (int64_t n : {1, 3, 10, 20, 37, 50}) {
+      for (int64_t m : {2, 12}) {
+        CheckAccesses<float>(m, n, 300, instructions);
+        CheckAccesses<double>(m, n, 300, instructions);
+        CheckAccesses<uint32_t>(m, n, 300, instructions);
+        CheckAccesses<Complex<float>>(m, n, 300, instructions);
+        CheckAccesses<Complex<double>>(m, n, 300, instructions);
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace hilo::cpu::gemm
