@@ -12,8 +12,6 @@ using Result = absl::StatusOr<HloInstruction*>;
 bool IsInteger(const HloInstruction* x) { return IsIntegralType(x->shape().element_type()); }
 bool IsReal(const HloInstruction* x) { return IsFloatingPointType(x->shape().element_type()); }
 
-HloInstruction* If(bool condition, HloInstruction* replacement) { return condition ? replacement : nullptr; }
-
 // The power of two that divides exactly: 1/c is then exact, and x / c is x * (1/c).
 std::optional<double> ExactReciprocal(const HloInstruction* x) {
   const Literal* literal = UniformConstant(x);

@@ -1,5 +1,5 @@
+// Moves of elements to other positions that are known: reshapes, transposes, slices, pads, concatenations.
 #include <algorithm>
-#include <numeric>
 
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
@@ -9,8 +9,6 @@ namespace hilo::simplify {
 namespace {
 
 using Result = absl::StatusOr<HloInstruction*>;
-
-HloInstruction* If(bool condition, HloInstruction* replacement) { return condition ? replacement : nullptr; }
 
 bool IsIdentity(const std::vector<int64_t>& permutation) {
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -28,10 +26,6 @@ bool MovesOnlyOnes(const HloInstruction* transpose) {
     last = dimension;
   }
   return true;
-}
-
-bool IsScalarBroadcast(const HloInstruction* x) {
-  return x->opcode() == HloOpcode::kBroadcast && x->operand(0)->shape().IsScalar();
 }
 
 Result MergeTransposes(HloInstruction* i) {
@@ -205,29 +199,6 @@ Result PadNothing(HloInstruction* i) {
   return i->operand(0);
 }
 
-Result DynamicSliceWhole(HloInstruction* i) {
-  return If(ShapeUtil::SameDimensions(i->shape(), i->operand(0)->shape()), i->operand(0));
-}
-
-// dynamic-slice with constant starts.
-Result DynamicSliceToSlice(HloInstruction* i) {
-  const Shape& operand = i->operand(0)->shape();
-  std::vector<SliceRange> ranges;
-  if (i->operand_count() != operand.rank() + 1) return nullptr;
-  for (int64_t d = 0; d < operand.rank(); ++d) {
-    const HloInstruction* start = i->operand(d + 1);
-    if (!start->IsConstant() || !start->shape().IsScalar()) return nullptr;
-    const int64_t size = i->shape().dimensions(d);
-    const int64_t at = std::clamp<int64_t>(start->literal().GetAsInt64(0), 0, operand.dimensions(d) - size);
-    ranges.push_back({at, at + size, 1});
-  }
-  return MakeSlice(i->operand(0), ranges);
-}
-
-Result UpdateWhole(HloInstruction* i) {
-  return If(ShapeUtil::Compatible(i->shape(), i->operand(1)->shape()), i->operand(1));
-}
-
 Result ReverseOnes(HloInstruction* i) {
   for (int64_t dimension : i->attrs<ReverseAttrs>().dimensions) {
     if (i->shape().dimensions(dimension) > 1) return nullptr;
@@ -309,17 +280,6 @@ Result ConcatenateWithoutEmpty(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kConcatenate, parts, i->attributes()->Clone());
 }
 
-// What was just written is read again.
-Result DynamicSliceOfUpdate(HloInstruction* i) {
-  HloInstruction* update = i->operand(0);
-  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || i->operand_count() + 1 != update->operand_count())
-    return nullptr;
-  for (int64_t d = 1; d < i->operand_count(); ++d) {
-    if (i->operand(d) != update->operand(d + 1)) return nullptr;
-  }
-  return If(ShapeUtil::SameDimensions(i->shape(), update->operand(1)->shape()), update->operand(1));
-}
-
 Result ReverseTwice(HloInstruction* i) {
   HloInstruction* inner = i->operand(0);
   if (inner->opcode() != HloOpcode::kReverse) return nullptr;
@@ -328,182 +288,6 @@ Result ReverseTwice(HloInstruction* i) {
   std::sort(outer_dimensions.begin(), outer_dimensions.end());
   std::sort(inner_dimensions.begin(), inner_dimensions.end());
   return If(outer_dimensions == inner_dimensions, inner->operand(0));
-}
-
-// Returns the first index of the one window that `indices` state, in every dimension of `array`: scalars.
-absl::StatusOr<std::vector<HloInstruction*>> StartsOf(HloInstruction* array, HloInstruction* indices,
-                                                      const std::vector<int64_t>& index_map) {
-  const PrimitiveType type = indices->shape().element_type();
-  HILO_ASSIGN_OR_RETURN(HloInstruction * flat,
-                        MakeReshape(indices, ShapeUtil::MakeShape(type, {static_cast<int64_t>(index_map.size())})));
-  std::vector<HloInstruction*> starts;
-  HloInstruction* zero = nullptr;
-  for (int64_t d = 0; d < array->shape().rank(); ++d) {
-    const auto at = std::find(index_map.begin(), index_map.end(), d);
-    if (at == index_map.end()) {
-      if (zero == nullptr) zero = array->parent()->AddConstant(LiteralUtil::Zero(type));
-      starts.push_back(zero);
-      continue;
-    }
-    const int64_t k = at - index_map.begin();
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeSlice(flat, {{k, k + 1, 1}}));
-    HILO_ASSIGN_OR_RETURN(starts.emplace_back(), MakeReshape(element, ShapeUtil::MakeShape(type, {})));
-  }
-  return starts;
-}
-
-Result MakeDynamicSlice(HloInstruction* array, std::vector<HloInstruction*> starts, std::vector<int64_t> sizes) {
-  auto attributes = std::make_unique<DynamicSliceAttrs>();
-  attributes->dynamic_slice_sizes = std::move(sizes);
-  starts.insert(starts.begin(), array);
-  return array->parent()->AddOp(HloOpcode::kDynamicSlice, starts, std::move(attributes));
-}
-
-// A gather of one slice. Both clamp the start so that the slice is within the array.
-Result GatherToDynamicSlice(HloInstruction* i) {
-  HloInstruction* array = i->operand(0);
-  HloInstruction* indices = i->operand(1);
-  const GatherAttrs& gather = i->attrs<GatherAttrs>();
-  const int64_t count = static_cast<int64_t>(gather.start_index_map.size());
-  if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count)
-    return nullptr;
-  if (ShapeUtil::IsZeroElementArray(i->shape())) return nullptr;
-  HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> starts, StartsOf(array, indices, gather.start_index_map));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * slice, MakeDynamicSlice(array, std::move(starts), gather.slice_sizes));
-  return MakeReshape(slice, i->shape());
-}
-
-// Returns combine(old, update), if the computation is an operation on its parameters, or the update itself.
-Result Combined(const HloComputation& combine, HloInstruction* old, HloInstruction* update) {
-  const HloInstruction* root = combine.root_instruction();
-  if (root == combine.parameter_instruction(1)) return update;
-  if (OpcodeInfo(root->opcode()).family != HloFamily::kBinary || !root->operand(0)->IsParameter() ||
-      !root->operand(1)->IsParameter() || !ShapeUtil::SameElementType(root->shape(), old->shape()))
-    return nullptr;
-  const auto value = [&](int64_t side) { return root->operand(side)->parameter_number() == 0 ? old : update; };
-  return MakeBinary(root->opcode(), value(0), value(1));
-}
-
-// A scatter of one window, which a dynamic-update-slice writes in place. Scatters leave out windows that are not within
-// the array: the window's elements stay as they are then.
-Result ScatterToDynamicUpdateSlice(HloInstruction* i) {
-  const ScatterAttrs& scatter = i->attrs<ScatterAttrs>();
-  const int64_t count = static_cast<int64_t>(scatter.scatter_dims_to_operand_dims.size());
-  if (i->operand_count() != 3 || !scatter.input_batching_dims.empty() || count == 0) return nullptr;
-  HloInstruction *array = i->operand(0), *indices = i->operand(1), *updates = i->operand(2);
-  if (ShapeUtil::ElementsIn(indices->shape()) != count || ShapeUtil::IsZeroElementArray(updates->shape()) ||
-      !ShapeUtil::SameElementType(array->shape(), updates->shape()))
-    return nullptr;
-  std::vector<int64_t> sizes;
-  auto window_dim = scatter.update_window_dims.begin();
-  for (int64_t d = 0; d < array->shape().rank(); ++d) {
-    const auto& inserted = scatter.inserted_window_dims;
-    const bool is_inserted = std::find(inserted.begin(), inserted.end(), d) != inserted.end();
-    sizes.push_back(is_inserted ? 1 : updates->shape().dimensions(*window_dim++));
-  }
-  HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> starts,
-                        StartsOf(array, indices, scatter.scatter_dims_to_operand_dims));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeDynamicSlice(array, starts, sizes));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * update, MakeReshape(updates, old->shape()));
-  HILO_ASSIGN_OR_RETURN(update, Combined(*i->called_computation(), old, update));
-  if (update == nullptr) return nullptr;
-  HloComputation* computation = i->parent();
-  const Shape index = ShapeUtil::MakeShape(S64, {});
-  HloInstruction* is_inside = nullptr;
-  for (const int64_t d : scatter.scatter_dims_to_operand_dims) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * start,
-                          computation->AddOp(HloOpcode::kConvert, {starts[d]}, nullptr, {}, &index));
-    HloInstruction* first = computation->AddConstant(LiteralUtil::CreateR0<int64_t>(0));
-    HloInstruction* last =
-        computation->AddConstant(LiteralUtil::CreateR0<int64_t>(array->shape().dimensions(d) - sizes[d]));
-    HILO_ASSIGN_OR_RETURN(HloInstruction * nearest, computation->AddOp(HloOpcode::kClamp, {first, start, last}));
-    HILO_ASSIGN_OR_RETURN(HloInstruction * is_here,
-                          computation->AddOp(HloOpcode::kCompare, {start, nearest}, std::make_unique<CompareAttrs>()));
-    if (is_inside == nullptr) {
-      is_inside = is_here;
-    } else {
-      HILO_ASSIGN_OR_RETURN(is_inside, MakeBinary(HloOpcode::kAnd, is_inside, is_here));
-    }
-  }
-  HILO_ASSIGN_OR_RETURN(HloInstruction * everywhere,
-                        MakeBroadcast(is_inside, ShapeUtil::MakeShape(PRED, old->shape().dimensions()), {}));
-  HILO_ASSIGN_OR_RETURN(update, computation->AddOp(HloOpcode::kSelect, {everywhere, update, old}));
-  std::vector<HloInstruction*> operands = {array, update};
-  operands.insert(operands.end(), starts.begin(), starts.end());
-  return computation->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
-}
-
-// A scatter of one element into each row of equal elements, as in the gradient of a lookup in rows: each element of the
-// result compares its position with the index of its row. Unlike a scatter this is fused with what reads it.
-Result ScatterIntoScalar(HloInstruction* i) {
-  const ScatterAttrs& scatter = i->attrs<ScatterAttrs>();
-  if (i->operand_count() != 3 || scatter.scatter_dims_to_operand_dims.size() != 1 ||
-      scatter.inserted_window_dims.size() != 1 || !scatter.update_window_dims.empty() ||
-      scatter.input_batching_dims.empty() || !IsScalarBroadcast(i->operand(0)))
-    return nullptr;
-  HloInstruction *array = i->operand(0), *indices = i->operand(1), *updates = i->operand(2);
-  const Shape& shape = array->shape();
-  const PrimitiveType type = indices->shape().element_type();
-  const int64_t dimension = scatter.scatter_dims_to_operand_dims[0];
-  if ((type != S32 && type != S64) || shape.dimensions(dimension) > INT32_MAX ||
-      ShapeUtil::IsZeroElementArray(updates->shape()) || !ShapeUtil::SameElementType(shape, updates->shape()))
-    return nullptr;
-  // Each dimension of the updates is one of rows, in order, or has one index.
-  std::vector<int64_t> rows, sizes;
-  for (int64_t u = 0, of_indices = 0; u < updates->shape().rank(); ++u, ++of_indices) {
-    if (of_indices == scatter.index_vector_dim) ++of_indices;
-    const auto& batching = scatter.scatter_indices_batching_dims;
-    const auto found = std::find(batching.begin(), batching.end(), of_indices);
-    const int64_t size = updates->shape().dimensions(u);
-    if (found == batching.end()) {
-      if (size != 1) return nullptr;
-      continue;
-    }
-    const int64_t row = scatter.input_batching_dims[found - batching.begin()];
-    if (!rows.empty() && row < rows.back()) return nullptr;
-    rows.push_back(row);
-    sizes.push_back(size);
-  }
-  HILO_ASSIGN_OR_RETURN(HloInstruction * update,
-                        MakeReshape(updates, ShapeUtil::MakeShape(shape.element_type(), sizes)));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeBroadcast(array->operand(0), update->shape(), {}));
-  HILO_ASSIGN_OR_RETURN(update, Combined(*i->called_computation(), old, update));
-  if (update == nullptr) return nullptr;
-  HILO_ASSIGN_OR_RETURN(update, MakeBroadcast(update, shape, rows));
-  const Shape positions = ShapeUtil::MakeShape(type, shape.dimensions());
-  HILO_ASSIGN_OR_RETURN(HloInstruction * index, MakeReshape(indices, ShapeUtil::MakeShape(type, sizes)));
-  HILO_ASSIGN_OR_RETURN(index, MakeBroadcast(index, positions, rows));
-  auto along = std::make_unique<IotaAttrs>();
-  along->iota_dimension = dimension;
-  HILO_ASSIGN_OR_RETURN(HloInstruction * position,
-                        i->parent()->AddOp(HloOpcode::kIota, {}, std::move(along), {}, &positions));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * is_here,
-                        i->parent()->AddOp(HloOpcode::kCompare, {position, index}, std::make_unique<CompareAttrs>()));
-  return i->parent()->AddOp(HloOpcode::kSelect, {is_here, update, array});
-}
-
-// An update that is made or not, as in dynamic programs: the old elements are written back rather than all others read
-// and written.
-Result SelectOfUpdate(HloInstruction* i) {
-  HloInstruction* pred = i->operand(0);
-  if (pred->opcode() == HloOpcode::kBroadcast) pred = pred->operand(0);
-  if (pred->shape().rank() != 0) return nullptr;
-  const bool updates_if_true = i->operand(1)->opcode() == HloOpcode::kDynamicUpdateSlice;
-  HloInstruction *update = i->operand(updates_if_true ? 1 : 2), *array = i->operand(updates_if_true ? 2 : 1);
-  if (update->opcode() != HloOpcode::kDynamicUpdateSlice || update->operand(0) != array || update->users().size() != 1)
-    return nullptr;
-  HloInstruction* made = update->operand(1);
-  const std::vector<HloInstruction*> starts(update->operands().begin() + 2, update->operands().end());
-  const absl::Span<const int64_t> sizes = made->shape().dimensions();
-  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeDynamicSlice(array, starts, {sizes.begin(), sizes.end()}));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * is_true,
-                        MakeBroadcast(pred, ShapeUtil::MakeShape(PRED, made->shape().dimensions()), {}));
-  HILO_ASSIGN_OR_RETURN(
-      HloInstruction * elements,
-      i->parent()->AddOp(HloOpcode::kSelect, {is_true, updates_if_true ? made : old, updates_if_true ? old : made}));
-  std::vector<HloInstruction*> operands = {array, elements};
-  operands.insert(operands.end(), starts.begin(), starts.end());
-  return i->parent()->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
 // A reduction of dimensions of size 1, or of none: one step from the initial value.
@@ -526,38 +310,6 @@ Result ReduceOneElement(HloInstruction* i) {
   if (!element.ok()) return element.status();
   const bool swapped = step->operand(0)->parameter_number() == 1;
   return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
-}
-
-// Few columns at most, which are strided loads of a loop over rows.
-constexpr int64_t kMostGatheredColumns = 8;
-
-// Of columns that are known: x[:, [3, 1, 7]].
-Result GatherOfColumns(HloInstruction* i) {
-  const GatherAttrs& attrs = i->attrs<GatherAttrs>();
-  HloInstruction* x = i->operand(0);
-  const HloInstruction* indices = i->operand(1);
-  const int64_t last = x->shape().rank() - 1;
-  if (!indices->IsConstant() || last < 1 || attrs.start_index_map != std::vector<int64_t>{last} ||
-      attrs.collapsed_slice_dims != std::vector<int64_t>{last} || !attrs.operand_batching_dims.empty() ||
-      static_cast<int64_t>(attrs.offset_dims.size()) != last || i->shape().rank() != last + 1)
-    return nullptr;
-  const int64_t count = ShapeUtil::ElementsIn(indices->shape()), size = x->shape().dimensions(last);
-  if (count < 2 || count > kMostGatheredColumns || i->shape().dimensions(last) != count || size == 0) return nullptr;
-  std::vector<SliceRange> ranges;
-  for (int64_t d = 0; d < last; ++d) {
-    if (attrs.offset_dims[d] != d || attrs.slice_sizes[d] != x->shape().dimensions(d)) return nullptr;
-    ranges.push_back({0, x->shape().dimensions(d), 1});
-  }
-  std::vector<HloInstruction*> columns;
-  for (int64_t k = 0; k < count; ++k) {
-    const int64_t column = std::clamp<int64_t>(indices->literal().GetAsInt64(k), 0, size - 1);
-    ranges.resize(last);
-    ranges.push_back({column, column + 1, 1});
-    HILO_ASSIGN_OR_RETURN(columns.emplace_back(), MakeSlice(x, ranges));
-  }
-  auto dimension = std::make_unique<ConcatenateAttrs>();
-  dimension->dimensions = {last};
-  return i->parent()->AddOp(HloOpcode::kConcatenate, columns, std::move(dimension));
 }
 
 const Rule kRules[] = {
@@ -594,28 +346,8 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
     {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},
     {HloOpcode::kReverse, "reverse(reverse(x)) => x", ReverseTwice},
-    {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
-    {HloOpcode::kGather, "gather(x, constant columns) => concatenate(slice(x), slice(x) ...)", GatherOfColumns},
-    {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},
     {HloOpcode::kReduce, "reduce(x, init) => op(init, x), of dimensions of size 1", ReduceOneElement},
     {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},
-    {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
-    {HloOpcode::kDynamicSlice, "dynamic-slice(x, constants) => slice(x)", DynamicSliceToSlice},
-    {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, y) => y, of the same shape", UpdateWhole},
-    {HloOpcode::kDynamicUpdateSlice, "dynamic-update-slice(x, empty) => x",
-     [](HloInstruction* i) -> Result {
-       return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0));
-     }},
-    {HloOpcode::kSelect,
-     "select(p, dynamic-update-slice(x, y, i), x) => dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
-     SelectOfUpdate},
-    {HloOpcode::kScatter, "scatter(x, no updates) => x",
-     [](HloInstruction* i) -> Result {
-       return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
-     }},
-    {HloOpcode::kScatter, "scatter(x, one index, y) => dynamic-update-slice(x, y)", ScatterToDynamicUpdateSlice},
-    {HloOpcode::kScatter, "scatter(broadcast(s), an index a row, y) => select(iota == index, op(s, y), s)",
-     ScatterIntoScalar},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
     {HloOpcode::kTranspose, "transpose(dot(x, y)) => dot(y, x)", TransposeOfDot},
 };

@@ -30,6 +30,7 @@ struct Rule {
 // One table per family, a file each.
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
+absl::Span<const Rule> IndexRules();
 absl::Span<const Rule> StructureRules();
 absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> WindowRules();
@@ -50,10 +51,15 @@ absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
 
 // --- patterns ---
 
+// What a rule returns that applies under this condition.
+inline HloInstruction* If(bool condition, HloInstruction* replacement) { return condition ? replacement : nullptr; }
+
 // The literal of a scalar constant, or of a scalar constant that is broadcast; null otherwise.
 const Literal* UniformConstant(const HloInstruction* instruction);
 // True if every element of `instruction` is `value`, exactly (-0 is not 0).
 bool IsAll(const HloInstruction* instruction, double value);
+// Whether it is a scalar that is broadcast.
+bool IsScalarBroadcast(const HloInstruction* instruction);
 
 }  // namespace hilo::simplify
 

@@ -28,10 +28,14 @@ bool IsAll(const HloInstruction* instruction, double value) {
          literal->GetAsDouble(0) == value;
 }
 
+bool IsScalarBroadcast(const HloInstruction* instruction) {
+  return instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().IsScalar();
+}
+
 std::vector<RuleEntry> AllRules() {
   std::vector<RuleEntry> all;
-  for (const absl::Span<const Rule> rules :
-       {ArithmeticRules(), MovementRules(), StructureRules(), ReductionRules(), WindowRules(), SortRules()}) {
+  for (const absl::Span<const Rule> rules : {ArithmeticRules(), MovementRules(), IndexRules(), StructureRules(),
+                                             ReductionRules(), WindowRules(), SortRules()}) {
     for (const Rule& rule : rules) all.push_back({.rule = &rule});
   }
   for (const Rule& rule : ElementwiseRules()) all.push_back({.rule = &rule, .for_elementwise = true});
