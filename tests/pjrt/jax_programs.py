@@ -165,6 +165,55 @@ for _name, _draw in {
 for _kind in ("rbg", "unsafe_rbg"):
     add(f"random.{_kind}", lambda s, kind=_kind: jax.random.normal(jax.random.key(s, impl=kind), (5,)), np.int32(5))
 
+# --- functions of NumPy on all types, with the values that differ from others ---
+_types = "bool int8 uint8 int16 uint16 int32 uint32 bfloat16 float16 float32"
+_small_floats = "float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz float8_e3m4 float8_e4m3 float8_e8m0fnu"
+
+
+def special_values(dtype, *shape):
+    """Numbers of the type, among them the first of its extremes, of NaN, of the infinities and of both zeros."""
+    dtype = jnp.dtype(dtype)
+    x = 4 * f32(*shape)
+    if dtype == bool:
+        return x > 0
+    if dtype.kind in "iu":
+        x = (x if dtype.kind == "i" else np.abs(x)).astype(dtype)
+        x.flat[:4] = [np.iinfo(dtype).max, np.iinfo(dtype).min, 0, 1]
+    else:
+        x = x.astype(dtype)
+        x.flat[:6] = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0], dtype)
+    return x
+
+
+def wide(tree):
+    """What NumPy can compare: small floats as f32."""
+    return jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype.itemsize < 4 and jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
+
+
+for _t in _types.split():
+    add(f"sorts of {_t}", lambda x: wide((jnp.sort(x), jnp.argsort(x, axis=0), jnp.sort(x, descending=True), jnp.argsort(x, descending=True), jnp.lexsort((x[0], x[1])),
+                                          jnp.unique(x, size=40, return_index=True, return_counts=True), jnp.searchsorted(jnp.sort(x[1]), x[2]),
+                                          jnp.searchsorted(jnp.sort(x[1]), x[2], side="right", method="sort"))), special_values(_t, 3, 17))
+    add(f"reductions of {_t}", lambda x: wide((x.max(1), x.min(0), x.argmax(1), x.argmin(0), jnp.any(x, 1), jnp.all(x, 0), jnp.count_nonzero(x), jnp.median(x[1:], axis=1),
+                                               jnp.nanmax(x), lax.cummax(x.astype("int32") if x.dtype == bool else x, reverse=True))),
+        special_values(_t, 3, 17))
+for _mode in ("clip", "drop", "promise_in_bounds"):
+    for _t in "int8 float32 bfloat16 complex64".split():
+        add(f"indexed updates, {_mode}, {_t}", lambda x, y, i, mode=_mode: wide((
+            x.at[i].add(y, mode=mode), x.at[i].multiply(y, mode=mode), x.at[i[:3]].set(y[:3], mode=mode), x.at[:, i].get(mode="fill" if mode == "drop" else mode),
+            x.at[i, i].get(mode="clip") if x.dtype == jnp.complex64 else x.at[i].max(y, mode=mode), x.at[i[:3]].apply(jnp.negative, mode=mode))),
+            f32(9, 11).astype(_t), f32(6, 11).astype(_t), np.array([3, 0, 8, 3, 5, 3] if _mode == "promise_in_bounds" else [3, -1, 12, 3, -20, 3], np.int32))
+add("casts", lambda x: wide([[x.astype(a).astype(b) for b in ("float32", "bfloat16", "float16")] for a in _small_floats.split()] +
+                            [x.astype(a) for a in _types.split()]), special_values("float32", 60))
+add("casts of halves", lambda x: wide([x.astype(a).astype("float32") for a in _small_floats.split()] + [x.astype(a) for a in _types.split()]), special_values("bfloat16", 60))
+add("quantiles", lambda x: [jnp.quantile(x, jnp.array([0.1, 0.5, 1.0]), axis=1, method=m) for m in ("linear", "lower", "higher", "midpoint", "nearest")], f32(6, 17))
+add("sets", lambda x: (jnp.intersect1d(x, x[::2], size=20), jnp.setdiff1d(x, x[::2], size=20), jnp.union1d(x, x + 1, size=60), jnp.isin(x, x[:9])), ints(30, 25))
+add("histograms", lambda x: (jnp.histogram(x, bins=7), jnp.histogram2d(x[:20], x[20:40], bins=4), jnp.digitize(x, jnp.array([-1., 0., 2.]))), f32(40))
+add("paddings", lambda x: [jnp.pad(x, 2, mode=m) for m in "constant edge reflect symmetric wrap linear_ramp maximum mean minimum".split()], f32(5, 7))
+add("windows with dilations", lambda x: [lax.reduce_window(x, init, op, (1, 2, 2, 1), (1, 1, 1, 1), ((0, 0), (1, 2), (0, 1), (0, 0)), base_dilation=(1, 2, 1, 1),
+                                                           window_dilation=(1, 2, 3, 1)) for init, op in ((0., lax.add), (-np.inf, lax.max), (np.inf, lax.min))],
+    f32(2, 9, 8, 3))
+
 # --- nn ---
 for _f in "relu gelu silu softplus elu selu log_sigmoid leaky_relu hard_tanh relu6 celu glu softmax log_softmax standardize".split():
     add(f"nn.{_f}", getattr(jax.nn, _f), f32(4, 6))
