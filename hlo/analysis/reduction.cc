@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/hero.h"
+#include "hlo/analysis/one_pass_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -29,6 +30,7 @@ Reduction ReductionOf(const HloInstruction& instruction) {
 
 CombinationOrder Reduction::OrderOf(bool strict) const {
   if (count == 1 ? MayReorder(*reduce, strict) : MayReorderEach(*reduce, strict)) return CombinationOrder::kAny;
+  if (!strict && IsOnePassReduction(*reduce)) return CombinationOrder::kAny;
   for (PrimitiveType type : types) {
     if (strict && !IsIntegralType(type) && type != PRED) return CombinationOrder::kSerial;
   }

@@ -39,6 +39,9 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
       // Dots with a vector that are no attention become sums.
       MakeSimplifier(options.strict), MakeCse(), MakeDce());
   if (!options.strict) {
+    // Before sums to one number are in parts.
+    hooks.before_fusion.push_back(
+        MakeOnePassReductions([](const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.shape()) == 1; }));
     hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, [](const HloInstruction& reduce) {
       return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
     }));
@@ -60,13 +63,16 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .separates_reads = true,
                                                .most_column_reductions = kMostColumnReductions}));
   // Sums of columns; those of rows join other kernels of their rows.
-  hooks.before_fusion.push_back(MakeReductionMerge(
-      options.strict, [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); }));
+  const auto reduces_columns = [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); };
+  if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(reduces_columns));
+  hooks.before_fusion.push_back(MakeReductionMerge(options.strict, reduces_columns));
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,
                                                .separates_columns = true,
                                                .separates_reads = true}));
+  // Rows that are too long for registers.
+  if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions([](const HloInstruction&) { return true; }));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   constexpr GpuMachine machine;
   return StandardPipeline(target,

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -11,6 +12,8 @@ using Result = absl::StatusOr<HloInstruction*>;
 
 bool IsInteger(const HloInstruction* x) { return IsIntegralType(x->shape().element_type()); }
 bool IsReal(const HloInstruction* x) { return IsFloatingPointType(x->shape().element_type()); }
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The power of two that divides exactly: 1/c is then exact, and x / c is x * (1/c).
 std::optional<double> ExactReciprocal(const HloInstruction* x) {
@@ -303,6 +306,14 @@ const Rule kRules[] = {
     {HloOpcode::kOr, "or(x, x) => x", Same},
     {HloOpcode::kMaximum, "maximum(x, x) => x", Same},
     {HloOpcode::kMinimum, "minimum(x, x) => x", Same},
+    {HloOpcode::kMaximum, "maximum(x, -inf) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), -kInfinity), i->operand(0)); }},
+    {HloOpcode::kMaximum, "maximum(-inf, x) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), -kInfinity), i->operand(1)); }},
+    {HloOpcode::kMinimum, "minimum(x, inf) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), kInfinity), i->operand(0)); }},
+    {HloOpcode::kMinimum, "minimum(inf, x) => x",
+     [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), kInfinity), i->operand(1)); }},
     {HloOpcode::kNot, "not(compare(x, y)) => the opposite compare(x, y), integers", NotOfCompare},
     {HloOpcode::kCompare, "compare(x, x) => constant, integers", CompareWithItself},
     {HloOpcode::kSelect, "select(not(p), x, y) => select(p, y, x)", SelectOfNot},
