@@ -25,6 +25,9 @@ int64_t Elements(const HloInstruction& x) { return x.shape().IsArray() ? ShapeUt
 
 bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
 bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }
+bool IsLightOrReshape(const HloInstruction& x) {
+  return IsLight(x) || (x.opcode() == HloOpcode::kReshape && !x.HasControlDependencies());
+}
 
 // Returns true for a gather of few elements, for which anything may be computed again.
 bool ReadsFew(const HloInstruction& x) {
@@ -34,7 +37,7 @@ bool ReadsFew(const HloInstruction& x) {
 
 // What an operand of a reduction is computed from.
 struct OperandTree {
-  std::vector<HloInstruction*> members;  // users first; element-wise
+  std::vector<HloInstruction*> members;  // users first; element-wise, or reshapes
   std::vector<HloInstruction*> broadcasts;
   int64_t bytes = 0;  // of other arrays that it reads
 };
@@ -87,7 +90,7 @@ std::optional<OperandTree> TreeOf(HloInstruction* operand) {
 // The same of what a gather of few elements reads.
 std::optional<OperandTree> TreeOfFew(HloInstruction* operand) {
   OperandTree tree;
-  if (!IsLight(*operand) || !FindTree(operand, IsLight, &tree)) return std::nullopt;
+  if (!IsLightOrReshape(*operand) || !FindTree(operand, IsLightOrReshape, &tree)) return std::nullopt;
   return tree;
 }
 
@@ -162,14 +165,14 @@ absl::StatusOr<bool> SeparateColumns(HloComputation* computation) {
 
 namespace {
 
-// Returns what alone reads `x`, through up to `most_between` element-wise instructions that `joins` accepts and nothing
-// else reads; null if there is no such reader.
+// Returns what alone reads `x`, through up to `most_between` instructions that `joins` accepts and nothing else reads;
+// null if there is no such reader.
 const HloInstruction* OnlyReader(const HloInstruction* x, int64_t most_between, bool (*joins)(const HloInstruction&)) {
   for (int64_t i = 0; i <= most_between; ++i) {
     if (!joins(*x) || x->IsRoot() || x->users().empty()) return nullptr;
     const HloInstruction* user = x->users()[0];
     if (absl::c_any_of(x->users(), [&](const HloInstruction* other) { return other != user; })) return nullptr;
-    if (!IsLight(*user)) return user;
+    if (!IsLight(*user) && !joins(*user)) return user;
     x = user;
   }
   return nullptr;
@@ -183,7 +186,7 @@ bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int6
 }
 
 bool IsForFewReads(const HloInstruction& instruction) {
-  const HloInstruction* reader = OnlyReader(&instruction, kMostSeparated, IsLight);
+  const HloInstruction* reader = OnlyReader(&instruction, kMostSeparated, IsLightOrReshape);
   return reader != nullptr && ReadsFew(*reader);
 }
 

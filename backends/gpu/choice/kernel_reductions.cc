@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kShort = 8;
 // Longer rows have a block each: 32 elements for each lane of a warp.
 constexpr int64_t kWarpRow = 1024;
+// Elements of a row that a thread holds for one reduction, which a loop reads as fast.
+constexpr int64_t kMostOfReduction = 16;
 // The minimum size of a part of a row: eight elements for each thread of its block. Of a column: four for each of eight
 // strips, so that loads outnumber the steps of the combination.
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
@@ -145,7 +147,8 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
     return ChooseLoop(instruction, facts, absl::StrCat("sums of fewer than ", kShort, " elements"));
   // Rows in registers, unless they are so few that their parts need blocks of their own.
   if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
-    if (std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts)) return *std::move(rows);
+    std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts);
+    if (rows.has_value() && rows->width * rows->tile[2] <= kMostOfReduction) return *std::move(rows);
   }
   const int64_t group = GroupOf(WidestOperandBytes(instruction), r.input.dimensions().back());
   if (r.ReducesMinor())

@@ -15,6 +15,9 @@ namespace {
 constexpr int64_t kMostElements = 16;
 constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
+// The largest blocks have 64 registers a thread, which hold twice as many elements if little is computed from them: a
+// cross entropy of 32,000 columns does not spill, one of two distributions (113) does.
+constexpr int64_t kMostCodeOfLongRows = 96;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 constexpr int64_t kBlock = 256;
 // With reductions across the rows a multiprocessor has one or two blocks, which must keep enough rows in flight, and
@@ -54,7 +57,7 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   if (demand.code_size > kLongCode || demand.arrays > kManyArrays) most /= 2;
   if (demand.code_size > kVeryLongCode || demand.widest > 4) most /= 2;
   const int64_t columns = plan->space.columns;
-  if (columns > most * kMostThreads) most *= 2;
+  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows) most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
   while (columns % group != 0) group /= 2;
   const int64_t groups = columns / group;
@@ -74,7 +77,9 @@ Demand DemandOf(const HloInstruction& instruction, const RowGroup& group) {
   for (const HloInstruction* member : group.members) {
     if (member->opcode() == HloOpcode::kReduce)
       demand.AddArray(member->operand(0)->shape(), group.space, /*in_memory=*/false);
-    demand.code_size += CostFacts(member->opcode()).code_size;
+    // What has one value a row is computed once for all elements of a thread.
+    if (member->opcode() == HloOpcode::kReduce || group.space.IsFull(member->shape()))
+      demand.code_size += CostFacts(member->opcode()).code_size;
   }
   // Running values are registers too.
   for (const HloInstruction* reduce : group.columns)
