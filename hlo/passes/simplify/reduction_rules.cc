@@ -1,5 +1,6 @@
 // Dots rewritten as sums, which loops over rows compute well, or as products. Argmax and argmin with indices of 64 bits
-// rewritten with 32, as many as the values have. Reductions of stacked arrays rewritten as operations on these.
+// rewritten with 32, as many as the values have. Reductions of stacked arrays rewritten as operations on these, and
+// sums of which one term is not 0 as that term.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/arg_reduction.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -317,7 +319,80 @@ Result UnstackedReduction(HloInstruction* reduce) {
   return reduce->shape().IsTuple() ? parent->AddOp(HloOpcode::kTuple, running) : running[0];
 }
 
+bool RepeatsAlong(const HloInstruction& x, int64_t dimension) {
+  return x.opcode() == HloOpcode::kBroadcast && !Contains(x.attrs<BroadcastAttrs>().dimensions, dimension);
+}
+
+// Returns what `x`, for which RepeatsAlong holds, repeats, in its other dimensions.
+Result WithoutDimension(HloInstruction* x, int64_t dimension) {
+  std::vector<int64_t> dimensions = x->attrs<BroadcastAttrs>().dimensions;
+  for (int64_t& d : dimensions) d -= d > dimension ? 1 : 0;
+  return MakeBroadcast(x->operand(0), ShapeUtil::DeleteDimensions({dimension}, x->shape()), std::move(dimensions));
+}
+
+// Returns true if every element of `x` is its position along `dimension`.
+bool IsPosition(const HloInstruction& x, int64_t dimension) {
+  if (x.opcode() == HloOpcode::kBroadcast) {
+    return x.operand(0)->opcode() == HloOpcode::kIota && x.operand(0)->shape().rank() == 1 &&
+           x.attrs<BroadcastAttrs>().dimensions == std::vector<int64_t>{dimension};
+  }
+  return x.opcode() == HloOpcode::kIota && x.attrs<IotaAttrs>().iota_dimension == dimension;
+}
+
+// Of elements of which one is not 0, as in the gradient of a cross entropy.
+Result SumOfOneHot(HloInstruction* reduce) {
+  const std::vector<int64_t>& dimensions = reduce->attrs<ReduceAttrs>().dimensions;
+  if (dimensions.size() != 1 || reduce->operand_count() != 2 || !IsAll(reduce->operand(1), 0) ||
+      !ShapeUtil::SameElementType(reduce->shape(), reduce->operand(0)->shape()) ||
+      ReductionOp(*reduce->called_computation()) != HloOpcode::kAdd)
+    return nullptr;
+  const int64_t dimension = dimensions[0], size = reduce->operand(0)->shape().dimensions(dimension);
+  HloInstruction* select = reduce->operand(0);
+  const bool is_negated = select->opcode() == HloOpcode::kNegate;
+  if (is_negated) select = select->operand(0);
+  if (select->opcode() != HloOpcode::kSelect ||
+      !ShapeUtil::SameDimensions(select->operand(0)->shape(), select->shape()))
+    return nullptr;
+  HloInstruction* const compare = select->operand(0);
+  if (compare->opcode() != HloOpcode::kCompare || !IsAll(select->operand(2), 0) ||
+      compare->attrs<CompareAttrs>().direction != ComparisonDirection::kEq ||
+      !RepeatsAlong(*select->operand(1), dimension))
+    return nullptr;
+  for (const int64_t side : {0, 1}) {
+    HloInstruction* const position = compare->operand(1 - side);
+    const PrimitiveType type = position->shape().element_type();
+    if (!IsIntegralType(type) || PrimitiveTypeBitWidth(type) < 32 || size > std::numeric_limits<int32_t>::max() ||
+        !IsPosition(*position, dimension) || !RepeatsAlong(*compare->operand(side), dimension))
+      continue;
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const hot, WithoutDimension(compare->operand(side), dimension));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * value, WithoutDimension(select->operand(1), dimension));
+    if (is_negated) {
+      HILO_ASSIGN_OR_RETURN(value, reduce->parent()->AddOp(HloOpcode::kNegate, {value}));
+    }
+    // Where no position is meant, there is none.
+    HloInstruction* inside = nullptr;
+    for (const ComparisonDirection direction : {ComparisonDirection::kGe, ComparisonDirection::kLt}) {
+      const bool is_low = direction == ComparisonDirection::kGe;
+      HILO_ASSIGN_OR_RETURN(HloInstruction* const bound, MakeUniform(hot, is_low ? 0 : static_cast<double>(size)));
+      auto attributes = std::make_unique<CompareAttrs>();
+      attributes->direction = direction;
+      HILO_ASSIGN_OR_RETURN(HloInstruction* const holds,
+                            reduce->parent()->AddOp(HloOpcode::kCompare, {hot, bound}, std::move(attributes)));
+      if (is_low) {
+        inside = holds;
+      } else {
+        HILO_ASSIGN_OR_RETURN(inside, MakeBinary(HloOpcode::kAnd, inside, holds));
+      }
+    }
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const zero, MakeUniform(value, 0));
+    return reduce->parent()->AddOp(HloOpcode::kSelect, {inside, value, zero});
+  }
+  return nullptr;
+}
+
 const Rule kRules[] = {
+    {HloOpcode::kReduce, "reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)", SumOfOneHot,
+     /*exact=*/false},
     {HloOpcode::kReduce, "reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...", UnstackedReduction},
     {HloOpcode::kReduce, "argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)", NarrowArgReduction},
     {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},

@@ -314,6 +314,72 @@ inline std::vector<SimplifierCase> StructureCases() {
 
 inline std::vector<SimplifierCase> ReductionCases() {
   return {
+      {"reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "select(and(compare(x, broadcast(0)), compare(x, broadcast(7))), v, broadcast(0))"},
+      {"reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(b, i), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "select(and(compare(x, broadcast(0)), compare(x, broadcast(7))), v, broadcast(0))"},
+      {"reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  m = f32[5,7] negate(s)  ROOT r = f32[5] reduce(m, n), dimensions={1}, to_apply=add",
+       "select(and(compare(x, broadcast(0)), compare(x, broadcast(7))), negate(v), broadcast(0))"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=0  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=NE  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=LT  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
+      {"",
+       "x = s32[7] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={1}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[7] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={1}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(1)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(1)), 0)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(1)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=add",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 1)"},
+      {"",
+       "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
+       "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "
+       "dimensions={0}  z = f32[] constant(0)  n = f32[] constant(0)  zs = f32[5,7] broadcast(z), dimensions={}  s = "
+       "f32[5,7] select(p, a, zs)  ROOT r = f32[5] reduce(s, n), dimensions={1}, to_apply=sub",
+       "reduce(select(compare(iota(), broadcast(x)), broadcast(v), broadcast(0)), 0)"},
       {"reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...",
        "x = f32[5] parameter(0)  y = f32[5] parameter(1)  a = f32[1,5] reshape(x)  b = f32[1,5] reshape(y)  s = "
        "f32[2,5] "
