@@ -22,17 +22,6 @@ using Range = std::optional<ValueRange>;
 constexpr OpcodeSet kMovements = {HloOpcode::kBroadcast, HloOpcode::kCopy,  HloOpcode::kGather,   HloOpcode::kReshape,
                                   HloOpcode::kReverse,   HloOpcode::kSlice, HloOpcode::kTranspose};
 
-// Nullopt for U64.
-Range RangeOfType(PrimitiveType type) {
-  if (type == PRED) return ValueRange{0, 1};
-  if (!IsIntegralType(type)) return std::nullopt;
-  const int bits = PrimitiveTypeBitWidth(type);
-  if (IsUnsignedIntegralType(type))
-    return bits < 64 ? Range(ValueRange{0, static_cast<int64_t>((uint64_t{1} << bits) - 1)}) : std::nullopt;
-  const int64_t last = std::numeric_limits<int64_t>::max() >> (64 - bits);
-  return ValueRange{-last - 1, last};
-}
-
 class RangeWalk {
  public:
   // `fusion`: whose computation has the instruction; null: none.
@@ -120,6 +109,16 @@ class RangeWalk {
 };
 
 }  // namespace
+
+std::optional<ValueRange> RangeOfType(PrimitiveType type) {
+  if (type == PRED) return ValueRange{0, 1};
+  if (!IsIntegralType(type)) return std::nullopt;
+  const int bits = PrimitiveTypeBitWidth(type);
+  if (IsUnsignedIntegralType(type))
+    return bits < 64 ? std::optional(ValueRange{0, static_cast<int64_t>((uint64_t{1} << bits) - 1)}) : std::nullopt;
+  const int64_t last = std::numeric_limits<int64_t>::max() >> (64 - bits);
+  return ValueRange{-last - 1, last};
+}
 
 std::optional<ValueRange> ValueRangeOf(const HloInstruction& instruction) {
   return RangeWalk().Of(instruction, nullptr, 0);

@@ -17,6 +17,9 @@ struct ValueRange {
   bool operator==(const ValueRange&) const = default;
 };
 
+// Returns all numbers of a type of integers, or of predicates; nullopt for other types, and for U64.
+std::optional<ValueRange> RangeOfType(PrimitiveType type);
+
 // Returns the range of all elements, at most that of the type; of predicates, 0 and 1. Nullopt if the result is no
 // array of integers, or one of U64 that may have values beyond those of S64. Looks into fusions, and out of them. The
 // time is bounded, whatever the program.

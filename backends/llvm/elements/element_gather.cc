@@ -1,13 +1,28 @@
 // gather as a map of indices: the batch part of the result index selects a start, clamped so that the slice is inside;
 // the offset part is added (specification: Gather).
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/data_movement.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/affine_index.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::codegen {
+namespace {
+
+LaneIndex AffineStart(EmitterContext& context, const AffineIndex& form, absl::Span<const LaneIndex> dims) {
+  LaneIndex at = LaneIndex::Constant(form.offset);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (form.coefficients[d] != 0) at = at.Add(context, dims[d].MulConstant(context, form.coefficients[d]));
+  }
+  return at.WithRange({form.range.first, form.range.last});
+}
+
+}  // namespace
 
 absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather,
                                                 const Index& index) {
@@ -21,6 +36,9 @@ absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const H
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!absl::c_linear_search(attrs.offset_dims, static_cast<int64_t>(i))) start_dims.push_back(dims[i]);
   }
+  // Starts that are known at compile time, up to the index, keep its form: adjacent elements are loaded as vectors.
+  const std::optional<std::vector<AffineIndex>> affine = AffineStartsOf(*gather);
+  const std::vector<LaneIndex> batch_dims = start_dims;
   const bool has_vectors = attrs.index_vector_dim < starts.rank();
   if (has_vectors) start_dims.insert(start_dims.begin() + attrs.index_vector_dim, LaneIndex());
 
@@ -29,9 +47,13 @@ absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const H
     at[attrs.operand_batching_dims[i]] = start_dims[attrs.start_indices_batching_dims[i]];
   }
   for (size_t k = 0; k < attrs.start_index_map.size(); ++k) {
+    const int64_t d = attrs.start_index_map[k];
+    if (affine.has_value()) {
+      at[d] = AffineStart(context, (*affine)[k], batch_dims);
+      continue;
+    }
     if (has_vectors) start_dims[attrs.index_vector_dim] = LaneIndex::Constant(static_cast<int64_t>(k));
     HILO_ASSIGN_OR_RETURN(ElementValue start, emitter.Generate(gather->operand(1), Index(start_dims)));
-    const int64_t d = attrs.start_index_map[k];
     at[d] = ClampedIndex(context, starts.element_type(), start,
                          std::max<int64_t>(operand.dimensions(d) - attrs.slice_sizes[d], 0));
   }

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/numeric/bits.h"
 #include "backends/llvm/jit/host_features.h"
+#include "hlo/analysis/affine_index.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -185,7 +186,7 @@ class LanePlan {
   LaneDim GatherLanes(const HloInstruction* gather, LaneDim lanes) {
     const auto& attrs = gather->attrs<GatherAttrs>();
     const auto it = absl::c_find(attrs.offset_dims, lanes.dim);
-    if (it == attrs.offset_dims.end()) return {LaneDim::kAnywhere};
+    if (it == attrs.offset_dims.end()) return AffineLanes(gather, lanes);
     int64_t offset = it - attrs.offset_dims.begin();
     for (int64_t d = 0; d < gather->operand(0)->shape().rank(); ++d) {
       if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d))
@@ -193,6 +194,25 @@ class LanePlan {
       if (offset-- == 0) return {d, lanes.step};
     }
     return {LaneDim::kAnywhere};
+  }
+
+  // Of a gather whose starts differ from lane to lane.
+  static LaneDim AffineLanes(const HloInstruction* gather, LaneDim lanes) {
+    if (lanes.dim < 0) return lanes;
+    const auto& attrs = gather->attrs<GatherAttrs>();
+    const auto starts = AffineStartsOf(*gather);
+    if (!starts.has_value()) return {LaneDim::kAnywhere};
+    const int64_t batch_dim = lanes.dim - absl::c_count_if(attrs.offset_dims, [&](int64_t d) { return d < lanes.dim; });
+    if (absl::c_linear_search(attrs.start_indices_batching_dims, batch_dim + (batch_dim >= attrs.index_vector_dim)))
+      return {LaneDim::kAnywhere};
+    LaneDim gathered{LaneDim::kNone};
+    for (size_t k = 0; k < starts->size(); ++k) {
+      const int64_t step = (*starts)[k].coefficients[batch_dim];
+      if (step == 0) continue;
+      if (step < 0 || gathered.dim != LaneDim::kNone) return {LaneDim::kAnywhere};
+      gathered = {attrs.start_index_map[k], Bounded(lanes.step) * Bounded(step)};
+    }
+    return gathered;
   }
 
   const absl::Span<const HloInstruction* const> vectors_;

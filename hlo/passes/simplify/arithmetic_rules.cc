@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/analysis/value_range.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/simplify/rules.h"
 
@@ -142,6 +143,51 @@ Result CompareWithItself(HloInstruction* i) {
   const bool equal = direction == ComparisonDirection::kEq || direction == ComparisonDirection::kLe ||
                      direction == ComparisonDirection::kGe;
   return MakeUniform(i, equal ? 1 : 0);
+}
+
+// Of integers whose ranges decide, as of indices from iotas, which JAX compares with zero.
+Result CompareRanges(HloInstruction* i) {
+  if (!IsInteger(i->operand(0))) return nullptr;
+  const auto x = ValueRangeOf(*i->operand(0)), y = ValueRangeOf(*i->operand(1));
+  if (!x.has_value() || !y.has_value()) return nullptr;
+  const auto known = [&](bool holds, bool opposite) -> Result {
+    return holds || opposite ? MakeUniform(i, holds ? 1 : 0) : nullptr;
+  };
+  const bool differ = x->last < y->first || x->first > y->last;
+  switch (i->attrs<CompareAttrs>().direction) {
+    case ComparisonDirection::kEq: return known(false, differ);
+    case ComparisonDirection::kNe: return known(differ, false);
+    case ComparisonDirection::kLt: return known(x->last < y->first, x->first >= y->last);
+    case ComparisonDirection::kGe: return known(x->first >= y->last, x->last < y->first);
+    case ComparisonDirection::kGt: return known(x->first > y->last, x->last <= y->first);
+    case ComparisonDirection::kLe: return known(x->last <= y->first, x->first > y->last);
+  }
+  return nullptr;
+}
+
+// Of integers whose ranges tell which of the two operands it is.
+Result ExtremumOfRanges(HloInstruction* i) {
+  if (!IsInteger(i)) return nullptr;
+  const auto x = ValueRangeOf(*i->operand(0)), y = ValueRangeOf(*i->operand(1));
+  if (!x.has_value() || !y.has_value()) return nullptr;
+  const bool is_maximum = i->opcode() == HloOpcode::kMaximum;
+  if (x->last <= y->first) return i->operand(is_maximum ? 1 : 0);
+  return If(x->first >= y->last, i->operand(is_maximum ? 0 : 1));
+}
+
+// Of integers between the bounds already.
+Result ClampOfRange(HloInstruction* i) {
+  if (!IsInteger(i)) return nullptr;
+  const auto low = ValueRangeOf(*i->operand(0)), x = ValueRangeOf(*i->operand(1)), high = ValueRangeOf(*i->operand(2));
+  return If(low.has_value() && x.has_value() && high.has_value() && low->last <= x->first && x->last <= high->first,
+            i->operand(1));
+}
+
+// Of integers that are less than the divisor already.
+Result RemainderOfRange(HloInstruction* i) {
+  if (!IsInteger(i)) return nullptr;
+  const auto x = ValueRangeOf(*i->operand(0)), y = ValueRangeOf(*i->operand(1));
+  return If(x.has_value() && y.has_value() && x->first >= 0 && x->last < y->first, i->operand(0));
 }
 
 ComparisonDirection Inverse(ComparisonDirection direction) {
@@ -316,6 +362,11 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), kInfinity), i->operand(1)); }},
     {HloOpcode::kNot, "not(compare(x, y)) => the opposite compare(x, y), integers", NotOfCompare},
     {HloOpcode::kCompare, "compare(x, x) => constant, integers", CompareWithItself},
+    {HloOpcode::kCompare, "compare(x, y) => constant, of integers whose ranges decide", CompareRanges},
+    {HloOpcode::kMaximum, "maximum(x, y) => x, of integers that are never less than y", ExtremumOfRanges},
+    {HloOpcode::kMinimum, "minimum(x, y) => x, of integers that are never more than y", ExtremumOfRanges},
+    {HloOpcode::kClamp, "clamp(x, y, z) => y, of integers that are between the bounds", ClampOfRange},
+    {HloOpcode::kRemainder, "remainder(x, y) => x, of integers that are less than y", RemainderOfRange},
     {HloOpcode::kSelect, "select(not(p), x, y) => select(p, y, x)", SelectOfNot},
     {HloOpcode::kSelect, "select(true, x, y) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 1), i->operand(1)); }},

@@ -140,6 +140,170 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
       {"compare(x, x) => constant, integers", "x = s32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=LT",
        "broadcast(false)"},
       {"", "x = f32[8] parameter(0)  ROOT r = pred[8] compare(x, x), direction=EQ", "compare(x, x)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LT",
+       "broadcast(false)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GE",
+       "broadcast(true)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(8)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LT",
+       "broadcast(true)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(8)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GE",
+       "broadcast(false)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GT",
+       "broadcast(false)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LE",
+       "broadcast(true)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(-1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GT",
+       "broadcast(true)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(-1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LE",
+       "broadcast(false)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(8)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=EQ",
+       "broadcast(false)"},
+      {"compare(x, y) => constant, of integers whose ranges decide",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(-1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=NE",
+       "broadcast(true)"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LT",
+       "compare(iota(), broadcast(1))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LT",
+       "compare(iota(), broadcast(7))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GE",
+       "compare(iota(), broadcast(1))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GE",
+       "compare(iota(), broadcast(7))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GT",
+       "compare(iota(), broadcast(0))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(6)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=GT",
+       "compare(iota(), broadcast(6))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LE",
+       "compare(iota(), broadcast(0))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(6)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LE",
+       "compare(iota(), broadcast(6))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=EQ",
+       "compare(iota(), broadcast(0))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=NE",
+       "compare(iota(), broadcast(7))"},
+      {"",
+       "x = u8[8] parameter(0)  z = u8[] constant(255)  b = u8[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
+       "compare(x, b), direction=LT",
+       "compare(x, broadcast(255))"},
+      {"",
+       "i = f32[8] iota(), iota_dimension=0  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  ROOT r = "
+       "pred[8] compare(i, b), direction=LT",
+       "compare(iota(), broadcast(0))"},
+      {"maximum(x, y) => x, of integers that are never less than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(i, b)",
+       "iota()"},
+      {"maximum(x, y) => x, of integers that are never less than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(b, i)",
+       "iota()"},
+      {"maximum(x, y) => x, of integers that are never less than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(i, b)",
+       "broadcast(7)"},
+      {"maximum(x, y) => x, of integers that are never less than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(b, i)",
+       "broadcast(7)"},
+      {"minimum(x, y) => x, of integers that are never more than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(i, b)",
+       "iota()"},
+      {"minimum(x, y) => x, of integers that are never more than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(b, i)",
+       "iota()"},
+      {"minimum(x, y) => x, of integers that are never more than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(i, b)",
+       "broadcast(0)"},
+      {"minimum(x, y) => x, of integers that are never more than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(b, i)",
+       "broadcast(0)"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(i, b)",
+       "maximum(iota(), broadcast(1))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(6)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] maximum(i, b)",
+       "maximum(iota(), broadcast(6))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(i, b)",
+       "minimum(iota(), broadcast(1))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(6)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] minimum(i, b)",
+       "minimum(iota(), broadcast(6))"},
+      {"clamp(x, y, z) => y, of integers that are between the bounds",
+       "i = s32[8] iota(), iota_dimension=0  l = s32[] constant(0)  h = s32[] constant(7)  ROOT r = s32[8] clamp(l, i, "
+       "h)",
+       "iota()"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  l = s32[] constant(1)  h = s32[] constant(7)  ROOT r = s32[8] clamp(l, i, "
+       "h)",
+       "clamp(1, iota(), 7)"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  l = s32[] constant(0)  h = s32[] constant(6)  ROOT r = s32[8] clamp(l, i, "
+       "h)",
+       "clamp(0, iota(), 6)"},
+      {"remainder(x, y) => x, of integers that are less than y",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(8)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] remainder(i, b)",
+       "iota()"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(7)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] remainder(i, b)",
+       "remainder(iota(), broadcast(7))"},
+      {"",
+       "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(-9)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] remainder(i, b)",
+       "remainder(iota(), broadcast(-9))"},
+      {"",
+       "x = s32[8] parameter(0)  z = s32[] constant(2147483647)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
+       "s32[8] remainder(x, b)",
+       "remainder(x, broadcast(2147483647))"},
       {"and(x, true) => x",
        "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
        "and(x, b)",
