@@ -165,7 +165,9 @@ class LoopFusion : public FusionPass {
   }
 
   bool CanBeProducer(const HloInstruction* instruction) const {
-    if (!target_.IsFusible(*instruction) || Elements(instruction) <= kRegisterElements) return false;
+    if (!target_.IsFusible(*instruction)) return false;
+    // An iota is its own index, which is not read.
+    if (Elements(instruction) <= kRegisterElements && instruction->opcode() != HloOpcode::kIota) return false;
     if (instruction->HasControlDependencies()) return false;
     if (instruction->opcode() == HloOpcode::kConcatenate) return instruction->operand_count() <= 4;
     // An update in place is worth more than its fusion.

@@ -144,6 +144,28 @@ ENTRY main {
   EXPECT_EQ(1, Count(*module, HloOpcode::kExp));
 }
 
+TEST(Fusion, OfSmallProducersOnlyIotasAreComputedAgain) {
+  auto module = Fuse(R"(HloModule m
+ENTRY main {
+  x = s32[100,10] parameter(0)
+  i = s32[10] iota(), iota_dimension=0
+  b = s32[100,10] broadcast(i), dimensions={1}
+  ROOT r = s32[100,10] add(x, b)
+}
+)");
+  EXPECT_EQ("fusion(x)", RootExpression(*module));
+  module = Fuse(R"(HloModule m
+ENTRY main {
+  x = s32[100,10] parameter(0)
+  y = s32[10] parameter(1)
+  n = s32[10] negate(y)
+  b = s32[100,10] broadcast(n), dimensions={1}
+  ROOT r = s32[100,10] add(x, b)
+}
+)");
+  EXPECT_EQ("fusion(negate(y), x)", RootExpression(*module));
+}
+
 TEST(Fusion, ControlDependenciesStayOutside) {
   auto module = Fuse(R"(HloModule m
 ENTRY main {
