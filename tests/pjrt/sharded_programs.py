@@ -355,6 +355,13 @@ simple("uneven_segments", "8", lambda a, r: lax.associative_scan(lambda p, q: (j
 simple("uneven_rows", "8", lambda a, w: jax.nn.relu(a[:61] @ w).sum(0), ((64, 16), P(x)), ((16, 8), P()))
 simple("wave", "24", lambda u: (lambda p: p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u)(jnp.pad(u, 1)), ((64, 128), P(x, y)))
 # ---- Shardy's rules and its order
+def residual(h, w, v): return h + 0.1 * (jnp.tanh(0.1 * (h @ w)) @ v)
+def likelihood(h, w, t): return -jnp.take_along_axis(jax.nn.log_softmax(h @ w), t[:, 1:, None], -1).mean()
+WORDS = ((256, 64), P(y, x)), ((8, 33), P(x), "i4")
+simple("decoder_residual", "24", lambda e, t, w, v, o: jax.grad(lambda e, w, v, o: likelihood(lax.scan(lambda h, p: (residual(h, *p), None), e[t[:, :-1]], (w, v))[0], o, t), (0, 1, 2, 3))(e, w, v, o),
+       *WORDS, ((4, 64, 128), P(n, x, y)), ((4, 128, 64), P(n, y, x)), ((64, 256), P(x, y)))
+simple("decoder_chain", "24", lambda e, t, w, o: jax.grad(lambda e, w, o: likelihood(lax.scan(lambda h, w: (jnp.tanh(h @ w), None), e[t[:, :-1]], w)[0], o, t), (0, 1, 2))(e, w, o),
+       *WORDS, ((4, 64, 64), P(n, x, y)), ((64, 256), P(x, y)))
 simple("split_keys", "8", lambda k: jax.vmap(lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (16,)))(k), ((64, 2), P(x), "u4"))
 simple("reshape_gcd", "42", lambda a: a.reshape(12, 8) * 2, ((8, 12), P(x, y)))
 simple("spectrum", "24", lambda a, k: jnp.fft.irfft(jnp.fft.rfft(a, axis=1) * jnp.fft.rfft(k, 64, axis=0)[None], axis=1), ((16, 64, 8), P(x, y)), ((64, 8), P()))

@@ -136,7 +136,7 @@ class ShardingPropagation {
         const bool passes = relation.is_elementwise || relation.opcode == HloOpcode::kReshape ||
                             relation.opcode == HloOpcode::kTranspose || relation.opcode == HloOpcode::kCopy;
         if (!passes && !is_dynamic_slice) return Direction::kNone;
-        if (priority == 0) {
+        if (priority == 0 && !relation.is_data_flow) {
           for (size_t t = 0; t < relation.operands; ++t) {
             const int array = relation.arrays[t];
             if (array >= 0 && shapes_[array]->rank() > 0 && uses_[array] > 1) return Direction::kNone;

@@ -131,11 +131,12 @@ class RelationBuilder {
   }
 
   // Hands values on, as loops do.
-  void AddEdge(std::vector<int> from, int to) {
+  void AddEdge(std::vector<int> from, int to, bool is_data_flow = false) {
     if (to < 0 || absl::c_linear_search(from, -1)) return;
     ShardingRelation edge{.rule = IdentityRule(*made_.shapes[to], from.size() + 1), .arrays = std::move(from)};
     edge.operands = edge.arrays.size();
     edge.arrays.push_back(to);
+    edge.is_data_flow = is_data_flow;
     made_.relations.push_back(std::move(edge));
   }
 
@@ -180,7 +181,7 @@ class RelationBuilder {
     made_.leaves[op] = arrays;
     if (op->opcode() == HloOpcode::kOptimizationBarrier) {
       const std::vector<int> from = ArraysOf(op->operand(0));
-      for (size_t i = 0; i < arrays.size(); ++i) AddEdge({from[i]}, arrays[i]);
+      for (size_t i = 0; i < arrays.size(); ++i) AddEdge({from[i]}, arrays[i], /*is_data_flow=*/true);
       return absl::OkStatus();
     }
     if (IsShardingMark(*op)) return AddMark(op, arrays);
@@ -309,14 +310,13 @@ class RelationBuilder {
     const auto edges = static_cast<std::ptrdiff_t>(made_.relations.size());
     const std::vector<int> before = ArraysOf(loop->operand(0)), after = ArraysOf(body.root_instruction());
     for (size_t i = 0; i < state.size(); ++i) {
-      if (after[i] == state[i]) {
-        AddEdge({before[i]}, state[i]);
-      } else {
-        AddEdge({before[i], after[i]}, state[i]);
-      }
+      if (after[i] == state[i]) AddEdge({before[i]}, state[i]);
     }
-    // What the loop begins with reaches the body before its ops decide among their own operands.
+    // What passes through is handed on before the loop, as a value that the body captures; other state after it.
     std::rotate(made_.relations.begin() + first, made_.relations.begin() + edges, made_.relations.end());
+    for (size_t i = 0; i < state.size(); ++i) {
+      if (after[i] != state[i]) AddEdge({before[i], after[i]}, state[i], /*is_data_flow=*/true);
+    }
     return absl::OkStatus();
   }
 
@@ -338,7 +338,8 @@ class RelationBuilder {
       const std::vector<int>& returned = ArraysOf(branch.root_instruction());
       for (size_t leaf = 0; leaf < results.size(); ++leaf) from[leaf].push_back(returned[leaf]);
     }
-    for (size_t leaf = 0; leaf < results.size(); ++leaf) AddEdge(std::move(from[leaf]), results[leaf]);
+    for (size_t leaf = 0; leaf < results.size(); ++leaf)
+      AddEdge(std::move(from[leaf]), results[leaf], /*is_data_flow=*/true);
     return absl::OkStatus();
   }
 

@@ -23,6 +23,7 @@ struct ShardingRelation {
   size_t operands = 0;
   HloOpcode opcode = HloOpcode::kCopy;
   bool is_elementwise = false;
+  bool is_data_flow = false;  // into the state of a loop, or out of branches or a barrier
 };
 
 // A dimension whose sharding is propagated with a later priority. Until then it is whole and closed.

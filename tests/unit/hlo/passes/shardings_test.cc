@@ -111,6 +111,44 @@ TEST(ShardingsTest, OfManualRegions) {
   }
 }
 
+// The ops of a loop's body decide before what the loop begins with, but not before what the body captures.
+TEST(ShardingsTest, OfLoops) {
+  const struct {
+    const char *begin, *w, *result;
+  } cases[] = {
+      {"stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x16xf32>) -> "
+       "tensor<8x16xf32>",
+       R"({}, {"a"})", kAOnColumns},
+      {"stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x16xf32>) -> "
+       "tensor<8x16xf32>",
+       "{}, {}", kAOnRows},
+      {"stablehlo.sine %x : tensor<8x16xf32>", R"({}, {"a"})", kAOnRows},
+      {"stablehlo.sine %x : tensor<8x16xf32>", R"({}, {"b"})", kBothOnRowsAndColumns},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments = absl::StrCat(
+        R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %v: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}, %w: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@m, [)",
+        c.w, "]>}");
+    EXPECT_EQ(OfStablehlo(arguments, absl::StrCat("  %h = ", c.begin, R"(
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %n, %s = %h) : tensor<i32>, tensor<8x16xf32>
+  cond {
+    %four = stablehlo.constant dense<4> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.dot_general %s, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+    %t = stablehlo.add %s, %y : tensor<8x16xf32>
+    stablehlo.return %j, %t : tensor<i32>, tensor<8x16xf32>
+  }
+  return %r#1 : tensor<8x16xf32>)")),
+              c.result)
+        << c.begin << " with " << c.w;
+  }
+}
+
 // A constraint waits for its turn, and its dimension is not cut otherwise until then; an axis that it wants to be
 // replicated along cuts none of its dimensions.
 TEST(ShardingsTest, PrioritiesAndReplicatedAxesOfConstraints) {
