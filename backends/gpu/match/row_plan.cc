@@ -16,7 +16,7 @@ constexpr int64_t kMostElements = 16;
 constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
 // The largest blocks have 64 registers a thread, which hold twice as many elements if little is computed from them: a
-// cross entropy of 32,000 columns does not spill, one of two distributions (113) does.
+// cross entropy of 32,000 columns does not spill, one of two distributions does.
 constexpr int64_t kMostCodeOfLongRows = 96;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 constexpr int64_t kBlock = 256;
