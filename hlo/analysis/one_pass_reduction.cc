@@ -113,7 +113,8 @@ absl::StatusOr<HloComputation*> AddMoments(HloModule* module, PrimitiveType type
   };
   HloInstruction* const difference = e.Subtract(mean(s2, n2), mean(s1, n1));
   HloInstruction* const weight = e.Multiply(n2, e.Divide(n1, e.Op(HloOpcode::kMaximum, {n, one})));
-  HloInstruction* const between = e.Multiply(e.Multiply(difference, difference), weight);
+  // Weighted first: the square of a large number from which nothing differs yet would be infinite.
+  HloInstruction* const between = e.Multiply(e.Multiply(difference, weight), difference);
   return e.Finish({e.Add(s1, s2), e.Add(e.Add(v1, v2), between), n});
 }
 
