@@ -11,10 +11,17 @@
 // Positions before the first element have the initial value, those after the last one the whole reduction.
 // Windows that reach over the end are the same from the back. Each window combines the same elements in the same order
 // as before, so every bit stays.
+//
+// Sums of windows of which each has one element, as in the gradient of an average of windows side by side, repeat it:
+//
+//   p = pad(f32[8] x, 0), padding=1_1_1    r = reduce-window(p, 0), window={size=2}, add
+//
+//   =>  r = reshape(broadcast(x) to f32[8,2])
 #include <algorithm>
 
 #include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/simplify/rules.h"
 
@@ -128,7 +135,47 @@ Result ScanOfWindows(HloInstruction* reduce_window) {
   return whole->parent()->AddOp(HloOpcode::kTuple, results);
 }
 
+// Returns how often the sum of windows repeats each element of the array that its operand pads, for each dimension; or
+// nullopt. Between two elements, before the first and after the last one are as many zeros as a window has others.
+std::optional<std::vector<int64_t>> RepeatsOf(const HloInstruction& reduce_window) {
+  const HloInstruction& pad = *reduce_window.operand(0);
+  if (reduce_window.operand_count() != 2 || pad.opcode() != HloOpcode::kPad || !IsAll(pad.operand(1), 0) ||
+      !IsAll(reduce_window.operand(1), 0) || !ShapeUtil::SameElementType(reduce_window.shape(), pad.shape()) ||
+      ReductionOp(*reduce_window.called_computation()) != HloOpcode::kAdd)
+    return std::nullopt;
+  const auto& window = reduce_window.attrs<ReduceWindowAttrs>().window.dimensions;
+  const auto& padding = pad.attrs<PadAttrs>().padding.dimensions;
+  std::vector<int64_t> repeats;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const Window::Dimension& w = window[d];
+    const int64_t zeros = w.size - 1;
+    if (w.stride != 1 || w.padding_low != 0 || w.padding_high != 0 || w.base_dilation != 1 || w.window_dilation != 1 ||
+        padding[d].edge_padding_low != zeros || padding[d].edge_padding_high != zeros ||
+        padding[d].interior_padding != zeros || pad.operand(0)->shape().dimensions(static_cast<int64_t>(d)) == 0)
+      return std::nullopt;
+    repeats.push_back(w.size);
+  }
+  return repeats;
+}
+
+Result SumOfOne(HloInstruction* reduce_window) {
+  const std::optional<std::vector<int64_t>> repeats = RepeatsOf(*reduce_window);
+  if (!repeats.has_value()) return nullptr;
+  HloInstruction* const x = reduce_window->operand(0)->operand(0);
+  std::vector<int64_t> sizes, kept;
+  for (size_t d = 0; d < repeats->size(); ++d) {
+    kept.push_back(static_cast<int64_t>(sizes.size()));
+    sizes.push_back(x->shape().dimensions(static_cast<int64_t>(d)));
+    if ((*repeats)[d] > 1) sizes.push_back((*repeats)[d]);
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const repeated,
+                        MakeBroadcast(x, ShapeUtil::MakeShape(x->shape().element_type(), sizes), std::move(kept)));
+  return MakeReshape(repeated, reduce_window->shape());
+}
+
 const Rule kRules[] = {
+    {HloOpcode::kReduceWindow, "reduce-window(pad(x, 0)), sums of one element each => repeated elements of x", SumOfOne,
+     /*exact=*/false},
     {HloOpcode::kReduceWindow,
      "reduce-window(x), over the front or the end at every position => concatenate of parts of a prefix scan",
      ScanOfWindows},

@@ -447,6 +447,43 @@ inline std::vector<SimplifierCase> ReductionCases() {
 
 inline std::vector<SimplifierCase> WindowCases() {
   return {
+      {"reduce-window(pad(x, 0)), sums of one element each => repeated elements of x",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,11,9] pad(x, v), "
+       "padding=0_0_0x2_2_2x1_1_1  ROOT r = f32[2,9,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reshape(broadcast(x))"},
+      {"reduce-window(pad(x, 0)), sums of one element each => repeated elements of x",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,11,4] pad(x, v), "
+       "padding=0_0_0x2_2_2x0_0_0  ROOT r = f32[2,9,4] reduce-window(p, z), window={size=1x3x1}, to_apply=add",
+       "reshape(broadcast(x))"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,12,9] pad(x, v), "
+       "padding=0_0_0x2_3_2x1_1_1  ROOT r = f32[2,10,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reduce-window(pad(x, 0), 0)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,12,9] pad(x, v), "
+       "padding=0_0_0x3_2_2x1_1_1  ROOT r = f32[2,10,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reduce-window(pad(x, 0), 0)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,9,9] pad(x, v), "
+       "padding=0_0_0x2_2_1x1_1_1  ROOT r = f32[2,7,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reduce-window(pad(x, 0), 0)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,11,9] pad(x, v), "
+       "padding=0_0_0x2_2_2x1_1_1  ROOT r = f32[2,5,8] reduce-window(p, z), window={size=1x3x2 stride=1x2x1}, "
+       "to_apply=add",
+       "reduce-window(pad(x, 0), 0)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(1)  z = f32[] constant(0)  p = f32[2,11,9] pad(x, v), "
+       "padding=0_0_0x2_2_2x1_1_1  ROOT r = f32[2,9,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reduce-window(pad(x, 1), 0)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(1)  p = f32[2,11,9] pad(x, v), "
+       "padding=0_0_0x2_2_2x1_1_1  ROOT r = f32[2,9,8] reduce-window(p, z), window={size=1x3x2}, to_apply=add",
+       "reduce-window(pad(x, 0), 1)"},
+      {"",
+       "x = f32[2,3,4] parameter(0)  v = f32[] constant(0)  z = f32[] constant(0)  p = f32[2,11,9] pad(x, v), "
+       "padding=0_0_0x2_2_2x1_1_1  ROOT r = f32[2,9,8] reduce-window(p, z), window={size=1x3x2}, to_apply=sub",
+       "reduce-window(pad(x, 0), 0)"},
       {"reduce-window(x), over the front or the end at every position => concatenate of parts of a prefix scan",
        "x = f32[10] parameter(0)  z = f32[] constant(0)  ROOT r = f32[10] reduce-window(x, z), window={size=10 "
        "pad=10_-1}, to_apply=add",
