@@ -176,11 +176,12 @@ absl::Status EmitTiledDot(FunctionEmitter& f, const KernelParts& kernel) {
   std::vector<int64_t> partial_sums;
   const bool is_unrolled = tile[3] == Product(terms.reduced());
   if (tile[3] > 0) partial_sums.push_back(tile[3]);
+  const bool repeats = MayRepeat(f, *kernel.instruction);
   const codegen::LoopNest nest = {
       {.sizes = lhs.batch_sizes},
-      {.sizes = lhs.free_sizes, .part = tile[0], .unroll = tile[1]},
+      {.sizes = lhs.free_sizes, .part = tile[0], .unroll = tile[1], .repeats = repeats},
       {.sizes = outer, .part = Product(outer)},
-      {.sizes = {columns}, .part = columns, .unroll = tile[2], .lanes = kernel.config.width}};
+      {.sizes = {columns}, .part = columns, .unroll = tile[2], .lanes = kernel.config.width, .repeats = repeats}};
   return EmitNest(f, kernel, nest, [&](absl::Span<const codegen::Position> positions) -> absl::Status {
     std::vector<std::vector<codegen::LaneIndex>> kept;
     for (const codegen::Position& position : positions) kept.push_back(Joined(f.context(), position).Dims(f.context()));

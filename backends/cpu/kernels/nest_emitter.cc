@@ -1,8 +1,10 @@
 #include "backends/cpu/kernels/nest_emitter.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "backends/cpu/functions/program_emitter.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 
@@ -15,6 +17,10 @@ using codegen::LaneIndex;
 using codegen::LoopNest;
 using codegen::NestDim;
 using codegen::Position;
+
+// Vectors of a nest of which some may overlap: a load of fewer, right after the stores, waits for both of them. A scan
+// with products of 20 numbers takes 33.0 us rather than 31.1 if its vectors of 16 overlap.
+constexpr int64_t kLeastVectors = 3;
 
 // Indices [from, to) of a dimension.
 struct Range {
@@ -33,7 +39,10 @@ class NestEmitter {
   absl::Status Emit(llvm::Value* begin, llvm::Value* end) {
     std::vector<int64_t> parts;
     for (const NestDim& dim : nest_) parts.push_back(dim.parts());
-    for (size_t d = 0; d < nest_.size(); ++d) ranges_[d] = {Int(0), Int(nest_[d].size()), nest_[d].size()};
+    for (size_t d = 0; d < nest_.size(); ++d) {
+      ranges_[d] = {Int(0), Int(nest_[d].size()), nest_[d].size()};
+      size_ *= nest_[d].size();
+    }
     const bool first_only = std::all_of(parts.begin() + 1, parts.end(), [](int64_t count) { return count == 1; });
     if (first_only && nest_[0].cuts.empty()) {
       // The parts are adjacent: one loop.
@@ -78,7 +87,7 @@ class NestEmitter {
     if (dim.lanes == 1 && dim.unroll >= dim.size() && dim.part >= dim.size()) return Unrolled(d, outer);
     if (dim.block > 0) return Blocks(d, outer);
     if (ranges_[d].most == 1) return Next(d, outer, {IndexAt(dim, ranges_[d].from, 1)});
-    if (dim.cuts.empty()) return Aligned(d, outer);
+    if (dim.cuts.empty()) return EndsFull(dim) ? Full(d, outer) : Aligned(d, outer);
     for (size_t i = 0; i + 1 < dim.cuts.size(); ++i)
       HILO_RETURN_IF_ERROR(Segment(d, outer, dim.cuts[i], dim.cuts[i + 1]));
     return absl::OkStatus();
@@ -100,6 +109,39 @@ class NestEmitter {
     std::vector<Index> here;
     for (int64_t i = 0; i < dim.size(); ++i) here.push_back(Index::FromLinear(LaneIndex::Constant(i), dim.sizes));
     return Next(d, outer, here);
+  }
+
+  // Returns true if every iteration is as many whole vectors, of which the last begin early enough. What is computed
+  // twice must be little, and must belong to one part: parts may run at the same time.
+  bool EndsFull(const NestDim& dim) const {
+    const int64_t size = dim.size();
+    if (!dim.repeats || size < dim.lanes || size_ < kLeastVectors * dim.lanes) return false;
+    const int64_t group = GroupOf(dim), computed = CeilDiv(size, group) * (group / dim.lanes);
+    return size % group != 0 && codegen::RepeatsFew(computed, CeilDiv(size, dim.lanes)) &&
+           (dim.part >= size || size % dim.part == 0 || size % dim.part >= group);
+  }
+
+  // Returns the indices of an iteration: those of the unrolled vectors, or of all vectors if they are fewer.
+  static int64_t GroupOf(const NestDim& dim) {
+    return std::min(dim.unroll, CeilDiv(dim.size(), dim.lanes)) * dim.lanes;
+  }
+
+  // A range like that of Aligned(), in iterations that are all the same code.
+  absl::Status Full(size_t d, const std::vector<Position>& outer) {
+    const NestDim& dim = nest_[d];
+    const int64_t size = dim.size(), group = GroupOf(dim), multiple = std::gcd(size, dim.lanes);
+    codegen::RegionScope region(f_.context());
+    if (dim.lanes > 1) f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
+    return ForEach(
+        f_, "nest", ranges_[d].from, ranges_[d].to,
+        [&](llvm::Value* i) {
+          if (size > group) i = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, i, Int(size - group));
+          std::vector<Index> here;
+          for (int64_t copy = 0; copy < group; copy += dim.lanes)
+            here.push_back(IndexAt(dim, b_.CreateNSWAdd(i, Int(std::min(copy, size - dim.lanes))), multiple));
+          return Next(d, outer, here);
+        },
+        group, CeilDiv(ranges_[d].most, group));
   }
 
   // A range that begins at a multiple of the unrolled vectors, and ends at one or at the dimension's end.
@@ -219,9 +261,22 @@ class NestEmitter {
   const LoopNest& nest_;
   absl::FunctionRef<absl::Status(absl::Span<const Position>)> body_;
   std::vector<Range> ranges_;  // of the part being emitted, by dimension
+  int64_t size_ = 1;           // of the nest
 };
 
 }  // namespace
+
+bool MayRepeat(FunctionEmitter& f, const HloInstruction& instruction) {
+  const BufferAssignment& assignment = f.program().assignment();
+  for (int64_t result = 0, results = LeafCount(instruction.shape()); result < results; ++result) {
+    for (const HloInstruction* operand : instruction.operands()) {
+      for (int64_t leaf = 0, leaves = LeafCount(operand->shape()); leaf < leaves; ++leaf) {
+        if (assignment.slice(operand, leaf).SameMemory(assignment.slice(&instruction, result))) return false;
+      }
+    }
+  }
+  return true;
+}
 
 absl::Status EmitNest(FunctionEmitter& f, const KernelParts& kernel, const LoopNest& nest,
                       absl::FunctionRef<absl::Status(absl::Span<const Position>)> body) {

@@ -96,7 +96,12 @@ absl::Status EmitReduceColumns(FunctionEmitter& f, const KernelParts& kernel) {
   if (row > width && row % width != 0 && tile[1] * width >= row) return EmitShortColumns(f, kernel, terms);
   const std::vector<int64_t> outer(terms.kept().begin(), terms.kept().end() - 1);
   return EmitResults(f, kernel,
-                     {{.sizes = outer}, {.sizes = {row}, .part = tile[0], .unroll = tile[1], .lanes = width}},
+                     {{.sizes = outer},
+                      {.sizes = {row},
+                       .part = tile[0],
+                       .unroll = tile[1],
+                       .lanes = width,
+                       .repeats = MayRepeat(f, *kernel.instruction)}},
                      [&](auto kept) { return SumInOrder(f, terms, absl::MakeConstSpan(tile).subspan(2), kept); });
 }
 

@@ -12,8 +12,8 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
-#include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/cpu/kernels/transposed_reads.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
@@ -78,7 +78,7 @@ class TransposeEmitter {
         columns_(loop_.shape().dimensions(rank_ - 1)) {
     for (int64_t dim : reads_.dims) row_sizes_.push_back(loop_.shape().dimensions(dim));
     for (int64_t size : row_sizes_) rows_ *= size;
-    const bool may_repeat = MayRepeat(*kernel.instruction);
+    const bool may_repeat = MayRepeat(f_, *kernel.instruction);
     overlaps_rows_ = may_repeat && unrolls_rows_ && rows_ >= width_ && rows_ % width_ != 0;
     overlaps_columns_ = may_repeat && columns_ >= width_ && columns_ % width_ != 0;
   }
@@ -117,19 +117,6 @@ class TransposeEmitter {
   }
 
  private:
-  // Returns true if an element may be computed again after it was written: no operand is overwritten.
-  bool MayRepeat(const HloInstruction& instruction) const {
-    const BufferAssignment& assignment = f_.program().assignment();
-    for (int64_t result = 0, results = LeafCount(instruction.shape()); result < results; ++result) {
-      for (const HloInstruction* operand : instruction.operands()) {
-        for (int64_t leaf = 0, leaves = LeafCount(operand->shape()); leaf < leaves; ++leaf) {
-          if (assignment.slice(operand, leaf).SameMemory(assignment.slice(&instruction, result))) return false;
-        }
-      }
-    }
-    return true;
-  }
-
   llvm::Value* NoLaterThan(llvm::Value* first, int64_t last) {
     return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, first, b_.getInt64(static_cast<uint64_t>(last)));
   }

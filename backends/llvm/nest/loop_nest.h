@@ -23,10 +23,15 @@ struct NestDim {
   int64_t block = 0;           // if not 0: indices of an iteration, the last of whose vectors may not be full, rather
                                // than unroll * lanes
   std::vector<int64_t> cuts;   // if not empty: 0, then the ends of segments that have loops of their own
+  bool repeats = false;        // the body may run again at an index: the last iteration may begin earlier and be full
 
   int64_t size() const { return Product(sizes); }
   int64_t parts() const { return CeilDiv(size(), part); }
 };
+
+// Returns true if a loop that computes `computed` vectors, of which `needed` are different, is better than code of its
+// own for those of the last iteration.
+inline bool RepeatsFew(int64_t computed, int64_t needed) { return (computed - needed) * 8 <= needed; }
 
 // From the outermost to the innermost.
 using LoopNest = std::vector<NestDim>;
