@@ -301,7 +301,7 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
   }
   std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, own);
   for (std::vector<int64_t>& group : groups) std::swap(group[0], group[owner]);
-  HILO_ASSIGN_OR_RETURN(tile, emitter_.Broadcast(tile, std::move(groups)));
+  HILO_ASSIGN_OR_RETURN(tile, emitter_.Broadcast(tile, groups));
   HILO_RETURN_IF_ERROR(SetDivided(slice, tile, {tiles}));
   return true;
 }
