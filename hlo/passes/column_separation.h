@@ -31,8 +31,8 @@ absl::StatusOr<bool> SeparateFewReads(HloComputation* computation);
 // instructions that nothing else reads: at most `most_between` of them.
 bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between);
 
-// Returns true if only a gather of few elements reads `instruction`, through element-wise instructions and reshapes that
-// nothing else reads.
+// Returns true if only a gather of few elements reads `instruction`, through element-wise instructions and reshapes
+// that nothing else reads.
 bool IsForFewReads(const HloInstruction& instruction);
 
 }  // namespace hilo

@@ -73,8 +73,8 @@ std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
 // "merge-reductions": reductions for which `accepts` returns true, and that read the same arrays, become one with
 // several results. `strict`: only those of which any order gives the same bits.
 std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(const HloInstruction& reduce)> accepts);
-// "one-pass-reductions": sums for which `accepts` returns true, of squared differences from the mean of their array or of
-// exponentials less its maximum, and that mean or maximum, become one reduction, which reads the array once. Sums in
+// "one-pass-reductions": sums for which `accepts` returns true, of squared differences from the mean of their array or
+// of exponentials less its maximum, and that mean or maximum, become one reduction, which reads the array once. Sums in
 // another order.
 std::unique_ptr<HloPass> MakeOnePassReductions(std::function<bool(const HloInstruction& reduce)> accepts);
 // "merge-columns": several adjacent free dimensions of the right factors of dots for which `accepts` returns true

@@ -11,7 +11,6 @@
 #include "backends/gpu/emulated/device_math.h"
 #include "backends/gpu/emulated/group_assembly.h"
 #include "backends/gpu/emulated/group_multiply.h"
-#include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"

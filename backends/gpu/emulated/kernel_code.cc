@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "backends/gpu/emulated/group_multiply.h"
-#include "backends/gpu/emulated/kernel_transform.h"
 #include "backends/gpu/emulated/thread_context.h"
 #include "base/errors.h"
 #include "llvm/Analysis/ValueTracking.h"

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -13,7 +14,15 @@
 
 namespace hilo::gpu {
 
-struct EmulatedKernelInfo;
+struct EmulatedKernelInfo {
+  std::string name;
+  int64_t parameter_count = 0;
+  int64_t max_threads = 1024;
+  int64_t shared_bytes = 0;   // static
+  int64_t stack_bytes = 0;    // of its variables
+  bool has_barriers = false;  // or warp operations: threads must be able to block
+  bool waits_for_blocks = false;
+};
 
 inline constexpr unsigned kSharedSpace = 3;
 
