@@ -139,6 +139,8 @@ add("grad with remat", jax.grad(jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)).sum
 add("grad of linear algebra", jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.trace(jnp.linalg.cholesky(a)) + jnp.linalg.eigvalsh(a)[0]), spd(4))
 add("grad of pooling", jax.grad(lambda x: (lax.reduce_window(x, -np.inf, lax.max, (2, 2), (2, 2), "VALID") ** 2).sum()), f32(6, 6))
 add("grad of a convolution", jax.grad(lambda w, x: (lax.conv(x, w, (2, 2), "SAME") ** 2).sum(), (0, 1)), f32(3, 2, 3, 3), f32(1, 2, 7, 7))
+add("complex derivatives at infinities", lambda z: [jax.jvp(f, (z,), (jnp.ones_like(z),))[1] for f in (jnp.exp, jnp.square, jnp.sinh)],
+    np.array([np.inf, complex(-np.inf, 1), complex(1, np.inf), complex(np.nan, 1), complex(1, 2)], np.complex64))
 add("grad of gathers", jax.grad(lambda x, i: (x[i] ** 2).sum() + jnp.take(x, i, 1).sum()), f32(5, 5), ints(5, 7))
 
 

@@ -14,6 +14,14 @@ using Result = absl::StatusOr<HloInstruction*>;
 bool IsInteger(const HloInstruction* x) { return IsIntegralType(x->shape().element_type()); }
 bool IsReal(const HloInstruction* x) { return IsFloatingPointType(x->shape().element_type()); }
 
+// True if every element of `x` is the complex number 1 + 0i. A product with it is not exact: inf * 0i is NaN. The
+// factor 1 at the end of a derivative's chain is meant as none.
+bool IsComplexOne(const HloInstruction* x) {
+  const Literal* literal = UniformConstant(x);
+  return literal != nullptr && IsComplexType(x->shape().element_type()) &&
+         *literal == LiteralUtil::One(x->shape().element_type());
+}
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The power of two that divides exactly: 1/c is then exact, and x / c is x * (1/c).
@@ -301,11 +309,17 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 1), i->operand(0)); }},
     {HloOpcode::kMultiply, "multiply(1, x) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 1), i->operand(1)); }},
+    {HloOpcode::kMultiply, "multiply(x, 1 + 0i) => x",
+     [](HloInstruction* i) -> Result { return If(IsComplexOne(i->operand(1)), i->operand(0)); }, /*exact=*/false},
+    {HloOpcode::kMultiply, "multiply(1 + 0i, x) => x",
+     [](HloInstruction* i) -> Result { return If(IsComplexOne(i->operand(0)), i->operand(1)); }, /*exact=*/false},
     {HloOpcode::kMultiply, "multiply(x, -1) => negate(x)", MultiplyByMinusOne},
     {HloOpcode::kMultiply, "multiply(x, 0) => 0, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(1)); }},
     {HloOpcode::kDivide, "divide(x, 1) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(1), 1), i->operand(0)); }},
+    {HloOpcode::kDivide, "divide(x, 1 + 0i) => x",
+     [](HloInstruction* i) -> Result { return If(IsComplexOne(i->operand(1)), i->operand(0)); }, /*exact=*/false},
     {HloOpcode::kDivide, "divide(x, 2^n) => multiply(x, 2^-n)",
      [](HloInstruction* i) -> Result {
        const std::optional<double> reciprocal = ExactReciprocal(i->operand(1));

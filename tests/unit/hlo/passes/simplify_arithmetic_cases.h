@@ -55,6 +55,18 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
        "multiply(b, x)",
        "x"},
+      {"multiply(x, 1 + 0i) => x",
+       "x = c64[8] parameter(0)  z = c64[] constant((1, 0))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
+       "multiply(x, b)",
+       "x"},
+      {"multiply(1 + 0i, x) => x",
+       "x = c128[8] parameter(0)  z = c128[] constant((1, 0))  b = c128[8] broadcast(z), dimensions={}  ROOT r = "
+       "c128[8] multiply(b, x)",
+       "x"},
+      {"",
+       "x = c64[8] parameter(0)  z = c64[] constant((1, 1))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
+       "multiply(x, b)",
+       "multiply(x, broadcast((1, 1)))"},
       {"multiply(x, -1) => negate(x)",
        "x = f32[12] parameter(0)  z = f32[] constant(-1)  b = f32[12] broadcast(z), dimensions={}  ROOT r = f32[12] "
        "multiply(x, b)",
@@ -73,6 +85,10 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "multiply(x, broadcast(0))"},
       {"divide(x, 1) => x",
        "x = s32[8] parameter(0)  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
+       "divide(x, b)",
+       "x"},
+      {"divide(x, 1 + 0i) => x",
+       "x = c64[8] parameter(0)  z = c64[] constant((1, 0))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
        "divide(x, b)",
        "x"},
       {"divide(x, 2^n) => multiply(x, 2^-n)",
