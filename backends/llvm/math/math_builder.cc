@@ -18,6 +18,12 @@ namespace hilo::codegen {
 
 using llvm::Value;
 
+namespace {
+
+constexpr int kCurrentRounding = 4;  // of AVX-512's instructions on whole registers
+
+}  // namespace
+
 MathBuilder::MathBuilder(llvm::IRBuilderBase& b, llvm::Type* type, const MathTarget& target)
     : b_(b), guard_(b), target_(target), type_(type) {
   b_.setFastMathFlags(llvm::FastMathFlags());
@@ -30,6 +36,10 @@ MathBuilder::MathBuilder(llvm::IRBuilderBase& b, llvm::Type* type, const MathTar
 
 llvm::Type* MathBuilder::WithElement(llvm::Type* element) const {
   return type_->isVectorTy() ? llvm::FixedVectorType::get(element, lanes_) : element;
+}
+
+Value* MathBuilder::AllLanes() const {
+  return llvm::Constant::getAllOnesValue(b_.getIntNTy(std::max<unsigned>(lanes_, 8)));
 }
 
 Value* MathBuilder::F(double value) { return llvm::ConstantFP::get(type_, value); }
@@ -115,20 +125,47 @@ Value* MathBuilder::RsqrtEstimate(Value* a) {
   return b_.CreateShuffleVector(all, llvm::createSequentialMask(0, lanes_, 0));
 }
 
-Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
+bool MathBuilder::HasRegisterType() const {
   const unsigned bits = lanes_ * (f64_ ? 64 : 32);
-  if (target_.has_avx512 && lanes_ > 1 && (bits == 512 || bits == 256 || bits == 128)) {
-    namespace intrinsic = llvm::Intrinsic;
-    const intrinsic::ID id =
-        bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_512 : intrinsic::x86_avx512_mask_scalef_ps_512)
-        : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_256 : intrinsic::x86_avx512_mask_scalef_ps_256)
-                      : (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_128 : intrinsic::x86_avx512_mask_scalef_ps_128);
-    llvm::Type* mask = b_.getIntNTy(lanes_ < 8 ? 8 : lanes_);
-    std::vector<Value*> operands = {a, n, llvm::PoisonValue::get(type_), llvm::Constant::getAllOnesValue(mask)};
-    constexpr int kCurrentRounding = 4;
-    if (bits == 512) operands.push_back(b_.getInt32(kCurrentRounding));
-    return b_.CreateIntrinsic(id, {}, operands);
+  return target_.has_avx512 && lanes_ > 1 && (bits == 512 || bits == 256 || bits == 128);
+}
+
+Value* MathBuilder::ScaleDirectly(Value* a, Value* n) {
+  if (!HasRegisterType()) return nullptr;
+  namespace intrinsic = llvm::Intrinsic;
+  const unsigned bits = lanes_ * (f64_ ? 64 : 32);
+  const intrinsic::ID id =
+      bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_512 : intrinsic::x86_avx512_mask_scalef_ps_512)
+      : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_256 : intrinsic::x86_avx512_mask_scalef_ps_256)
+                    : (f64_ ? intrinsic::x86_avx512_mask_scalef_pd_128 : intrinsic::x86_avx512_mask_scalef_ps_128);
+  std::vector<Value*> operands = {a, n, llvm::PoisonValue::get(type_), AllLanes()};
+  if (bits == 512) operands.push_back(b_.getInt32(kCurrentRounding));
+  return b_.CreateIntrinsic(id, {}, operands);
+}
+
+Value* MathBuilder::FixUpByClass(Value* value, Value* x, const FixUps& changes) {
+  if (!HasRegisterType()) return nullptr;
+  namespace intrinsic = llvm::Intrinsic;
+  const unsigned bits = lanes_ * (f64_ ? 64 : 32);
+  const intrinsic::ID id =
+      bits == 512   ? (f64_ ? intrinsic::x86_avx512_mask_fixupimm_pd_512 : intrinsic::x86_avx512_mask_fixupimm_ps_512)
+      : bits == 256 ? (f64_ ? intrinsic::x86_avx512_mask_fixupimm_pd_256 : intrinsic::x86_avx512_mask_fixupimm_ps_256)
+                    : (f64_ ? intrinsic::x86_avx512_mask_fixupimm_pd_128 : intrinsic::x86_avx512_mask_fixupimm_ps_128);
+  // Four bits a class: quiet NaN, signaling NaN, zero, one, -inf, inf, negative, positive.
+  uint32_t table = 0;
+  int shift = 0;
+  for (const FixUp change : {changes.nan, changes.nan, changes.zero, changes.one, changes.minus_infinity,
+                             changes.infinity, changes.negative, changes.positive}) {
+    table |= static_cast<uint32_t>(change) << shift;
+    shift += 4;
   }
+  std::vector<Value*> operands = {value, x, I(table), b_.getInt32(0), AllLanes()};
+  if (bits == 512) operands.push_back(b_.getInt32(kCurrentRounding));
+  return b_.CreateIntrinsic(id, {}, operands);
+}
+
+Value* MathBuilder::ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded) {
+  if (Value* scaled = ScaleDirectly(a, n); scaled != nullptr) return scaled;
   // Two factors, because one would overflow where the product does not, or round twice where the result is subnormal.
   // The magic number's own bits are shifted out at the top.
   Value* half = Shl(Lshr(Bits(rounded), 1), mantissa_bits());

@@ -93,6 +93,17 @@ class MathBuilder {
 
   // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().
   Value* ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded);
+  // The same by the processor's own instruction, for any n; null if it has none for the type.
+  Value* ScaleDirectly(Value* a, Value* n);
+
+  // What AVX-512's vfixupimm does with a lane of `value`, by the class of the same lane of `x`.
+  enum class FixUp : uint32_t { kKeep = 0, kX = 1, kQuietX = 2, kNegativeNaN = 3, kMinusInfinity = 4, kInfinity = 5 };
+  // Those for NaN, zero, one, -inf, inf, and other numbers below and above zero, subnormal ones included.
+  struct FixUps {
+    FixUp nan, zero, one, minus_infinity, infinity, negative, positive;
+  };
+  // Returns `value` with these changes, or null if the processor has no such instruction for the type.
+  Value* FixUpByClass(Value* value, Value* x, const FixUps& changes);
 
   // Returns `fast`, but in the lanes where `slow` is set the result of `symbol` (of f64 operands, unless
   // `symbol_has_own_type`) for the operands. The call is in a cold block behind one branch for all lanes.
@@ -102,6 +113,8 @@ class MathBuilder {
   Value* CallPerLane(absl::string_view symbol, absl::Span<Value* const> operands, bool symbol_has_own_type);
 
  private:
+  bool HasRegisterType() const;  // of AVX-512
+  Value* AllLanes() const;       // the mask of its instructions
   llvm::Function* LaneLoop(absl::string_view symbol, size_t arity, bool symbol_has_own_type);
   Value* CallScalar(llvm::IRBuilderBase& b, absl::string_view symbol, absl::Span<Value* const> operands,
                     bool symbol_has_own_type);

@@ -38,23 +38,42 @@ Value* LogOfParts(MathBuilder& m, Value* e, Value* f) {
 // `value`, but log's results where x is zero, negative, infinite or NaN. LLVM would turn tests of both ends of the
 // range, joined by "and", into a dozen integer operations.
 Value* LogLimits(MathBuilder& m, Value* x, Value* value) {
+  using FixUp = MathBuilder::FixUp;
+  constexpr MathBuilder::FixUps kLimits = {.nan = FixUp::kQuietX,
+                                           .zero = FixUp::kMinusInfinity,
+                                           .one = FixUp::kKeep,
+                                           .minus_infinity = FixUp::kNegativeNaN,
+                                           .infinity = FixUp::kInfinity,
+                                           .negative = FixUp::kNegativeNaN,
+                                           .positive = FixUp::kKeep};
+  if (Value* limited = m.FixUpByClass(value, x, kLimits); limited != nullptr) return limited;
   value = m.Select(m.Lt(x, m.Inf()), value, x);
-  value = m.Select(m.Lt(x, m.F(0)), m.NaN(), value);
+  value = m.Select(m.Lt(x, m.F(0)), m.Neg(m.NaN()), value);
   return m.Select(m.Eq(x, m.F(0)), m.Neg(m.Inf()), value);
+}
+
+// The biased exponent e of 2^e m, m in [sqrt 1/2, sqrt 2), of a normal number with these bits.
+Value* ExponentBits(MathBuilder& m, Value* bits) {
+  const int64_t sqrt_half_bits = m.f64() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+  return m.Lshr(m.IAdd(bits, m.I(m.one_bits() - sqrt_half_bits)), m.mantissa_bits());
+}
+
+// -e, of its bits.
+Value* NegatedExponent(MathBuilder& m, Value* e_bits) {
+  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;  // 2^mantissa_bits
+  const double magic = m.Pick(0x1p23 + 127, 0x1p52 + 1023);
+  return m.Sub(m.F(magic), m.FromBits(m.IAdd(e_bits, m.I(magic_bits))));
 }
 
 }  // namespace
 
 LogParts Decompose(MathBuilder& m, Value* x) {
-  const int64_t sqrt_half_bits = m.f64() ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-  const int64_t magic_bits = m.f64() ? 0x4330000000000000 : 0x4b000000;  // 2^mantissa_bits
-  const double magic = m.Pick(0x1p23 + 127, 0x1p52 + 1023);
   Value* bits = m.Bits(x);
   LogParts parts;
-  parts.e_bits = m.Lshr(m.IAdd(bits, m.I(m.one_bits() - sqrt_half_bits)), m.mantissa_bits());
+  parts.e_bits = ExponentBits(m, bits);
   Value* mantissa = m.IAdd(m.ISub(bits, m.Shl(parts.e_bits, m.mantissa_bits())), m.I(m.one_bits()));
   parts.f = m.Sub(m.FromBits(mantissa), m.F(1));
-  parts.e = m.Sub(m.FromBits(m.IAdd(parts.e_bits, m.I(magic_bits))), m.F(magic));
+  parts.e = m.Neg(NegatedExponent(m, parts.e_bits));
   return parts;
 }
 
@@ -126,13 +145,31 @@ Value* EmitLog(MathBuilder& m, Value* x) {
 
 Value* EmitLog1p(MathBuilder& m, Value* x) {
   Value* u = m.Add(x, m.F(1));
-  Value* lost = m.Sub(x, m.Sub(u, m.F(1)));  // what rounding 1 + x took away, exactly where it matters
-  const LogParts parts = Decompose(m, u);
-  // (u + lost) 2^-e - 1 = f + lost 2^-e. e is at most 128 (1024), where 2^-e is taken as 0: nothing is lost of such x.
-  Value* scale_bits = m.ISub(m.I(2 * (m.f64() ? 1023 : 127)), parts.e_bits);
-  scale_bits = m.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smax, scale_bits, m.I(0));
-  Value* f = m.Fma(lost, m.FromBits(m.Shl(scale_bits, m.mantissa_bits())), parts.f);
-  Value* value = LogLimits(m, u, LogOfParts(m, parts.e, f));
+  LogParts parts{};
+  Value* minus_e = NegatedExponent(m, ExponentBits(m, m.Bits(u)));
+  if (Value* scale = m.ScaleDirectly(m.F(1), minus_e); scale != nullptr) {
+    // f = (1 + x) 2^-e - 1, rounded once: 2^-e - 1 is exact, or -1 where 1 is at most half a unit of x's last place.
+    parts.e = m.Neg(minus_e);
+    parts.f = m.Fma(x, scale, m.Sub(scale, m.F(1)));
+  } else {
+    parts = Decompose(m, u);
+    Value* lost = m.Sub(x, m.Sub(u, m.F(1)));  // what rounding 1 + x took away, exactly where it matters
+    // (u + lost) 2^-e - 1 = f + lost 2^-e. e is at most 128 (1024), where 2^-e is taken as 0: nothing is lost of such
+    // x.
+    Value* scale_bits = m.ISub(m.I(2 * (m.f64() ? 1023 : 127)), parts.e_bits);
+    scale_bits = m.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smax, scale_bits, m.I(0));
+    parts.f = m.Fma(lost, m.FromBits(m.Shl(scale_bits, m.mantissa_bits())), parts.f);
+  }
+  Value* value = LogLimits(m, u, LogOfParts(m, parts.e, parts.f));
+  using FixUp = MathBuilder::FixUp;
+  constexpr MathBuilder::FixUps kZero = {.nan = FixUp::kKeep,
+                                         .zero = FixUp::kX,
+                                         .one = FixUp::kKeep,
+                                         .minus_infinity = FixUp::kKeep,
+                                         .infinity = FixUp::kKeep,
+                                         .negative = FixUp::kKeep,
+                                         .positive = FixUp::kKeep};
+  if (Value* signed_zero = m.FixUpByClass(value, x, kZero); signed_zero != nullptr) return signed_zero;
   return m.Select(m.Eq(x, m.F(0)), x, value);
 }
 
