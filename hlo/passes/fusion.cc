@@ -33,6 +33,8 @@ namespace {
 constexpr size_t kMaxReads = 16;
 constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
+// Times that strides may take apart the elements of a producer that is computed at more than one index.
+constexpr int kMostScatters = 1;
 // Users that are looked at for repeated reads.
 constexpr int64_t kMaxRepeatUsers = 16;
 // Loops that compute one producer, where their time is compared with the array's.
@@ -114,6 +116,35 @@ class LoopFusion : public FusionPass {
       reads = std::max(reads, here);
     }
     return reads;
+  }
+
+  // Returns how often the loop of `group`, which has users of `producer`, would compute each element of it.
+  static int64_t RepeatsIn(const FusionGroup& group, const HloInstruction& producer) {
+    int64_t most = 1;
+    for (const HloInstruction* user : producer.users()) {
+      if (!group.reads.contains(user)) continue;
+      const auto it = group.repeats.find(user);
+      const int64_t repeats = it == group.repeats.end() ? 1 : it->second;
+      most = std::max(most, CheckedMul(repeats, ReadsPerElement(user, &producer)).value_or(repeats));
+    }
+    return most;
+  }
+
+  // Returns how often the elements that adjacent ones of a result read have been taken apart on the way from
+  // `producer`: by strided slices, and by pads that leave out or repeat some, along the dimension of the lanes.
+  static int ScattersOf(const FusionGroup& group, const HloInstruction& producer) {
+    int most = 0;
+    for (const HloInstruction* user : producer.users()) {
+      if (!group.reads.contains(user)) continue;
+      const auto it = group.scatters.find(user);
+      int scatters = it == group.scatters.end() ? 0 : it->second;
+      if (user->opcode() == HloOpcode::kSlice && !user->shape().IsScalar())
+        scatters += user->attrs<SliceAttrs>().slice.back().stride > 1 ? 1 : 0;
+      if (user->opcode() == HloOpcode::kPad && !user->shape().IsScalar())
+        scatters += user->attrs<PadAttrs>().padding.dimensions.back().interior_padding > 0 ? kMostScatters + 1 : 0;
+      most = std::max(most, std::min(scatters, kMostScatters + 1));
+    }
+    return most;
   }
 
   // Returns the elementwise instructions, up to `most` of them, that make an element of `producer` and are for it
@@ -231,6 +262,13 @@ class LoopFusion : public FusionPass {
           AddMember(instruction, &groups[group]);
           groups[group].reads[instruction] = ReadsOf(groups[group], instruction, kMaxReads);
           groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
+          // What is free may have as many users as there are groups.
+          if (static_cast<int64_t>(joined.size()) > kMostCopies) continue;
+          if (const int scatters = ScattersOf(groups[group], *instruction); scatters > 0)
+            groups[group].scatters[instruction] = scatters;
+          if (joined.size() > 1) continue;  // its expensive operands do not join
+          if (const int64_t repeats = RepeatsIn(groups[group], *instruction); repeats > 1)
+            groups[group].repeats[instruction] = repeats;
         }
       }
       if (!joined.empty()) result.membership[instruction] = std::move(joined);
@@ -272,9 +310,13 @@ class LoopFusion : public FusionPass {
     }
     for (int group : joined) {
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
+      // Behind a cheap member that is repeated.
+      if (expensive && !loops_are_launched() && RepeatsIn(groups[group], *producer) > 1) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
       const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
-      const size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
+      size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
+      if (!moves_only && !loops_are_launched() && ScattersOf(groups[group], *producer) > kMostScatters)
+        most = kMaxExpensiveReads;
       if (reads > most && !IsSameEverywhere(*producer)) return {};
       if (free) continue;  // an array in memory would cost more, whatever the size of the group
       if (groups[group].members.size() >= kLoopLimits.members) return {};
@@ -294,6 +336,9 @@ class LoopFusion : public FusionPass {
     if (std::find(operands.begin(), operands.end(), array) == operands.end()) return false;
     return 2 * Elements(&producer) <= Elements(array) && !(is_slice_update && ReadsWrittenWindow(producer, root));
   }
+
+  // One loop more then costs more than what it saves of repeated functions and of elements that lie apart.
+  bool loops_are_launched() const { return instructions_per_byte_ > 0; }
 
   // Whether all elements are one, so that they need no array however many indices it is read at.
   static bool IsSameEverywhere(const HloInstruction& instruction) {

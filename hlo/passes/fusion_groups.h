@@ -20,6 +20,12 @@ struct FusionGroup {
   // The indices at which each member is computed, as numbers that differ for different indices; 0 is that of the
   // results.
   absl::flat_hash_map<const HloInstruction*, std::vector<uint64_t>> reads;
+  // How often the loop computes each element of a member, where broadcasts and gathers between it and the results
+  // repeat elements; once if absent.
+  absl::flat_hash_map<const HloInstruction*, int64_t> repeats;
+  // How often strides have taken apart the elements of a member that adjacent elements of the results read: vectors of
+  // them are put together from several; not at all if absent.
+  absl::flat_hash_map<const HloInstruction*, int> scatters;
   int64_t emitted = 0;  // members, each counted once for every index
 };
 
