@@ -66,6 +66,9 @@ std::unique_ptr<HloPass> MakeConstantFolding(int64_t limit);
 std::unique_ptr<HloPass> MakeLayoutNormalization();
 // "fold-reductions": reductions over leading dimensions take several short rows as one. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionFold();
+// "separate-windows": reduce-windows of several dimensions become one for each of them, and those of long windows two,
+// where that combines far fewer elements. `strict`: only where any order gives the same bits.
+std::unique_ptr<HloPass> MakeWindowSeparation(bool strict);
 // "split-reductions": sums to at most `most_results` for which `is_long` returns true become partial sums, which are
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,

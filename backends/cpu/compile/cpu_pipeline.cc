@@ -37,6 +37,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionFold(),
                                       MakeReductionSplit(kFewResults, is_long));
   }
+  hooks.after_layout.push_back(MakeWindowSeparation(options.strict));
   const auto with_traits = [options](auto decide) {
     return [=](const HloInstruction& instruction) {
       const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
