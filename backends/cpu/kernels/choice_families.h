@@ -59,7 +59,7 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
 KernelConfig ChooseUpdate(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
 KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const codegen::TargetTraits& target);
-KernelConfig ChooseSort(const HloInstruction& sort);
+KernelConfig ChooseSort(const HloInstruction& sort, const codegen::TargetTraits& target);
 
 // Returns the number of lanes that fill a register with the widest of several numbers, of at least 32 bits.
 template <typename Types>

@@ -75,7 +75,9 @@ constexpr OpcodeMap<Chooser> kUnfused = {
        return ChooseSelectAndScatter(i, target);
      }},
     {HloOpcode::kSort,
-     [](const HloInstruction& i, const TargetTraits&, const NumericOptions&) -> Choice { return ChooseSort(i); }},
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseSort(i, target);
+     }},
 };
 
 absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const TargetTraits& target,

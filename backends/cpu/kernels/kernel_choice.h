@@ -47,6 +47,7 @@
 //   scatter              index by index, {lanes for the copy of each operand}
 //   select-and-scatter   window by window
 //   sort, key-sort       by the comparison; by an unsigned key that has its order
+//   lane-sort            short lists by such keys, in registers: a list a lane
 //   runtime-call         a call of C++ (runtime_call.h)
 #ifndef HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_
 #define HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_

@@ -3,6 +3,9 @@
 // The computation becomes a function on pointers to elements. When it only compares the same expressions of both
 // elements, and these comparisons are total orders, the expressions also become functions that write the elements of a
 // list as unsigned keys.
+//
+// Many short lists of such keys are sorted in registers, a list a lane: neighbors trade where the second has the
+// smaller key, in as many rounds as there are elements, so that equal ones keep their order.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -10,14 +13,17 @@
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::cpu {
 namespace {
 
+using codegen::Carried;
 using codegen::ElementValue;
 using codegen::Index;
+using codegen::LaneIndex;
 
 // Provides the parameters of a computation to an ElementEmitter.
 class Arguments : public codegen::OperandSource {
@@ -138,7 +144,107 @@ absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction*
   return words;
 }
 
+// The elements of one position of several lists, one a lane, and their keys.
+struct Position {
+  std::vector<llvm::Value*> keys;
+  std::vector<ElementValue> elements;
+};
+
+// Lanes that are true where the keys of `x`, the most significant first, come before those of `y`.
+llvm::Value* ComesBefore(llvm::IRBuilder<>& b, const Position& x, const Position& y) {
+  llvm::Value* before = nullptr;
+  for (size_t i = x.keys.size(); i-- > 0;) {
+    llvm::Value* less = b.CreateICmpULT(x.keys[i], y.keys[i]);
+    before = before == nullptr ? less : b.CreateOr(less, b.CreateAnd(b.CreateICmpEQ(x.keys[i], y.keys[i]), before));
+  }
+  return before;
+}
+
+void TradeIfBefore(codegen::EmitterContext& context, Position& first, Position& second) {
+  llvm::IRBuilder<>& b = context.b();
+  llvm::Value* trade = ComesBefore(b, second, first);
+  for (size_t i = 0; i < first.keys.size(); ++i) {
+    llvm::Value* key = first.keys[i];
+    first.keys[i] = b.CreateSelect(trade, second.keys[i], key);
+    second.keys[i] = b.CreateSelect(trade, key, second.keys[i]);
+  }
+  for (size_t i = 0; i < first.elements.size(); ++i) {
+    const ElementValue element = first.elements[i];
+    first.elements[i] = codegen::EmitSelect(context, trade, second.elements[i], element);
+    second.elements[i] = codegen::EmitSelect(context, trade, element, second.elements[i]);
+  }
+}
+
+// Sorts the lists of the context's lanes. `at` returns the index of an element of them.
+absl::Status SortLanes(FunctionEmitter& f, const HloInstruction* sort, int64_t length, absl::Span<const SortKey> keys,
+                       absl::FunctionRef<Index(int64_t)> at) {
+  codegen::EmitterContext& context = f.context();
+  const int64_t count = sort->operand_count();
+  std::vector<Position> list(length);
+  for (int64_t e = 0; e < length; ++e) {
+    const Index index = at(e);
+    std::vector<ElementValue> arguments(2 * count);
+    for (int64_t i = 0; i < count; ++i) {
+      const ElementValue element = context.Splat(f.ArrayOf(sort->operand(i)).Load(context, index));
+      list[e].elements.push_back(element);
+      arguments[2 * i] = element;
+    }
+    const codegen::RegionScope region(context);  // the expressions have another value for each element
+    Arguments source(std::move(arguments));
+    codegen::ElementEmitter elements(&context, &source);
+    for (const SortKey& key : keys) {
+      HILO_ASSIGN_OR_RETURN(const ElementValue value, elements.Generate(key.expression, Index()));
+      list[e].keys.push_back(codegen::EmitOrderKey(context, key.type, context.Splat(value).re, key.descending));
+    }
+  }
+  for (int64_t step = 0; step < length; ++step) {
+    for (int64_t e = step % 2; e + 1 < length; e += 2) TradeIfBefore(context, list[e], list[e + 1]);
+  }
+  for (int64_t e = 0; e < length; ++e) {
+    for (int64_t i = 0; i < count; ++i) f.ArrayOf(sort, i).Store(context, at(e), list[e].elements[i]);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status EmitLaneSort(FunctionEmitter& f, const KernelParts& kernel) {
+  const HloInstruction* sort = kernel.instruction;
+  const int width = static_cast<int>(kernel.config.width);
+  const Shape& shape = sort->operand(0)->shape();
+  const int64_t dimension = sort->attrs<SortAttrs>().dimensions[0], length = shape.dimensions(dimension);
+  const int64_t outer = Product(shape.dimensions().first(dimension)),
+                inner = Product(shape.dimensions().subspan(dimension + 1));
+  // Lanes are adjacent lists: along the dimensions after the sorted one, or before it if there are none.
+  const int64_t lists = inner > 1 ? inner : outer, blocks = CeilDiv(lists, width), whole = lists / width;
+  const std::vector<SortKey> keys = SortKeysOf(*sort->called_computation());
+  llvm::IRBuilder<>& b = f.b();
+  return ForEach(f, "parts", kernel.begin, kernel.end, [&](llvm::Value* unit) -> absl::Status {
+    const std::vector<LaneIndex> part = f.Delinearize(unit, {inner > 1 ? outer : 1, blocks});
+    llvm::Value* block = part[1].Base(f.context());
+    const auto run = [&](llvm::Value* mask) -> absl::StatusOr<Carried> {
+      codegen::RegionScope region(f.context());
+      f.context().lanes = {.width = width, .mask = mask};
+      const LaneIndex lane = LaneIndex::Strided(b.CreateNSWMul(block, b.getInt64(width)), 1, width, lists);
+      HILO_RETURN_IF_ERROR(SortLanes(f, sort, length, keys, [&](int64_t e) {
+        const LaneIndex element = LaneIndex::Constant(e), none = LaneIndex::Constant(0);
+        const Index index = inner > 1 ? Index({part[0], element, lane}) : Index({lane, element, none});
+        return index.Reshape(f.context(), {outer, length, inner},
+                             std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end()));
+      }));
+      return Carried();
+    };
+    if (whole == blocks) return run(nullptr).status();
+    std::vector<llvm::Constant*> active;
+    for (int lane = 0; lane < width; ++lane) active.push_back(b.getInt1(lane < lists - whole * width));
+    llvm::Value* rest = llvm::ConstantVector::get(active);
+    if (whole == 0) return run(rest).status();
+    return codegen::EmitBranches(
+               f.context(), "lists", b.CreateICmpSLT(block, b.getInt64(whole)), [&] { return run(nullptr); },
+               [&] { return run(rest); })
+        .status();
+  });
+}
 
 absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
   const HloInstruction* instruction = kernel.instruction;

@@ -1,11 +1,14 @@
 // Chooses the lanes of kernels that write parts of an array, and how lists are sorted.
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
+#include "base/math.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -61,6 +64,42 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
   return row / width;
 }
 
+// Elements of lists that are sorted in registers, and the values that may trade their places for one list: pairs of
+// neighbors times arrays and keys. Their number is the code's.
+constexpr int64_t kLongestLaneList = 16, kMostTrades = 512;
+
+// Lists that are sorted in registers, if they are short and fill the lanes.
+std::optional<KernelConfig> ChooseLaneSort(const HloInstruction& sort, const std::vector<SortKey>& keys,
+                                           const TargetTraits& target) {
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0], length = shape.dimensions(dimension);
+  if (keys.empty() || length < 2 || length > kLongestLaneList || ShapeUtil::IsZeroElementArray(shape))
+    return std::nullopt;
+  const int64_t inner = Product(shape.dimensions().subspan(dimension + 1));
+  const int64_t outer = Product(shape.dimensions().first(dimension)), lists = inner > 1 ? inner : outer;
+  std::vector<PrimitiveType> types;
+  for (const HloInstruction* operand : sort.operands()) {
+    // Numbers of 16 bits and fewer change on their way through a register: NaNs become quiet.
+    const PrimitiveType type = operand->shape().element_type();
+    if (type != PRED && !IsIntegralType(type) && type != F32 && type != F64) return std::nullopt;
+    // Lanes that are less than 32 bits and lie apart are loaded one by one: the code of 16 lists of 16 bytes takes half
+    // a second to compile.
+    if (inner == 1 && PrimitiveTypeBitWidth(type) < 32) return std::nullopt;
+    types.push_back(type);
+  }
+  for (const SortKey& key : keys) {
+    if (key.type == PRED) return std::nullopt;
+    types.push_back(key.type);
+  }
+  if (length * (length - 1) / 2 * static_cast<int64_t>(types.size()) > kMostTrades) return std::nullopt;
+  const int width = FullWidth(target, types);
+  if (width == 1 || lists < width) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kLaneSort,
+                      .width = width,
+                      .parts = (inner > 1 ? outer : 1) * CeilDiv(lists, width),
+                      .why = "short lists, a list a lane"};
+}
+
 }  // namespace
 
 KernelConfig ChooseUpdate(const HloInstruction& instruction, const TargetTraits& target) {
@@ -113,12 +152,13 @@ KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction, const Tar
   return config;
 }
 
-KernelConfig ChooseSort(const HloInstruction& sort) {
-  const bool has_key = !SortKeysOf(*sort.called_computation()).empty();
+KernelConfig ChooseSort(const HloInstruction& sort, const TargetTraits& target) {
+  const std::vector<SortKey> keys = SortKeysOf(*sort.called_computation());
   const Shape& shape = sort.operand(0)->shape();
-  return {.kind = has_key ? KernelKind::kKeySort : KernelKind::kSort,
+  if (std::optional<KernelConfig> lanes = ChooseLaneSort(sort, keys, target)) return *std::move(lanes);
+  return {.kind = keys.empty() ? KernelKind::kSort : KernelKind::kKeySort,
           .parts = ShapeUtil::ElementsIn(shape) / shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]),
-          .why = has_key ? "the comparison orders by keys" : "an order of its own"};
+          .why = keys.empty() ? "an order of its own" : "the comparison orders by keys"};
 }
 
 }  // namespace hilo::cpu
