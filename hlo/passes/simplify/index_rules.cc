@@ -251,6 +251,35 @@ Result GatherOfColumns(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kConcatenate, columns, std::move(dimension));
 }
 
+// Windows of one element along a dimension, as JAX makes them of an index in a function that is mapped over a batch:
+// the dimensions of size 1 would be the last ones of a loop, whose rows have no lanes then.
+Result GatherOfUnitWindows(HloInstruction* i) {
+  const GatherAttrs& attrs = i->attrs<GatherAttrs>();
+  auto collapsed = std::make_unique<GatherAttrs>(attrs);
+  const auto contains = [](const std::vector<int64_t>& dims, int64_t d) {
+    return std::find(dims.begin(), dims.end(), d) != dims.end();
+  };
+  std::vector<int64_t> kept, removed;  // of the result's dimensions
+  auto offset = attrs.offset_dims.begin();
+  for (int64_t d = 0; d < i->operand(0)->shape().rank(); ++d) {
+    if (contains(attrs.collapsed_slice_dims, d) || contains(attrs.operand_batching_dims, d)) continue;
+    if (attrs.slice_sizes[d] == 1) {
+      collapsed->collapsed_slice_dims.push_back(d);
+      removed.push_back(*offset++);
+    } else {
+      kept.push_back(*offset++);
+    }
+  }
+  if (removed.empty()) return nullptr;
+  std::sort(collapsed->collapsed_slice_dims.begin(), collapsed->collapsed_slice_dims.end());
+  for (int64_t& dim : kept)
+    dim -= std::count_if(removed.begin(), removed.end(), [&](int64_t other) { return other < dim; });
+  collapsed->offset_dims = std::move(kept);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * gather,
+                        i->parent()->AddOp(HloOpcode::kGather, i->operands(), std::move(collapsed)));
+  return MakeReshape(gather, i->shape());
+}
+
 const Rule kRules[] = {
     {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
@@ -265,6 +294,7 @@ const Rule kRules[] = {
      SelectOfUpdate},
     {HloOpcode::kGather, "gather(x, constant columns) => concatenate(slice(x), slice(x) ...)", GatherOfColumns},
     {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},
+    {HloOpcode::kGather, "gather(x, windows of one element) => reshape(gather(x)), collapsed", GatherOfUnitWindows},
     {HloOpcode::kScatter, "scatter(x, no updates) => x",
      [](HloInstruction* i) -> Result {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));

@@ -214,6 +214,10 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[5,4] parameter(0)  at = s32[2,1] parameter(1)  ROOT r = f32[2,4] gather(x, at), offset_dims={1}, "
        "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
        "gather(x, at)"},
+      {"gather(x, windows of one element) => reshape(gather(x)), collapsed",
+       "x = f32[5,4] parameter(0)  at = s32[2,2] parameter(1)  ROOT r = f32[2,1,1] gather(x, at), offset_dims={1,2}, "
+       "collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
+       "reshape(gather(x, at))"},
       {"reduce(x, init) => op(init, x), of dimensions of size 1",
        "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add",
        "add(broadcast(z), reshape(x))"},
