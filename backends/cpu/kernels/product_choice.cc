@@ -241,8 +241,9 @@ std::optional<KernelConfig> ChooseLanesOfTerms(const HloInstruction& dot, const 
     terms = side.contracting_sizes[0];
   }
   if (terms < kLaneTerms) return std::nullopt;
-  const int width = FullWidth(target, std::vector<PrimitiveType>{type});
-  if (width < 2 || 2 * width > terms) return std::nullopt;
+  int width = FullWidth(target, std::vector<PrimitiveType>{type});
+  while (2 * width > terms) width /= 2;
+  if (width < 2) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kReduceRows,
                       .width = width,
                       .tile = RowTile(terms, width, /*is_float_sum=*/true),
