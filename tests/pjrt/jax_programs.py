@@ -216,6 +216,25 @@ add("windows with dilations", lambda x: [lax.reduce_window(x, init, op, (1, 2, 2
                                                            window_dilation=(1, 2, 3, 1)) for init, op in ((0., lax.add), (-np.inf, lax.max), (np.inf, lax.min))],
     f32(2, 9, 8, 3))
 
+add("large windows", lambda x: [lax.reduce_window(x, init, op, (1, 7, 6), strides, padding) for init, op in ((0., lax.add), (-np.inf, lax.max), (0.5, lax.min))
+                                for strides, padding in (((1, 1, 1), "SAME"), ((1, 2, 1), "VALID"))], f32(2, 19, 21))
+add("long windows", lambda x: (lax.reduce_window(x, 0., lax.add, (20,), (1,), "SAME"), lax.reduce_window(x, -np.inf, lax.max, (31,), (1,), "VALID"),
+                               lax.reduce_window(jnp.where(x > 1, np.nan, x), np.inf, lax.min, (17,), (1,), ((3, 9),))), f32(150))
+for _t in "float32 float64 int32 uint8 int64".split():
+    add(f"short sorts of {_t}", lambda x: wide((jnp.sort(x, 1), jnp.argsort(x, 1), jnp.argsort(x, 1, descending=True), jnp.sort(x, 2), jnp.median(x, 1),
+                                                lax.sort((x, x[:, ::-1]), dimension=1))), special_values(_t, 2, 9, 37))
+add("short sorts of rows", lambda x, i: (jnp.sort(x, -1), jnp.argsort(x, -1), lax.sort((i, x), num_keys=1), jnp.lexsort((x, i))), special_values("float32", 50, 6), ints(3, 50, 6))
+add("distance transform", lambda m: [lax.associative_scan(jnp.minimum, d, axis=1) for d in (jnp.where(m, 0., 1e6) - jnp.arange(90), jnp.where(m.T, 0., 1e6))], f32(80, 90) > 1)
+add("sums by group", lambda v, g: lax.associative_scan(lambda a, b: (a[0] | b[0], jnp.where(b[0], b[1], a[1] + b[1])),
+                                                       (jnp.concatenate([jnp.ones(1, bool), g[1:] != g[:-1]]), v))[1], f32(700), np.sort(ints(40, 700)))
+add("levels of a wavelet transform", lambda x: [(d := x[::2] - x[1::2], x := x[::2] + x[1::2])[0] for _ in range(5)] + [x], f32(1024))
+add("automata", jax.vmap(lambda t, x: lax.scan(lambda s, c: ((n := t[s, c]), n), 0, x), (None, 0)), ints(6, 6, 8), ints(8, 37, 20))
+add("tables of a batch", jax.vmap(lambda t, i, j: (t[i, j], lax.dynamic_slice(t, (i, j), (1, 2)), t[i])), f32(20, 5, 7), ints(5, 20), ints(9, 20))
+add("adaptive filter", lambda x, d: lax.scan(lambda w, t: (w + 0.01 * (t[1] - w @ t[0]) * t[0], t[1] - w @ t[0]), jnp.zeros(16), (x, d)), f32(100, 16), f32(100))
+add("retention", lambda q, k, v: ((q @ k.swapaxes(1, 2)) * jnp.where((d := jnp.arange(24)[:, None] - jnp.arange(24)) >= 0, 0.95 ** jnp.maximum(d, 0), 0)) @ v,
+    f32(3, 24, 8), f32(3, 24, 8), f32(3, 24, 8))
+add("radial filters", lambda r: jnp.exp(-10 * (r[:, None] - jnp.linspace(0, 5, 25)) ** 2) * (0.5 * (jnp.cos(r * np.pi / 5) + 1) * (r < 5))[:, None], 6 * positive(90))
+
 # --- nn ---
 for _f in "relu gelu silu softplus elu selu log_sigmoid leaky_relu hard_tanh relu6 celu glu softmax log_softmax standardize".split():
     add(f"nn.{_f}", getattr(jax.nn, _f), f32(4, 6))
