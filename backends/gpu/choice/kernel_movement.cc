@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/math.h"
 #include "hlo/analysis/hero.h"
+#include "hlo/analysis/own_positions.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -187,8 +188,8 @@ bool IsSortedScatter(const HloInstruction& scatter) {
   const Scatter s = ScatterOf(scatter);
   if (UpdatesOf(s) < kSortedUpdates || UpdatesOf(s) > INT32_MAX || AtomicOperation(s).has_value() ||
       AreIndependent(s) || AreSorted(s) || !AreSameOrDisjoint(s) || !s.attrs->input_batching_dims.empty() ||
-      s.attrs->scatter_dims_to_operand_dims.empty() || ShapeUtil::IsZeroElementArray(s.updates) ||
-      ShapeUtil::IsZeroElementArray(s.operand))
+      s.attrs->scatter_dims_to_operand_dims.empty() || !OwnPositionsOf(*s.scatter).empty() ||
+      ShapeUtil::IsZeroElementArray(s.updates) || ShapeUtil::IsZeroElementArray(s.operand))
     return false;
   // What the updates are sorted by: a number of 32 bits.
   int64_t origins = 1;

@@ -31,6 +31,7 @@ struct Rule {
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> MovementRules();
 absl::Span<const Rule> IndexRules();
+absl::Span<const Rule> ScatterRules();
 absl::Span<const Rule> StructureRules();
 absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> WindowRules();

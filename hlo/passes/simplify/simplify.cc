@@ -34,8 +34,8 @@ bool IsScalarBroadcast(const HloInstruction* instruction) {
 
 std::vector<RuleEntry> AllRules() {
   std::vector<RuleEntry> all;
-  for (const absl::Span<const Rule> rules : {ArithmeticRules(), MovementRules(), IndexRules(), StructureRules(),
-                                             ReductionRules(), WindowRules(), SortRules()}) {
+  for (const absl::Span<const Rule> rules : {ArithmeticRules(), MovementRules(), IndexRules(), ScatterRules(),
+                                             StructureRules(), ReductionRules(), WindowRules(), SortRules()}) {
     for (const Rule& rule : rules) all.push_back({.rule = &rule});
   }
   for (const Rule& rule : ElementwiseRules()) all.push_back({.rule = &rule, .for_elementwise = true});

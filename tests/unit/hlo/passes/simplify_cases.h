@@ -191,6 +191,54 @@ inline std::vector<SimplifierCase> MovementCases() {
        "scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, "
        "index_vector_dim=1, to_apply=add",
        "select(compare(iota(), broadcast(reshape(at))), broadcast(add(broadcast(z), u)), broadcast(z))"},
+      {"scatter(broadcast(s), [own position, x], y) => scatter(broadcast(s), x, y), in batches",
+       "z = f32[] parameter(0)  x = f32[3,5] broadcast(z), dimensions={}  n = s32[3,1] iota(), iota_dimension=0  y = "
+       "s32[3,1] parameter(1)  at = s32[3,2] concatenate(n, y), dimensions={1}  u = f32[3] parameter(2)  ROOT r = "
+       "f32[3,5] scatter(x, at, u), update_window_dims={}, inserted_window_dims={0,1}, "
+       "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+       "select(compare(iota(), broadcast(reshape(y))), broadcast(add(broadcast(z), u)), broadcast(z))"},
+      {"scatter(broadcast(s), [own position, x], y) => scatter(broadcast(s), x, y), in batches",
+       "z = f32[] parameter(0)  x = f32[5,3] broadcast(z), dimensions={}  n = s32[3,1] iota(), iota_dimension=0  y = "
+       "s32[3,1] parameter(1)  at = s32[3,2] concatenate(y, n), dimensions={1}  u = f32[3] parameter(2)  ROOT r = "
+       "f32[5,3] scatter(x, at, u), update_window_dims={}, inserted_window_dims={0,1}, "
+       "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+       "select(compare(iota(), broadcast(reshape(y))), broadcast(add(broadcast(z), u)), broadcast(z))"},
+      {"scatter(x, [own position, y], z) => scatter(x, [own position, y], z), of unique indices",
+       "z = f32[] parameter(0)  x = f32[4,5] broadcast(z), dimensions={}  n = s32[3,1] iota(), iota_dimension=0  y = "
+       "s32[3,1] parameter(1)  at = s32[3,2] concatenate(n, y), dimensions={1}  u = f32[3] parameter(2)  ROOT r = "
+       "f32[4,5] scatter(x, at, u), update_window_dims={}, inserted_window_dims={0,1}, "
+       "scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+       "scatter(broadcast(z), concatenate(iota(), y), u)"},
+      {"scatter(x, [own position, y], z) => scatter(x, [own position, y], z), of unique indices",
+       "x = f32[3,5] parameter(0)  n = s32[3,1] iota(), iota_dimension=0  y = s32[3,1] parameter(1)  at = s32[3,2] "
+       "concatenate(n, y), dimensions={1}  u = f32[3] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), "
+       "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, "
+       "to_apply=add",
+       "scatter(x, concatenate(iota(), y), u)"},
+      {"",
+       "x = f32[3,5] parameter(0)  n = s32[3,1] iota(), iota_dimension=1  y = s32[3,1] parameter(1)  at = s32[3,2] "
+       "concatenate(y, y), dimensions={1}  u = f32[3] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), "
+       "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, "
+       "to_apply=add",
+       "scatter(x, concatenate(y, y), u)"},
+      {"",
+       "x = f32[3,5] parameter(0)  n = s8[3,1] iota(), iota_dimension=0  y = s8[3,1] parameter(1)  at = s8[3,2] "
+       "concatenate(n, y), dimensions={1}  u = f32[3] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), "
+       "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, "
+       "to_apply=add",
+       "scatter(x, concatenate(iota(), y), u)"},
+      {"",
+       "x = f32[3,5] parameter(0)  n = s32[3,2,1] iota(), iota_dimension=0  y = s32[3,2,1] parameter(1)  at = "
+       "s32[3,2,2] concatenate(n, y), dimensions={2}  u = f32[3,2] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), "
+       "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=2, "
+       "to_apply=add",
+       "scatter(x, concatenate(iota(), y), u)"},
+      {"",
+       "x = f32[3,5] parameter(0)  m = s32[3,1] iota(), iota_dimension=0  w = s32[3,1] parameter(3)  p = pred[3,1] "
+       "parameter(4)  n = s32[3,1] select(p, w, m)  y = s32[3,1] parameter(1)  at = s32[3,2] concatenate(n, y), "
+       "dimensions={1}  u = f32[3] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), update_window_dims={}, "
+       "inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+       "scatter(x, concatenate(select(p, w, iota()), y), u)"},
       {"scatter(x, one index, y) => dynamic-update-slice(x, y)",
        "x = f32[3] parameter(0)  at = s32[1,1] parameter(1)  u = f32[1] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
