@@ -74,12 +74,14 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
          (tile.by_warp_groups ? WarpGroupPart(tile) : 1);
 }
 
-// Exponentials of attention are the machine's; those of f32 are corrected.
-constexpr double kExponentialInstructions = 4, kCorrectedInstructions = 8;
+// Exponentials of attention are the machine's; those of f32 are corrected. With 16 bits hyperbolic tangents are, too.
+constexpr double kExponentialInstructions = 4, kCorrectedInstructions = 8, kTangentInstructions = 10;
 
 double InstructionsOf(const HloInstruction& member) { return WorkOf(member).instructions; }
 // Of a member of attention whose products have factors of type `factors`.
 double InstructionsInAttention(const HloInstruction& member, PrimitiveType factors) {
+  if (member.opcode() == HloOpcode::kTanh && factors != F32)
+    return kTangentInstructions * static_cast<double>(ShapeUtil::ElementsIn(member.shape()));
   if (member.opcode() != HloOpcode::kExp) return InstructionsOf(member);
   return (factors == F32 ? kCorrectedInstructions : kExponentialInstructions) *
          static_cast<double>(ShapeUtil::ElementsIn(member.shape()));

@@ -15,6 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "backends/gpu/emitters/attention_gradient_emitter.h"
 #include "backends/gpu/emitters/attention_rows.h"
 #include "backends/gpu/emitters/dot_operand.h"
@@ -47,6 +49,26 @@ using codegen::LaneIndex;
 // loaded of a strip: with 256 some are spilled.
 constexpr int64_t kMostMasked = 128;
 
+// Returns the hyperbolic tangents, operands first, that the logits are element-wise functions of and that the machine
+// may compute, as of a soft cap.
+std::vector<const HloInstruction*> TangentsOf(const Attention& attention) {
+  absl::flat_hash_set<const HloInstruction*> seen;
+  std::vector<const HloInstruction*> work = {attention.logits}, tangents;
+  while (!work.empty()) {
+    const HloInstruction* member = work.back();
+    work.pop_back();
+    if (!IsElementwise(member->opcode()) || !absl::c_linear_search(attention.members, member) ||
+        !seen.insert(member).second)
+      continue;
+    work.insert(work.end(), member->operands().begin(), member->operands().end());
+  }
+  for (const HloInstruction* member : attention.members) {
+    if (member->opcode() == HloOpcode::kTanh && seen.contains(member) && member->shape().element_type() != F64)
+      tangents.push_back(member);
+  }
+  return tangents;
+}
+
 class AttentionKernel : AttentionRows {
  public:
   // `partial`: of parts of the keys; null if there is one.
@@ -56,7 +78,8 @@ class AttentionKernel : AttentionRows {
         partial_(partial),
         mask_(partial == nullptr ? MaskOf(attention) : std::nullopt),
         position_(partial == nullptr || !tile_.copies_strips || features_ > kMostMasked ? std::nullopt
-                                                                                        : PositionMaskOf(attention)) {}
+                                                                                        : PositionMaskOf(attention)),
+        tangents_(type_ == F32 ? std::vector<const HloInstruction*>() : TangentsOf(attention)) {}
 
   int64_t blocks() const { return batches() * CeilDiv(rows_, tile_.rows) * parts_; }
 
@@ -251,6 +274,11 @@ class AttentionKernel : AttentionRows {
         at[attention_.key_dimension] = whole ? base.AddConstant(offset).WithRange({0, keys_ - 1})
                                              : LaneIndex::Uniform(AtMost(Plus(own, offset), keys_ - 1), 1, keys_);
         k_.SetValue(attention_.scores, As(score_type, fragments[j][i]));
+        for (const HloInstruction* tangent : tangents_) {
+          HILO_ASSIGN_OR_RETURN(const ElementValue x, k_.elements().Generate(tangent->operand(0), Index(at)));
+          const PrimitiveType type = tangent->shape().element_type();
+          k_.SetValue(tangent, As(type, Tanh(AsF32(type, x))));
+        }
         HILO_ASSIGN_OR_RETURN(const ElementValue logit,
                               k_.elements().Generate(attention_.logits, Index(std::move(at))));
         llvm::Value* value = AsF32(logit_type, logit);
@@ -406,6 +434,7 @@ class AttentionKernel : AttentionRows {
   const PartialRows* partial_;
   const std::optional<CausalMask> mask_;
   const std::optional<PositionMask> position_;
+  const std::vector<const HloInstruction*> tangents_;  // that the machine computes
   llvm::Value* part_ = nullptr;
   llvm::Value* product_batch_ = nullptr;
   std::array<std::vector<LaneIndex>, kOwnLines> logit_;  // indices of the lane's rows, with 0 for the key

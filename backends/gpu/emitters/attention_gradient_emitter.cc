@@ -317,6 +317,14 @@ class GridKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
+  // The same of a hyperbolic tangent, if factors have 16 bits.
+  absl::Status SetTangent(const HloInstruction* tangent, const std::vector<LaneIndex>& at) {
+    if (type_ == F32 || tangent->shape().element_type() == F64) return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(tangent->operand(0), at));
+    k_.SetValue(tangent, As(tangent->shape().element_type(), Tanh(x)));
+    return absl::OkStatus();
+  }
+
   // Adds what the strip's lines from `piece` on give.
   absl::Status AddPiece(const GridPass& pass, llvm::Value* first, int64_t piece, Sums* sums) {
     std::vector<std::array<Fragment, 2>> scores;
@@ -336,6 +344,7 @@ class GridKernel : ScoreKernel {
       for (size_t s = 0; s < scores.size(); ++s)
         k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), scores[s][half][in_fragment]));
       SetReduced(line);
+      for (const HloInstruction* tangent : pass.tangents) HILO_RETURN_IF_ERROR(SetTangent(tangent, at));
       for (const HloInstruction* exponential : pass.exponentials) HILO_RETURN_IF_ERROR(SetExponential(exponential, at));
       for (size_t r = 0; r < pass.reductions.size(); ++r) {
         const HloInstruction* reduce = pass.reductions[r];

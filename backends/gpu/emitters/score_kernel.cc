@@ -21,6 +21,8 @@ using codegen::LaneIndex;
 constexpr double kLog2OfE = 1.4426950408889634, kLnOf2 = 0.6931471805599453;
 // Exponentials of less than this are 0.
 constexpr double kLeastExponent = -200;
+// Hyperbolic tangents of less have two terms of their series: the third is 2/15 x^5.
+constexpr double kSmallTangent = 1.0 / 16;
 
 }  // namespace
 
@@ -120,6 +122,22 @@ llvm::Value* ScoreKernel::Exponential(llvm::Value* x) {
   rest = fma(x, Float(kLog2OfE - static_cast<double>(kRounded)), rest);
   llvm::Value* whole = exp2(power);
   return fma(whole, b_.CreateFMul(rest, Float(kLnOf2)), whole);
+}
+
+llvm::Value* ScoreKernel::Tanh(llvm::Value* x) {
+  const auto fma = [&](llvm::Value* a, llvm::Value* b, llvm::Value* c) {
+    return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::fma, {a, b, c});
+  };
+  // 1 - 2 / (1 + e^2x), which is -1 or 1 where e^2x is 0 or infinite.
+  llvm::Value* power =
+      b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_ex2_approx_f, {b_.CreateFMul(x, Float(2 * kLog2OfE))});
+  llvm::Value* part =
+      b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::nvvm_rcp_approx_ftz_f, {b_.CreateFAdd(power, Float(1))});
+  llvm::Value* large = fma(part, Float(-2), Float(1));
+  // x - x^3 / 3, where that subtraction would cancel.
+  llvm::Value* small = fma(b_.CreateFMul(b_.CreateFMul(x, x), x), Float(-1.0 / 3), x);
+  llvm::Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  return b_.CreateSelect(b_.CreateFCmpOLT(size, Float(kSmallTangent)), small, large);
 }
 
 Carried ScoreKernel::Rounded(absl::Span<const Fragment> piece) {

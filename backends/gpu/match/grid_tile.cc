@@ -32,6 +32,7 @@ void AddNeeded(const ScoreGrid& grid, GridPass* pass) {
     pass->members.push_back(member);
     if (member->opcode() == HloOpcode::kDot) pass->scores.push_back(member);
     if (member->opcode() == HloOpcode::kExp && grid.IsWhole(member)) pass->exponentials.push_back(member);
+    if (member->opcode() == HloOpcode::kTanh && grid.IsWhole(member)) pass->tangents.push_back(member);
   }
 }
 

@@ -30,8 +30,9 @@ struct GridTile {
 // of passes before; the last one, those that are left, if it has products.
 struct GridPass {
   std::vector<const HloInstruction*> reductions, products;
-  // What these need, operands first: all members, and among them the scores, and exponentials of whole grids.
-  std::vector<const HloInstruction*> members, scores, exponentials;
+  // What these need, operands first: all members, and among them the scores, and exponentials and hyperbolic
+  // tangents of whole grids.
+  std::vector<const HloInstruction*> members, scores, exponentials, tangents;
 };
 std::vector<GridPass> PassesOf(const ScoreGrid& grid);
 
