@@ -239,6 +239,53 @@ inline std::vector<SimplifierCase> MovementCases() {
        "dimensions={1}  u = f32[3] parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), update_window_dims={}, "
        "inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
        "scatter(x, concatenate(select(p, w, iota()), y), u)"},
+      {"scatter(broadcast(s), iota / n, x) => reduce(reshape(x), s)",
+       "z = f32[] constant(0)  x = f32[2,3] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "reduce(reshape(u), 0)"},
+      {"scatter(broadcast(s), iota / n, x) => reduce(reshape(x), s)",
+       "z = f32[] constant(0)  x = f32[2,3] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[6,2] "
+       "parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), update_window_dims={1}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "transpose(reduce(reshape(u), 0))"},
+      {"",
+       "z = f32[] constant(0)  x = f32[2,4] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[2,4] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "scatter(broadcast(0), divide(iota(), broadcast(2)), u)"},
+      {"",
+       "z = f32[] constant(0)  x = f32[2,3] broadcast(z), dimensions={}  at = s32[6,1] "
+       "constant({{0},{1},{0},{1},{2},{2}})  u = f32[2,6] parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), "
+       "update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, index_vector_dim=1, "
+       "to_apply=add",
+       "scatter(broadcast(0), { { 0 }, { 1 }, { 0 }, { 1 }, { 2 }, { 2 } }, u)"},
+      {"",
+       "z = f32[] constant(1)  x = f32[2,3] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "scatter(broadcast(1), divide(iota(), broadcast(2)), u)"},
+      {"",
+       "z = f32[] constant(0)  x = f32[3,3] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[3,3] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "scatter(broadcast(0), divide(iota(), broadcast(2)), u)"},
+      {"",
+       "z = f32[] constant(0)  x = f32[2,3] broadcast(z), dimensions={}  at = s32[6,1] parameter(1)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add",
+       "scatter(broadcast(0), at, u)"},
+      {"",
+       "z = f32[] constant(0)  x = f32[2,3] broadcast(z), dimensions={}  n = s32[6,1] iota(), iota_dimension=0  t = "
+       "s32[] constant(2)  ts = s32[6,1] broadcast(t), dimensions={}  at = s32[6,1] divide(n, ts)  u = f32[2,6] "
+       "parameter(0)  ROOT r = f32[2,3] scatter(x, at, u), update_window_dims={0}, inserted_window_dims={1}, "
+       "scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=sub",
+       "scatter(broadcast(0), divide(iota(), broadcast(2)), u)"},
       {"scatter(x, one index, y) => dynamic-update-slice(x, y)",
        "x = f32[3] parameter(0)  at = s32[1,1] parameter(1)  u = f32[1] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
