@@ -371,17 +371,26 @@ constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, Hl
 
 }  // namespace
 
-std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
-  const std::optional<HloOpcode> op = ReductionOp(computation);
-  const HloInstruction& value = start.opcode() == HloOpcode::kBroadcast ? *start.operand(0) : start;
-  if (!op.has_value() || !value.IsConstant() || !value.shape().IsScalar()) return std::nullopt;
-  const PrimitiveType type = value.shape().element_type();
+bool MayCombineParts(HloOpcode op, PrimitiveType type) {
   const bool is_logical = op == HloOpcode::kAnd || op == HloOpcode::kOr,
              is_number = op == HloOpcode::kAdd || op == HloOpcode::kMultiply;
-  if (op == HloOpcode::kXor || (type == PRED ? is_number : is_logical)) return std::nullopt;
+  return op != HloOpcode::kXor && !(type == PRED ? is_number : is_logical);
+}
+
+bool IsPartStart(HloOpcode op, const HloInstruction& start) {
+  const HloInstruction& value = start.opcode() == HloOpcode::kBroadcast ? *start.operand(0) : start;
+  if (!value.IsConstant() || !value.shape().IsScalar()) return false;
+  const PrimitiveType type = value.shape().element_type();
   // A sum from 0 is good enough: only a sum of nothing but -0 shows it.
-  const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(*op, type);
-  return identity.has_value() && value.literal() == *identity ? op : std::nullopt;
+  const std::optional<Literal> identity = op == HloOpcode::kAdd ? LiteralUtil::Zero(type) : IdentityOf(op, type);
+  return identity.has_value() && value.literal() == *identity;
+}
+
+std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start) {
+  const std::optional<HloOpcode> op = ReductionOp(computation);
+  if (!op.has_value() || !MayCombineParts(*op, start.shape().element_type()) || !IsPartStart(*op, start))
+    return std::nullopt;
+  return op;
 }
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {

@@ -28,6 +28,11 @@ struct OpFactors {
 // nullopt if the op can only be computed on whole arrays.
 std::optional<OpFactors> FactorsOf(const HloInstruction& instruction);
 
+// Whether partitions may combine parts of a reduction, of elements of `type`, by `op`; and whether they may each begin
+// their part with `start`, which must leave what it is combined with as it is.
+bool MayCombineParts(HloOpcode op, PrimitiveType type);
+bool IsPartStart(HloOpcode op, const HloInstruction& start);
+
 // Returns the op by which partitions combine the parts of a reduction that each made from `start`, if `start` leaves
 // them as they are.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start);

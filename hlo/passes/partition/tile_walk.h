@@ -205,6 +205,9 @@ class TileWalk {
   absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
   // Updates a slice of dimensions that are cut: every partition what it has of it.
   absl::StatusOr<bool> VisitUpdate(HloInstruction* op, const OpFactors& factors, double limit);
+  // Reduces cut dimensions of several arrays, or from a value that is not the op's identity: the partitions combine the
+  // parts of each array.
+  absl::StatusOr<bool> VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Finds the position of an extreme along a cut dimension: of each partition's, the partitions choose.
   absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.

@@ -10,7 +10,6 @@
 #include "absl/algorithm/container.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/make_instruction.h"
@@ -303,48 +302,6 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
   for (std::vector<int64_t>& group : groups) std::swap(group[0], group[owner]);
   HILO_ASSIGN_OR_RETURN(tile, emitter_.Broadcast(tile, groups));
   HILO_RETURN_IF_ERROR(SetDivided(slice, tile, {tiles}));
-  return true;
-}
-
-absl::StatusOr<bool> TileWalk::VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit) {
-  if (reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 4 || !IsArgReductionInParts(*reduce))
-    return false;
-  const int64_t d = reduce->attrs<ReduceAttrs>().dimensions[0];
-  const TileAssignment now = values_.at(reduce->operand(0))->tiles;
-  TileCut cut = CutOfDimension(now, d);
-  if (cut.count == 1) return false;
-  OpFactors own = factors;
-  Cuts cuts(own.count);
-  const auto parts = static_cast<double>(cut.count);
-  own.operands[0][d] = own.operands[1][d] = own.count;
-  own.combined.push_back(own.count++);
-  cuts.push_back(std::move(cut));
-  Take(*reduce, factors, factors.operands[0], now, &cuts);
-  const TileAssignment tiles = TilesOf(cuts, own.result);
-  double cost = CostOfOperands(*reduce, own, cuts);
-  for (int64_t i = 0; i < 2; ++i) {
-    const Shape& shape = reduce->shape().tuple_shapes(i);
-    cost += TileBytes(shape, tiles) * (parts - 1) + ReshardBytes(shape, tiles, Wanted(*reduce, i), partitions_);
-  }
-  if (cost >= limit) return false;
-
-  std::vector<HloInstruction*> operands;
-  for (int64_t i = 0; i < 4; ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(reduce->operand(i), TilesOf(cuts, own.operands[i])));
-  }
-  Shape shape = reduce->shape();
-  for (int64_t i = 0; i < 2; ++i) {
-    HILO_ASSIGN_OR_RETURN(*shape.mutable_tuple_shapes(i), TileShape(shape.tuple_shapes(i), tiles));
-  }
-  HloInstruction* part = computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
-  const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, own);
-  for (int64_t i = 0; i < 2; ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(part, i));
-    HILO_ASSIGN_OR_RETURN(operands[i], emitter_.Gather(element, groups));
-  }
-  HloInstruction* chosen = computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
-  chosen->mutable_attrs<ReduceAttrs>().dimensions = {0};
-  HILO_RETURN_IF_ERROR(SetDivided(reduce, chosen, {tiles, tiles}));
   return true;
 }
 

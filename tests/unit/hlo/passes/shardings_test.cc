@@ -364,5 +364,45 @@ ENTRY e {
   EXPECT_FALSE(absl::StrContains(PrintHloModule(**module), "f32[4]{0} all-gather(")) << PrintHloModule(**module);
 }
 
+// What each partition's part of a reduction begins with is counted once; the partitions exchange the parts alone.
+// Arrays that the computation mixes, and ops that the partitions cannot combine, are gathered.
+TEST(ShardingsTest, ReductionsInParts) {
+  const struct {
+    const char *reduction, *combined;
+    bool gathers;
+  } cases[] = {
+      {"(f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=each", "(f32[], f32[]) all-reduce(", false},
+      {"(f32[], f32[]) reduce(x, y, zero, start), dimensions={0}, to_apply=each", "(f32[], f32[]) all-reduce(", false},
+      {"f32[] reduce(x, start), dimensions={0}, to_apply=add", "f32[] all-reduce(", false},
+      {"(f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=mixed", "f32[4,16]{1,0} all-gather(", true},
+  };
+  for (const auto& c : cases) {
+    auto module = ParseHloModule(absl::StrCat(R"(HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+each {
+  a = f32[] parameter(0)  b = f32[] parameter(1)  c = f32[] parameter(2)  d = f32[] parameter(3)
+  e = f32[] add(a, c)  f = f32[] add(d, b)
+  ROOT g = (f32[], f32[]) tuple(e, f)
+}
+mixed {
+  a = f32[] parameter(0)  b = f32[] parameter(1)  c = f32[] parameter(2)  d = f32[] parameter(3)
+  e = f32[] add(a, c)  f = f32[] add(d, b)  h = f32[] multiply(e, f)
+  ROOT g = (f32[], f32[]) tuple(e, h)
+}
+ENTRY e {
+  x = f32[64] parameter(0), sharding={devices=[4]<=[4]}
+  start = f32[] parameter(1)
+  zero = f32[] constant(0)
+  y = f32[64] sine(x)
+  ROOT s = )",
+                                              c.reduction, "\n}"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    ASSERT_TRUE(MakePartitioner({})->Run(module->get(), {}).ok());
+    const std::string text = PrintHloModule(**module);
+    EXPECT_TRUE(absl::StrContains(text, c.combined)) << text;
+    EXPECT_EQ(absl::StrContains(text, "all-gather("), c.gathers) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hilo
