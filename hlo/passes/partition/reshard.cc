@@ -197,27 +197,39 @@ std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector
   return std::nullopt;
 }
 
-// If one dimension becomes finer, and perhaps another one coarser, returns an all-to-all of their sizes, whatever parts
-// it moves, and a permute of the small tiles; copies of a tile are cut first. Returns no steps in other cases. From
+// Dimensions whose cuts change in number.
+struct ChangedCuts {
+  std::optional<size_t> finer;
+  std::vector<size_t> coarser;
+};
+
+// nullopt if several become finer, or one by no whole number.
+std::optional<ChangedCuts> ChangedCutsOf(const std::vector<TileCut>& now, const std::vector<TileCut>& wanted) {
+  ChangedCuts changed;
+  for (size_t d = 0; d < now.size(); ++d) {
+    const int64_t before = now[d].count, after = wanted[d].count;
+    if (before == after) continue;
+    if (std::max(before, after) % std::min(before, after) != 0) return std::nullopt;
+    if (before > after) {
+      changed.coarser.push_back(d);
+    } else if (std::exchange(changed.finer, d).has_value()) {
+      return std::nullopt;
+    }
+  }
+  return changed;
+}
+
+// An all-to-all of the sizes of the dimension that becomes finer and of `coarser`, if any, whatever parts it moves;
+// and a permute of the small tiles; copies of a tile are cut first. Other dimensions that become coarser are joined at
+// the end, by cuts that the wanted ones leave free. Returns no steps if the sizes or the cuts do not allow that. From
 // y1 y2 on rows to x on rows and y1 y2 on columns:
 //   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
-std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
-                                      int64_t devices) {
-  std::vector<TileCut> now, wanted;
-  std::optional<size_t> coarser, finer;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    now.push_back(CutOfDimension(from, d));
-    wanted.push_back(CutOfDimension(to, d));
-    const int64_t before = now.back().count, after = wanted.back().count;
-    if (before == after) continue;
-    std::optional<size_t>& changed = before < after ? finer : coarser;
-    if (changed.has_value() || std::max(before, after) % std::min(before, after) != 0) return {};
-    changed = static_cast<size_t>(d);
-  }
-  if (!finer.has_value()) return {};
+std::vector<ReshardStep> PlanExchange(std::vector<TileCut> now, const std::vector<TileCut>& wanted,
+                                      const ChangedCuts& changed, std::optional<size_t> coarser, int64_t devices) {
+  const std::optional<size_t> finer = changed.finer;
   const int64_t kept = coarser.has_value() ? wanted[*coarser].count : 1,
                 parts = coarser.has_value() ? now[*coarser].count / kept : 1;
-  const int64_t cuts = wanted[*finer].count / now[*finer].count;
+  const int64_t cuts = finer.has_value() ? wanted[*finer].count / now[*finer].count : 1;
   if (cuts % parts != 0) return {};
   std::vector<ReshardStep> steps;
   const auto add = [&](Kind kind, int64_t split, int64_t join, int64_t count) {
@@ -234,9 +246,20 @@ std::vector<ReshardStep> PlanExchange(const Shape& shape, const TileAssignment& 
     now[*coarser] = PrefixOf(now[*coarser], kept);
     add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
   }
+  std::vector<TileCut> before_joins = wanted;
+  for (const size_t d : changed.coarser) {
+    if (d == coarser) continue;
+    const std::optional<TileCut> free = FreeCut(now, before_joins, now[d].count / wanted[d].count, devices);
+    if (!free.has_value()) return {};
+    before_joins[d] = Nested(wanted[d], *free);
+  }
+  if (now != before_joins) {
+    now = before_joins;
+    add(Kind::kPermute, 0, 0, 1);
+  }
   if (now != wanted) {
     now = wanted;
-    add(Kind::kPermute, 0, 0, 1);
+    add(Kind::kGather, 0, 0, 1);
   }
   return steps;
 }
@@ -269,10 +292,29 @@ double BytesOf(const std::vector<ReshardStep>& steps, const Shape& shape, const 
 
 std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
                                      int64_t devices) {
-  std::vector<ReshardStep> steps = Planner(shape, from, to, devices).Plan();
-  if (steps.size() < 2) return steps;
-  std::vector<ReshardStep> exchange = PlanExchange(shape, from, to, devices);
-  return !exchange.empty() && BytesOf(exchange, shape, from) < BytesOf(steps, shape, from) ? exchange : steps;
+  std::vector<ReshardStep> best = Planner(shape, from, to, devices).Plan();
+  if (best.size() < 2) return best;
+  std::vector<TileCut> now, wanted;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    now.push_back(CutOfDimension(from, d));
+    wanted.push_back(CutOfDimension(to, d));
+  }
+  const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted);
+  if (!changed.has_value()) return best;
+  double least = BytesOf(best, shape, from);
+  const auto consider = [&](std::optional<size_t> coarser) {
+    std::vector<ReshardStep> exchange = PlanExchange(now, wanted, *changed, coarser, devices);
+    if (exchange.empty()) return;
+    const double bytes = BytesOf(exchange, shape, from);
+    if (bytes >= least) return;
+    least = bytes;
+    best = std::move(exchange);
+  };
+  consider(std::nullopt);
+  for (const size_t d : changed->coarser) {
+    if (changed->finer.has_value()) consider(d);
+  }
+  return best;
 }
 
 double TileBytes(const Shape& shape, const TileAssignment& tiles) {

@@ -404,5 +404,19 @@ ENTRY e {
   }
 }
 
+// From x y on dimension 0 and z on 2 to z on 0 and x on 1: only the last step joins tiles, two of them.
+TEST(ShardingsTest, ReshardsExchangeSmallTiles) {
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[8,4,32] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], [{'x','y'}, {}, {'z'}]}
+  ROOT c = f32[8,4,32] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], [{'z'}, {'x'}, {}]}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+  const std::string text = PrintHloModule(**module);
+  for (const char* part : {" all-to-all(", " collective-permute(", "= f32[2,2,2,32]{3,2,1,0} all-gather("})
+    EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+}
+
 }  // namespace
 }  // namespace hilo
