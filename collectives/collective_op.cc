@@ -76,6 +76,8 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
     HILO_ASSIGN_OR_RETURN(op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), use_global_device_ids));
     return absl::OkStatus();
   };
+  const HloModule& module = *instruction.module();
+  const DevicePosition positions{.replica_count = module.replica_count(), .partition_count = module.num_partitions()};
   const Shape* result = &instruction.shape();
   switch (op.opcode_) {
     case HloOpcode::kAllGatherStart:
@@ -118,6 +120,7 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
       const auto& attributes = instruction.attrs<CollectivePermuteAttrs>();
       op.pairs_ = attributes.source_target_pairs;
       HILO_ASSIGN_OR_RETURN(op.mode_, GetCollectiveOpGroupMode(attributes.channel_id.has_value(), std::nullopt));
+      op.groups_ = GroupsOf(op.pairs_, IdCount(op.mode_, positions));
       break;
     }
     case HloOpcode::kRaggedAllToAll:
@@ -137,9 +140,7 @@ absl::StatusOr<CollectiveOp> CollectiveOp::Create(const HloInstruction& instruct
   op.element_bytes_ = PrimitiveTypeByteSize(instruction.operand(0)->shape().element_type());
   for (const HloInstruction* operand : instruction.operands()) op.operands_.push_back(array(operand->shape()));
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(*result)) op.results_.push_back(array(*leaf.shape));
-  const HloModule& module = *instruction.module();
-  HILO_RETURN_IF_ERROR(
-      op.GroupAt({.replica_count = module.replica_count(), .partition_count = module.num_partitions()}).status());
+  HILO_RETURN_IF_ERROR(op.GroupAt(positions).status());
   return op;
 }
 
@@ -147,8 +148,8 @@ absl::StatusOr<std::vector<int64_t>> CollectiveOp::GroupAt(const DevicePosition&
   const int64_t count = IdCount(mode_, position);
   std::vector<int64_t> ids;
   for (const auto& [source, target] : pairs_.pairs) ids.push_back(std::max(source, target));
-  // A permute or broadcast is of all devices, as those that get nothing get zeros.
-  const bool of_all = opcode_ == HloOpcode::kCollectivePermute || opcode_ == HloOpcode::kCollectiveBroadcast;
+  // A broadcast is of all devices, as those that get nothing get zeros.
+  const bool of_all = opcode_ == HloOpcode::kCollectiveBroadcast;
   for (const std::vector<int64_t>& group : groups_.groups) {
     if (of_all) ids.insert(ids.end(), group.begin(), group.end());
   }

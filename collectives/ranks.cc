@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
 
 namespace hilo {
@@ -59,6 +61,33 @@ absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, Collec
     for (int64_t rank : RanksOf(mode, id, position)) ranks.push_back(rank);
   }
   return ranks;
+}
+
+// The pairs form paths and cycles.
+ReplicaGroups GroupsOf(const SourceTargetPairs& pairs, int64_t count) {
+  absl::flat_hash_map<int64_t, int64_t> target_of;
+  absl::flat_hash_set<int64_t> targets, visited;
+  for (const auto& [source, target] : pairs.pairs) {
+    target_of[source] = target;
+    targets.insert(target);
+  }
+  ReplicaGroups groups;
+  const auto add_from = [&](int64_t id) {
+    if (visited.contains(id)) return;
+    std::vector<int64_t>& group = groups.groups.emplace_back();
+    while (visited.insert(id).second) {
+      group.push_back(id);
+      const auto next = target_of.find(id);
+      if (next != target_of.end()) id = next->second;
+    }
+    std::sort(group.begin(), group.end());
+  };
+  for (const auto& [source, target] : pairs.pairs) {
+    if (!targets.contains(source)) add_from(source);
+  }
+  for (const auto& [source, target] : pairs.pairs) add_from(source);
+  for (int64_t id = 0; id < count; ++id) add_from(id);
+  return groups;
 }
 
 }  // namespace hilo

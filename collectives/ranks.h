@@ -34,6 +34,10 @@ std::vector<int64_t> RanksOf(CollectiveOpGroupMode mode, int64_t id, const Devic
 absl::StatusOr<std::vector<int64_t>> GroupOf(const ReplicaGroups& groups, CollectiveOpGroupMode mode,
                                              const DevicePosition& position);
 
+// The ids from 0 to `count` - 1, and those of the pairs, in groups that exchange nothing with each other: an id that
+// neither sends nor receives is in one alone. Each id must be the source of one pair at most, and the target of one.
+ReplicaGroups GroupsOf(const SourceTargetPairs& pairs, int64_t count);
+
 }  // namespace hilo
 
 #endif  // HILO_COLLECTIVES_RANKS_H_

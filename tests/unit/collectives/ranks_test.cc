@@ -49,5 +49,22 @@ TEST(RanksTest, GroupOfADevice) {
   }
 }
 
+// Those that exchange nothing with each other do not wait for each other.
+TEST(RanksTest, GroupsOfPairs) {
+  const struct {
+    std::vector<std::pair<int64_t, int64_t>> pairs;
+    int64_t count;
+    std::vector<Ids> groups;
+  } table[] = {
+      {{}, 2, {{0}, {1}}},
+      {{{0, 1}, {1, 2}, {2, 0}}, 3, {{0, 1, 2}}},
+      {{{2, 1}, {3, 2}}, 5, {{1, 2, 3}, {0}, {4}}},
+      {{{0, 2}, {2, 0}, {3, 1}}, 4, {{1, 3}, {0, 2}}},
+      {{{1, 1}}, 2, {{1}, {0}}},
+      {{{1, 7}}, 2, {{1, 7}, {0}}},
+  };
+  for (const auto& row : table) EXPECT_EQ(GroupsOf({row.pairs}, row.count).groups, row.groups);
+}
+
 }  // namespace
 }  // namespace hilo

@@ -279,6 +279,24 @@ TEST_F(ReplicatedRunTest, ShortProgram_SetsTheEndsOfAllDevices) {
   for (const std::shared_ptr<Event>& end : ends) EXPECT_TRUE(end->Await().ok());
 }
 
+// Half of the devices never get to the permute: those whose pairs exchange something do not wait for them.
+TEST_F(ReplicatedRunTest, PermuteOfSome) {
+  Compile(R"(HloModule some, replica_count=4
+permuted { x = s32[] parameter(0)  ROOT y = s32[] collective-permute(x), source_target_pairs={{0,1},{1,0},{2,3},{3,2}} }
+negated { x = s32[] parameter(0)  ROOT y = s32[] negate(x) }
+ENTRY main { x = s32[] parameter(0)  id = u32[] replica-id()  two = u32[] constant(2)
+             is_low = pred[] compare(id, two), direction=LT
+             ROOT r = s32[] conditional(is_low, x, x), true_computation=permuted, false_computation=negated })",
+          4);
+  for (const bool synchronous : {true, false}) {
+    auto results = executable_->ExecuteReplicated(Put<int32_t>({1, 2, 3, 4}), {.synchronous = synchronous});
+    ASSERT_TRUE(results.ok()) << results.status();
+    std::vector<int32_t> values;
+    for (const auto& result : *results) values.push_back(result[0]->ToLiteral()->GetFirstElement<int32_t>());
+    EXPECT_EQ(values, (std::vector<int32_t>{2, 1, -3, -4}));
+  }
+}
+
 // Groups that wait for each other are an error on fibers, too.
 TEST_F(ReplicatedRunTest, ShortProgramThatCannotEnd_IsAnError) {
   Compile(R"(HloModule lonely, replica_count=2
