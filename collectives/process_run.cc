@@ -50,20 +50,20 @@ absl::Status Waiting(const CollectiveCall& call, const absl::Status& status, abs
 }  // namespace
 
 std::string EncodeAnnouncement(const Announcement& announcement) {
+  const size_t texts = announcement.name.size() + announcement.signature.size() + announcement.more.size();
+  const size_t bytes = 8 * (6 + announcement.group.size()) + texts;
+  const size_t end = (bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
   ByteWriter out;
+  out.U64(end);
   out.Text(announcement.name);
   out.Text(announcement.signature);
   out.I64(announcement.key);
   out.U64(announcement.group.size());
   for (int64_t rank : announcement.group) out.I64(rank);
   out.Text(announcement.more);
-  std::string bytes = out.Take();
-  const size_t end = (8 + bytes.size() + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
-  ByteWriter whole;
-  whole.U64(end);
-  whole.Raw(bytes);
-  whole.Raw(std::string(end - 8 - bytes.size(), '\0'));
-  return whole.Take();
+  std::string encoded = out.Take();
+  encoded.resize(end);  // with zeros
+  return encoded;
 }
 
 absl::StatusOr<Announcement> DecodeAnnouncement(const Frame& frame, int64_t* data_begin) {

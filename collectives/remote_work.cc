@@ -80,6 +80,7 @@ class RemoteWork {
   // The three steps of a run, in which all processes send what they send.
   absl::Status Announce() {
     ReadLocal();
+    if (AnnouncesAlike()) head_ = EncodedHead("");
     for (int64_t process : others_) HILO_RETURN_IF_ERROR(SendTo(process));
     return absl::OkStatus();
   }
@@ -236,12 +237,21 @@ class RemoteWork {
     return out.Take();
   }
 
+  // Whether the announcements to all processes are the same.
+  bool AnnouncesAlike() const {
+    return worker_.kind != CollectiveKind::kPermute && worker_.kind != CollectiveKind::kRagged;
+  }
+  std::string EncodedHead(std::string more) const {
+    return EncodeAnnouncement({.name = std::string(worker_.call->name),
+                               .signature = worker_.signature,
+                               .key = worker_.call->key,
+                               .group = {group_.begin(), group_.end()},
+                               .more = std::move(more)});
+  }
+
   absl::Status SendTo(int64_t process) const {
-    const std::string head = EncodeAnnouncement({.name = std::string(worker_.call->name),
-                                                 .signature = worker_.signature,
-                                                 .key = worker_.call->key,
-                                                 .group = {group_.begin(), group_.end()},
-                                                 .more = MoreFor(process)});
+    const std::string own = AnnouncesAlike() ? "" : EncodedHead(MoreFor(process));
+    const absl::string_view head = AnnouncesAlike() ? head_ : own;
     std::vector<absl::string_view> pieces = {head};
     for (const Member& member : members_) {
       if (member.local == nullptr) continue;
@@ -257,7 +267,13 @@ class RemoteWork {
   }
 
   absl::Status ReadAnnouncement(int64_t process, const Frame& frame) {
-    int64_t begin = 0;
+    auto begin = static_cast<int64_t>(head_.size());
+    if (AnnouncesAlike() && begin <= frame.size() && std::memcmp(frame.data(), head_.data(), head_.size()) == 0) {
+      for (Member& member : members_) {
+        if (member.process == process) member.data_begin = begin;
+      }
+      return absl::OkStatus();
+    }
     HILO_ASSIGN_OR_RETURN(const Announcement theirs, DecodeAnnouncement(frame, &begin));
     const bool agrees = theirs.name == worker_.call->name && theirs.key == worker_.call->key &&
                         theirs.signature == worker_.signature &&
@@ -435,6 +451,7 @@ class RemoteWork {
   std::vector<int64_t> processes_, others_;  // all of the group, and those but this one
   bool in_pieces_ = false;
   std::vector<Frame> frames_;  // by `others_`
+  std::string head_;           // the announcement to all processes, if it is the same
 };
 
 // The largest block that is divided into sections.
@@ -467,7 +484,8 @@ uint64_t GroupHash(absl::Span<const int64_t> group) {
 
 absl::Status ExchangeBetweenProcesses(ProcessRun& run, absl::Span<const int64_t> group, Arrivals arrivals,
                                       const Contribution& worker) {
-  const int64_t longest = LongestBlock(worker), step = SectionBytes(run, group, worker);
+  const int64_t longest = LongestBlock(worker);
+  const int64_t step = longest <= kReductionPiece ? kReductionPiece : SectionBytes(run, group, worker);
   if (longest <= step) {
     RemoteWork work(run, group, arrivals, worker, {0, step});
     HILO_RETURN_IF_ERROR(work.Announce());
