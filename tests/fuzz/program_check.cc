@@ -132,7 +132,12 @@ absl::Status CheckOnClient(const RandomProgram& program, const Configuration& co
 // The tiles of the results on every device against those of what one device computes.
 absl::Status CheckPartitioned(const RandomProgram& program, const Configuration& configuration,
                               const std::string& dump) {
-  HILO_ASSIGN_OR_RETURN(const auto whole, WithoutShardings(*program.module));
+  std::unique_ptr<HloModule> whole;
+  if (program.on_one_device != nullptr) {
+    whole = program.on_one_device->Clone();
+  } else {
+    HILO_ASSIGN_OR_RETURN(whole, WithoutShardings(*program.module));
+  }
   std::vector<TrackedLeaves> arguments;
   for (const Literal& argument : program.arguments) arguments.push_back(ExactLeaves(argument.Clone()));
   HILO_ASSIGN_OR_RETURN(const TrackedLeaves expected,

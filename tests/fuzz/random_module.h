@@ -15,6 +15,8 @@ namespace hilo::fuzz {
 struct RandomProgram {
   std::unique_ptr<HloModule> module;
   std::vector<Literal> arguments;  // one a parameter, of the first replica, then of the next
+  // Of a partitioned program that is another one on one device, where its shardings cannot just be left out.
+  std::unique_ptr<HloModule> on_one_device = nullptr;
 };
 
 struct RandomOptions {

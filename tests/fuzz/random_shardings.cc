@@ -1,6 +1,7 @@
 #include "tests/fuzz/random_shardings.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -13,10 +14,14 @@
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
+#include "tests/fuzz/random_manual_regions.h"
 #include "tests/fuzz/random_numbers.h"
 
 namespace hilo::fuzz {
 namespace {
+
+// Of so many programs one has a manual region.
+constexpr uint64_t kManualEvery = 6;
 
 // Mostly multiples of the numbers of devices.
 constexpr int64_t kSizes[] = {1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 8, 9, 12, 16, 16, 24, 32, 33};
@@ -37,7 +42,8 @@ class Sharder {
     module_.set_num_partitions(Product());
     HloComputation* const entry = module_.entry_computation();
     for (HloInstruction* parameter : entry->parameter_instructions()) {
-      if (parameter->shape().IsArray() && random_.Chance(70)) State(parameter, RandomTiles(parameter->shape(), true));
+      if (parameter->shape().IsArray() && random_.Chance(70))
+        State(parameter, TileAssignmentToHlo(RandomArgumentTiles(parameter->shape())));
     }
     std::vector<HloComputation*> computations = {entry};
     for (size_t i = 0; i < computations.size(); ++i) {
@@ -57,8 +63,18 @@ class Sharder {
  private:
   int64_t Product() const { return std::accumulate(axes_.begin(), axes_.end(), int64_t{1}, std::multiplies<>()); }
 
-  // Axes of the mesh along random dimensions; with `divides`, only such as divide the array.
-  TileAssignment RandomTiles(const Shape& shape, bool divides) {
+  // Where the coordinate along an axis is in the number of a device's position in the mesh.
+  int64_t StrideOf(size_t axis) const {
+    int64_t stride = 1;
+    for (size_t i = axis + 1; i < axes_.size(); ++i) stride *= axes_[i];
+    return stride;
+  }
+
+  // Axes of the mesh along random dimensions; with `divides`, only such as divide the array. The axes of each dimension
+  // are added to `of_dimensions`, if given, most major first, and those that no dimension has to `free`.
+  TileAssignment RandomTiles(const Shape& shape, bool divides,
+                             std::vector<std::vector<size_t>>* of_dimensions = nullptr,
+                             std::vector<size_t>* free = nullptr) {
     TileAssignment tiles;
     const int64_t rank = shape.rank();
     if (rank == 0 || !shape.is_static()) return tiles;
@@ -71,10 +87,13 @@ class Sharder {
       const int64_t d = random_.Below(rank), size = shape.dimensions(d);
       const int64_t count = tiles.counts[d] * axes_[axis];
       const bool fits = divides ? size > 0 && size % count == 0 : size >= count;
-      if (!fits || random_.Chance(15)) continue;
+      if (!fits || random_.Chance(15)) {
+        if (free != nullptr) free->push_back(axis);
+        continue;
+      }
       tiles.counts[d] = count;
-      int64_t stride = 1;
-      for (size_t i = axis + 1; i < axes_.size(); ++i) stride *= axes_[i];
+      if (of_dimensions != nullptr) (*of_dimensions)[d].push_back(axis);
+      const int64_t stride = StrideOf(axis);
       for (size_t p = 0; p < devices_.size(); ++p) {
         int64_t& tile = tiles.tile_of[devices_[p]][d];
         tile = tile * axes_[axis] + static_cast<int64_t>(p) / stride % axes_[axis];
@@ -83,8 +102,42 @@ class Sharder {
     return tiles;
   }
 
-  static void State(HloInstruction* instruction, const TileAssignment& tiles) {
-    instruction->add_extra_attribute("sharding", TileAssignmentToHlo(tiles));
+  // What a mark states: tiles, or axes of the mesh along dimensions, some of which are open to more.
+  std::string RandomText(const Shape& shape, bool divides) {
+    std::vector<std::vector<size_t>> of_dimensions(shape.rank());
+    const TileAssignment tiles = RandomTiles(shape, divides, &of_dimensions);
+    if (tiles.counts.empty() || random_.Chance(50)) return TileAssignmentToHlo(tiles);
+    const auto name = [](size_t axis) { return absl::StrCat("'a", axis, "'"); };
+    std::vector<std::string> axes, dimensions;
+    for (size_t axis = 0; axis < axes_.size(); ++axis) axes.push_back(absl::StrCat(name(axis), "=", axes_[axis]));
+    for (const std::vector<size_t>& of_dimension : of_dimensions) {
+      std::vector<std::string> parts;
+      for (const size_t axis : of_dimension) parts.push_back(name(axis));
+      if (random_.Chance(40)) parts.push_back("?");
+      dimensions.push_back(absl::StrCat("{", absl::StrJoin(parts, ", "), "}"));
+    }
+    const std::string ids = std::is_sorted(devices_.begin(), devices_.end())
+                                ? ""
+                                : absl::StrCat(", device_ids=(", absl::StrJoin(devices_, ","), ")");
+    return absl::StrCat("{mesh[", absl::StrJoin(axes, ","), "]", ids, ", [", absl::StrJoin(dimensions, ", "), "]}");
+  }
+
+  // A parameter's tiles; some of them in parts, by an axis that no dimension has.
+  TileAssignment RandomArgumentTiles(const Shape& shape) {
+    std::vector<std::vector<size_t>> of_dimensions(shape.rank());
+    std::vector<size_t> free;
+    TileAssignment tiles = RandomTiles(shape, true, &of_dimensions, &free);
+    if (free.empty() || shape.element_type() == PRED || IsComplexType(shape.element_type()) || !random_.Chance(30))
+      return tiles;
+    tiles.reduction = random_.Of(std::array{PartReduction::kSum, PartReduction::kMax, PartReduction::kMin});
+    tiles.part_of.assign(devices_.size(), 0);
+    for (size_t p = 0; p < devices_.size(); ++p)
+      tiles.part_of[devices_[p]] = static_cast<int64_t>(p) / StrideOf(free[0]) % axes_[free[0]];
+    return tiles;
+  }
+
+  static void State(HloInstruction* instruction, const std::string& sharding) {
+    instruction->add_extra_attribute("sharding", sharding);
   }
 
   // Users of the value use a mark of it instead.
@@ -97,7 +150,8 @@ class Sharder {
     auto mark = computation->AddOp(HloOpcode::kCustomCall, {value}, std::move(attributes), {}, &shape);
     if (!mark.ok()) return;
     const bool is_result = value == module_.entry_computation()->root_instruction();
-    State(*mark, RandomTiles(shape, is_result || random_.Chance(60)));
+    // A result that is a mark has the tiles that this states.
+    State(*mark, is_result ? TileAssignmentToHlo(RandomTiles(shape, true)) : RandomText(shape, random_.Chance(60)));
     for (HloInstruction* user : users) {
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) == value) computation->ReplaceOperand(user, i, *mark);
@@ -128,9 +182,18 @@ class Sharder {
   std::vector<int64_t> devices_;
 };
 
+// Whether the device has the first part of its tile.
+bool HasFirstPart(const TileAssignment& tiles, int64_t device) {
+  if (!tiles.part_of.empty()) return tiles.part_of[device] == 0;
+  if (tiles.IsWhole()) return device == 0;
+  return std::find(tiles.tile_of.begin(), tiles.tile_of.begin() + device, tiles.tile_of[device]) ==
+         tiles.tile_of.begin() + device;
+}
+
 }  // namespace
 
 RandomProgram MakePartitionedProgram(uint64_t seed) {
+  if (seed % kManualEvery == 0) return MakeManualProgram(seed);
   RandomOptions options{.sizes = kSizes};
   RandomProgram program = MakeRandomProgram(seed * 16, options);  // of no other family
   program.module->set_entry_computation_layout(std::nullopt);
@@ -153,6 +216,9 @@ absl::StatusOr<std::vector<TileAssignment>> StatedTiles(const HloInstruction& in
 }
 
 Literal TileOf(const Literal& whole, const TileAssignment& tiles, int64_t device) {
+  if (tiles.reduction == PartReduction::kSum && !HasFirstPart(tiles, device)) {
+    return TileOf(*Literal::Create(whole.shape()), tiles.Reduced(), device);
+  }
   if (tiles.IsWhole()) return whole.Clone();
   Shape shape = ShapeUtil::MakeShape(whole.shape().element_type(), whole.shape().dimensions());
   std::vector<int64_t> first;

@@ -11,7 +11,8 @@
 namespace hilo::fuzz {
 
 // A random program with shardings on some parameters and results, and marks with shardings on some other values. Some
-// of these do not divide their arrays. The arguments are whole arrays.
+// of these do not divide their arrays, or are open along some dimensions; some parameters are unreduced. One of six is
+// of MakeManualProgram. The arguments are whole arrays.
 RandomProgram MakePartitionedProgram(uint64_t seed);
 
 // The same program for one device, without shardings.
@@ -20,7 +21,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> WithoutShardings(const HloModule& mod
 // By leaf: the sharding that a parameter or the root states; whole arrays if it states none.
 absl::StatusOr<std::vector<TileAssignment>> StatedTiles(const HloInstruction& instruction);
 
-// The device's tile of an array.
+// The device's tile of an array, or its part of that: the parts other than the first of a sum are zeros.
 Literal TileOf(const Literal& whole, const TileAssignment& tiles, int64_t device);
 
 }  // namespace hilo::fuzz
