@@ -120,7 +120,8 @@ Result ScatterOfNeighbours(HloInstruction* i) {
   const std::optional<HloOpcode> op = ReductionOp(*i->called_computation());
   const Shape &shape = i->shape(), &from = updates->shape();
   if (!op.has_value() || !IsNeutral(i->operand(0), *op) || from.rank() != shape.rank() ||
-      !ShapeUtil::SameElementType(shape, from) || ShapeUtil::IsZeroElementArray(from))
+      !ShapeUtil::SameElementType(shape, from) || ShapeUtil::IsZeroElementArray(shape) ||
+      ShapeUtil::IsZeroElementArray(from))
     return nullptr;
   // Whole windows: all dimensions but one are those of the result.
   const int64_t dimension = scatter.inserted_window_dims[0];
