@@ -21,37 +21,30 @@ int64_t PositionDimension(const HloInstruction& x, int steps = kMostSteps) {
   // Iotas of narrow types wrap around.
   if ((type != S32 && type != S64) || ShapeUtil::IsZeroElementArray(shape) || steps == 0) return -1;
   int64_t dimension = -1;
-  switch (x.opcode()) {
-    case HloOpcode::kIota: dimension = x.attrs<IotaAttrs>().iota_dimension; break;
-    case HloOpcode::kBroadcast: {
-      const int64_t in_operand = PositionDimension(*x.operand(0), steps - 1);
-      if (in_operand >= 0) dimension = x.attrs<BroadcastAttrs>().dimensions[in_operand];
-      break;
+  if (x.opcode() == HloOpcode::kIota) {
+    dimension = x.attrs<IotaAttrs>().iota_dimension;
+  } else if (x.opcode() == HloOpcode::kBroadcast) {
+    const int64_t in_operand = PositionDimension(*x.operand(0), steps - 1);
+    if (in_operand >= 0) dimension = x.attrs<BroadcastAttrs>().dimensions[in_operand];
+  } else if (x.opcode() == HloOpcode::kReshape) {
+    // Dimensions of size 1 come and go, the others stay in their order.
+    const Shape& operand = x.operand(0)->shape();
+    const int64_t in_operand = PositionDimension(*x.operand(0), steps - 1);
+    if (in_operand < 0) return -1;
+    int64_t d = 0;
+    for (int64_t o = 0; o < operand.rank(); ++o) {
+      if (operand.dimensions(o) == 1) continue;
+      while (d < shape.rank() && shape.dimensions(d) == 1) ++d;
+      if (d == shape.rank() || shape.dimensions(d) != operand.dimensions(o)) return -1;
+      if (o == in_operand) dimension = d;
+      ++d;
     }
-    case HloOpcode::kReshape: {
-      // Dimensions of size 1 come and go, the others stay in their order.
-      const Shape& operand = x.operand(0)->shape();
-      const int64_t in_operand = PositionDimension(*x.operand(0), steps - 1);
-      if (in_operand < 0) return -1;
-      int64_t d = 0;
-      for (int64_t o = 0; o < operand.rank(); ++o) {
-        if (operand.dimensions(o) == 1) continue;
-        while (d < shape.rank() && shape.dimensions(d) == 1) ++d;
-        if (d == shape.rank() || shape.dimensions(d) != operand.dimensions(o)) return -1;
-        if (o == in_operand) dimension = d;
-        ++d;
-      }
-      break;
-    }
-    case HloOpcode::kSelect: {
-      // An index that would be one from the end on if it were negative.
-      const HloInstruction& test = *x.operand(0);
-      if (test.opcode() == HloOpcode::kCompare && test.operand(0) == x.operand(2) &&
-          test.attrs<CompareAttrs>().direction == ComparisonDirection::kLt && IsZero(*test.operand(1)))
-        dimension = PositionDimension(*x.operand(2), steps - 1);
-      break;
-    }
-    default: return -1;
+  } else if (x.opcode() == HloOpcode::kSelect) {
+    // An index that would be one from the end on if it were negative.
+    const HloInstruction& test = *x.operand(0);
+    if (test.opcode() == HloOpcode::kCompare && test.operand(0) == x.operand(2) &&
+        test.attrs<CompareAttrs>().direction == ComparisonDirection::kLt && IsZero(*test.operand(1)))
+      dimension = PositionDimension(*x.operand(2), steps - 1);
   }
   const bool fits = dimension >= 0 && shape.dimensions(dimension) > 1 && shape.dimensions(dimension) <= INT32_MAX;
   return fits ? dimension : -1;

@@ -5,7 +5,7 @@
 // list as unsigned keys.
 //
 // Many short lists of such keys are sorted in registers, a list a lane: neighbors trade where the second has the
-// smaller key, in as many rounds as there are elements, so that equal ones keep their order.
+// smaller key, in as many steps as there are elements, so that equal ones keep their order.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"

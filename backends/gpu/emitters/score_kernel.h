@@ -66,8 +66,8 @@ class ScoreKernel {
   // Returns the exponential of an f32, which is not positive if factors are F32, by the machine: of about 22 bits then,
   // and else of as many as factors of 16 bits need.
   llvm::Value* Exponential(llvm::Value* x);
-  // Returns the hyperbolic tangent of an f32, by the machine's exponential and reciprocal, with a relative error of less
-  // than 2^-16: factors of 16 bits need no more.
+  // Returns the hyperbolic tangent of an f32, by the machine's exponential and reciprocal, with a relative error of
+  // less than 2^-16: factors of 16 bits need no more.
   llvm::Value* Tanh(llvm::Value* x);
   // Returns the factors of f32 numbers, rounded to the products' type.
   codegen::Carried Rounded(absl::Span<const Fragment> piece);
