@@ -50,6 +50,7 @@ absl::Status Waiting(const CollectiveCall& call, const absl::Status& status, abs
 }  // namespace
 
 std::string EncodeAnnouncement(const Announcement& announcement) {
+  // Six numbers: the end, the lengths of three texts, the key and the number of ranks.
   const size_t texts = announcement.name.size() + announcement.signature.size() + announcement.more.size();
   const size_t bytes = 8 * (6 + announcement.group.size()) + texts;
   const size_t end = (bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
