@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "base/errors.h"
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
@@ -257,15 +258,10 @@ absl::StatusOr<SizedValue> WriteReshape(const HloInstruction& instruction, Sized
       }
     }
     result.sizes[{0, dimension.dimension}] = writer->Divide(product, writer->S32(dimension.divisor));
-    int64_t outer = 1;
-    for (int64_t d = dimension.operand_begin; d < dimension.operand_end; ++d) outer *= from.dimensions(d);
     // So too in the result: everything before its dynamic dimension in the group has size 1.
-    int64_t inner = 1;
-    for (int64_t d = dimension.dimension; inner * to.dimensions(d) <= outer && inner < outer; ++d) {
-      inner *= to.dimensions(d);
-      if (d + 1 == to.rank()) break;
-    }
-    if (inner != outer) in_place = false;
+    const int64_t before_group = Product(from.dimensions().subspan(0, dimension.operand_begin));
+    const int64_t before_dimension = Product(to.dimensions().subspan(0, dimension.dimension));
+    if (before_dimension != before_group) in_place = false;
   }
   if (in_place) {
     result.data = writer->Copy(instruction, {operand.data});
