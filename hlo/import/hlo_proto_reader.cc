@@ -15,6 +15,7 @@
 #include "hlo/import/hlo_proto_shape.h"
 #include "hlo/import/hlo_proto_text.h"
 #include "hlo/import/hlo_proto_wire.h"
+#include "hlo/ir/start_scalars.h"
 #include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
@@ -194,7 +195,8 @@ absl::Status HloProtoReader::ReadInstruction(const WireMessage& proto, Body& bod
   if (!opcode.has_value()) return InvalidArgument("expected an opcode; got ", TextName(proto.Bytes(2), "none"));
   HILO_ASSIGN_OR_RETURN(const WireMessage shape_proto, proto.Message(3));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromProto(shape_proto));
-  HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> operands, ReadOperands(proto, body));
+  HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> operands, ReadOperands(proto, body));
+  HILO_ASSIGN_OR_RETURN(operands, WithStartScalars(*opcode, std::move(operands), body.computation));
   HILO_ASSIGN_OR_RETURN(const std::vector<int64_t> callees, ReadCallees(*opcode, proto));
   std::unique_ptr<OpAttributes> attributes = MakeAttributes(*opcode);
   if (opcode == HloOpcode::kParameter)
@@ -204,9 +206,12 @@ absl::Status HloProtoReader::ReadInstruction(const WireMessage& proto, Body& bod
 
   const std::vector<HloComputation*> called(callees.size(), nullptr);
   OpAttributes* known = attributes.get();
-  HloInstruction* instruction = body.computation->AddInstruction(
-      HloInstruction::Create(*opcode, std::move(shape), operands, std::move(attributes), called),
-      TextName(proto.Bytes(1), proto.Bytes(2)));
+  const std::string name = TextName(proto.Bytes(1), proto.Bytes(2));
+  HloInstruction* const instruction =
+      opcode == HloOpcode::kConstant && shape.IsTuple()
+          ? body.computation->AddConstant(static_cast<ConstantAttrs&>(*attributes).literal.value->Clone(), name)
+          : body.computation->AddInstruction(
+                HloInstruction::Create(*opcode, std::move(shape), operands, std::move(attributes), called), name);
   if (!body.instructions.emplace(proto.Int(35), instruction).second) {
     return InvalidArgument("expected a number of its own; there is another instruction ", proto.Int(35));
   }

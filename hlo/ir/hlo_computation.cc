@@ -107,10 +107,21 @@ absl::StatusOr<HloInstruction*> HloComputation::AddOp(HloOpcode opcode, absl::Sp
   return AddInstruction(HloInstruction::Create(opcode, std::move(shape), operands, std::move(attributes), called));
 }
 
-HloInstruction* HloComputation::AddConstant(Literal literal) {
+HloInstruction* HloComputation::AddConstant(Literal literal, absl::string_view name) {
+  if (literal.shape().IsTuple()) {
+    std::vector<HloInstruction*> elements;
+    std::vector<Shape> shapes;
+    for (Literal& element : std::move(literal).DecomposeTuple()) {
+      elements.push_back(AddConstant(std::move(element)));
+      shapes.push_back(elements.back()->shape());
+    }
+    return AddInstruction(HloInstruction::Create(HloOpcode::kTuple, ShapeUtil::MakeTupleShape(std::move(shapes)),
+                                                 elements, MakeAttributes(HloOpcode::kTuple)),
+                          name);
+  }
   auto constant = HloInstruction::CreateConstant(std::make_shared<const Literal>(std::move(literal)));
   ShapeUtil::AddMissingLayouts(constant->mutable_shape());
-  return AddInstruction(std::move(constant));
+  return AddInstruction(std::move(constant), name);
 }
 
 absl::Status HloComputation::set_root_instruction(HloInstruction* root, bool allow_shape_change) {

@@ -45,7 +45,8 @@ class HloComputation {
   absl::StatusOr<HloInstruction*> AddOp(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                         std::unique_ptr<OpAttributes> attributes = nullptr,
                                         absl::Span<HloComputation* const> called = {}, const Shape* stated = nullptr);
-  HloInstruction* AddConstant(class Literal literal);
+  // The constant is an array: for a tuple, a tuple of constants is made.
+  HloInstruction* AddConstant(class Literal literal, absl::string_view name = "");
 
   // Errors: InvalidArgument unless the instruction belongs to this computation and, when the shape differs from the old
   // root's, `allow_shape_change`.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hilo/status_macros.h"
+#include "hlo/ir/start_scalars.h"
 #include "hlo/ops/semantics.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
@@ -264,6 +265,7 @@ absl::Status HloParser::ParseInstruction(Body& body) {
     HILO_RETURN_IF_ERROR(ParseConstant(shape, static_cast<ConstantAttrs&>(*attributes)));
   } else {
     HILO_RETURN_IF_ERROR(ParseOperands(body));
+    HILO_ASSIGN_OR_RETURN(operands_, WithStartScalars(opcode, std::move(operands_), body.computation));
   }
   HILO_RETURN_IF_ERROR(ParseRawAttributes(source_, cursor_, &raw_attributes_));
 
@@ -275,8 +277,11 @@ absl::Status HloParser::ParseInstruction(Body& body) {
     called.resize(callees_.size(), nullptr);
   }
   OpAttributes* known = attributes.get();
-  HloInstruction* instruction = body.computation->AddInstruction(
-      HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
+  HloInstruction* const instruction =
+      opcode == HloOpcode::kConstant && shape.IsTuple()
+          ? body.computation->AddConstant(static_cast<ConstantAttrs&>(*attributes).literal.value->Clone(), name)
+          : body.computation->AddInstruction(
+                HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
   if (!wrapped.has_value()) NoteCalls(instruction);
   instruction->set_source_text_line(line);
   source_names_[instruction] = name;

@@ -1,8 +1,5 @@
 // Dynamic-slice and dynamic-update-slice: blocks whose start is known at run time, clamped so that
-// they are in bounds.
-//
-// Starts are one integer scalar per dimension, or (the older form) one array with one element per
-// dimension.
+// they are in bounds. Starts are one integer scalar per dimension.
 #include <algorithm>
 
 #include "hlo/ops/movement/strided_copy.h"
@@ -20,10 +17,6 @@ absl::Status CheckStarts(const OpView& op, int64_t first, int64_t rank) {
       return InvalidOp(op, "start indices must be integers, but operand ", i, " is ", op.operand(i).ToString());
     }
   }
-  if (count == 1 && op.operand(first).rank() == 1) {
-    if (op.operand(first).dimensions(0) == rank) return absl::OkStatus();
-    return InvalidOp(op, "expected ", rank, " start indices, got ", op.operand(first).ToString());
-  }
   if (count != rank) return InvalidOp(op, "expected ", rank, " start indices, got ", count);  // dynamic_slice_c2
   for (int64_t i = first; i < first + count; ++i) {
     if (!op.operand(i).IsScalar()) {
@@ -40,11 +33,9 @@ absl::Status CheckStarts(const OpView& op, int64_t first, int64_t rank) {
 // Where a block of `sizes` starts in an array of `dimensions`.
 std::vector<int64_t> ClampedStarts(Operands starts, absl::Span<const int64_t> dimensions,
                                    absl::Span<const int64_t> sizes) {
-  const bool is_vector = starts.size() == 1 && starts[0]->shape().rank() == 1;
   std::vector<int64_t> clamped;
   for (size_t i = 0; i < dimensions.size(); ++i) {
-    const int64_t start = is_vector ? starts[0]->GetAsInt64(i) : starts[i]->GetAsInt64(0);
-    clamped.push_back(std::clamp<int64_t>(start, 0, dimensions[i] - sizes[i]));
+    clamped.push_back(std::clamp<int64_t>(starts[i]->GetAsInt64(0), 0, dimensions[i] - sizes[i]));
   }
   return clamped;
 }

@@ -16,14 +16,14 @@ absl::Status FieldFromText(absl::string_view, SharedLiteral*) {
 template <>
 absl::StatusOr<Shape> Infer<HloOpcode::kConstant>(const OpView& op) {
   const Literal* literal = op.attrs<ConstantAttrs>().literal.value.get();
-  if (literal == nullptr && op.stated == nullptr) return InvalidOp(op, "neither a literal nor a shape is given");
-  if (literal == nullptr) return WithoutLayouts(*op.stated);
+  const Shape* shape = literal == nullptr ? op.stated : &literal->shape();
+  if (shape == nullptr) return InvalidOp(op, "neither a literal nor a shape is given");
+  if (!shape->IsArray()) return InvalidOp(op, "the result must be an array, got ", shape->ToString());
   // constant_c1
-  if (op.stated != nullptr && !ShapeUtil::Compatible(*op.stated, literal->shape())) {
-    return InvalidOp(op, "the stated shape is ", op.stated->ToString(), ", but the literal is ",
-                     literal->shape().ToString());
+  if (op.stated != nullptr && !ShapeUtil::Compatible(*op.stated, *shape)) {
+    return InvalidOp(op, "the stated shape is ", op.stated->ToString(), ", but the literal is ", shape->ToString());
   }
-  return WithoutLayouts(literal->shape());
+  return WithoutLayouts(*shape);
 }
 
 template <>

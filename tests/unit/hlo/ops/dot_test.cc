@@ -65,7 +65,7 @@ InferenceCase DynamicSlice(std::string name, std::vector<std::string> operands, 
 
 const std::vector<InferenceCase> kDynamicSlice = {
     DynamicSlice("scalars", {"f32[4,3]", "s32[]", "s32[]"}, "{2,2}", "f32[2,2]"),
-    DynamicSlice("vector", {"f32[4,3]", "u8[2]"}, "{2,2}", "f32[2,2]"),
+    DynamicSlice("vector", {"f32[4,3]", "u8[2]"}, "{2,2}", "error: dynamic-slice: expected 2 start indices, got 1"),
     DynamicSlice("empty", {"f32[4]", "s64[]"}, "{0}", "f32[0]"),
     DynamicSlice("rank_0", {"f32[]"}, "{}", "f32[]"),
     DynamicSlice("no_operands", {}, "{}", "error: dynamic-slice: expected an operand"),
@@ -87,7 +87,12 @@ HILO_INFERENCE_TESTS(DynamicSliceTest, HloOpcode::kDynamicSlice, kDynamicSlice);
 
 const std::vector<InferenceCase> kUpdate = {
     {"scalars", {"f32[4,3]", "f32[2,2]", "s32[]", "s32[]"}, {}, {}, "f32[4,3]", ""},
-    {"vector", {"f32[4,3]", "f32[2,0]", "s32[2]"}, {}, {}, "f32[4,3]", ""},
+    {"vector",
+     {"f32[4,3]", "f32[2,0]", "s32[2]"},
+     {},
+     {},
+     "error: dynamic-update-slice: expected 2 start indices, got 1",
+     ""},
     {"one_operand", {"f32[4]"}, {}, {}, "error: dynamic-update-slice: expected an operand, an update", ""},
     {"dynamic_update_slice_c2",
      {"f32[4]", "f64[2]", "s32[]"},
