@@ -81,7 +81,7 @@ absl::Status ConsumeNotes(TextScanner* scanner, Layout* layout) {
       HILO_RETURN_IF_ERROR(ConsumeParenthesizedInteger(scanner, &layout->memory_space));
     } else if (scanner->TryConsume("pad")) {
       HILO_RETURN_IF_ERROR(ConsumePadding(scanner, layout));
-    } else if (scanner->TryConsume("L")) {
+    } else if (scanner->TryConsume("L") || scanner->TryConsume("M")) {
       HILO_RETURN_IF_ERROR(ConsumeParenthesizedInteger(scanner, &ignored));
     } else if (scanner->TryConsume("D(")) {
       // Dimension level types; "D" is dense, all others are sparse.

@@ -269,14 +269,15 @@ Command GraphCommand() {
           "  hilo graph step.hlo -o step.html\n"
           "  hilo graph step.mlir --input -o step.svg\n"
           "  hilo graph step.hlo --platform=cuda-emulated -o step.dot\n",
-      .flags = {{"o", "FILE", "the picture: .html, .svg or .dot"},
-                {"input", "", "the module as it is, before all passes"},
-                {"platform", "NAME", "whose passes: cpu (default), interpreter, cuda or cuda-emulated"},
-                {"strict", "", "as of hilo compile"},
-                {"cpu", "NAME", "processor to compile for"},
-                {"arch", "NAME", "the same for platforms cuda and cuda-emulated"},
-                {"disable-passes", "A,B", "passes to leave out"},
-                {"deadline", "SECONDS", "end a compilation that takes longer"}},
+      .flags =
+          Join(ModuleFlags(), {{"o", "FILE", "the picture: .html, .svg or .dot"},
+                               {"input", "", "the module as it is, before all passes"},
+                               {"platform", "NAME", "whose passes: cpu (default), interpreter, cuda or cuda-emulated"},
+                               {"strict", "", "as of hilo compile"},
+                               {"cpu", "NAME", "processor to compile for"},
+                               {"arch", "NAME", "the same for platforms cuda and cuda-emulated"},
+                               {"disable-passes", "A,B", "passes to leave out"},
+                               {"deadline", "SECONDS", "end a compilation that takes longer"}}),
       .run = &DrawGraph};
 }
 

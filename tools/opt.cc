@@ -126,13 +126,13 @@ Command OptCommand() {
               "  hilo opt step.hlo --stage=fused\n"
               "  hilo opt step.hlo --stage=input --format=proto > step.pb\n"
               "  hilo opt --list-passes\n",
-          .flags = {{"passes", "A,B", "these passes, in this order"},
-                    {"stage", "NAME", "all passes up to this stage"},
-                    {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
-                    {"strict", "", "only what keeps every bit"},
-                    {"cpu", "NAME", "processor that kernels are chosen for, as of hilo compile"},
-                    {"deadline", "SECONDS", "end passes that take longer"},
-                    {"list-passes", "", "the passes, stage by stage"}},
+          .flags = Join(ModuleFlags(), {{"passes", "A,B", "these passes, in this order"},
+                                        {"stage", "NAME", "all passes up to this stage"},
+                                        {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
+                                        {"strict", "", "only what keeps every bit"},
+                                        {"cpu", "NAME", "processor that kernels are chosen for, as of hilo compile"},
+                                        {"deadline", "SECONDS", "end passes that take longer"},
+                                        {"list-passes", "", "the passes, stage by stage"}}),
           .run = &Opt};
 }
 

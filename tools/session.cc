@@ -141,30 +141,36 @@ double MillisecondsSince(int64_t start_nanoseconds) {
   return static_cast<double>(NowNanoseconds() - start_nanoseconds) * 1e-6;
 }
 
+std::vector<FlagSpec> ModuleFlags() {
+  return {{"random-constants", "", "random values for the constants whose elements the text leaves out, as {...}"}};
+}
+
 std::vector<FlagSpec> CompileFlags(const PlatformHelp& platform) {
-  return {{"platform", platform.value, platform.help},
-          {"strict", "", "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
-          {"flush-denormals", "", "denormals count as zero and become zero"},
-          {"partitioned", "",
-           "the module is the program of one partition already: its shardings only tell where its shapes came from"},
-          {"deterministic", "",
-           "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have "
-           "orders of their own"},
-          {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
-          {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
-          {"threads", "N", "threads of compilation and runs; default: the processors that this process may use"},
-          {"buffers", "assigned", "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
-          {"deadline", "SECONDS", "end a compilation or a run that takes longer"},
-          {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
-          {"verify-each-pass", "", "check the module after every pass"},
-          {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
-          {"cache-dir", "DIR",
-           "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
-          {"timing", "", "tell how long the phases of the compilation take: passes, memory, LLVM"},
-          {"perf", "", "tell perf of the generated code (jitdump)"},
-          {"ffi-library", "FILE.so",
-           "a library with functions for custom calls, which exports HiloRegisterCustomCalls "
-           "(hilo/ffi.h); may be repeated"}};
+  return Join(
+      ModuleFlags(),
+      {{"platform", platform.value, platform.help},
+       {"strict", "", "every operation rounds on its own: no fused multiply-add, no wider intermediates"},
+       {"flush-denormals", "", "denormals count as zero and become zero"},
+       {"partitioned", "",
+        "the module is the program of one partition already: its shardings only tell where its shapes came from"},
+       {"deterministic", "",
+        "the same bits in every run: always so on interpreter and cpu; on GPUs it means --strict, as libraries have "
+        "orders of their own"},
+       {"cpu", "NAME", "processor to compile for: LLVM's name, or x86-64, x86-64-v3, x86-64-v4"},
+       {"arch", "NAME", "the same for platforms cuda and cuda-emulated: sm_80, sm_90 ..."},
+       {"threads", "N", "threads of compilation and runs; default: the processors that this process may use"},
+       {"buffers", "assigned", "interpreter: evaluate in assigned memory, the oracle of buffer assignment"},
+       {"deadline", "SECONDS", "end a compilation or a run that takes longer"},
+       {"disable-passes", "A,B", "passes to leave out (hilo opt --list-passes)"},
+       {"verify-each-pass", "", "check the module after every pass"},
+       {"dump", "DIR", "write every stage to DIR; the variable HILO_DUMP does the same"},
+       {"cache-dir", "DIR",
+        "keep compiled programs in DIR for the next time; the variable HILO_CACHE_DIR does the same"},
+       {"timing", "", "tell how long the phases of the compilation take: passes, memory, LLVM"},
+       {"perf", "", "tell perf of the generated code (jitdump)"},
+       {"ffi-library", "FILE.so",
+        "a library with functions for custom calls, which exports HiloRegisterCustomCalls "
+        "(hilo/ffi.h); may be repeated"}});
 }
 
 std::vector<FlagSpec> RunFlags() {
@@ -195,6 +201,15 @@ absl::StatusOr<std::string> ReadModuleFile(const std::string& path) {
   return ReadFile(path == "-" ? "/dev/stdin" : path);
 }
 
+absl::StatusOr<std::unique_ptr<HloModule>> ReadModule(absl::string_view bytes, const std::string& path,
+                                                      const Flags& flags) {
+  ParseOptions options;
+  if (flags.Has("random-constants")) {
+    options.elided_constant = [seed = uint64_t{0}](const Shape& shape) mutable { return RandomLiteral(shape, seed++); };
+  }
+  return ReadProgram(bytes, path, options);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
@@ -202,7 +217,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> LoadModule(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const std::string bytes, ReadModuleFile(path));
   if (LooksLikeExecutable(bytes))
     return InvalidArgument(path, " is a compiled executable; this command takes a module");
-  return ReadProgram(bytes, path);
+  return ReadModule(bytes, path, flags);
 }
 
 absl::StatusOr<Program> LoadProgram(const Flags& flags) {
@@ -215,7 +230,7 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
   HILO_ASSIGN_OR_RETURN(program.executable, ReadModuleFile(path));
   program.name = path;
   if (!LooksLikeExecutable(program.executable)) {
-    HILO_ASSIGN_OR_RETURN(program.module, ReadProgram(std::exchange(program.executable, ""), path));
+    HILO_ASSIGN_OR_RETURN(program.module, ReadModule(std::exchange(program.executable, ""), path, flags));
     program.name = program.module->name();
     return program;
   }

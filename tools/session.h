@@ -16,7 +16,8 @@
 
 namespace hilo::tools {
 
-// Flags of every command that compiles, and of every command that runs.
+// Flags of every command that reads a module, of every command that compiles, and of every command that runs.
+std::vector<FlagSpec> ModuleFlags();
 struct PlatformHelp {
   std::string value = "NAME", help = "interpreter, cpu (default), cuda or cuda-emulated";
 };

@@ -9,7 +9,6 @@
 #include "base/phase_times.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
-#include "hlo/text/hlo_parser.h"
 
 namespace hilo {
 namespace {
@@ -31,7 +30,8 @@ absl::string_view ForeignKind(absl::string_view bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name) {
+absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name,
+                                                       ParseOptions options) {
   const PhaseTimer timer("read", "program");
   if (bytes.empty()) return InvalidArgument(file_name, " is empty; expected a module in HLO text");
   if (LooksLikeHloProto(bytes)) {
@@ -47,7 +47,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, 
   const absl::string_view kind = ForeignKind(bytes);
   if (!kind.empty())
     return Unimplemented(file_name, " is ", kind, "; modules are read as HLO text, HloModuleProto or StableHLO");
-  return ParseHloModule(bytes, {.file_name = std::string(file_name)});
+  options.file_name = std::string(file_name);
+  return ParseHloModule(bytes, options);
 }
 
 }  // namespace hilo

@@ -7,12 +7,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hlo/ir/hlo_module.h"
+#include "hlo/text/hlo_parser.h"
 
 namespace hilo {
 
 // HLO text, a serialised HloModuleProto or HloProto, or StableHLO as MLIR text or bytecode. Errors: those of the reader
 // of that format, with `file_name`; Unimplemented naming what the bytes are if they are of another known kind.
-absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name);
+// `options` are those of HLO text; its file name is `file_name`.
+absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name,
+                                                       ParseOptions options = {});
 
 }  // namespace hilo
 

@@ -10,6 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hilo/status_macros.h"
@@ -18,6 +20,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/text/called_roles.h"
 #include "hlo/text/header_attributes.h"
+#include "hlo/text/inferred_shapes.h"
 #include "hlo/text/kernel_config_text.h"
 #include "hlo/text/op_metadata_text.h"
 #include "hlo/text/raw_attributes.h"
@@ -25,6 +28,19 @@
 
 namespace hilo {
 namespace {
+
+// Operands and computations that are written in line are read by recursion.
+constexpr int64_t kMaxNesting = 100;
+
+// "{...}": the printer left the elements out.
+bool IsElided(absl::string_view constant) {
+  absl::string_view text = absl::StripAsciiWhitespace(constant);
+  for (const char* token : {"{", "...", "}"}) {
+    if (!absl::ConsumePrefix(&text, token)) return false;
+    text = absl::StripLeadingAsciiWhitespace(text);
+  }
+  return text.empty();
+}
 
 // A called computation, by name.
 struct Call {
@@ -71,19 +87,26 @@ class HloParser {
  private:
   absl::Status ParseHeader();
   absl::Status ParseTopLevel();
-  absl::Status ParseComputation(absl::string_view name);
+  // Reads the computation at the cursor, from its signature on; `key` is what callers name it by.
+  absl::Status ParseComputation(absl::string_view key, absl::string_view name);
+  absl::Status ParseInlineComputation(absl::string_view text);
   absl::StatusOr<Signature> ParseSignature();
   absl::Status CheckSignature(const Signature& signature, const HloComputation& computation);
   absl::Status FinishComputation(Body& body);
   absl::Status ParseInstruction(Body& body);
+  // What follows "name = ": "f32[2] add(a, b), attributes". An instruction without a name is an operand written in
+  // line, and has no attributes.
+  absl::StatusOr<HloInstruction*> ParseDefinition(Body& body, absl::string_view name, int64_t line);
   // `wrapped` is set for the start of an asynchronous op that is written by the op's own name.
   absl::StatusOr<HloOpcode> ParseOpcode(std::optional<HloOpcode>* wrapped);
   absl::StatusOr<HloComputation*> WrapInstruction(HloOpcode opcode, const Shape& start, size_t opcode_offset);
   absl::Status ParseParameterNumber(const Body& body, ParameterAttrs& attributes);
   absl::Status ParseConstant(const Shape& shape, ConstantAttrs& attributes);
-  absl::Status ParseOperands(const Body& body);
-  absl::StatusOr<HloInstruction*> ParseOperand(const Body& body);
+  absl::Status ParseOperands(Body& body, int64_t line);
+  absl::StatusOr<HloInstruction*> ParseOperand(Body& body, int64_t line);
+  absl::Status EnterNested(absl::string_view text);
   absl::Status ReadCallees(HloOpcode opcode, size_t opcode_offset);
+  absl::Status InferShapeOf(HloInstruction* instruction, size_t opcode_offset);
   void NoteCalls(HloInstruction* caller);
   absl::Status ApplyAttributes(HloOpcode opcode, OpAttributes* attributes, HloInstruction* instruction, Body* body,
                                size_t opcode_offset);
@@ -98,15 +121,28 @@ class HloParser {
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
   absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // position of an instruction's name
   std::vector<Call> calls_;
-  absl::flat_hash_set<const HloComputation*> wrapped_;  // computations that the text does not write
-  // Scratch of the instruction at hand.
-  std::vector<HloInstruction*> operands_;
-  std::vector<RawAttribute> raw_attributes_;
-  std::vector<absl::string_view> callees_;
+  absl::flat_hash_set<const HloComputation*> nameless_;  // computations that have no name in the text
+  InferredShapes inferred_shapes_;
+  int64_t nesting_ = 0;  // definitions and computations in line that are being read
+  // Of the instruction at hand.
+  struct Scratch {
+    std::vector<HloInstruction*> operands;
+    std::vector<RawAttribute> raw_attributes;
+    std::vector<absl::string_view> callees;
+  } scratch_;
 };
 
 absl::Status HloParser::ParseHeader() {
-  if (!cursor_.ConsumeWord("HloModule")) return cursor_.Expected("'HloModule' at the beginning of a module");
+  const size_t begin = cursor_.offset();
+  if (!cursor_.ConsumeWord("HloModule")) {
+    // A module without a header: its computations only.
+    const bool entry = cursor_.ConsumeWord("ENTRY");
+    const bool computation = entry || (cursor_.Name("").ok() && (cursor_.Peek() == '{' || cursor_.Peek() == '('));
+    cursor_.set_offset(begin);
+    if (!computation) return cursor_.Expected("'HloModule' at the beginning of a module");
+    module_ = std::make_unique<HloModule>("module");
+    return absl::OkStatus();
+  }
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("the module's name"));
   module_ = std::make_unique<HloModule>(std::string(name));
   absl::flat_hash_set<absl::string_view> seen;
@@ -135,18 +171,18 @@ absl::Status HloParser::ParseTopLevel() {
   if (name == "HloModule" && cursor_.Peek() != '{' && cursor_.Peek() != '(') {
     return source_.Error(begin, "expected one module in a text; this is the second");
   }
-  HILO_RETURN_IF_ERROR(ParseComputation(name));
+  HILO_RETURN_IF_ERROR(ParseComputation(name, name));
   if (entry) module_->set_entry_computation(computations_[name]);
   return absl::OkStatus();
 }
 
-absl::Status HloParser::ParseComputation(absl::string_view name) {
+absl::Status HloParser::ParseComputation(absl::string_view key, absl::string_view name) {
   Body body;
-  body.offset = source_.OffsetOf(name);
-  if (computations_.contains(name)) {
-    return source_.Error(body.offset, absl::StrCat("computation ", name, " is defined twice"));
+  body.offset = source_.OffsetOf(key);
+  if (computations_.contains(key)) {
+    return source_.Error(body.offset, absl::StrCat("computation ", key, " is defined twice"));
   }
-  body.computation = computations_[name] = module_->AddComputation(name);
+  body.computation = computations_[key] = module_->AddComputation(name);
   Signature signature;
   const bool has_signature = cursor_.Peek() == '(';
   if (has_signature) {
@@ -158,7 +194,7 @@ absl::Status HloParser::ParseComputation(absl::string_view name) {
   if (has_signature) HILO_RETURN_IF_ERROR(CheckSignature(signature, *body.computation));
   // The thread that runs an asynchronous computation: a note for schedulers, without a meaning
   // here.
-  if (cursor_.Consume(",")) {
+  if (nesting_ == 0 && cursor_.Consume(",")) {
     if (!cursor_.ConsumeWord("execution_thread")) return cursor_.Expected("execution_thread");
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after execution_thread"));
     HILO_RETURN_IF_ERROR(cursor_.String("a thread's name in quotes").status());
@@ -245,69 +281,132 @@ absl::Status HloParser::ParseInstruction(Body& body) {
   if (body.names.contains(name)) {
     return source_.Error(source_.OffsetOf(name), absl::StrCat("instruction ", name, " is defined twice"));
   }
-  if (static_cast<int64_t>(source_names_.size()) >= options_.limits.max_instructions) {
-    return source_.Error(
-        begin, absl::StrCat("expected at most ", options_.limits.max_instructions, " instructions in a module"),
-        absl::StatusCode::kResourceExhausted);
-  }
   HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after an instruction's name"));
-  HILO_ASSIGN_OR_RETURN(Shape shape, cursor_.ReadShape());
-  cursor_.SkipSpace();
-  const size_t opcode_offset = cursor_.offset();
-  std::optional<HloOpcode> wrapped;
-  HILO_ASSIGN_OR_RETURN(const HloOpcode opcode, ParseOpcode(&wrapped));
-  std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
-  HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before the operands"));
-  operands_.clear();
-  if (opcode == HloOpcode::kParameter) {
-    HILO_RETURN_IF_ERROR(ParseParameterNumber(body, static_cast<ParameterAttrs&>(*attributes)));
-  } else if (opcode == HloOpcode::kConstant) {
-    HILO_RETURN_IF_ERROR(ParseConstant(shape, static_cast<ConstantAttrs&>(*attributes)));
-  } else {
-    HILO_RETURN_IF_ERROR(ParseOperands(body));
-    HILO_ASSIGN_OR_RETURN(operands_, WithStartScalars(opcode, std::move(operands_), body.computation));
-  }
-  HILO_RETURN_IF_ERROR(ParseRawAttributes(source_, cursor_, &raw_attributes_));
-
-  std::vector<HloComputation*> called;
-  if (wrapped.has_value()) {
-    HILO_ASSIGN_OR_RETURN(called.emplace_back(), WrapInstruction(*wrapped, shape, opcode_offset));
-  } else {
-    HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
-    called.resize(callees_.size(), nullptr);
-  }
-  OpAttributes* known = attributes.get();
-  HloInstruction* const instruction =
-      opcode == HloOpcode::kConstant && shape.IsTuple()
-          ? body.computation->AddConstant(static_cast<ConstantAttrs&>(*attributes).literal.value->Clone(), name)
-          : body.computation->AddInstruction(
-                HloInstruction::Create(opcode, std::move(shape), operands_, std::move(attributes), called), name);
-  if (!wrapped.has_value()) NoteCalls(instruction);
-  instruction->set_source_text_line(line);
-  source_names_[instruction] = name;
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const instruction, ParseDefinition(body, name, line));
   body.names[name] = instruction;
   body.last = instruction;
   if (root) body.root = instruction;
-  return ApplyAttributes(opcode, known, instruction, &body, opcode_offset);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HloInstruction*> HloParser::ParseDefinition(Body& body, absl::string_view name, int64_t line) {
+  cursor_.SkipSpace();
+  if (static_cast<int64_t>(source_names_.size()) >= options_.limits.max_instructions) {
+    return source_.Error(
+        cursor_.offset(),
+        absl::StrCat("expected at most ", options_.limits.max_instructions, " instructions in a module"),
+        absl::StatusCode::kResourceExhausted);
+  }
+  std::optional<Shape> shape;
+  if (cursor_.AtShape()) {
+    HILO_ASSIGN_OR_RETURN(shape, cursor_.ReadShape());
+    cursor_.SkipSpace();
+  }
+  const size_t opcode_offset = cursor_.offset();
+  std::optional<HloOpcode> wrapped;
+  HILO_ASSIGN_OR_RETURN(const HloOpcode opcode, ParseOpcode(&wrapped));
+  const bool states_shape = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant || wrapped.has_value();
+  if (states_shape && !shape.has_value()) return source_.Expected(opcode_offset, "a shape");
+  std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
+  HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before the operands"));
+  scratch_.operands.clear();
+  if (opcode == HloOpcode::kParameter) {
+    HILO_RETURN_IF_ERROR(ParseParameterNumber(body, static_cast<ParameterAttrs&>(*attributes)));
+  } else if (opcode == HloOpcode::kConstant) {
+    HILO_RETURN_IF_ERROR(ParseConstant(*shape, static_cast<ConstantAttrs&>(*attributes)));
+  } else {
+    HILO_RETURN_IF_ERROR(ParseOperands(body, line));
+    HILO_ASSIGN_OR_RETURN(scratch_.operands, WithStartScalars(opcode, std::move(scratch_.operands), body.computation));
+  }
+  scratch_.raw_attributes.clear();
+  if (!name.empty()) HILO_RETURN_IF_ERROR(ParseRawAttributes(source_, cursor_, &scratch_.raw_attributes));
+
+  std::vector<HloComputation*> called;
+  if (wrapped.has_value()) {
+    HILO_ASSIGN_OR_RETURN(called.emplace_back(), WrapInstruction(*wrapped, *shape, opcode_offset));
+  } else {
+    HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
+    called.resize(scratch_.callees.size(), nullptr);
+  }
+  OpAttributes* known = attributes.get();
+  HloInstruction* instruction;
+  if (opcode == HloOpcode::kConstant && shape->IsTuple()) {
+    instruction = body.computation->AddConstant(static_cast<ConstantAttrs&>(*attributes).literal.value->Clone(), name);
+  } else {
+    instruction = body.computation->AddInstruction(
+        HloInstruction::Create(opcode, shape.value_or(Shape()), scratch_.operands, std::move(attributes), called),
+        name);
+  }
+  if (!wrapped.has_value()) NoteCalls(instruction);
+  instruction->set_source_text_line(line);
+  source_names_[instruction] = name.empty() ? source_.text.substr(opcode_offset, 1) : name;
+  HILO_RETURN_IF_ERROR(ApplyAttributes(opcode, known, instruction, &body, opcode_offset));
+  if (!shape.has_value()) HILO_RETURN_IF_ERROR(InferShapeOf(instruction, opcode_offset));
+  return instruction;
+}
+
+absl::Status HloParser::InferShapeOf(HloInstruction* instruction, size_t opcode_offset) {
+  std::vector<const HloComputation*> called;
+  for (const absl::string_view callee : scratch_.callees) {
+    const auto it = computations_.find(callee);
+    if (it == computations_.end() || it->second->root_instruction() == nullptr) {
+      return source_.Error(opcode_offset, absl::StrCat("expected a shape; it can be left out only if the computation ",
+                                                       callee, " comes before this instruction"));
+    }
+    called.push_back(it->second);
+  }
+  absl::StatusOr<Shape> shape = inferred_shapes_.Infer(*instruction, called);
+  if (!shape.ok()) {
+    return source_.Error(opcode_offset, absl::StrCat("the shape is left out: ", shape.status().message()),
+                         shape.status().code());
+  }
+  *instruction->mutable_shape() = *std::move(shape);
+  return absl::OkStatus();
 }
 
 absl::Status HloParser::ReadCallees(HloOpcode opcode, size_t opcode_offset) {
   const CalledRoles roles(opcode);
-  callees_.assign(roles.is_list ? 0 : roles.names.size(), {});
-  for (const RawAttribute& attribute : raw_attributes_) {
-    HILO_RETURN_IF_ERROR(ParseCalledRole(source_, roles, attribute, &callees_).status());
+  scratch_.callees.assign(roles.is_list ? 0 : roles.names.size(), {});
+  for (const RawAttribute& attribute : scratch_.raw_attributes) {
+    HILO_RETURN_IF_ERROR(ParseCalledRole(source_, roles, attribute, &scratch_.callees).status());
   }
-  return CheckRoles(source_, opcode, roles, callees_, opcode_offset);
+  for (const absl::string_view callee : std::vector<absl::string_view>(scratch_.callees)) {
+    if (absl::StartsWith(callee, "{") && !computations_.contains(callee)) {
+      HILO_RETURN_IF_ERROR(ParseInlineComputation(callee));
+    }
+  }
+  return CheckRoles(source_, opcode, roles, scratch_.callees, opcode_offset);
+}
+
+// "to_apply={ ... }": the computation's text is its key, so that equal ones are one computation.
+absl::Status HloParser::ParseInlineComputation(absl::string_view text) {
+  HILO_RETURN_IF_ERROR(EnterNested(text));
+  const size_t after = cursor_.offset();
+  Scratch outer = std::exchange(scratch_, {});
+  cursor_.set_offset(source_.OffsetOf(text));
+  HILO_RETURN_IF_ERROR(ParseComputation(text, "inline"));
+  nameless_.insert(computations_[text]);
+  cursor_.set_offset(after);
+  scratch_ = std::move(outer);
+  --nesting_;
+  return absl::OkStatus();
+}
+
+absl::Status HloParser::EnterNested(absl::string_view text) {
+  if (++nesting_ <= kMaxNesting) return absl::OkStatus();
+  return source_.Error(source_.OffsetOf(text), absl::StrCat("expected operands and computations that are written in "
+                                                            "line at most ",
+                                                            kMaxNesting, " deep"));
 }
 
 void HloParser::NoteCalls(HloInstruction* caller) {
-  for (size_t i = 0; i < callees_.size(); ++i) {
-    calls_.push_back({caller, static_cast<int64_t>(i), callees_[i]});
+  for (size_t i = 0; i < scratch_.callees.size(); ++i) {
+    calls_.push_back({caller, static_cast<int64_t>(i), scratch_.callees[i]});
   }
 }
 
 // "all-to-all-start(x), <attributes of all-to-all>" is shorthand for an async-start of a computation that
-// is the all-to-all; the attributes of the start itself are left in raw_attributes_.
+// is the all-to-all; the attributes of the start itself are left in scratch_.raw_attributes.
 absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, const Shape& start, size_t opcode_offset) {
   if (!start.IsTuple() || start.tuple_shapes_size() < 2) {
     return source_.Error(opcode_offset,
@@ -318,27 +417,29 @@ absl::StatusOr<HloComputation*> HloParser::WrapInstruction(HloOpcode opcode, con
     return attribute.name == "async_execution_thread" || attribute.name == "metadata" ||
            attribute.name == "control-predecessors";
   };
-  std::copy_if(raw_attributes_.begin(), raw_attributes_.end(), std::back_inserter(of_start), is_of_start);
-  raw_attributes_.erase(std::remove_if(raw_attributes_.begin(), raw_attributes_.end(), is_of_start),
-                        raw_attributes_.end());
+  std::copy_if(scratch_.raw_attributes.begin(), scratch_.raw_attributes.end(), std::back_inserter(of_start),
+               is_of_start);
+  scratch_.raw_attributes.erase(
+      std::remove_if(scratch_.raw_attributes.begin(), scratch_.raw_attributes.end(), is_of_start),
+      scratch_.raw_attributes.end());
   HloComputation* computation = module_->AddComputation("async_wrapped");
-  wrapped_.insert(computation);
+  nameless_.insert(computation);
   std::vector<HloInstruction*> parameters;
-  for (size_t i = 0; i < operands_.size(); ++i) {
+  for (size_t i = 0; i < scratch_.operands.size(); ++i) {
     const std::string name = absl::StrCat("wrapped_parameter.", i);
     parameters.push_back(
-        computation->AddInstruction(HloInstruction::CreateParameter(i, operands_[i]->shape(), name), name));
+        computation->AddInstruction(HloInstruction::CreateParameter(i, scratch_.operands[i]->shape(), name), name));
   }
   HILO_RETURN_IF_ERROR(ReadCallees(opcode, opcode_offset));
   std::unique_ptr<OpAttributes> attributes = MakeAttributes(opcode);
   OpAttributes* known = attributes.get();
   HloInstruction* instruction = computation->AddInstruction(
       HloInstruction::Create(opcode, start.tuple_shapes(1), parameters, std::move(attributes),
-                             std::vector<HloComputation*>(callees_.size(), nullptr)));
+                             std::vector<HloComputation*>(scratch_.callees.size(), nullptr)));
   NoteCalls(instruction);
   HILO_RETURN_IF_ERROR(ApplyAttributes(opcode, known, instruction, nullptr, opcode_offset));
   HILO_RETURN_IF_ERROR(computation->set_root_instruction(instruction));
-  raw_attributes_ = std::move(of_start);
+  scratch_.raw_attributes = std::move(of_start);
   return computation;
 }
 
@@ -352,8 +453,7 @@ absl::StatusOr<HloOpcode> HloParser::ParseOpcode(std::optional<HloOpcode>* wrapp
         std::pair("-done", HloOpcode::kAsyncDone)}) {
     if (!absl::ConsumeSuffix(&word, suffix)) continue;
     const std::optional<HloOpcode> inner = HloOpcodeFromString(word);
-    const bool may_be_wrapped = inner.has_value() && *inner != HloOpcode::kParameter &&
-                                *inner != HloOpcode::kConstant && *inner != HloOpcode::kFusion;
+    const bool may_be_wrapped = inner.has_value() && *inner != HloOpcode::kParameter && *inner != HloOpcode::kConstant;
     if (!may_be_wrapped) break;
     if (asynchronous == HloOpcode::kAsyncStart) *wrapped = inner;
     return asynchronous;
@@ -379,22 +479,24 @@ absl::Status HloParser::ParseParameterNumber(const Body& body, ParameterAttrs& a
 absl::Status HloParser::ParseConstant(const Shape& shape, ConstantAttrs& attributes) {
   cursor_.set_offset(cursor_.offset() - 1);  // back to the '('
   HILO_ASSIGN_OR_RETURN(const absl::string_view text, cursor_.Enclosed());
-  absl::StatusOr<Literal> literal = ParseLiteral(text, shape);
+  const bool elided = options_.elided_constant != nullptr && shape.IsArray() && IsElided(text);
+  absl::StatusOr<Literal> literal = elided ? options_.elided_constant(shape) : ParseLiteral(text, shape);
   if (!literal.ok()) return source_.InnerError(source_.OffsetOf(text), literal.status());
   attributes.literal.value = std::make_shared<const Literal>(*std::move(literal));
   return absl::OkStatus();
 }
 
-absl::Status HloParser::ParseOperands(const Body& body) {
+absl::Status HloParser::ParseOperands(Body& body, int64_t line) {
   if (cursor_.Consume(")")) return absl::OkStatus();
   do {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * operand, ParseOperand(body));
-    operands_.push_back(operand);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * operand, ParseOperand(body, line));
+    scratch_.operands.push_back(operand);
   } while (cursor_.Consume(","));
   return cursor_.Expect(")", "after the operands");
 }
 
-absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
+// "%x", "f32[2] %x", or the definition of an instruction that has no name, "f32[2] negate(%x)".
+absl::StatusOr<HloInstruction*> HloParser::ParseOperand(Body& body, int64_t line) {
   std::optional<Shape> type;
   cursor_.SkipSpace();
   const size_t type_offset = cursor_.offset();
@@ -402,6 +504,15 @@ absl::StatusOr<HloInstruction*> HloParser::ParseOperand(const Body& body) {
     HILO_ASSIGN_OR_RETURN(type, cursor_.ReadShape());
   }
   HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor_.Name("an operand"));
+  if (cursor_.Peek() == '(') {
+    HILO_RETURN_IF_ERROR(EnterNested(name));
+    cursor_.set_offset(type_offset);
+    Scratch outer = std::exchange(scratch_, {});
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const operand, ParseDefinition(body, /*name=*/"", line));
+    scratch_ = std::move(outer);
+    --nesting_;
+    return operand;
+  }
   auto it = body.names.find(name);
   if (it == body.names.end()) {
     return source_.Error(source_.OffsetOf(name), absl::StrCat("operand ", name, " is not defined before its use"));
@@ -417,7 +528,7 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
                                         Body* body, size_t opcode_offset) {
   const bool in_parentheses = opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant;
   const CalledRoles roles(opcode);
-  for (const RawAttribute& attribute : raw_attributes_) {
+  for (const RawAttribute& attribute : scratch_.raw_attributes) {
     const size_t offset = source_.OffsetOf(attribute.value);
     TextCursor cursor(source_, offset);
     if (attribute.name == "metadata") {
@@ -436,7 +547,7 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
       for (absl::string_view name : names) body->control_edges.push_back({name, instruction});
       continue;
     }
-    HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(source_, roles, attribute, &callees_));
+    HILO_ASSIGN_OR_RETURN(const bool is_role, ParseCalledRole(source_, roles, attribute, &scratch_.callees));
     if (is_role) continue;
     if (attributes != nullptr) {
       if (in_parentheses && (attribute.name == "number" || attribute.name == "literal")) {
@@ -454,7 +565,7 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
   }
   if (attributes == nullptr || in_parentheses) return absl::OkStatus();
   for (absl::string_view required : attributes->RequiredFields()) {
-    const bool given = std::any_of(raw_attributes_.begin(), raw_attributes_.end(),
+    const bool given = std::any_of(scratch_.raw_attributes.begin(), scratch_.raw_attributes.end(),
                                    [&](const RawAttribute& attribute) { return attribute.name == required; });
     if (!given) {
       return source_.Error(opcode_offset, absl::StrCat("expected the attribute ", required, " of ",
@@ -483,7 +594,7 @@ absl::Status HloParser::ChooseEntry() {
   for (const Call& call : calls_) called.insert(call.callee);
   HloComputation* entry = nullptr;
   for (HloComputation* computation : module_->computations()) {
-    if (called.contains(computation->name()) || wrapped_.contains(computation)) continue;
+    if (called.contains(computation->name()) || nameless_.contains(computation)) continue;
     if (entry != nullptr) {
       return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(), " and ",
                                         computation->name(), " could be meant"));

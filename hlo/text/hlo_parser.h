@@ -2,11 +2,13 @@
 #ifndef HILO_HLO_TEXT_HLO_PARSER_H_
 #define HILO_HLO_TEXT_HLO_PARSER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/hlo_verifier.h"
 
@@ -15,12 +17,19 @@ namespace hilo {
 struct ParseOptions {
   std::string file_name = "<hlo>";  // for messages
   bool verify = true;               // VerifyHloModule(kInput) after reading
+  // What a constant is whose elements the text leaves out ("{...}"), by its shape; null: an error.
+  std::function<absl::StatusOr<Literal>(const Shape&)> elided_constant;
   HloLimits limits = {};
 };
 
 // Reads a module in XLA's text syntax, short ("x = f32[2] add(a, b)") or full ("%x = f32[2]{0}
 // add(f32[2]{0} %a, ...), metadata=...").
 //
+// - The header may be missing: the module is then called "module".
+// - The shape of an instruction may be missing if it follows from the operands and from computations above.
+// - An operand may be a definition without a name and attributes ("add(a, f32[2] negate(b))"), and a computation may be
+// written where it is called ("to_apply={ ... }").
+// - A constant of a tuple is read as a tuple of constants.
 // - Computations may be defined after their use; an operand must precede its user.
 // - Without ENTRY the entry is the only computation that no other calls. Without ROOT the root is
 // the last instruction.

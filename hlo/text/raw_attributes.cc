@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 
@@ -57,23 +58,40 @@ absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, st
   }
 }
 
-absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value,
-                                                             absl::string_view what) {
+namespace {
+
+// `inline_bodies`: an item may be a text in braces.
+absl::StatusOr<std::vector<absl::string_view>> ParseList(const SourceText& source, absl::string_view value,
+                                                         absl::string_view what, bool inline_bodies) {
   std::vector<absl::string_view> names;
   TextCursor cursor(source, source.OffsetOf(value));
   HILO_RETURN_IF_ERROR(cursor.Expect("{", absl::StrCat("before a list of ", what, "s")));
   if (cursor.Consume("}")) return names;
   do {
+    if (inline_bodies && cursor.Peek() == '{') {
+      const size_t begin = cursor.offset();
+      HILO_RETURN_IF_ERROR(cursor.Enclosed().status());
+      names.push_back(source.text.substr(begin, cursor.offset() - begin));
+      continue;
+    }
     HILO_ASSIGN_OR_RETURN(names.emplace_back(), cursor.Name(absl::StrCat("the name of a ", what)));
   } while (cursor.Consume(","));
   HILO_RETURN_IF_ERROR(cursor.Expect("}", absl::StrCat("after a list of ", what, "s")));
   return names;
 }
 
+}  // namespace
+
+absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value,
+                                                             absl::string_view what) {
+  return ParseList(source, value, what, /*inline_bodies=*/false);
+}
+
 absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles& roles, const RawAttribute& attribute,
                                      std::vector<absl::string_view>* callees) {
   if (roles.names.empty()) return false;
   auto read_name = [&]() -> absl::StatusOr<absl::string_view> {
+    if (absl::StartsWith(attribute.value, "{")) return attribute.value;
     TextCursor cursor(source, source.OffsetOf(attribute.value));
     HILO_ASSIGN_OR_RETURN(const absl::string_view name, cursor.Name("the name of a computation"));
     if (name.end() != attribute.value.end()) return cursor.Expected("the end of a computation's name");
@@ -81,7 +99,7 @@ absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles
   };
   if (roles.is_list) {
     if (attribute.name == roles.names[0]) {
-      HILO_ASSIGN_OR_RETURN(*callees, ParseNameList(source, attribute.value, "computation"));
+      HILO_ASSIGN_OR_RETURN(*callees, ParseList(source, attribute.value, "computation", /*inline_bodies=*/true));
       return true;
     }
     // A list of two branches may be written as true_computation=a, false_computation=b, one of a

@@ -26,7 +26,8 @@ absl::Status ParseRawAttributes(const SourceText& source, TextCursor& cursor, st
 absl::StatusOr<std::vector<absl::string_view>> ParseNameList(const SourceText& source, absl::string_view value,
                                                              absl::string_view what);
 
-// Whether the attribute names called computations; their names go to `callees`, by index of called_computations().
+// Whether the attribute names called computations; their names go to `callees`, by index of called_computations(). The
+// name of a computation that is written in line is its text, braces included.
 absl::StatusOr<bool> ParseCalledRole(const SourceText& source, const CalledRoles& roles, const RawAttribute& attribute,
                                      std::vector<absl::string_view>* callees);
 

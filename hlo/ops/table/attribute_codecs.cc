@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -147,7 +148,7 @@ absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view
   AttributeReader reader(text);
   const absl::string_view word = reader.TakeWord();
   for (size_t i = 0; i < count && reader.AtEnd(); ++i) {
-    if (names[i] == word) return static_cast<int>(i);
+    if (absl::EqualsIgnoreCase(names[i], word)) return static_cast<int>(i);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("expected one of ", absl::StrJoin(names, names + count, ", "), ", got \"", text, "\""));

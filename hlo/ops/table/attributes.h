@@ -49,6 +49,7 @@ class OpAttributes {
 
 enum class Presence {
   kRequired,  // must be written; always printed
+  kPrinted,   // may be missing; always printed
   kOptional,  // may be missing; printed unless at its default
 };
 template <typename Struct, typename T>

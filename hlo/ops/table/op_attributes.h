@@ -40,8 +40,10 @@ struct ConstantAttrs : Attributes<ConstantAttrs> {
 };
 
 struct BroadcastAttrs : Attributes<BroadcastAttrs> {
-  std::vector<int64_t> dimensions;  // result dimension of each operand dimension
-  static constexpr auto Fields() { return std::make_tuple(Field("dimensions", &BroadcastAttrs::dimensions)); }
+  std::vector<int64_t> dimensions;  // result dimension of each operand dimension; none for a scalar
+  static constexpr auto Fields() {
+    return std::make_tuple(Field("dimensions", &BroadcastAttrs::dimensions, Presence::kPrinted));
+  }
 };
 
 struct CallAttrs : Attributes<CallAttrs> {

@@ -1,0 +1,43 @@
+#include "hlo/text/inferred_shapes.h"
+
+#include <vector>
+
+#include "base/errors.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/semantics.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t kMaxWork = 100'000'000;
+
+int64_t CountShapes(const Shape& shape) {
+  int64_t count = 1;
+  if (!shape.IsTuple()) return count;
+  for (const Shape& element : shape.tuple_shapes()) count += CountShapes(element);
+  return count;
+}
+
+}  // namespace
+
+absl::StatusOr<Shape> InferredShapes::Infer(const HloInstruction& instruction,
+                                            absl::Span<const HloComputation* const> called) {
+  std::vector<const Shape*> operands;
+  for (const HloInstruction* operand : instruction.operands()) {
+    operands.push_back(&operand->shape());
+    work_ += CountShapes(operand->shape());
+    if (work_ > kMaxWork) return ResourceExhausted("the tuples hold more than ", kMaxWork, " shapes altogether");
+  }
+  // All programs exist before their addresses are taken.
+  for (const HloComputation* computation : called) {
+    if (!programs_.contains(computation)) programs_.emplace(computation, computation->ComputeProgramShape());
+  }
+  std::vector<const ProgramShape*> programs;
+  for (const HloComputation* computation : called) programs.push_back(&programs_.at(computation));
+  return InferShape({.opcode = instruction.opcode(),
+                     .operands = operands,
+                     .attributes = instruction.attributes(),
+                     .called = programs});
+}
+
+}  // namespace hilo
