@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -45,6 +46,17 @@ HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, Primi
   return computation;
 }
 
+// Returns the type of a dot's products and of their sums, to which its operands are converted: narrow floats are added
+// up as f32, as the dot adds them up. Nullopt if the type does not hold the numbers of an operand.
+std::optional<PrimitiveType> SumTypeOf(const HloInstruction& dot) {
+  const PrimitiveType type = dot.shape().element_type();
+  const PrimitiveType sum = IsFloatingPointType(type) && type != F64 ? F32 : type;
+  for (const HloInstruction* operand : dot.operands()) {
+    if (PrimitiveTypeBitWidth(operand->shape().element_type()) > PrimitiveTypeBitWidth(sum)) return std::nullopt;
+  }
+  return sum;
+}
+
 // One side of a dot.
 struct Side {
   HloInstruction* operand;
@@ -54,9 +66,9 @@ struct Side {
   bool IsFree(int64_t d) const { return !Contains(*batch, d) && !Contains(*contracting, d); }
 };
 
-// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has. The sums have the order
-// of the matrix's dimensions, and are transposed to that of the result.
-Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector) {
+// The dot of `matrix` with `vector`, which has no free dimension longer than 1: null if it has. The sums, of
+// `sum_type`, have the order of the matrix's dimensions, and are transposed to that of the result.
+Result SumOfProducts(HloInstruction* dot, PrimitiveType sum_type, const Side& matrix, const Side& vector) {
   const Shape& shape = vector.operand->shape();
   const Shape& whole = matrix.operand->shape();
   // The positions of the matrix's dimensions in the dot's result, leaving out the vector's: batch ones, then free ones.
@@ -85,9 +97,6 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
   std::iota(ascending.begin(), ascending.end(), 0);
   std::sort(ascending.begin(), ascending.end(), [&](int64_t a, int64_t b) { return positions[a] < positions[b]; });
   std::sort(positions.begin(), positions.end());
-  // Narrow numbers are added up as wider ones, as the dot adds them up.
-  const PrimitiveType type = dot->shape().element_type();
-  const PrimitiveType sum_type = IsFloatingPointType(type) && type != F64 ? F32 : type;
   Shape product_shape = whole;
   product_shape.set_element_type(sum_type);
   HloInstruction* result = nullptr;
@@ -105,7 +114,7 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
     std::sort(reduced.begin(), reduced.end());
     Result sum = MakeReduce(*narrow, zero, std::move(reduced),
                             MakeScalarComputation(dot->parent()->parent(), HloOpcode::kAdd, sum_type));
-    if (sum.ok()) sum = MakeConvert(*sum, type);
+    if (sum.ok()) sum = MakeConvert(*sum, dot->shape().element_type());
     if (sum.ok()) sum = MakeTranspose(*sum, order);
     if (sum.ok()) sum = MakeReshape(*sum, dot->shape());
     if (!sum.ok()) return sum.status();
@@ -119,13 +128,15 @@ Result SumOfProducts(HloInstruction* dot, const Side& matrix, const Side& vector
 Result DotWithVector(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
+  const std::optional<PrimitiveType> sum_type = SumTypeOf(*dot);
+  if (attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED || !sum_type.has_value())
+    return nullptr;
   const Side lhs{dot->operand(0), &attrs.lhs_batch_dims, &attrs.lhs_contracting_dims};
   const Side rhs{dot->operand(1), &attrs.rhs_batch_dims, &attrs.rhs_contracting_dims};
   for (bool swapped : {false, true}) {
     const Side& matrix = swapped ? rhs : lhs;
     if (ShapeUtil::ElementsIn(matrix.operand->shape()) < kManyProducts) continue;
-    Result result = SumOfProducts(dot, matrix, swapped ? lhs : rhs);
+    Result result = SumOfProducts(dot, *sum_type, matrix, swapped ? lhs : rhs);
     if (!result.ok() || *result != nullptr) return result;
   }
   return nullptr;
@@ -151,13 +162,11 @@ Result FactorOf(HloInstruction* operand, const std::vector<int64_t>& batch, cons
 Result OuterProduct(HloInstruction* dot) {
   const DotAttrs& attrs = dot->attrs<DotAttrs>();
   const PrimitiveType type = dot->shape().element_type();
-  if (!attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED) return nullptr;
+  const std::optional<PrimitiveType> sum_type = SumTypeOf(*dot);
+  if (!attrs.lhs_contracting_dims.empty() || PrimitiveTypeBitWidth(type) < 8 || type == PRED || !sum_type.has_value())
+    return nullptr;
   Shape shape = dot->shape();
-  shape.set_element_type(IsFloatingPointType(type) && type != F64 ? F32 : type);
-  for (const HloInstruction* operand : dot->operands()) {
-    if (PrimitiveTypeBitWidth(operand->shape().element_type()) > PrimitiveTypeBitWidth(shape.element_type()))
-      return nullptr;
-  }
+  shape.set_element_type(*sum_type);
   Result lhs =
       FactorOf(dot->operand(0), attrs.lhs_batch_dims, shape, static_cast<int64_t>(attrs.lhs_batch_dims.size()));
   if (!lhs.ok()) return lhs;

@@ -533,6 +533,11 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "m = c64[16,16] parameter(0)  v = c64[16] parameter(1)  ROOT r = c64[16] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
        "reduce(multiply(m, broadcast(v)), (0, 0))"},
+      // The numbers would be infinite as f32, their products are not.
+      {"",
+       "m = f64[40,50] parameter(0)  v = f64[50] parameter(1)  ROOT r = f32[40] dot(m, v), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "dot(m, v)"},
       {"",
        "m = f32[15,17] parameter(0)  v = f32[17] parameter(1)  ROOT r = f32[15] dot(m, v), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
