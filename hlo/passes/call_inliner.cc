@@ -47,6 +47,10 @@ absl::Status Inline(HloInstruction* call, std::vector<HloInstruction*>* calls = 
       if (instruction->opcode() == HloOpcode::kCall) calls->push_back(instruction);
     }
   }
+  if (call->HasControlDependencies() && result->user_count() != 0) {
+    // For example an operand of the call, on which its predecessors may depend: it cannot be ordered after them itself.
+    result = caller->AddInstruction(HloInstruction::Create(HloOpcode::kOptimizationBarrier, result->shape(), {result}));
+  }
   HILO_RETURN_IF_ERROR(caller->ReplaceAllUsesWith(call, result));
   if (!result->IsParameter()) result->CopyOriginFrom(*call);
   for (HloInstruction* predecessor : call->control_predecessors()) predecessor->AddControlDependencyTo(result);

@@ -84,6 +84,29 @@ ENTRY main {
   EXPECT_FALSE(RunPasses(module.get(), {"inline-calls"}));
 }
 
+// What comes before the fusion reads the operand that the fusion returns.
+TEST(FusionInliner, FusionUnderControlDependencies_MayReturnItsOperand) {
+  auto module = Parse(R"(HloModule m
+f { ROOT p = f32[4] parameter(0) }
+ENTRY main {
+  x = f32[4] parameter(0)
+  a = f32[4] add(x, x)
+  n = f32[4] negate(a)
+  i = f32[4] fusion(a), kind=kLoop, calls=f, control-predecessors={n}
+  e = f32[4] exponential(n), control-predecessors={i}
+  ROOT t = (f32[4], f32[4]) tuple(i, e)
+}
+)");
+  const absl::StatusOr<bool> changed = MakeFusionInliner()->Run(module.get());
+  EXPECT_TRUE(changed.ok() && *changed);
+  const absl::Status valid = VerifyHloModule(*module, HloStage::kInput);
+  EXPECT_TRUE(valid.ok()) << valid;
+  EXPECT_EQ("tuple(opt-barrier(add(x, x)), exponential(negate(add(x, x))))", RootExpression(*module));
+  const HloInstruction* const barrier = module->entry_computation()->root_instruction()->operand(0);
+  EXPECT_EQ(1u, barrier->control_predecessors().size());
+  EXPECT_EQ(1u, barrier->control_successors().size());
+}
+
 TEST(CallInliner, ControlDependenciesInsideATargetAreKept) {
   auto module = Parse(R"(HloModule m
 f { p = f32[4] parameter(0)  e = f32[4] exponential(p)  n = f32[4] negate(p), control-predecessors={e}  ROOT s = f32[4] add(n, e) }
