@@ -1,6 +1,7 @@
 // Slices, updates, gathers and scatters at indices that the program computes.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
 #include "hlo/passes/simplify/rules.h"
 
@@ -80,7 +81,8 @@ Result GatherToDynamicSlice(HloInstruction* i) {
   const int64_t count = static_cast<int64_t>(gather.start_index_map.size());
   if (!gather.operand_batching_dims.empty() || count == 0 || ShapeUtil::ElementsIn(indices->shape()) != count)
     return nullptr;
-  if (ShapeUtil::IsZeroElementArray(i->shape())) return nullptr;
+  // A collapsed dimension of the slice may be empty where the result is not.
+  if (ShapeUtil::IsZeroElementArray(i->shape()) || absl::c_linear_search(gather.slice_sizes, 0)) return nullptr;
   HILO_ASSIGN_OR_RETURN(std::vector<HloInstruction*> starts, StartsOf(array, indices, gather.start_index_map));
   HILO_ASSIGN_OR_RETURN(HloInstruction * slice, MakeDynamicSlice(array, std::move(starts), gather.slice_sizes));
   return MakeReshape(slice, i->shape());
@@ -233,7 +235,8 @@ Result GatherOfColumns(HloInstruction* i) {
       static_cast<int64_t>(attrs.offset_dims.size()) != last || i->shape().rank() != last + 1)
     return nullptr;
   const int64_t count = ShapeUtil::ElementsIn(indices->shape()), size = x->shape().dimensions(last);
-  if (count < 2 || count > kMostGatheredColumns || i->shape().dimensions(last) != count || size == 0) return nullptr;
+  if (count < 2 || count > kMostGatheredColumns || i->shape().dimensions(last) != count || attrs.slice_sizes[last] == 0)
+    return nullptr;
   std::vector<SliceRange> ranges;
   for (int64_t d = 0; d < last; ++d) {
     if (attrs.offset_dims[d] != d || attrs.slice_sizes[d] != x->shape().dimensions(d)) return nullptr;
@@ -298,6 +301,10 @@ const Rule kRules[] = {
     {HloOpcode::kScatter, "scatter(x, no updates) => x",
      [](HloInstruction* i) -> Result {
        return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->operand(2)->shape()), i->operand(0));
+     }},
+    {HloOpcode::kScatter, "scatter(empty, y) => empty",
+     [](HloInstruction* i) -> Result {
+       return If(i->operand_count() == 3 && ShapeUtil::IsZeroElementArray(i->shape()), i->operand(0));
      }},
     {HloOpcode::kScatter, "scatter(x, one index, y) => dynamic-update-slice(x, y)", ScatterToDynamicUpdateSlice},
     {HloOpcode::kScatter, "scatter(broadcast(s), an index a row, y) => select(iota == index, op(s, y), s)",

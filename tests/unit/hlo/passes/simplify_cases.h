@@ -185,6 +185,11 @@ inline std::vector<SimplifierCase> MovementCases() {
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
        "to_apply=add",
        "x"},
+      {"scatter(empty, y) => empty",
+       "x = f32[3,0] parameter(0)  at = s32[2] parameter(1)  u = f32[2] parameter(2)  ROOT r = f32[3,0] scatter(x, at, "
+       "u), update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=0, "
+       "to_apply=add",
+       "x"},
       {"scatter(broadcast(s), an index a row, y) => select(iota == index, op(s, y), s)",
        "z = f32[] parameter(0)  x = f32[3,5] broadcast(z), dimensions={}  at = s32[3,1] parameter(1)  u = f32[3] "
        "parameter(2)  ROOT r = f32[3,5] scatter(x, at, u), update_window_dims={}, inserted_window_dims={1}, "
@@ -305,6 +310,14 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[5,4] parameter(0)  at = s32[1,2] parameter(1)  ROOT r = f32[1,2,3] gather(x, at), offset_dims={1,2}, "
        "collapsed_slice_dims={}, start_index_map={1,0}, index_vector_dim=1, slice_sizes={2,3}",
        "reshape(dynamic-slice(x, reshape(slice(reshape(at))), reshape(slice(reshape(at)))))"},
+      {"",
+       "x = f32[5] parameter(0)  at = s32[1] parameter(1)  ROOT r = f32[] gather(x, at), offset_dims={}, "
+       "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={0}",
+       "gather(x, at)"},
+      {"",
+       "x = f32[5,4] parameter(0)  at = s32[2] constant({3, 1})  ROOT r = f32[5,2] gather(x, at), offset_dims={0}, "
+       "collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={5,0}",
+       "gather(x, {3, 1})"},
       {"",
        "x = f32[5,4] parameter(0)  at = s32[2,1] parameter(1)  ROOT r = f32[2,4] gather(x, at), offset_dims={1}, "
        "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
