@@ -236,6 +236,17 @@ double CompareError(const Tracked& lhs, const Tracked& rhs) {
   return 0;
 }
 
+// Of a conversion to PRED: unknown if the error could make any element 0, or what is 0 something else. Moving a small
+// number by more than its size does not show that. An error of 1e-300 only leaves the signs of zeros open.
+double TruthError(const Tracked& x) {
+  if (x.error <= 1e-300) return 0;
+  const PrimitiveType type = x.value->shape().element_type();
+  for (const double part : Parts(*x.value)) {
+    if (std::abs(part) <= 4 * x.error + 2 * UnitRoundoff(type) * std::abs(part)) return kUnknown;
+  }
+  return 0;
+}
+
 // Roundings of an elementary function, in units of UnitRoundoff; 0 for ops that do not round.
 double UnitsOf(HloOpcode opcode) {
   switch (opcode) {
@@ -447,6 +458,8 @@ absl::StatusOr<double> ErrorBound(const HloInstruction& instruction, absl::Span<
   }
   error += Rounding(instruction, operands, result, strict);
   if (instruction.opcode() == HloOpcode::kCompare) error = std::max(error, CompareError(*operands[0], *operands[1]));
+  if (instruction.opcode() == HloOpcode::kConvert && result.shape().element_type() == PRED)
+    error = std::max(error, TruthError(*operands[0]));
   // The sign of a NaN that is computed is open; only what tells them apart may depend on it.
   if (instruction.opcode() == HloOpcode::kCompare && largest > 0 &&
       instruction.attrs<CompareAttrs>().type == ComparisonType::kTotalOrder &&
