@@ -3,6 +3,7 @@
 //   hilo_differential --count=2000 [--first=0] [--stride=1] [--workers=2] --out=DIR [--coverage]
 //   hilo_differential --count=300 --first=7 --stride=16 --out=DIR    only programs that rewrite arrays in place
 //   hilo_differential --count=300 --partitioned --out=DIR            programs on several devices against one
+//   hilo_differential --count=300 --large --out=DIR                  short programs on large arrays
 //   hilo_differential --first=7 --print           shows a program
 //   hilo_differential FOLDER                      repeats the cases in a folder
 //   hilo_differential --file=case.hlo [--dump=DIR]       repeats a case that an earlier run wrote
@@ -72,8 +73,24 @@ int RunFolder(const std::string& folder) {
   return worst;
 }
 
-RandomProgram MakeProgram(uint64_t seed, bool is_partitioned) {
-  return is_partitioned ? MakePartitionedProgram(seed) : MakeRandomProgram(seed);
+struct Options {
+  uint64_t first = 0, count = 100, stride = 1;
+  int workers = 2;
+  bool partitioned = false, large = false, no_shrink = false, coverage = false, print = false;
+  std::string out, file, dump;
+  std::vector<std::string> folders;
+};
+
+// Short programs on arrays that kernels divide into blocks and parts, and of which products are library calls.
+RandomProgram MakeLargeProgram(uint64_t seed) {
+  static constexpr int64_t kSizes[] = {1, 2, 3, 5, 8, 16, 17, 33, 64, 100, 128, 257, 512, 600, 1000, 1025, 4096, 20000};
+  return MakeRandomProgram(
+      seed, {.min_instructions = 2, .max_instructions = 8, .max_elements = int64_t{1} << 16, .sizes = kSizes});
+}
+
+RandomProgram MakeProgram(uint64_t seed, const Options& options) {
+  if (options.partitioned) return MakePartitionedProgram(seed);
+  return options.large ? MakeLargeProgram(seed) : MakeRandomProgram(seed);
 }
 
 // Shared between the processes.
@@ -83,8 +100,8 @@ struct Tally {
 };
 
 // Lines: "REFUSED message" or "FAIL configuration message".
-std::string CheckSeed(uint64_t seed, bool is_partitioned, Tally* tally) {
-  const RandomProgram program = MakeProgram(seed, is_partitioned);
+std::string CheckSeed(uint64_t seed, const Options& options, Tally* tally) {
+  const RandomProgram program = MakeProgram(seed, options);
   tally->instructions += program.module->instruction_count();
   for (const HloComputation* computation : program.module->computations()) {
     for (const HloInstruction* instruction : computation->instructions())
@@ -93,7 +110,7 @@ std::string CheckSeed(uint64_t seed, bool is_partitioned, Tally* tally) {
   if (const absl::Status valid = VerifyHloModule(*program.module, HloStage::kInput); !valid.ok())
     return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()), "\n");
   std::string lines;
-  for (const Configuration& configuration : ConfigurationsOf(seed, is_partitioned)) {
+  for (const Configuration& configuration : ConfigurationsOf(seed, options.partitioned)) {
     absl::StrAppend(&lines, "TRY ", configuration.name(), "\n");
     const absl::Status status = Check(program, configuration);
     ++tally->runs;
@@ -108,14 +125,6 @@ std::string CheckSeed(uint64_t seed, bool is_partitioned, Tally* tally) {
   return lines;
 }
 
-struct Options {
-  uint64_t first = 0, count = 100, stride = 1;
-  int workers = 2;
-  bool partitioned = false, no_shrink = false, coverage = false, print = false;
-  std::string out, file, dump;
-  std::vector<std::string> folders;
-};
-
 void Record(uint64_t seed, const std::string& lines, const Options& options, Tally* tally) {
   for (absl::string_view line : absl::StrSplit(lines, '\n')) {
     const bool crashed = absl::StartsWith(line, "CRASH ");
@@ -125,13 +134,13 @@ void Record(uint64_t seed, const std::string& lines, const Options& options, Tal
     ++tally->failures;
     // A crashed process has said nothing of the configuration: find it again.
     RandomProgram program;
-    const std::string made = InChild(
-        kSecondsPerProgram, [&] { return std::to_string(MakeProgram(seed, options.partitioned).arguments.size()); });
+    const std::string made =
+        InChild(kSecondsPerProgram, [&] { return std::to_string(MakeProgram(seed, options).arguments.size()); });
     if (absl::StrContains(made, "CRASH")) {
       std::fprintf(stderr, "seed %lu: the generator itself: %s\n", seed, made.c_str());
       return;
     }
-    program = MakeProgram(seed, options.partitioned);
+    program = MakeProgram(seed, options);
     Configuration configuration = Configuration::FromName(line.substr(0, line.find(' ')));
     std::string failure(line);
     if (crashed) {
@@ -163,8 +172,7 @@ void Work(const Options& options, Tally* tally) {
     const uint64_t index = tally->next++;
     if (index >= options.count) return;
     const uint64_t seed = options.first + index * options.stride;
-    Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, options.partitioned, tally); }), options,
-           tally);
+    Record(seed, InChild(kSecondsPerProgram, [&] { return CheckSeed(seed, options, tally); }), options, tally);
     const int64_t done = ++tally->programs;
     if (done % 200 == 0) std::fprintf(stderr, "%ld programs, %ld failures\n", done, tally->failures.load());
   }
@@ -187,7 +195,8 @@ bool CheckCoverage(const Tally& tally) {
 int Main(int argc, char** argv) {
   Options options;
   Flags flags(
-      "hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--partitioned] [--no-shrink] "
+      "hilo_differential [--first=N] [--count=N] [--stride=N] [--workers=N] --out=DIR [--partitioned] [--large] "
+      "[--no-shrink] "
       "[--coverage] | "
       "--first=N --print | FOLDER | --file=F [--dump=DIR]");
   flags.Number("--first", &options.first);
@@ -198,6 +207,7 @@ int Main(int argc, char** argv) {
   flags.Text("--file", &options.file);
   flags.Text("--dump", &options.dump);
   flags.Switch("--partitioned", &options.partitioned);
+  flags.Switch("--large", &options.large);
   flags.Switch("--no-shrink", &options.no_shrink);
   flags.Switch("--coverage", &options.coverage);
   flags.Switch("--print", &options.print);
@@ -206,9 +216,8 @@ int Main(int argc, char** argv) {
   if (!options.file.empty()) return RunFile(options.file, options.dump);
   if (!options.folders.empty()) return RunFolder(options.folders[0]);
   if (options.print) {
-    std::printf(
-        "%s", ProgramText(MakeProgram(options.first, options.partitioned), {}, "", absl::StrCat("seed ", options.first))
-                  .c_str());
+    std::printf("%s",
+                ProgramText(MakeProgram(options.first, options), {}, "", absl::StrCat("seed ", options.first)).c_str());
     return 0;
   }
   if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for programs that fail\n"), 2;

@@ -23,37 +23,84 @@ bool BarrierOp(Grower& g, Scope& scope) {
   return g.TakeApart(scope, g.Add(scope, HloOpcode::kOptimizationBarrier, {tuple->instruction}));
 }
 
+// A counter that leaves its loop after a few iterations, possibly by way of the ends of its type.
+struct Counter {
+  PrimitiveType type = S32;
+  int64_t start = 0, step = 1, limit = 0;
+  ComparisonDirection direction = ComparisonDirection::kLt;
+};
+
+bool Holds(ComparisonDirection direction, int64_t a, int64_t b) {
+  switch (direction) {
+    case ComparisonDirection::kEq: return a == b;
+    case ComparisonDirection::kNe: return a != b;
+    case ComparisonDirection::kLt: return a < b;
+    case ComparisonDirection::kLe: return a <= b;
+    case ComparisonDirection::kGt: return a > b;
+    case ComparisonDirection::kGe: return a >= b;
+  }
+  return false;
+}
+
+// `value` modulo the type's numbers, of 32 bits at most.
+int64_t Wrapped(PrimitiveType type, int64_t value) {
+  const int bits = PrimitiveTypeBitWidth(type);
+  const int64_t modulus = int64_t{1} << bits, rest = ((value % modulus) + modulus) % modulus;
+  return !IsUnsignedIntegralType(type) && rest >= modulus / 2 ? rest - modulus : rest;
+}
+
+Counter RandomCounter(Grower& g) {
+  static constexpr PrimitiveType kTypes[] = {S32, S32, U32, S8, U8, S16};
+  constexpr int kMostIterations = 5;
+  if (g.random.Chance(50)) return {.type = g.random.Chance(80) ? S32 : S64, .limit = g.random.Below(5)};
+  for (int tries = 0; tries < 20; ++tries) {
+    Counter counter{.type = g.random.Of(kTypes)};
+    const int64_t near = g.random.Chance(30) ? static_cast<int64_t>(g.EdgeInteger(counter.type)) : 0;
+    counter.start = Wrapped(counter.type, near + g.random.Below(9) - 4);
+    counter.limit = Wrapped(counter.type, near + g.random.Below(9) - 4);
+    counter.step = Wrapped(counter.type, g.random.Below(9) - 4);
+    counter.direction = static_cast<ComparisonDirection>(g.random.Below(6));
+    int64_t now = counter.start;
+    for (int i = 0; i <= kMostIterations; ++i) {
+      if (!Holds(counter.direction, now, counter.limit)) return counter;
+      now = Wrapped(counter.type, now + counter.step);
+    }
+  }
+  return {};
+}
+
+Literal Scalar(PrimitiveType type, int64_t value) { return LiteralUtil::FromDouble(type, static_cast<double>(value)); }
+
 bool WhileOp(Grower& g, Scope& scope) {
   if (scope.depth >= 2) return false;
-  const PrimitiveType type = g.random.Chance(80) ? S32 : S64;
-  HloInstruction* zero = scope.computation->AddConstant(LiteralUtil::Zero(type));
-  scope.values.push_back({zero, ExactLeaves(LiteralUtil::Zero(type))});
-  const Value* state = g.State(scope, zero);
+  const Counter counter = RandomCounter(g);
+  HloInstruction* start = g.Constant(scope, Scalar(counter.type, counter.start))->instruction;
+  if (g.random.Chance(20)) {  // of unknown value
+    const Value* hidden = g.Add(scope, HloOpcode::kOptimizationBarrier, {start});
+    if (hidden != nullptr) start = hidden->instruction;
+  }
+  const Value* state = g.State(scope, start);
   if (state == nullptr) return false;
   const Value init = *state;
 
   Scope body = g.Nested(scope, "body", init);
-  HloInstruction* counter = body.values[1].instruction;
+  HloInstruction* at = body.values[1].instruction;
   g.Grow(body, 1 + g.random.Below(6));
-  HloInstruction* one = body.computation->AddConstant(LiteralUtil::One(type));
-  body.values.push_back({one, ExactLeaves(LiteralUtil::One(type))});
-  const Value* next = g.Add(body, HloOpcode::kAdd, {counter, one});
+  HloInstruction* step = g.Constant(body, Scalar(counter.type, counter.step))->instruction;
+  const Value* next = g.Add(body, HloOpcode::kAdd, g.random.Chance(50) ? std::vector{at, step} : std::vector{step, at});
   if (next == nullptr) return false;
   std::vector<HloInstruction*> elements = {next->instruction};
-  for (int64_t i = 1; i < init.shape().tuple_shapes_size(); ++i) {
-    const Shape& shape = init.shape().tuple_shapes(i);
-    elements.push_back(g.Like(body, DimsOf(shape), shape.element_type()));
-  }
+  for (int64_t i = 1; i < init.shape().tuple_shapes_size(); ++i)
+    elements.push_back(g.OfShape(body, init.shape().tuple_shapes(i)));
   const Value* result = g.Add(body, HloOpcode::kTuple, elements);
   if (result == nullptr || !body.computation->set_root_instruction(result->instruction, true).ok()) return false;
 
   Scope condition = g.Nested(scope, "condition", init);
-  const Literal limit = LiteralUtil::FromDouble(type, g.random.Below(5));
-  HloInstruction* trips = condition.computation->AddConstant(limit.Clone());
-  auto less = std::make_unique<CompareAttrs>();
-  less->direction = ComparisonDirection::kLt;
+  HloInstruction* limit = condition.computation->AddConstant(Scalar(counter.type, counter.limit));
+  auto compare = std::make_unique<CompareAttrs>();
+  compare->direction = counter.direction;
   auto go_on =
-      condition.computation->AddOp(HloOpcode::kCompare, {condition.values[1].instruction, trips}, std::move(less));
+      condition.computation->AddOp(HloOpcode::kCompare, {condition.values[1].instruction, limit}, std::move(compare));
   if (!go_on.ok() || !condition.computation->set_root_instruction(*go_on, true).ok()) return false;
   return g.TakeApart(
       scope, g.Add(scope, HloOpcode::kWhile, {init.instruction}, nullptr, {condition.computation, body.computation}));

@@ -26,6 +26,13 @@ const Value* Grower::PickArray(Scope& scope) {
   return Pick(scope, [](const Value& v) { return v.shape().IsArray(); });
 }
 
+double Grower::EdgeInteger(PrimitiveType type) {
+  const bool has_sign = !IsUnsignedIntegralType(type);
+  const double bits = PrimitiveTypeBitWidth(type), end = std::exp2(has_sign ? bits - 1 : bits);  // conversions saturate
+  const double edges[] = {0, 1, has_sign ? -1.0 : 2.0, end, has_sign ? -end : end / 2, bits - 1, bits, bits + 1};
+  return random.Of(edges);
+}
+
 Literal Grower::RandomLiteral(const Shape& shape) {
   const int kind = random.Below(10);
   const PrimitiveType type = shape.element_type();
@@ -33,6 +40,7 @@ Literal Grower::RandomLiteral(const Shape& shape) {
   const bool is_float = IsFloatingPointType(type) || IsComplexType(type);
   const auto next = [&]() -> double {
     if (type == PRED) return random.Below(2);
+    if (!is_float && kind == 0 && random.Chance(20)) return EdgeInteger(type);
     if (IsUnsignedIntegralType(type)) return kind == 0 ? random.Below(1000) : random.Below(6);
     if (!is_float) return kind == 0 ? random.Below(2001) - 1000 : random.Below(9) - 4;
     if (kind == 0 && random.Chance(30)) return random.SpecialFloat();
@@ -125,6 +133,43 @@ HloComputation* Grower::Combiner(PrimitiveType type, HloOpcode opcode) {
   return computation;
 }
 
+HloComputation* Grower::CombinerOfSeveral(absl::Span<const PrimitiveType> types) {
+  HloComputation* computation = module->AddComputation("combine_several");
+  const auto count = static_cast<int64_t>(types.size());
+  std::vector<HloInstruction*> p, results;
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    p.push_back(computation->AddInstruction(
+        HloInstruction::CreateParameter(i, ShapeUtil::MakeScalarShape(types[i % count]), name), name));
+  }
+  const auto add = [&](HloOpcode opcode, std::vector<HloInstruction*> operands, ComparisonDirection direction = {}) {
+    std::unique_ptr<CompareAttrs> attributes;
+    if (opcode == HloOpcode::kCompare) {
+      attributes = std::make_unique<CompareAttrs>();
+      attributes->direction = direction;
+    }
+    auto made = computation->AddOp(opcode, operands, std::move(attributes));
+    return made.ok() ? *made : operands[0];
+  };
+  if (count == 2 && IsIntegralType(types[0]) && IsIntegralType(types[1]) && random.Chance(40)) {
+    // The pair that comes first.
+    HloInstruction* const less = add(HloOpcode::kCompare, {p[0], p[2]}, ComparisonDirection::kLt);
+    HloInstruction* const equal = add(HloOpcode::kCompare, {p[0], p[2]}, ComparisonDirection::kEq);
+    HloInstruction* const tie = add(HloOpcode::kCompare, {p[1], p[3]}, ComparisonDirection::kLe);
+    HloInstruction* const first = add(HloOpcode::kOr, {less, add(HloOpcode::kAnd, {equal, tie})});
+    for (int i = 0; i < 2; ++i) results.push_back(add(HloOpcode::kSelect, {first, p[i], p[i + 2]}));
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      const bool is_real = IsFloatingPointType(types[i]);
+      const HloOpcode opcode =
+          is_real ? (random.Chance(50) ? HloOpcode::kMaximum : HloOpcode::kMinimum) : CombinerOpcode(types[i]);
+      results.push_back(random.Chance(50) ? add(opcode, {p[i], p[i + count]}) : add(opcode, {p[i + count], p[i]}));
+    }
+  }
+  (void)computation->set_root_instruction(add(HloOpcode::kTuple, results), true);
+  return computation;
+}
+
 HloOpcode Grower::CombinerOpcode(PrimitiveType type) {
   static constexpr HloOpcode kNumber[] = {HloOpcode::kAdd, HloOpcode::kAdd, HloOpcode::kMaximum, HloOpcode::kMinimum,
                                           HloOpcode::kMultiply};
@@ -143,9 +188,15 @@ Scope Grower::Nested(const Scope& outer, const std::string& name, const Value& o
   return inner;
 }
 
+HloInstruction* Grower::OfShape(Scope& scope, const Shape& shape) {
+  if (shape.IsTuple())
+    return TupleOf(scope, std::vector<Shape>(shape.tuple_shapes().begin(), shape.tuple_shapes().end()));
+  return Like(scope, DimsOf(shape), shape.element_type());
+}
+
 HloInstruction* Grower::TupleOf(Scope& scope, absl::Span<const Shape> shapes) {
   std::vector<HloInstruction*> elements;
-  for (const Shape& shape : shapes) elements.push_back(Like(scope, DimsOf(shape), shape.element_type()));
+  for (const Shape& shape : shapes) elements.push_back(OfShape(scope, shape));
   const Value* tuple = Add(scope, HloOpcode::kTuple, elements);
   return tuple == nullptr ? nullptr : tuple->instruction;
 }
@@ -155,6 +206,13 @@ const Value* Grower::State(Scope& scope, HloInstruction* first) {
   if (first != nullptr) elements.push_back(first);
   for (int i = 1 + random.Below(3); i > 0; --i) {
     if (const Value* x = PickArray(scope)) elements.push_back(x->instruction);
+  }
+  if (random.Chance(15)) {
+    std::vector<HloInstruction*> inner;
+    for (int i = random.Below(3); i > 0; --i) {
+      if (const Value* x = PickArray(scope)) inner.push_back(x->instruction);
+    }
+    if (const Value* tuple = Add(scope, HloOpcode::kTuple, inner)) elements.push_back(tuple->instruction);
   }
   return elements.empty() ? nullptr : Add(scope, HloOpcode::kTuple, elements);
 }
@@ -229,7 +287,8 @@ bool Grower::TakeApart(Scope& scope, const Value* tuple) {
   for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
     auto attributes = std::make_unique<GetTupleElementAttrs>();
     attributes->index = i;
-    Add(scope, HloOpcode::kGetTupleElement, {instruction}, std::move(attributes));
+    const Value* element = Add(scope, HloOpcode::kGetTupleElement, {instruction}, std::move(attributes));
+    if (element != nullptr && element->shape().IsTuple()) TakeApart(scope, element);
   }
   return true;
 }
@@ -237,7 +296,7 @@ bool Grower::TakeApart(Scope& scope, const Value* tuple) {
 void Grower::Grow(Scope& scope, int count) {
   static const std::vector<Kind>* const kinds = [] {
     auto* all = new std::vector<Kind>();
-    for (const auto list : {ElementwiseKinds(), MovementKinds(), ReductionKinds(), LinearAlgebraKinds(),
+    for (const auto list : {ElementwiseKinds(), MovementKinds(), ReductionKinds(), LinearAlgebraKinds(), SeveralKinds(),
                             ControlFlowKinds(), DynamicKinds()})
       all->insert(all->end(), list.begin(), list.end());
     return all;

@@ -50,6 +50,7 @@ absl::Span<const Kind> ElementwiseKinds();
 absl::Span<const Kind> MovementKinds();
 absl::Span<const Kind> ReductionKinds();
 absl::Span<const Kind> LinearAlgebraKinds();
+absl::Span<const Kind> SeveralKinds();
 absl::Span<const Kind> ControlFlowKinds();
 absl::Span<const Kind> DynamicKinds();
 
@@ -80,12 +81,14 @@ struct Grower {
                    const Shape* stated = nullptr);
   const Value* Constant(Scope& scope, Literal literal);
   Literal RandomLiteral(const Shape& shape);
+  // One of the numbers where an integer type ends, or of the numbers of its bits, by which one may shift.
+  double EdgeInteger(PrimitiveType type);
   // A parameter, constant, iota or broadcast.
   const Value* Leaf(Scope& scope, const Dims& dims, PrimitiveType type);
   // A value of that type and dimensions, at hand or new.
   HloInstruction* Like(Scope& scope, const Dims& dims, PrimitiveType type, bool exact = false);
   const Value* Convert(Scope& scope, const Value& value, PrimitiveType type);
-  // Get-tuple-elements of a tuple.
+  // Get-tuple-elements of a tuple, and of the tuples in it.
   bool TakeApart(Scope& scope, const Value* tuple);
   // Up to `count` more instructions.
   void Grow(Scope& scope, int count);
@@ -94,9 +97,12 @@ struct Grower {
   // (a, b) -> opcode(a, b) on scalars.
   HloComputation* Combiner(PrimitiveType type, HloOpcode opcode);
   HloOpcode CombinerOpcode(PrimitiveType type);
+  // The same on several pairs, of which no result depends on the order: (a0, a1, b0, b1) -> (a0 op b0, a1 op b1).
+  HloComputation* CombinerOfSeveral(absl::Span<const PrimitiveType> types);
   // A computation over one parameter, `operand`; the elements of a tuple are its first values.
   Scope Nested(const Scope& outer, const std::string& name, const Value& operand);
-  // A tuple of values with the given shapes, from the scope's own.
+  // A value of that shape, of the scope's own; and a tuple of such values.
+  HloInstruction* OfShape(Scope& scope, const Shape& shape);
   HloInstruction* TupleOf(Scope& scope, absl::Span<const Shape> shapes);
   // A tuple of some values, `first` in front unless it is null.
   const Value* State(Scope& scope, HloInstruction* first);

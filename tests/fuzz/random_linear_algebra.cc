@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
@@ -13,13 +14,22 @@
 namespace hilo::fuzz {
 namespace {
 
+// A type of a dot's result that is not that of its operands.
+PrimitiveType OtherResultType(Grower& g, PrimitiveType type) {
+  if (IsComplexType(type)) return type == C64 ? C128 : C64;
+  if (IsFloatingPointType(type)) return PrimitiveTypeBitWidth(type) <= 16 ? F32 : type == F32 ? F64 : F32;
+  static constexpr PrimitiveType kTypes[] = {S32, S32, S64, S8, F32};
+  return g.random.Of(kTypes);
+}
+
 bool DotOp(Grower& g, Scope& scope) {
-  const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.type() != PRED && !IsSubByteType(v.type()) && !IsSmallFloatType(v.type());
-  });
+  const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.type() != PRED; });
   if (x == nullptr) return false;
   HloInstruction* lhs = x->instruction;
   const Shape shape = lhs->shape();
+  const bool is_narrow = IsSubByteType(shape.element_type()) || IsSmallFloatType(shape.element_type());
+  const PrimitiveType type =
+      is_narrow || g.random.Chance(20) ? OtherResultType(g, shape.element_type()) : shape.element_type();
   const Dims order = g.Permutation(shape.rank());
   const int64_t batch = g.random.Below(std::min<int64_t>(shape.rank(), 2) + 1);
   const int64_t contracted = g.random.Below(std::min<int64_t>(shape.rank() - batch, 2) + 1);
@@ -37,7 +47,22 @@ bool DotOp(Grower& g, Scope& scope) {
     (i < batch ? attributes->rhs_batch_dims : attributes->rhs_contracting_dims).push_back(places[i]);
   }
   if (Product(dims) > g.options.max_elements || dims.size() > 4) return false;
-  return g.Add(scope, HloOpcode::kDot, {lhs, g.Like(scope, dims, shape.element_type())}, std::move(attributes));
+  Dims results;
+  for (int64_t d : attributes->lhs_batch_dims) results.push_back(shape.dimensions(d));
+  for (const auto& [sizes, contracting, batches] :
+       {std::tuple(DimsOf(shape), attributes->lhs_contracting_dims, attributes->lhs_batch_dims),
+        std::tuple(dims, attributes->rhs_contracting_dims, attributes->rhs_batch_dims)}) {
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const auto at = static_cast<int64_t>(d);
+      if (std::find(contracting.begin(), contracting.end(), at) == contracting.end() &&
+          std::find(batches.begin(), batches.end(), at) == batches.end())
+        results.push_back(sizes[d]);
+    }
+  }
+  if (Product(results) > 2 * g.options.max_elements) return false;
+  const Shape result = ShapeUtil::MakeShape(type, results);
+  return g.Add(scope, HloOpcode::kDot, {lhs, g.Like(scope, dims, shape.element_type())}, std::move(attributes), {},
+               &result);
 }
 
 // Labels in any order, groups, strides, padding, dilation and reversal.

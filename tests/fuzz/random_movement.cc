@@ -159,21 +159,86 @@ Dims PlacesAmong(Grower& g, int64_t windows, int64_t batch) {
   return places;
 }
 
-bool GatherOp(Grower& g, Scope& scope) {
-  const Value* x = g.Pick(scope, [](const Value& v) {
+// The index vectors of a gather or a scatter.
+struct IndexVectors {
+  Dims map;                         // the array's dimensions that they index
+  Dims batching, indices_batching;  // of the array, ascending, and of the indices
+  Dims batch;                       // sizes of the indices' dimensions but that of the vectors
+  int64_t vector_dim = 0;
+  HloInstruction* indices = nullptr;
+};
+
+// Arrays of index vectors whose elements are arrays of their own, some of them positions.
+HloInstruction* ConcatenatedIndices(Grower& g, Scope& scope, const Dims& dims, int64_t vector_dim) {
+  const PrimitiveType type = g.random.Chance(70) ? S32 : S64;
+  Dims part = dims;
+  part[vector_dim] = 1;
+  const Shape shape = ShapeUtil::MakeShape(type, part);
+  std::vector<HloInstruction*> parts;
+  for (int64_t i = 0; i < dims[vector_dim]; ++i) {
+    if (g.random.Chance(50)) {
+      auto attributes = std::make_unique<IotaAttrs>();
+      attributes->iota_dimension = g.random.Below(dims.size());
+      const Value* iota = g.Add(scope, HloOpcode::kIota, {}, std::move(attributes), {}, &shape);
+      parts.push_back(iota == nullptr ? nullptr : iota->instruction);
+    } else {
+      parts.push_back(g.Like(scope, part, type, true));
+    }
+  }
+  auto attributes = std::make_unique<ConcatenateAttrs>();
+  attributes->dimensions = {vector_dim};
+  const Value* whole = g.Add(scope, HloOpcode::kConcatenate, parts, std::move(attributes));
+  return whole == nullptr ? nullptr : whole->instruction;
+}
+
+IndexVectors RandomIndexVectors(Grower& g, Scope& scope, const Shape& shape) {
+  IndexVectors vectors;
+  const Dims order = g.Permutation(shape.rank());
+  const int64_t batching = g.random.Chance(30) ? g.random.Below(std::min<int64_t>(shape.rank(), 3)) : 0;
+  vectors.batching.assign(order.begin(), order.begin() + batching);
+  std::sort(vectors.batching.begin(), vectors.batching.end());
+  vectors.map.assign(order.begin() + batching, order.begin() + batching + 1 + g.random.Below(shape.rank() - batching));
+  const Dims others = SmallDims(g);
+  const Dims places = g.Permutation(batching + static_cast<int64_t>(others.size()));
+  vectors.batch.resize(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto k = static_cast<int64_t>(i);
+    vectors.batch[places[i]] = k < batching ? shape.dimensions(vectors.batching[i]) : others[i - batching];
+  }
+  const Dims dims = IndexDims(g, vectors.batch, static_cast<int64_t>(vectors.map.size()), &vectors.vector_dim);
+  const bool has_vectors = dims.size() > vectors.batch.size();
+  for (int64_t i = 0; i < batching; ++i)
+    vectors.indices_batching.push_back(places[i] + (has_vectors && places[i] >= vectors.vector_dim ? 1 : 0));
+  vectors.indices = has_vectors && Product(dims) <= g.options.max_elements && g.random.Chance(30)
+                        ? ConcatenatedIndices(g, scope, dims, vectors.vector_dim)
+                        : g.Like(scope, dims, g.RandomIntegerType(), true);
+  return vectors;
+}
+
+const Value* PickIndexed(Grower& g, Scope& scope) {
+  return g.Pick(scope, [](const Value& v) {
     return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
   });
+}
+
+bool Contains(const Dims& dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
+
+bool GatherOp(Grower& g, Scope& scope) {
+  const Value* x = PickIndexed(g, scope);
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
   const Shape shape = operand->shape();
+  const IndexVectors vectors = RandomIndexVectors(g, scope, shape);
   auto attributes = std::make_unique<GatherAttrs>();
-  const Dims mapped = g.Permutation(shape.rank());
-  attributes->start_index_map.assign(mapped.begin(), mapped.begin() + 1 + g.random.Below(shape.rank()));
-  const Dims batch = SmallDims(g);
-  const Dims index_dims = IndexDims(g, batch, attributes->start_index_map.size(), &attributes->index_vector_dim);
+  attributes->start_index_map.assign(vectors.map.begin(), vectors.map.end());
+  attributes->operand_batching_dims.assign(vectors.batching.begin(), vectors.batching.end());
+  attributes->start_indices_batching_dims.assign(vectors.indices_batching.begin(), vectors.indices_batching.end());
+  attributes->index_vector_dim = vectors.vector_dim;
   int64_t windows = 0;
   for (int64_t i = 0; i < shape.rank(); ++i) {
-    if (g.random.Chance(40)) {
+    if (Contains(vectors.batching, i)) {
+      attributes->slice_sizes.push_back(1);
+    } else if (g.random.Chance(40)) {
       attributes->collapsed_slice_dims.push_back(i);
       attributes->slice_sizes.push_back(1);
     } else {
@@ -181,33 +246,34 @@ bool GatherOp(Grower& g, Scope& scope) {
       ++windows;
     }
   }
-  attributes->offset_dims = PlacesAmong(g, windows, batch.size());
-  HloInstruction* indices = g.Like(scope, index_dims, g.RandomIntegerType(), true);
-  return g.Add(scope, HloOpcode::kGather, {operand, indices}, std::move(attributes));
+  attributes->offset_dims = PlacesAmong(g, windows, static_cast<int64_t>(vectors.batch.size()));
+  return g.Add(scope, HloOpcode::kGather, {operand, vectors.indices}, std::move(attributes));
 }
 
+// Of one array, or of two that are updated together.
 bool ScatterOp(Grower& g, Scope& scope) {
-  const Value* x = g.Pick(scope, [](const Value& v) {
-    return v.shape().IsArray() && v.shape().rank() >= 1 && !ShapeUtil::IsZeroElementArray(v.shape());
-  });
+  const Value* x = PickIndexed(g, scope);
   if (x == nullptr) return false;
   HloInstruction* operand = x->instruction;
   const Shape shape = operand->shape();
+  const IndexVectors vectors = RandomIndexVectors(g, scope, shape);
   auto attributes = std::make_unique<ScatterAttrs>();
-  const Dims mapped = g.Permutation(shape.rank());
-  attributes->scatter_dims_to_operand_dims.assign(mapped.begin(), mapped.begin() + 1 + g.random.Below(shape.rank()));
-  const Dims batch = SmallDims(g);
-  const Dims index_dims =
-      IndexDims(g, batch, attributes->scatter_dims_to_operand_dims.size(), &attributes->index_vector_dim);
+  attributes->scatter_dims_to_operand_dims.assign(vectors.map.begin(), vectors.map.end());
+  attributes->input_batching_dims.assign(vectors.batching.begin(), vectors.batching.end());
+  attributes->scatter_indices_batching_dims.assign(vectors.indices_batching.begin(), vectors.indices_batching.end());
+  attributes->index_vector_dim = vectors.vector_dim;
   Dims window_sizes;
   for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (Contains(vectors.batching, i)) continue;
     if (g.random.Chance(50)) {
       attributes->inserted_window_dims.push_back(i);
     } else {
       window_sizes.push_back(1 + g.random.Below(shape.dimensions(i)));
     }
   }
-  attributes->update_window_dims = PlacesAmong(g, window_sizes.size(), batch.size());
+  const Dims& batch = vectors.batch;
+  attributes->update_window_dims =
+      PlacesAmong(g, static_cast<int64_t>(window_sizes.size()), static_cast<int64_t>(batch.size()));
   Dims update_dims(window_sizes.size() + batch.size(), -1);
   for (size_t i = 0; i < window_sizes.size(); ++i) update_dims[attributes->update_window_dims[i]] = window_sizes[i];
   size_t next = 0;
@@ -216,11 +282,18 @@ bool ScatterOp(Grower& g, Scope& scope) {
   }
   if (Product(update_dims) > g.options.max_elements) return false;
   const PrimitiveType type = shape.element_type();
-  HloInstruction* indices = g.Like(scope, index_dims, g.RandomIntegerType(), true);
   HloInstruction* updates = g.Like(scope, update_dims, type);
+  if (!IsComplexType(type) && g.random.Chance(20)) {
+    const PrimitiveType other = g.random.Chance(70) ? g.RandomIntegerType() : F32;
+    HloInstruction* second = g.Like(scope, DimsOf(shape), other);
+    HloInstruction* its_updates = g.Like(scope, update_dims, other);
+    return g.TakeApart(scope,
+                       g.Add(scope, HloOpcode::kScatter, {operand, second, vectors.indices, updates, its_updates},
+                             std::move(attributes), {g.CombinerOfSeveral({type, other})}));
+  }
   HloComputation* combine = g.Combiner(type, g.CombinerOpcode(type));
   if (g.random.Chance(30)) (void)combine->set_root_instruction(combine->parameter_instruction(1), true);
-  return g.Add(scope, HloOpcode::kScatter, {operand, indices, updates}, std::move(attributes), {combine});
+  return g.Add(scope, HloOpcode::kScatter, {operand, vectors.indices, updates}, std::move(attributes), {combine});
 }
 
 bool MakeDynamicSlice(Grower& g, Scope& scope) { return DynamicSliceOp(g, scope, false); }
@@ -231,6 +304,21 @@ bool BitcastOp(Grower& g, Scope& scope) {
   if (x == nullptr) return false;
   const Shape shape = ShapeUtil::MakeShape(x->type(), {Product(DimsOf(x->shape()))});
   return g.Add(scope, HloOpcode::kBitcast, {x->instruction}, nullptr, {}, &shape);
+}
+
+// The bytes of an array in another layout, as the row-major array that they are.
+bool BitcastOfLayoutOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(
+      scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 2 && !IsSubByteType(v.type()); });
+  if (x == nullptr) return false;
+  Shape shape = x->shape();
+  *shape.mutable_layout() = Layout(g.Permutation(shape.rank()));
+  const Value* copy = g.Add(scope, HloOpcode::kCopy, {x->instruction}, nullptr, {}, &shape);
+  if (copy == nullptr) return false;
+  const Dims dims =
+      g.random.Chance(50) ? Dims{Product(DimsOf(shape))} : Dims(shape.dimensions().rbegin(), shape.dimensions().rend());
+  const Shape bytes = ShapeUtil::MakeShape(shape.element_type(), dims);
+  return g.Add(scope, HloOpcode::kBitcast, {copy->instruction}, nullptr, {}, &bytes);
 }
 
 bool GetDimensionSizeOp(Grower& g, Scope& scope) {
@@ -247,7 +335,7 @@ absl::Span<const Kind> MovementKinds() {
   static constexpr Kind kKinds[] = {
       {6, &BroadcastOp},   {4, &ReshapeOp}, {5, &TransposeOp},       {4, &SliceOp},           {3, &PadOp},
       {3, &ConcatenateOp}, {2, &ReverseOp}, {3, &MakeDynamicSlice},  {3, &MakeDynamicUpdate}, {3, &GatherOp},
-      {3, &ScatterOp},     {1, &BitcastOp}, {1, &GetDimensionSizeOp}};
+      {3, &ScatterOp},     {1, &BitcastOp}, {1, &BitcastOfLayoutOp}, {1, &GetDimensionSizeOp}};
   return kKinds;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -71,23 +72,32 @@ bool ReduceOp(Grower& g, Scope& scope) {
                {g.Combiner(type, g.CombinerOpcode(type))});
 }
 
+Window RandomWindow(Grower& g, const Shape& shape) {
+  Window window;
+  for (int64_t size : shape.dimensions()) {
+    Window::Dimension d;
+    if (g.random.Chance(60)) {
+      d.size = 1 + g.random.Below(std::min<int64_t>(size + 1, g.random.Chance(15) ? 33 : 5));
+      d.stride = 1 + g.random.Below(3);
+      d.padding_low = g.random.Below(4) - 1;
+      d.padding_high = g.random.Below(4) - 1;
+      if (g.random.Chance(25)) d.base_dilation = 1 + g.random.Below(3);
+      if (g.random.Chance(25)) d.window_dilation = 1 + g.random.Below(3);
+    } else if (size > 0 && g.random.Chance(15)) {  // a prefix scan, or nearly one
+      d.size = size;
+      (g.random.Chance(50) ? d.padding_low : d.padding_high) = size - g.random.Below(2);
+    }
+    window.dimensions.push_back(d);
+  }
+  return window;
+}
+
 bool ReduceWindowOp(Grower& g, Scope& scope) {
   const Value* x = g.Pick(scope, [](const Value& v) { return v.shape().IsArray() && v.shape().rank() >= 1; });
   if (x == nullptr) return false;
   auto attributes = std::make_unique<ReduceWindowAttrs>();
   HloInstruction* operand = x->instruction;
-  for (int64_t size : operand->shape().dimensions()) {
-    Window::Dimension d;
-    if (g.random.Chance(60)) {
-      d.size = 1 + g.random.Below(std::min<int64_t>(size + 1, 5));
-      d.stride = 1 + g.random.Below(3);
-      d.padding_low = g.random.Below(3);
-      d.padding_high = g.random.Below(3);
-      if (g.random.Chance(25)) d.base_dilation = 1 + g.random.Below(3);
-      if (g.random.Chance(25)) d.window_dilation = 1 + g.random.Below(3);
-    }
-    attributes->window.dimensions.push_back(d);
-  }
+  attributes->window = RandomWindow(g, operand->shape());
   const PrimitiveType type = operand->shape().element_type();
   return g.Add(scope, HloOpcode::kReduceWindow, {operand, g.Like(scope, {}, type)}, std::move(attributes),
                {g.Combiner(type, g.CombinerOpcode(type))});
@@ -121,6 +131,110 @@ bool SortOp(Grower& g, Scope& scope) {
   attributes->is_stable = true;
   const Value* sorted = g.Add(scope, HloOpcode::kSort, operands, std::move(attributes), {less});
   return sorted != nullptr && (operands.size() == 1 || g.TakeApart(scope, sorted));
+}
+
+// Two or three arrays of the same dimensions.
+struct Several {
+  std::vector<HloInstruction*> arrays;
+  std::vector<PrimitiveType> types;
+};
+std::optional<Several> SeveralArrays(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && v.exact() && !IsComplexType(v.type());
+  });
+  if (x == nullptr) return std::nullopt;
+  Several several{.arrays = {x->instruction}, .types = {x->type()}};
+  const Dims dims = DimsOf(x->shape());
+  for (int64_t i = 1 + g.random.Below(2); i > 0; --i) {
+    const PrimitiveType type = g.random.Chance(60) ? g.RandomIntegerType() : g.RandomType();
+    HloInstruction* next = IsComplexType(type) ? nullptr : g.Like(scope, dims, type, true);
+    if (next == nullptr) continue;
+    several.arrays.push_back(next);
+    several.types.push_back(type);
+  }
+  if (several.arrays.size() < 2) return std::nullopt;
+  return several;
+}
+
+bool ReduceSeveralOp(Grower& g, Scope& scope) {
+  std::optional<Several> several = SeveralArrays(g, scope);
+  if (!several.has_value()) return false;
+  auto reduce = std::make_unique<ReduceAttrs>();
+  auto windows = std::make_unique<ReduceWindowAttrs>();
+  reduce->dimensions = g.Subset(several->arrays[0]->shape().rank(), 1);
+  windows->window = RandomWindow(g, several->arrays[0]->shape());
+  std::vector<HloInstruction*> operands = several->arrays;
+  for (const PrimitiveType type : several->types) operands.push_back(g.Like(scope, {}, type, true));
+  HloComputation* combine = g.CombinerOfSeveral(several->types);
+  if (g.random.Chance(30))
+    return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduceWindow, operands, std::move(windows), {combine}));
+  return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduce, operands, std::move(reduce), {combine}));
+}
+
+// By several keys, of which each may be made of an array's element.
+bool SortByKeysOp(Grower& g, Scope& scope) {
+  std::optional<Several> several = SeveralArrays(g, scope);
+  if (!several.has_value()) return false;
+  HloComputation* less = g.module->AddComputation("less");
+  std::vector<HloInstruction*> p;
+  for (size_t i = 0; i < several->arrays.size() * 2; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    p.push_back(less->AddInstruction(
+        HloInstruction::CreateParameter(i, ShapeUtil::MakeScalarShape(several->types[i / 2]), name), name));
+  }
+  const auto add = [&](HloOpcode opcode, std::vector<HloInstruction*> operands,
+                       std::unique_ptr<OpAttributes> attributes = nullptr, const Shape* shape = nullptr) {
+    auto made = less->AddOp(opcode, operands, std::move(attributes), {}, shape);
+    return made.ok() ? *made : nullptr;
+  };
+  const auto compare = [&](HloInstruction* a, HloInstruction* b, ComparisonDirection direction) {
+    auto attributes = std::make_unique<CompareAttrs>();
+    attributes->direction = direction;
+    // Only the total order sorts NaNs the same way everywhere.
+    if (IsFloatingPointType(a->shape().element_type())) attributes->type = ComparisonType::kTotalOrder;
+    return add(HloOpcode::kCompare, {a, b}, std::move(attributes));
+  };
+  const Dims order = g.Permutation(static_cast<int64_t>(several->arrays.size()));
+  HloInstruction* result = nullptr;
+  for (int64_t k = g.random.Below(order.size()); k >= 0; --k) {
+    HloInstruction *a = p[2 * order[k]], *b = p[2 * order[k] + 1];
+    const PrimitiveType type = a->shape().element_type();
+    const int form = g.random.Below(6);
+    if (form == 0 && type != PRED && !IsUnsignedIntegralType(type)) {
+      a = add(HloOpcode::kAbs, {a});
+      b = add(HloOpcode::kAbs, {b});
+    } else if (form == 1 && type != PRED && !IsUnsignedIntegralType(type)) {
+      a = add(HloOpcode::kNegate, {a});
+      b = add(HloOpcode::kNegate, {b});
+    } else if (form == 2) {
+      const Shape wide = ShapeUtil::MakeScalarShape(IsFloatingPointType(type) ? F32 : S32);
+      a = add(HloOpcode::kConvert, {a}, nullptr, &wide);
+      b = add(HloOpcode::kConvert, {b}, nullptr, &wide);
+    } else if (form == 3 && IsFloatingPointType(type)) {
+      HloInstruction* zero = less->AddConstant(LiteralUtil::Zero(type));
+      for (HloInstruction** side : {&a, &b}) {
+        auto attributes = std::make_unique<CompareAttrs>();
+        HloInstruction* is_zero = add(HloOpcode::kCompare, {*side, zero}, std::move(attributes));
+        *side = is_zero == nullptr ? nullptr : add(HloOpcode::kSelect, {is_zero, zero, *side});
+      }
+    }
+    if (a == nullptr || b == nullptr) return false;
+    HloInstruction* own = compare(a, b, g.random.Chance(60) ? ComparisonDirection::kLt : ComparisonDirection::kGt);
+    if (own == nullptr) return false;
+    if (result == nullptr) {
+      result = own;
+    } else if (g.random.Chance(50)) {
+      result = add(HloOpcode::kSelect, {compare(a, b, ComparisonDirection::kEq), result, own});
+    } else {
+      HloInstruction* tie = add(HloOpcode::kAnd, {compare(a, b, ComparisonDirection::kEq), result});
+      result = add(HloOpcode::kOr, {own, tie});
+    }
+  }
+  if (result == nullptr || !less->set_root_instruction(result, true).ok()) return false;
+  auto attributes = std::make_unique<SortAttrs>();
+  attributes->dimensions = {g.random.Below(several->arrays[0]->shape().rank())};
+  attributes->is_stable = true;
+  return g.TakeApart(scope, g.Add(scope, HloOpcode::kSort, several->arrays, std::move(attributes), {less}));
 }
 
 // Windows that select by GE or LE, with sums of what is scattered.
@@ -199,6 +313,11 @@ bool TopKOp(Grower& g, Scope& scope) {
 absl::Span<const Kind> ReductionKinds() {
   static constexpr Kind kKinds[] = {{6, &ReduceOp},           {3, &ReduceWindowOp}, {3, &SortOp},
                                     {2, &SelectAndScatterOp}, {2, &ScanOp},         {1, &TopKOp}};
+  return kKinds;
+}
+
+absl::Span<const Kind> SeveralKinds() {
+  static constexpr Kind kKinds[] = {{3, &ReduceSeveralOp}, {2, &SortByKeysOp}};
   return kKinds;
 }
 
