@@ -246,10 +246,10 @@ DeviceCommunicator* CollectiveRun::communicator(int64_t clique) {
 
 absl::StatusOr<GpuStream*> CollectiveRun::Begin(int64_t spec, const std::string& op, GpuStream& main) {
   HILO_RETURN_IF_ERROR(watched_->status());
-  const int64_t clique = role(spec).clique;
-  if (clique < 0) return &main;
   HILO_RETURN_IF_ERROR(Enter(spec, op));
-  if (!overlap_) return &main;
+  // A rank that is alone copies after the collectives whose results it may need: only their stream is ordered after
+  // them.
+  if (!overlap_ || streams_.stream == nullptr) return &main;
   HILO_RETURN_IF_ERROR(main.Record(streams_.begin.get()));
   HILO_RETURN_IF_ERROR(streams_.stream->Wait(*streams_.begin));
   return streams_.stream.get();

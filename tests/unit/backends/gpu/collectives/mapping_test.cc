@@ -208,6 +208,28 @@ TEST(CollectiveMappingTest, LibrariesWithoutAllToAllGetAGroup) {
             "GroupStart; Send 8 u8 to 0; Receive 8 u8 from 0; Send 8 u8 to 1; Receive 8 u8 from 1; GroupEnd");
 }
 
+// A rank that is alone in its group, or in none, copies or fills after the collective whose result it needs.
+TEST(CollectiveMappingTest, LoneRanksWaitForEarlierCollectives) {
+  Devices devices(3);
+  devices.Compile(R"(HloModule m, replica_count=3
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[64] parameter(0)
+  a = f32[64] all-reduce(x), replica_groups={}, to_apply=f
+  b = f32[64] all-reduce(a), replica_groups={{0},{1,2}}, to_apply=f
+  c = f32[64] collective-permute(b), source_target_pairs={{0,0},{1,2}}
+  d = f32[64] collective-broadcast(c), replica_groups={{2}}
+  ROOT e = f32[64] all-reduce(d), replica_groups={{2},{0,1}}, to_apply=f
+})");
+  std::vector<Literal> arguments;
+  arguments.push_back(LiteralUtil::CreateFromArray<float>(std::vector<float>(64, 1), {64}));
+  const auto results = devices.Run(arguments);
+  ASSERT_TRUE(results.ok()) << results.status();
+  std::vector<float> values;
+  for (const Literal& result : *results) values.push_back(result.GetFirstElement<float>());
+  EXPECT_EQ(values, (std::vector<float>{0, 0, 6}));
+}
+
 // Communicators are made before the first op, the largest first, split where they can be, and kept.
 TEST(CollectiveMappingTest, CliquesAreSplitAndKept) {
   Devices devices(4);
