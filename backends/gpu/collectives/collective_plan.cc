@@ -112,8 +112,7 @@ int64_t IndexIn(const std::vector<int64_t>& group, int64_t rank) {
 }
 
 absl::StatusOr<std::vector<int64_t>> GroupAt(const CollectiveSpec& spec, const DevicePosition& position) {
-  if (spec.form == Form::kGroups) return GroupOf(spec.groups, spec.mode, position);
-  if (spec.form == Form::kPairs || spec.groups.groups.empty()) return GroupOf(ReplicaGroups(), spec.mode, position);
+  if (spec.form != Form::kSubset || spec.groups.groups.empty()) return GroupOf(spec.groups, spec.mode, position);
   const int64_t own = IdOf(spec.mode, position);
   std::vector<int64_t> ranks;
   for (const std::vector<int64_t>& group : spec.groups.groups) {
@@ -156,6 +155,8 @@ absl::StatusOr<CollectiveRole> RoleOf(const CollectiveSpec& spec, const DevicePo
     if (to == own) role.source = IndexIn(group, RanksOf(spec.mode, from, position)[0]);
     if (from == own) role.target = IndexIn(group, RanksOf(spec.mode, to, position)[0]);
   }
+  if (std::max(role.source, role.target) >= role.size)
+    return InvalidArgument("rank ", position.rank(), " exchanges data with one that is not of its group");
   return role;
 }
 
@@ -176,7 +177,7 @@ absl::StatusOr<CollectiveSpec> CollectiveSpecOf(const HloInstruction& instructio
 int64_t LargestGroup(const CollectiveSpec& spec, int64_t replica_count, int64_t partition_count) {
   const DevicePosition position{.replica_count = replica_count, .partition_count = partition_count};
   int64_t ids = IdCount(spec.mode, position);
-  if (spec.form != CollectiveSpec::Form::kPairs && !spec.groups.groups.empty()) {
+  if (!spec.groups.groups.empty()) {
     ids = 0;
     for (const std::vector<int64_t>& group : spec.groups.groups)
       ids = std::max(ids, static_cast<int64_t>(group.size()));

@@ -20,7 +20,7 @@ struct CollectiveSpec {
   enum class Form : uint8_t {
     kGroups,    // all ranks, each in one group
     kSubset,    // a broadcast: ranks in no group do not participate
-    kPairs,     // a permute: `pairs` among all ids
+    kPairs,     // a permute: `pairs` within groups
     kTransfer,  // send and receive: each of `pairs` is a clique of its own, so that no transfer waits for another
   };
   std::string name;  // "all-reduce %sum"

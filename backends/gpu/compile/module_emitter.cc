@@ -36,7 +36,6 @@ class ModuleEmitter {
   const BufferAssignment& assignment_;
   absl::flat_hash_map<const HloComputation*, const ThunkScope*> scopes_;
   bool in_entry_ = false;
-  bool for_all_ranks_ = false;  // true for code that all ranks execute equally often, whatever their data
 };
 
 absl::Status ModuleEmitter::Emit() {
@@ -46,7 +45,8 @@ absl::Status ModuleEmitter::Emit() {
 
 absl::Status ModuleEmitter::EmitScope(const BufferAssignment::Scope& scope) {
   program_.BeginScope(scope);
-  in_entry_ = for_all_ranks_ = scope.computation->IsEntry();
+  in_entry_ = scope.computation->IsEntry();
+  program_.set_for_all_ranks(in_entry_);
   auto emitted = std::make_unique<ThunkScope>();
   emitted->number = static_cast<int64_t>(scopes_.size());
   emitted->frame_bytes = scope.frame_bytes;
@@ -86,8 +86,8 @@ absl::StatusOr<ThunkSequence> ModuleEmitter::EmitComputation(const HloComputatio
     });
   }
   ThunkSequence graphs = WithGraphs(std::move(mine), program_.emission().graph_thunks_from);
-  return for_all_ranks_ ? WithCollectiveGraphs(std::move(graphs), program_.emission().graph_thunks_from)
-                        : std::move(graphs);
+  return program_.is_for_all_ranks() ? WithCollectiveGraphs(std::move(graphs), program_.emission().graph_thunks_from)
+                                     : std::move(graphs);
 }
 
 absl::Status ModuleEmitter::EmitSequence(std::vector<const HloInstruction*>* instructions) {
@@ -118,11 +118,11 @@ absl::Status ModuleEmitter::EmitCountedLoop(const HloInstruction* loop) {
 }
 
 absl::Status ModuleEmitter::EmitWhile(const HloInstruction* loop) {
-  const bool for_all_ranks = std::exchange(for_all_ranks_, false);
+  const bool for_all_ranks = program_.set_for_all_ranks(false);
   HILO_ASSIGN_OR_RETURN(ThunkSequence body, EmitComputation(loop->called_computation(1)));
   const HloComputation* condition = loop->called_computation(0);
   HILO_ASSIGN_OR_RETURN(ThunkSequence test, EmitComputation(condition));
-  for_all_ranks_ = for_all_ranks;
+  program_.set_for_all_ranks(for_all_ranks);
   HILO_ASSIGN_OR_RETURN(const BufferSlice predicate, program_.SliceOf(condition->root_instruction()));
   program_.Add(std::make_unique<WhileThunk>(predicate, std::move(test), std::move(body)));
   return absl::OkStatus();
@@ -130,11 +130,11 @@ absl::Status ModuleEmitter::EmitWhile(const HloInstruction* loop) {
 
 absl::Status ModuleEmitter::EmitConditional(const HloInstruction* conditional) {
   std::vector<ThunkSequence> branches;
-  const bool for_all_ranks = std::exchange(for_all_ranks_, false);
+  const bool for_all_ranks = program_.set_for_all_ranks(false);
   for (const HloComputation* branch : conditional->called_computations()) {
     HILO_ASSIGN_OR_RETURN(branches.emplace_back(), EmitComputation(branch));
   }
-  for_all_ranks_ = for_all_ranks;
+  program_.set_for_all_ranks(for_all_ranks);
   const HloInstruction* selector = conditional->operand(0);
   HILO_ASSIGN_OR_RETURN(const BufferSlice slice, program_.SliceOf(selector));
   program_.Add(

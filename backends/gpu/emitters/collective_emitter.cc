@@ -64,6 +64,15 @@ class Emitter {
   absl::Status Emit() {
     HILO_RETURN_IF_ERROR(CollectiveOp::Create(instruction_).status());  // validates the instruction
     HILO_ASSIGN_OR_RETURN(CollectiveSpec spec, CollectiveSpecOf(instruction_));
+    // Where a rank may not get to a permute, only those that exchange data wait for each other. Elsewhere permutes are
+    // of all ranks, which need fewer communicators that way.
+    if (spec.form == CollectiveSpec::Form::kPairs && !program_.is_for_all_ranks()) {
+      const HloModule& module = *instruction_.module();
+      const DevicePosition positions{.replica_count = module.replica_count(),
+                                     .partition_count = module.num_partitions()};
+      spec.groups =
+          GroupsOf(instruction_.attrs<CollectivePermuteAttrs>().source_target_pairs, IdCount(spec.mode, positions));
+    }
     largest_ = LargestGroup(spec, instruction_.module()->replica_count(), instruction_.module()->num_partitions());
     p_.kind = kKinds[instruction_.opcode()];
     p_.name = spec.name;

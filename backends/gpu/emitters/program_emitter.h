@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -64,6 +65,11 @@ class ProgramEmitter {
   // Scratch memory of earlier instructions can be used again.
   void BeginInstruction() { scratch_used_ = 0; }
 
+  // Whether all ranks execute the code that is being emitted equally often, whatever their data.
+  bool is_for_all_ranks() const { return is_for_all_ranks_; }
+  // Sets that, and returns what it was.
+  bool set_for_all_ranks(bool value) { return std::exchange(is_for_all_ranks_, value); }
+
   // Returns the memory of a scalar, which may be a constant.
   absl::StatusOr<BufferSlice> SliceOf(const HloInstruction* scalar);
   int64_t ConstantIndex(std::shared_ptr<const Literal> literal);
@@ -114,6 +120,7 @@ class ProgramEmitter {
   ThunkSequence* thunks_ = nullptr;  // being filled
   int64_t frame_bytes_ = 0;
   int64_t scratch_used_ = 0;
+  bool is_for_all_ranks_ = false;
 };
 
 }  // namespace hilo::gpu

@@ -208,6 +208,43 @@ TEST(CollectiveMappingTest, LibrariesWithoutAllToAllGetAGroup) {
             "GroupStart; Send 8 u8 to 0; Receive 8 u8 from 0; Send 8 u8 to 1; Receive 8 u8 from 1; GroupEnd");
 }
 
+// Two devices never get to the permute of the branch, and pairs differ in how often they get to that of the loop: only
+// devices that are paired wait for each other.
+TEST(CollectiveMappingTest, PermutesWaitForThePairedOnly) {
+  Devices devices(6);
+  devices.Compile(R"(HloModule m, replica_count=6
+turned { x = u32[] parameter(0)  ROOT y = u32[] collective-permute(x), source_target_pairs={{0,1},{1,0},{2,3},{3,2}} }
+negated { x = u32[] parameter(0)  ROOT y = u32[] negate(x) }
+more { s = (u32[], u32[]) parameter(0)  n = u32[] get-tuple-element(s), index=0  zero = u32[] constant(0)  ROOT t = pred[] compare(n, zero), direction=GT }
+next {
+  s = (u32[], u32[]) parameter(0)
+  n = u32[] get-tuple-element(s), index=0
+  x = u32[] get-tuple-element(s), index=1
+  one = u32[] constant(1)
+  m = u32[] subtract(n, one)
+  z = u32[] collective-permute(x), source_target_pairs={{0,1},{1,0},{2,3},{3,2},{4,4}}
+  y = u32[] add(z, x)
+  ROOT r = (u32[], u32[]) tuple(m, y)
+}
+ENTRY main {
+  id = u32[] replica-id()
+  four = u32[] constant(4)
+  is_low = pred[] compare(id, four), direction=LT
+  a = u32[] conditional(is_low, id, id), true_computation=turned, false_computation=negated
+  two = u32[] constant(2)
+  times = u32[] divide(id, two)
+  begin = (u32[], u32[]) tuple(times, a)
+  end = (u32[], u32[]) while(begin), condition=more, body=next
+  ROOT b = u32[] get-tuple-element(end), index=1
+})");
+  const auto results = devices.Run();
+  ASSERT_TRUE(results.ok()) << results.status();
+  std::vector<uint32_t> values;
+  for (const Literal& result : *results) values.push_back(result.GetFirstElement<uint32_t>());
+  // Devices 2 and 3 add their values once; device 4 doubles its own twice; device 5 adds zeros.
+  EXPECT_EQ(values, (std::vector<uint32_t>{1, 0, 5, 5, uint32_t(-16), uint32_t(-5)}));
+}
+
 // A rank that is alone in its group, or in none, copies or fills after the collective whose result it needs.
 TEST(CollectiveMappingTest, LoneRanksWaitForEarlierCollectives) {
   Devices devices(3);

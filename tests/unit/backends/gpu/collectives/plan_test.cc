@@ -56,6 +56,21 @@ TEST(CollectivePlanTest, SourcesAndTargets_AreIndicesInTheGroup) {
   EXPECT_EQ(plan.role(0, 4).target, -1);
 }
 
+TEST(CollectivePlanTest, PairsWithinGroups) {
+  CollectiveSpec spec = Of(Mode::kCrossReplica, {{0, 1}, {2}});
+  spec.form = Form::kPairs;
+  spec.pairs = {{0, 1}, {2, 2}};
+  const auto plan = *CollectivePlan::Create({spec}, 3, 1);
+  EXPECT_EQ(plan.cliques()[plan.role(0, 1).clique].ToString(), "{0,1}");
+  EXPECT_EQ(plan.role(0, 1).source, 0);
+  EXPECT_EQ(plan.role(0, 2).clique, -1);
+  EXPECT_EQ(plan.role(0, 2).source, 0);
+
+  spec.pairs = {{0, 2}};
+  const absl::Status status = CollectivePlan::Create({spec}, 3, 1).status();
+  EXPECT_TRUE(absl::StrContains(status.message(), "exchanges data with one that is not of its group")) << status;
+}
+
 TEST(CollectivePlanTest, TransfersHaveCliquesOfTwo) {
   CollectiveSpec spec{.name = "send",
                       .form = Form::kTransfer,
