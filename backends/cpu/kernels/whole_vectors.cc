@@ -131,8 +131,9 @@ absl::Status EmitOperand(FunctionEmitter& f, const HloInstruction* operand, int6
   const int64_t count = ShapeUtil::ElementsIn(operand->shape());
   const PrimitiveType type = operand->shape().element_type();
   codegen::IrArray array;
-  array.pointer = f.context().EntryAlloca(codegen::MemoryType(f.b().getContext(), type), count + width, kAlignment,
-                                          operand->name());
+  const int64_t components = IsComplexType(type) ? 2 : 1;
+  array.pointer = f.context().EntryAlloca(codegen::MemoryType(f.b().getContext(), type), (count + width) * components,
+                                          kAlignment, operand->name());
   array.shape = operand->shape();
   array.alignment = kAlignment;
   array.padding = width * PrimitiveTypeByteSize(type);
