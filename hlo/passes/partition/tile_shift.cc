@@ -113,6 +113,32 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
   return rounds;
 }
 
+void JoinPermutes(int64_t partitions, std::vector<std::vector<ShiftRound>>* shifts) {
+  // Pieces of all partitions with the same place in their tiles: what is done to them can be done before or after they
+  // are exchanged.
+  const auto is_permute = [&](const std::vector<ShiftRound>& rounds) {
+    if (rounds.size() != 1 || rounds[0].is_local || static_cast<int64_t>(rounds[0].pairs.size()) != partitions)
+      return false;
+    const auto all = [](const std::vector<int64_t>& values, int64_t value) {
+      return absl::c_count(values, value) == static_cast<std::ptrdiff_t>(values.size());
+    };
+    const ShiftRound& round = rounds[0];
+    return all(round.start, 0) && all(round.at, 0) && all(round.begin, 0) && all(round.end, round.length);
+  };
+  for (size_t i = 1; i < shifts->size(); ++i) {
+    if (!is_permute((*shifts)[i - 1]) || !is_permute((*shifts)[i])) continue;
+    ShiftRound &first = (*shifts)[i - 1][0], &second = (*shifts)[i][0];
+    std::vector<int64_t> target_of(partitions);
+    for (const auto& [source, target] : second.pairs) target_of[source] = target;
+    second.pairs.clear();
+    for (auto& [source, target] : first.pairs) {
+      second.pairs.emplace_back(source, target_of[target]);
+      target = source;
+    }
+    first.is_local = true;
+  }
+}
+
 double ReceivedElements(const std::vector<ShiftRound>& rounds, int64_t partitions) {
   double elements = 0;
   for (const ShiftRound& round : rounds) {

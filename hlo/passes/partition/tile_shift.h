@@ -43,6 +43,11 @@ inline constexpr size_t kMostShiftRounds = 16;
 
 std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& tiles);
 
+// Several shifts, one after the other, by their rounds: where each of two consecutive ones is a permute of pieces that
+// begin at the start of their tiles and of those of the result, and all partitions take part, it becomes one permute,
+// that of the second. Reversing two dimensions takes one exchange.
+void JoinPermutes(int64_t partitions, std::vector<std::vector<ShiftRound>>* shifts);
+
 // Elements along the dimension that a partition receives, on average.
 double ReceivedElements(const std::vector<ShiftRound>& rounds, int64_t partitions);
 

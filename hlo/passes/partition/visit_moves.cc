@@ -225,19 +225,22 @@ std::optional<TileWalk::ShiftPlan> TileWalk::PlanShiftTo(const HloInstruction& o
   }
   if (plan.arrays.empty() || (origins.size() > 1 && plan.arrays.size() > 1)) return std::nullopt;
   for (const HloInstruction* array : plan.arrays) plan.cost += CostOfPadded(*array, wanted);
-  const Shape& first = plan.arrays[0]->shape();
-  double bytes = TileBytes(first, wanted);  // of the tile as it is shifted along one after the other
   for (const Origin& origin : origins) {
-    const int64_t d = origin.shift().dimension, count = wanted.counts[d];
     for (const ShiftSource& source : origin.shift().sources) {
       if (source.operand_size == 0) return std::nullopt;
     }
     plan.rounds.push_back(PlanShift(origin.shift(), wanted));
     if (plan.rounds.back().size() > kMostShiftRounds) return std::nullopt;
-    const double operand_tile = static_cast<double>(first.dimensions(d)) / static_cast<double>(count);
-    plan.cost += ReceivedElements(plan.rounds.back(), partitions_) * bytes / operand_tile;
-    bytes *= static_cast<double>(CeilDiv(op.shape().dimensions(d), count)) / operand_tile;
     plan.shifts.push_back(origin.shift());
+  }
+  JoinPermutes(partitions_, &plan.rounds);
+  const Shape& first = plan.arrays[0]->shape();
+  double bytes = TileBytes(first, wanted);  // of the tile as it is shifted along one after the other
+  for (size_t i = 0; i < plan.shifts.size(); ++i) {
+    const int64_t d = plan.shifts[i].dimension, count = wanted.counts[d];
+    const double operand_tile = static_cast<double>(first.dimensions(d)) / static_cast<double>(count);
+    plan.cost += ReceivedElements(plan.rounds[i], partitions_) * bytes / operand_tile;
+    bytes *= static_cast<double>(CeilDiv(op.shape().dimensions(d), count)) / operand_tile;
   }
   return plan;
 }

@@ -1,10 +1,13 @@
 // Shardings that the partitioner finds for the results of programs, which leave them open.
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "hilo/host.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
@@ -416,6 +419,29 @@ ENTRY e {
   const std::string text = PrintHloModule(**module);
   for (const char* part : {" all-to-all(", " collective-permute(", "= f32[2,2,2,32]{3,2,1,0} all-gather("})
     EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+}
+
+// The program as it is divided.
+std::string Divided(absl::string_view text, OpenValues open = {}) {
+  auto module = ParseHloModule(text);
+  if (!module.ok()) return std::string(module.status().message());
+  const auto run = MakePartitioner(std::move(open))->Run(module->get(), {});
+  return run.ok() ? PrintHloModule(**module) : std::string(run.status().message());
+}
+
+int CountOf(absl::string_view text, absl::string_view part) {
+  return static_cast<int>(std::vector<absl::string_view>(absl::StrSplit(text, part)).size()) - 1;
+}
+
+// Dimensions that are reversed together are exchanged together.
+TEST(ShardingsTest, ReversesAreOneExchange) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[8,16,4] parameter(0), sharding={devices=[2,2,2]<=[8]}
+  ROOT r = f32[8,16,4] reverse(x), dimensions={0,1,2}, sharding={devices=[2,2,2]<=[8]}
+})");
+  EXPECT_EQ(CountOf(text, " collective-permute("), 1) << text;
+  EXPECT_TRUE(absl::StrContains(text, "source_target_pairs={{4,3},{5,2},{6,1},{7,0},{0,7},{1,6},{2,5},{3,4}}")) << text;
 }
 
 }  // namespace
