@@ -259,7 +259,16 @@ std::optional<OpFactors> TileWalk::FactorsHere(const HloInstruction& op) const {
 TileAssignment TileWalk::Wanted(const HloInstruction& instruction, size_t leaf) const {
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(instruction.shape());
   if (leaf >= leaves.size() || !leaves[leaf].shape->IsArray()) return TileAssignment();
-  return DividingTiles(*leaves[leaf].shape, Propagated(instruction, leaf), partitions_);
+  const TileAssignment tiles = DividingTiles(*leaves[leaf].shape, Propagated(instruction, leaf), partitions_);
+  return IsResult(instruction) ? wanted_.WholeAxes(tiles) : tiles;
+}
+
+bool TileWalk::IsResult(const HloInstruction& instruction) const {
+  const HloInstruction* root = computation_->root_instruction();
+  if (region_ != nullptr || !computation_->IsEntry()) return false;
+  if (&instruction == root) return true;
+  return root->opcode() == HloOpcode::kTuple && !instruction.users().empty() &&
+         absl::c_all_of(instruction.users(), [&](const HloInstruction* user) { return user == root; });
 }
 
 TileAssignment TileWalk::WantedOfResult(size_t leaf) const {
@@ -268,7 +277,7 @@ TileAssignment TileWalk::WantedOfResult(size_t leaf) const {
 }
 
 TileAssignment TileWalk::WantedOfParameter(const HloInstruction& parameter) const {
-  return wanted_.WholeAxes(DividingTiles(parameter.shape(), wanted_.Of(&parameter), partitions_));
+  return DividingTiles(parameter.shape(), wanted_.Of(&parameter), partitions_);
 }
 
 // The result is cut as it should be from here on, where that takes no more than to leave out what others have too.

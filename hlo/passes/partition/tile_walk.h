@@ -117,7 +117,10 @@ class TileWalk {
     return emitter_.PartOf(tile, tiles);
   }
 
-  // The sharding that the leaf should have: the part of the propagated one that divides it into equal tiles.
+  // Whether nothing uses the value but the caller of the program.
+  bool IsResult(const HloInstruction& instruction) const;
+  // The sharding that the leaf should have: the part of the propagated one that divides it into equal tiles; of a
+  // result by whole axes.
   TileAssignment Wanted(const HloInstruction& instruction, size_t leaf = 0) const;
   // ... that of the program's result.
   TileAssignment WantedOfResult(size_t leaf) const;
