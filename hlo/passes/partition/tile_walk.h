@@ -16,6 +16,7 @@
 #include "hlo/passes/partition/propagate_shardings.h"
 #include "hlo/passes/partition/tile_cut.h"
 #include "hlo/passes/partition/tile_emitter.h"
+#include "hlo/passes/partition/tile_shift.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -224,8 +225,10 @@ class TileWalk {
   absl::StatusOr<HloInstruction*> TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles);
   // Joins tiles that reach beyond the array along the dimensions that they do not divide.
   absl::Status Settle(DividedValue* value);
-  // Sets the value of `op` to tiles that may reach beyond it.
+  // Sets the value of `op` to tiles that may reach beyond it; SetPaddedResult combines partial results first.
   absl::Status SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles);
+  absl::Status SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
+                               const Cuts& cuts);
   // Of joining, in the end, what is computed on tiles of `op` that reach beyond it.
   double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;
   struct ShiftPlan;
@@ -233,7 +236,11 @@ class TileWalk {
   std::optional<ShiftPlan> PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const;
   absl::Status EmitShift(HloInstruction* op, const ShiftPlan& plan);
   struct WindowDivision;
-  std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors) const;
+  // `may_reach_beyond`: tiles of the operand and the result beyond them.
+  std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors,
+                                              bool may_reach_beyond) const;
+  double CostOfWindows(const HloInstruction& op, const WindowDivision& division,
+                       std::vector<std::vector<ShiftRound>>* rounds) const;
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
   absl::Status CutAgain(const HloInstruction& op);
 

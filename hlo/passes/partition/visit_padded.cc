@@ -28,6 +28,8 @@ constexpr OpcodeSet kOnPadded = {
 
 // Those that may move elements along dimensions that the tiles do not divide.
 constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
+// Those that take such tiles of their first operand along the dimensions of their windows.
+constexpr OpcodeSet kSlidesOnPadded = {HloOpcode::kConvolution, HloOpcode::kReduceWindow};
 // Values that are followed to where they are joined.
 constexpr size_t kMostFollowed = 64;
 
@@ -94,7 +96,8 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
     for (const HloInstruction* user : value->users()) {
       if (absl::c_any_of(left, [&](const auto& other) { return other.first == user; })) continue;
       const std::optional<OpFactors> factors = FactorsHere(*user);
-      if (!factors.has_value() || !IsOnPadded(*user)) {
+      const bool slides = kSlidesOnPadded.contains(user->opcode());
+      if (!factors.has_value() || !(IsOnPadded(*user) || slides)) {
         is_joined = true;
         continue;
       }
@@ -104,7 +107,8 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
         for (size_t d = 0; user->operand(k) == value && d < counts.size(); ++d) {
           if (counts[d] == 1) continue;
           const int factor = factors->operands[k][d];
-          is_good &= factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
+          is_good &= slides ? factor == OpFactors::kNone && k == 0
+                            : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
           const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
           if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
           of_user[result] = counts[d];
@@ -156,6 +160,16 @@ absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* tile,
   value.padded = PaddedTile{tile, tiles, op->shape()};
   Set(op, std::move(value));
   return absl::OkStatus();
+}
+
+absl::Status TileWalk::SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
+                                       const Cuts& cuts) {
+  const TileAssignment tiles = TilesOf(cuts, factors.result);
+  if (Divides(op->shape(), tiles)) return SetComputed(op, tile, factors, cuts);
+  if (absl::c_any_of(factors.combined, [&](int factor) { return cuts[factor].count > 1; })) {
+    HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
+  }
+  return SetPadded(op, tile, tiles);
 }
 
 absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& factors, double limit) {
@@ -212,14 +226,7 @@ absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& 
   const Shape shape = PaddedTileShape(op->shape(), of_result);
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   SetTileSizes(factors, tile);
-  if (Divides(op->shape(), of_result)) {
-    HILO_RETURN_IF_ERROR(SetComputed(op, tile, factors, cuts));
-    return true;
-  }
-  if (parts > 1) {
-    HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
-  }
-  HILO_RETURN_IF_ERROR(SetPadded(op, tile, of_result));
+  HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, factors, cuts));
   return true;
 }
 

@@ -3,9 +3,13 @@
 //   x = f32[32,8] in 4 tiles of rows, windows of 3 rows, padding 1_1:
 //   each partition gets one row of each neighbor, and slides over its 8 rows and these: [10,8] -> [8,8]
 //
+// Tiles that do not divide the operand or the result may reach beyond them, as without padding, [32,8] -> [30,8]: the
+// last partition's two last rows mean nothing.
+//
 // A convolution may also be cut along the dimension of its windows, as the gradient of a kernel is: each partition adds
 // up its part of every window, which takes the same rows of its neighbors, and the partitions add up the parts.
 #include <algorithm>
+#include <limits>
 
 #include "absl/algorithm/container.h"
 #include "base/math.h"
@@ -57,10 +61,10 @@ struct Slide {
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
-// `over_windows` the windows. nullopt if the partitions would need different windows.
+// `over_windows` the windows, which `count` must divide. nullopt if the partitions would need different windows.
 std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_size, int64_t results, int64_t count,
                              bool over_windows) {
-  const int64_t own_results = over_windows ? results : results / count;
+  const int64_t own_results = over_windows ? results : CeilDiv(results, count);
   const int64_t own_window = over_windows ? window.size / count : window.size;
   const int64_t step = over_windows ? own_window * window.window_dilation : own_results * window.stride;
   const int64_t span = (own_results - 1) * window.stride + (own_window - 1) * window.window_dilation + 1;
@@ -91,6 +95,8 @@ bool MayFillPadding(const HloInstruction& op, const Window::Dimension& along) {
          CombinerOf(*op.called_computation(), *op.operand(1)).has_value();
 }
 
+bool Divides(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
+
 // Whether the windows of each tile of the results lie in one tile of the operand, whatever the tiles.
 bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t results) {
   return window.padding_low == 0 && window.padding_high == 0 && window.base_dilation == 1 &&
@@ -116,24 +122,26 @@ struct TileWalk::WindowDivision {
   }
 };
 
-std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruction& op,
-                                                                const OpFactors& factors) const {
+std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruction& op, const OpFactors& factors,
+                                                                bool may_reach_beyond) const {
   const bool is_convolution = op.opcode() == HloOpcode::kConvolution;
   const Shape& operand = op.operand(0)->shape();
-  const TileAssignment wanted = Wanted(op);
+  const TileAssignment wanted = Wanted(op), propagated = may_reach_beyond ? Propagated(op) : wanted;
   const TileAssignment& now = values_.at(op.operand(0))->tiles;
   WindowDivision division{.factors = factors, .cuts = Cuts(factors.count), .slides = {}};
   for (const WindowDimension& d : WindowDimensionsOf(op)) {
     const Window::Dimension& along = WindowOf(op)->dimensions[d.index];
     const int64_t size = operand.dimensions(d.operand), results = op.shape().dimensions(d.result);
-    TileCut cut = CutOfDimension(wanted, d.result);
+    TileCut cut = CutOfDimension(propagated, d.result);
+    if (results < cut.count) cut = CutOfDimension(wanted, d.result);
     const bool over_windows = cut.count == 1 && is_convolution;
     if (over_windows) cut = CutOfDimension(now, d.operand);
     const int64_t count = cut.count;
     if (count == 1 || factors.operands[0][d.operand] != OpFactors::kNone) continue;
     if (over_windows && along.size % count != 0) continue;
-    if (size == 0 || size % count != 0) return std::nullopt;
+    if (size == 0 || (size % count != 0 && !may_reach_beyond)) return std::nullopt;
     if (op.opcode() == HloOpcode::kSelectAndScatter) {
+      if (size % count != 0) return std::nullopt;
       const int64_t windows = op.operand(1)->shape().dimensions(d.result);
       if (windows % count != 0 || !StaysInTiles(along, size, windows)) return std::nullopt;
       division.NewFactor(std::move(cut), d.operand, d.result, d.result);
@@ -172,30 +180,55 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
   return division;
 }
 
+double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& division,
+                               std::vector<std::vector<ShiftRound>>* rounds) const {
+  const auto& [own, cuts, slides, groups] = division;
+  const Shape& operand = op.operand(0)->shape();
+  const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
+  double cost = 0, bytes = TileBytes(operand, tiles);
+  for (int64_t i = 0; i < op.operand_count(); ++i) cost += CostOfPadded(*op.operand(i), TilesOf(cuts, own.operands[i]));
+  if (Divides(op.shape(), of_result)) {
+    cost += CostOfResults(op, own, cuts);
+  } else {
+    double parts = 1;
+    for (const int factor : own.combined) parts *= static_cast<double>(cuts[factor].count);
+    cost += 2 * TileBytes(op.shape(), of_result) * (parts - 1) / parts + CostOfStayingPadded(op, of_result);
+  }
+  for (const Slide& slide : slides) {
+    rounds->push_back(PlanShift(slide.shift, tiles));
+    if (rounds->back().size() > kMostShiftRounds) return std::numeric_limits<double>::infinity();
+    const int64_t d = slide.shift.dimension;
+    const auto tile_size = static_cast<double>(CeilDiv(operand.dimensions(d), tiles.counts[d]));
+    cost += ReceivedElements(rounds->back(), partitions_) * bytes / tile_size;
+    bytes *= static_cast<double>(slide.shift.result_size / tiles.counts[d]) / tile_size;
+  }
+  return cost;
+}
+
 absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
   if (WindowOf(*op) == nullptr || !op->shape().IsArray()) return false;
-  const std::optional<WindowDivision> division = DivideWindows(*op, factors);
+  std::optional<WindowDivision> division;
+  std::vector<std::vector<ShiftRound>> rounds;
+  for (const bool may_reach_beyond : {false, true}) {
+    std::optional<WindowDivision> other = DivideWindows(*op, factors, may_reach_beyond);
+    if (!other.has_value()) continue;
+    std::vector<std::vector<ShiftRound>> of_other;
+    const double cost = CostOfWindows(*op, *other, &of_other);
+    if (cost >= limit) continue;
+    limit = cost;
+    division = std::move(other);
+    rounds = std::move(of_other);
+  }
   if (!division.has_value()) return false;
   const auto& [own, cuts, slides, groups] = *division;
   const Shape& operand = op->operand(0)->shape();
-  const TileAssignment tiles = TilesOf(cuts, own.operands[0]);
-  double cost = CostOfOperands(*op, own, cuts) + CostOfResults(*op, own, cuts), bytes = TileBytes(operand, tiles);
-  std::vector<std::vector<ShiftRound>> rounds;
-  for (const Slide& slide : slides) {
-    rounds.push_back(PlanShift(slide.shift, tiles));
-    if (rounds.back().size() > kMostShiftRounds) return false;
-    const int64_t d = slide.shift.dimension;
-    const auto tile_size = static_cast<double>(operand.dimensions(d) / tiles.counts[d]);
-    cost += ReceivedElements(rounds.back(), partitions_) * bytes / tile_size;
-    bytes *= static_cast<double>(slide.shift.result_size / tiles.counts[d]) / tile_size;
-  }
-  if (cost >= limit) return false;
+  const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
 
   std::vector<HloInstruction*> operands;
   for (int64_t i = 0; i < op->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(op->operand(i), TilesOf(cuts, own.operands[i])));
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), TileOfPadded(*op->operand(i), TilesOf(cuts, own.operands[i])));
   }
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), TilesOf(cuts, own.result)));
+  const Shape shape = PaddedTileShape(op->shape(), of_result);
   // Padding has the value that a reduction begins with.
   HloInstruction* fill = op->opcode() == HloOpcode::kConvolution
                              ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
@@ -217,7 +250,7 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
   } else if (op->opcode() == HloOpcode::kReduceWindow) {
     tile->mutable_attrs<ReduceWindowAttrs>().window = local;
   }
-  HILO_RETURN_IF_ERROR(SetComputed(op, tile, own, cuts));
+  HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, own, cuts));
   return true;
 }
 

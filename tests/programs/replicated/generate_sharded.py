@@ -187,6 +187,21 @@ def main():
     write("sharded_uneven", "Tiles that do not divide an array equally, and elements that move along two dimensions at once.", uneven, [P("a", "b"), P("b")],
           [P(), P(), P(), P(), P("a", "b"), P(), P(None, "b"), P("a", "b"), P("a"), P(), P("b")], [normal(8, 12), normal(12, 4)])
 
+    def uneven_windows(x, kernel):
+        conv = lambda x, kernel, strides=(1, 1), padding="SAME", **options: lax.conv_general_dilated(x, kernel, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"), **options)
+        pool = lambda x, start, op, size, stride, padding: lax.reduce_window(x, start, op, (1, size, size, 1), (1, stride, stride, 1), padding)
+        gradients = lambda f, *arguments: jax.grad(lambda *arguments: (f(*arguments) ** 2).sum(), tuple(range(len(arguments))))(*arguments)
+        odd = jnp.sin(x[:, 1:, :-1])
+        valid = lambda x, kernel: conv(x, kernel, padding="VALID")
+        return (valid(x, kernel).sum(3), conv(odd, kernel), conv(odd, kernel, (2, 3)), conv(jnp.maximum(valid(x, kernel), 0), kernel), conv(odd, kernel, padding=((-1, 2), (4, -2))), conv(odd, kernel, rhs_dilation=(1, 2)),
+                conv(odd, kernel, padding=((3, 1), (2, 3)), lhs_dilation=(2, 3)), conv(odd, kernel[::-1, ::-1], padding=((7, 6), (0, 0))), pool(odd, 0.0, lax.add, 3, 1, "SAME"), pool(odd, -jnp.inf, lax.max, 3, 2, "VALID"),
+                pool(odd, 2.0, lax.add, 3, 1, "VALID"), pool(odd[:, :1], 0.0, lax.add, 3, 1, "SAME"), jnp.pad(conv(odd, kernel), ((0, 0), (0, 1), (1, 0), (0, 0))),
+                *gradients(valid, x, kernel), *gradients(lambda x: pool(x, 0.0, lax.add, 3, 1, "SAME"), x), *gradients(lambda x: pool(x[:, :7], -jnp.inf, lax.max, 2, 2, "VALID"), x))
+
+    write("sharded_uneven_windows", "Windows along dimensions that tiles do not divide.", uneven_windows, [P(None, "a", "b"), P()],
+          [P()] * 3 + [P(None, None, None, "b")] + [P()] * 8 + [P(None, "a", "b")] + [P(None, "a", "b"), P(), P(None, "a", "b"), P(None, "a", "b")],
+          [normal(2, 8, 12, 2), normal(4, 4, 2, 2)])
+
 
 if __name__ == "__main__":
     main()

@@ -460,5 +460,22 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(text, "source_target_pairs={{4,3},{5,2},{6,1},{7,0},{0,7},{1,6},{2,5},{3,4}}")) << text;
 }
 
+// Windows of which the tiles divide neither the operand nor the results take what they reach of their neighbors' tiles.
+TEST(ShardingsTest, WindowsOfSizesThatDoNotDivide) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[32,8] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = f32[] constant(0)
+  v = f32[30,8] reduce-window(x, zero), window={size=3x1}, to_apply=add
+  w = f32[29,8] reduce-window(v, zero), window={size=2x1}, to_apply=add
+  e = f32[29,8] exponential(w)
+  ROOT s = f32[8] reduce(e, zero), dimensions={0}, to_apply=add
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_EQ(CountOf(text, " all-reduce("), 1) << text;
+  EXPECT_TRUE(absl::StrContains(text, "f32[8,8] reduce-window(")) << text;
+}
+
 }  // namespace
 }  // namespace hilo
