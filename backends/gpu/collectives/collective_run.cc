@@ -68,23 +68,29 @@ void CollectiveBoard::Queued(int64_t clique, int64_t rank) {
   for (; progress.first < least; ++progress.first) progress.ops.pop_front();
 }
 
+void CollectiveBoard::QueuedAll(int64_t rank) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  all_queued_.insert(rank);
+}
+
 void CollectiveBoard::Leave(int64_t rank, const absl::Status& status) {
   std::lock_guard<std::mutex> lock(mutex_);
+  all_queued_.insert(rank);
   gone_.emplace(rank, status);
 }
 
 absl::Status CollectiveBoard::Hopeless(int64_t rank) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (gone_.empty()) return absl::OkStatus();
+  if (all_queued_.empty()) return absl::OkStatus();
   for (size_t i = 0; i < cliques_.size(); ++i) {
     const int64_t mine = CountOf(progress_[i].entered, rank);
     for (int64_t member : cliques_[i].ranks) {
       const int64_t theirs = CountOf(progress_[i].queued, member);
-      const auto gone = gone_.find(member);
-      if (theirs >= mine || gone == gone_.end()) continue;
+      if (theirs >= mine || !all_queued_.contains(member)) continue;
       const std::string words =
           absl::StrCat(Op(progress_[i], theirs), ": rank ", member, " has ended its run without it");
-      if (gone->second.ok()) return FailedPrecondition(words);
+      const auto gone = gone_.find(member);
+      if (gone == gone_.end() || gone->second.ok()) return FailedPrecondition(words);
       // The first rank to be reported determines the error.
       return absl::Status(gone->second.code(), absl::StrCat(words, ": ", gone->second.message()));
     }
@@ -327,6 +333,7 @@ absl::Status CollectiveRun::Finish(absl::Status status, GpuStream& main) {
   if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status))
     status = watched_->board().Unfinished(rank(), status);
   if (!status.ok()) watched_->Fail(status);
+  if (status.ok()) watched_->board().QueuedAll(rank());
   const absl::Status done = main.Synchronize();
   absl::Status beside = streams_.stream == nullptr ? absl::OkStatus() : streams_.stream->Synchronize();
   for (auto& [clique, transfers] : streams_.transfers) {

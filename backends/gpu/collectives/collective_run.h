@@ -36,6 +36,8 @@ class CollectiveBoard {
   absl::Status Enter(int64_t clique, int64_t rank, const std::string& op);
   // `rank` has queued the op.
   void Queued(int64_t clique, int64_t rank);
+  // `rank` reaches no more ops: it waits for those that it has queued.
+  void QueuedAll(int64_t rank);
   // The run of `rank` is over, with `status`.
   void Leave(int64_t rank, const absl::Status& status);
 
@@ -59,7 +61,7 @@ class CollectiveBoard {
   const std::vector<CliqueSpec> cliques_;
   mutable std::mutex mutex_;
   std::vector<Progress> progress_;  // by clique
-  absl::flat_hash_set<int64_t> here_;
+  absl::flat_hash_set<int64_t> here_, all_queued_;
   absl::flat_hash_map<int64_t, absl::Status> gone_;
 };
 

@@ -84,6 +84,26 @@ TEST(CollectiveBoard, DepartedRank_LeavesItsError) {
             absl::InvalidArgumentError("all-reduce %x: rank 0 has ended its run without it: a wrong size"));
 }
 
+// Ranks 2 and 3 have queued all of their work, and wait for ranks that wait for them.
+TEST(CollectiveBoard, RanksThatWaitForEachOtherAreAnError) {
+  Devices devices(4);
+  devices.Compile(R"(HloModule branch, replica_count=4
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+summed { x = f32[] parameter(0)  ROOT y = f32[] all-reduce(x), replica_groups={{0,1,2,3}}, to_apply=f }
+kept { x = f32[] parameter(0)  ROOT y = f32[] negate(x) }
+ENTRY main {
+  x = f32[] constant(1)
+  id = u32[] replica-id()
+  two = u32[] constant(2)
+  is_low = pred[] compare(id, two), direction=LT
+  r = f32[] conditional(is_low, x, x), true_computation=summed, false_computation=kept
+  ROOT s = f32[] all-reduce(r), replica_groups={{0,2},{1,3}}, to_apply=f
+})");
+  const absl::Status status = devices.Run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "has ended its run without it")) << status;
+}
+
 // Of a rank that waits in a loop of its own while the others are at a collective.
 TEST(CollectiveDeadline, TheRankThatIsMissingIsNamed) {
   Devices devices(2);
