@@ -44,10 +44,32 @@ double TypeFactor(PrimitiveType type, OpCost cost) {
   return (bytes > 4 ? 2 : 1) * (divides ? 4 : 1);
 }
 
-// Instructions of scalar code beside those of single precision: a complex product has four, narrow floats are
-// converted.
+// Returns the instructions of one element in single precision, by a thread without vectors: those that NVIDIA's
+// assembler makes for sm_90, but for branches that are rarely taken.
+double ScalarInstructions(OpCost cost) {
+  switch (cost) {
+    case OpCost::kNothing: return 0;
+    case OpCost::kMove:
+    case OpCost::kArithmetic:
+    case OpCost::kOwn: return 1;
+    case OpCost::kTransposed: return 2;
+    case OpCost::kIndexed:
+    case OpCost::kGathered:
+    case OpCost::kRoot: return 8;
+    case OpCost::kDivision: return 14;
+    case OpCost::kExponential: return 25;
+    case OpCost::kRemainder: return 30;
+    case OpCost::kLogarithm: return 32;
+    case OpCost::kTrigonometric: return 60;
+    case OpCost::kPower: return 80;
+  }
+  return 1;
+}
+
+// Instructions of scalar code beside those of single precision: a complex product has four, floats of 8 bits are
+// converted after each operation. Those of 16 bits stay in single precision.
 double ScalarFactor(PrimitiveType type) {
-  const bool is_narrow = IsFloatingPointType(type) && PrimitiveTypeByteSize(type) < 4;
+  const bool is_narrow = IsFloatingPointType(type) && PrimitiveTypeByteSize(type) < 2;
   return IsComplexType(type) || is_narrow ? 3 : 1;
 }
 
@@ -64,7 +86,7 @@ Work ElementWork(const HloInstruction& instruction, double count) {
   Work work;
   const PrimitiveType type = ElementType(instruction);
   work.operations = count * facts.operations * TypeFactor(type, OpcodeInfo(opcode).cost);
-  work.instructions = count * facts.code_size * ScalarFactor(type);
+  work.instructions = count * ScalarInstructions(OpcodeInfo(opcode).cost) * ScalarFactor(type);
   if (facts.transcendental) {
     work.transcendentals = count;
   } else if (IsElementwise(opcode) && !HasTrait(opcode, kMovement)) {

@@ -11,6 +11,7 @@
 // they live in registers anyway.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,8 @@ constexpr int kMostScatters = 1;
 constexpr int64_t kMaxRepeatUsers = 16;
 // Loops that compute one producer, where their time is compared with the array's.
 constexpr int64_t kMostTimedCopies = 8;
+// Instructions behind a producer, or behind what a loop reads besides, that are searched for arrays that both read.
+constexpr size_t kMostSources = 64;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 
@@ -69,6 +72,7 @@ bool HasRoomFor(const FusionGroup& group, const HloInstruction& member) {
 // Users are added before their operands.
 void AddMember(HloInstruction* member, FusionGroup* group) {
   group->members.push_back(member);
+  group->instructions += WorkOf(*member).instructions;
   group->operands.erase(member);
   for (const HloInstruction* operand : member->operands()) {
     if (!IsFusedConstant(*operand)) group->operands.insert(operand);
@@ -165,26 +169,80 @@ class LoopFusion : public FusionPass {
     return work;
   }
 
+  // What a loop reads, beside its results, and what it computes.
+  struct LoopWork {
+    absl::flat_hash_set<const HloInstruction*> arrays;
+    double instructions = 0;
+  };
+
+  // Returns what a loop over `elements` elements reads and computes for `values`, if it computes all that is cheap and
+  // of that size itself. Looks at kMostSources instructions at most.
+  LoopWork WorkFor(std::vector<const HloInstruction*> values, int64_t elements) const {
+    LoopWork work;
+    absl::flat_hash_set<const HloInstruction*> seen;
+    while (!values.empty()) {
+      const HloInstruction* x = values.back();
+      values.pop_back();
+      if (!x->shape().IsArray() || x->IsConstant() || IsFreeToRepeat(*x) || !seen.insert(x).second) continue;
+      const bool is_computed =
+          seen.size() <= kMostSources && Elements(x) == elements && CanBeProducer(x) &&
+          (x->opcode() == HloOpcode::kReshape || (IsElementwise(x->opcode()) && !IsExpensiveToRepeat(*x)));
+      if (is_computed) {
+        work.instructions += WorkOf(*x).instructions;
+        values.insert(values.end(), x->operands().begin(), x->operands().end());
+      } else {
+        work.arrays.insert(x);
+      }
+    }
+    return work;
+  }
+
   // Returns true if computing the producer in each of several groups takes less time than one more loop that writes its
-  // array, and reading that in each group.
+  // array, and reading that in each group. A loop takes the time of its bytes or of its instructions.
   bool AreCopiesFaster(const HloInstruction& producer, const std::vector<int>& joined,
                        const std::vector<Group>& groups) const {
-    // An element of the producer reads at most one of each array.
-    const auto bytes_of = [&](const HloInstruction& array) {
-      return static_cast<double>(std::min(Elements(&array), Elements(&producer)) *
+    const auto time_of = [&](double bytes, double instructions) {
+      return std::max(bytes * instructions_per_byte_, instructions);
+    };
+    // An element of a loop reads at most one of each array.
+    const auto bytes_of = [](const HloInstruction& array, int64_t most) {
+      return static_cast<double>(std::min(Elements(&array), most) *
                                  PrimitiveTypeByteSize(array.shape().element_type()));
     };
-    const auto copies = static_cast<double>(joined.size());
-    const absl::flat_hash_set<const HloInstruction*> operands(producer.operands().begin(), producer.operands().end());
-    double bytes = (1 + copies) * bytes_of(producer), instructions = 0;
-    for (const HloInstruction* operand : operands) {
-      if (IsFreeToRepeat(*operand)) continue;
-      bytes += bytes_of(*operand);
-      for (const int group : joined) bytes -= groups[group].operands.contains(operand) ? 0 : bytes_of(*operand);
+    const int64_t elements = Elements(&producer);
+    const double own_bytes = bytes_of(producer, elements);
+    LoopWork own;
+    std::vector<const HloInstruction*> behind;
+    const std::vector<const HloInstruction*> chain = WorkBehind(producer, kMostRepeatedWork);
+    for (const HloInstruction* member : chain) {
+      own.instructions += WorkOf(*member).instructions;
+      for (const HloInstruction* operand : member->operands()) {
+        if (!absl::c_linear_search(chain, operand)) behind.push_back(operand);
+      }
     }
-    for (const HloInstruction* member : WorkBehind(producer, kMostRepeatedWork))
-      instructions += (copies - 1) * WorkOf(*member).instructions;
-    return instructions < bytes * instructions_per_byte_;
+    if (chain.empty()) behind.assign(producer.operands().begin(), producer.operands().end());
+    own.arrays = WorkFor(std::move(behind), elements).arrays;
+    double stored_bytes = own_bytes;
+    for (const HloInstruction* array : own.arrays) stored_bytes += bytes_of(*array, elements);
+    double stored = time_of(stored_bytes, own.instructions), copied = 0;
+    for (const int number : joined) {
+      const Group& group = groups[number];
+      const HloInstruction* first = group.roots[0];
+      const int64_t size = Elements(first->opcode() == HloOpcode::kReduce ? first->operand(0) : first);
+      std::vector<const HloInstruction*> others;
+      for (const HloInstruction* operand : group.operands) {
+        if (operand != &producer) others.push_back(operand);
+      }
+      LoopWork work = WorkFor(std::move(others), size);
+      double bytes = 0;
+      for (const HloInstruction* root : group.roots) bytes += root->shape().IsArray() ? bytes_of(*root, size) : 0;
+      for (const HloInstruction* array : work.arrays) bytes += bytes_of(*array, size);
+      const double instructions = group.instructions + work.instructions;
+      stored += time_of(bytes + own_bytes, instructions);
+      for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : bytes_of(*array, size);
+      copied += time_of(bytes, instructions + own.instructions);
+    }
+    return copied < stored;
   }
 
   bool IsRootCandidate(const HloInstruction* instruction) const {
@@ -221,10 +279,10 @@ class LoopFusion : public FusionPass {
     }
     bool changed = false;
     // Roots that others read come first, so operands are final when a group is built.
-    for (auto group = groups.groups.rbegin(); group != groups.groups.rend(); ++group) {
-      if (group->members.size() < 2) continue;
+    for (auto number = static_cast<int>(groups.groups.size()); number-- > 0;) {
+      if (groups.groups[number].members.size() < 2) continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-      HILO_ASSIGN_OR_RETURN(const bool built, Build(*group));
+      HILO_ASSIGN_OR_RETURN(const bool built, Build(groups, number));
       changed |= built;
     }
     return changed;
@@ -345,25 +403,26 @@ class LoopFusion : public FusionPass {
     return instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->shape().IsScalar();
   }
 
-  // The roots that are read outside of the group. A loop that has been merged with all of its readers has none: it goes
-  // with them.
-  static std::vector<HloInstruction*> ResultsOf(const Group& group) {
-    const absl::flat_hash_set<const HloInstruction*> members(group.members.begin(), group.members.end());
+  // The roots that are read outside of group number `number`, or by what other groups compute too. A loop that has been
+  // merged with all of its readers has none: it goes with them.
+  static std::vector<HloInstruction*> ResultsOf(const Groups& groups, int number) {
     std::vector<HloInstruction*> results;
-    for (HloInstruction* root : group.roots) {
-      const auto& users = root->users();
-      if (root->IsRoot() ||
-          std::any_of(users.begin(), users.end(), [&](const HloInstruction* user) { return !members.contains(user); }))
-        results.push_back(root);
+    for (HloInstruction* root : groups.groups[number].roots) {
+      const bool is_result = root->IsRoot() || absl::c_any_of(root->users(), [&](const HloInstruction* user) {
+                               const auto it = groups.membership.find(user);
+                               return it == groups.membership.end() || it->second != std::vector<int>{number};
+                             });
+      if (is_result) results.push_back(root);
     }
     return results;
   }
 
   // Replaces the members by a fusion; false if all of them belong to other groups too, which compute them.
-  absl::StatusOr<bool> Build(const Group& group) {
+  static absl::StatusOr<bool> Build(const Groups& groups, int number) {
+    const Group& group = groups.groups[number];
     HloComputation* computation = group.roots[0]->parent();
     HloModule* module = computation->parent();
-    const std::vector<HloInstruction*> results = ResultsOf(group);
+    const std::vector<HloInstruction*> results = ResultsOf(groups, number);
     if (results.empty()) return false;
     std::vector<HloInstruction*> operands;
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> inside;

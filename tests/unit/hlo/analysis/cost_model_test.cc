@@ -61,10 +61,11 @@ TEST(CostModelTest, Instructions_AreThoseOfScalarCode) {
                         .c_str())
         .instructions;
   };
-  EXPECT_EQ(sum("f32"), 10 * 3);
-  EXPECT_EQ(sum("f64"), 10 * 3);
-  EXPECT_EQ(sum("bf16"), 10 * 9);
-  EXPECT_EQ(sum("c64"), 10 * 9);
+  EXPECT_EQ(sum("f32"), 10);
+  EXPECT_EQ(sum("f64"), 10);
+  EXPECT_EQ(sum("bf16"), 10);
+  EXPECT_EQ(sum("f8e4m3fn"), 10 * 3);
+  EXPECT_EQ(sum("c64"), 10 * 3);
   const Work product = RootWork(R"(HloModule m
 ENTRY main { x = f32[4,5] parameter(0)  y = f32[5,6] parameter(1)  ROOT d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
   EXPECT_EQ(product.instructions, 4 * 5 * 6 * 3);
