@@ -71,8 +71,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .accepts = accepts_rows,
                                                .separates_columns = true,
                                                .separates_reads = true}));
-  // Rows that are too long for registers.
-  if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions([](const HloInstruction&) { return true; }));
+  // Rows that are too long for registers, or in no group of rows.
+  const auto any_reduction = [](const HloInstruction&) { return true; };
+  if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(any_reduction));
+  hooks.before_fusion.push_back(MakeReductionMerge(options.strict, any_reduction));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
   constexpr GpuMachine machine;
   return StandardPipeline(target,
