@@ -73,6 +73,8 @@ std::unique_ptr<HloPass> MakeWindowSeparation(bool strict);
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
+// "factor-sums": factors of a sum that are one number for each result are multiplied with the sum. Roundings differ.
+std::unique_ptr<HloPass> MakeSumFactors();
 // "merge-reductions": reductions for which `accepts` returns true, and that read the same arrays, become one with
 // several results. `strict`: only those of which any order gives the same bits.
 std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(const HloInstruction& reduce)> accepts);

@@ -39,6 +39,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
       // Dots with a vector that are no attention become sums.
       MakeSimplifier(options.strict), MakeCse(), MakeDce());
   if (!options.strict) {
+    hooks.before_fusion.push_back(MakeSumFactors());
     // Before sums to one number are in parts.
     hooks.before_fusion.push_back(
         MakeOnePassReductions([](const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.shape()) == 1; }));
