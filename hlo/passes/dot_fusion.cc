@@ -32,8 +32,8 @@ namespace {
 constexpr int64_t kReach = 400;
 
 // Producers besides element-wise ones.
-constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kDynamicSlice, HloOpcode::kIota, HloOpcode::kReshape,
-                              HloOpcode::kSlice};
+constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDynamicSlice,
+                              HloOpcode::kIota,      HloOpcode::kReshape,     HloOpcode::kSlice};
 
 // The operand of members that are part of the epilogue, or that its other operands are computed by.
 constexpr int64_t kEpilogue = -1;

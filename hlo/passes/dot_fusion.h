@@ -11,7 +11,7 @@
 namespace hilo {
 
 // What the kernels of a backend compute besides the product. The pass queries it only for instructions that can be
-// fused: element-wise ones, and for producers also broadcast, iota, reshape, slice and dynamic-slice.
+// fused: element-wise ones, and for producers also broadcast, concatenate, iota, reshape, slice and dynamic-slice.
 struct DotFusionOptions {
   // Returns true if a kernel of the backend computes `dot`, as opposed to a library.
   std::function<bool(const HloInstruction& dot)> takes_dot;

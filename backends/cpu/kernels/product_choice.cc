@@ -330,6 +330,7 @@ DotFusionOptions DotFusionFor(bool strict) {
     return !strict && (IsLibraryDot(dot) || IsStreamDot(dot));
   };
   const auto takes_producer = [](const HloInstruction& dot, int64_t operand, const HloInstruction& producer) {
+    if (producer.opcode() == HloOpcode::kConcatenate) return false;
     return IsContiguousView(producer) || (operand == 1 && IsStreamDot(dot) && !IsExpensiveToRepeat(producer));
   };
   return {.takes_dot = takes_dot, .takes_producer = takes_producer, .takes_consumer = [](const auto&, const auto&) {

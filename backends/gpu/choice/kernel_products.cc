@@ -61,6 +61,8 @@ constexpr int64_t kWarpGroupStepBytes = 32, kGroupRows = 64, kGroupThreads = 128
 constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDepth = 128;
 // Producers of an operand that are looked at.
 constexpr int64_t kMaxSources = 32;
+// Operands of a concatenation that is made with an operand, as of weights of which a byte has two.
+constexpr int64_t kMostConcatenated = 4;
 constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
 
 // mma.sync adds up in f32 or s32, in an order of its own.
@@ -298,9 +300,10 @@ Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOption
   for (int64_t visited = 0; !work.empty() && visited < kMaxSources; ++visited) {
     const HloInstruction* instruction = work.back();
     work.pop_back();
-    const bool is_made = (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast ||
-                          instruction->opcode() == HloOpcode::kReshape) &&
-                         fusion.takes_producer(dot, number, *instruction);
+    const bool is_made =
+        (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast ||
+         instruction->opcode() == HloOpcode::kConcatenate || instruction->opcode() == HloOpcode::kReshape) &&
+        fusion.takes_producer(dot, number, *instruction);
     if (is_made) {
       source.instructions += WorkOf(*instruction).instructions;
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
@@ -377,6 +380,8 @@ DotFusionOptions DotFusionFor(const KernelFacts& facts) {
     const ProductTile tile = TileOf(product, facts);
     const int64_t tiles = operand == 0 ? CeilDiv(product.columns, tile.columns) : CeilDiv(product.rows, tile.rows);
     if (tiles > 1 && IsExpensiveToRepeat(producer)) return false;
+    // A thread computes all operands of a concatenation and selects one.
+    if (producer.opcode() == HloOpcode::kConcatenate && producer.operand_count() > kMostConcatenated) return false;
     int64_t read = 0;
     for (const HloInstruction* input : producer.operands())
       read += ShapeUtil::ElementsIn(input->shape()) > 1 ? ShapeUtil::ByteSizeOf(input->shape()) : 0;
