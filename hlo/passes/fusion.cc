@@ -10,6 +10,7 @@
 // the group counts these, so that stencils of stencils do not multiply. Scalars and arrays of a few elements stay out:
 // they live in registers anyway.
 #include <algorithm>
+#include <limits>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -47,6 +48,14 @@ constexpr int kMaxMergers = 4;
 
 int64_t Elements(const HloInstruction* instruction) {
   return instruction->shape().IsArray() ? ShapeUtil::ElementsIn(instruction->shape()) : 0;
+}
+
+// Of a window that loops compute, which is small.
+int64_t WindowElements(const HloInstruction& reduce_window) {
+  int64_t elements = 1;
+  for (const Window::Dimension& w : reduce_window.attrs<ReduceWindowAttrs>().window.dimensions)
+    elements = CheckedMul(elements, w.size).value_or(elements);
+  return elements;
 }
 
 // Constants that a fused computation has for itself.
@@ -89,7 +98,8 @@ class LoopFusion : public FusionPass {
   using Group = FusionGroup;
 
   // Roots that need not be fusible themselves: their kernels take producers in.
-  static constexpr OpcodeSet kRoots = {HloOpcode::kDynamicUpdateSlice, HloOpcode::kReduce, HloOpcode::kScatter};
+  static constexpr OpcodeSet kRoots = {HloOpcode::kDynamicUpdateSlice, HloOpcode::kReduce, HloOpcode::kScatter,
+                                       HloOpcode::kSelectAndScatter};
 
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
@@ -97,23 +107,31 @@ class LoopFusion : public FusionPass {
     if (user->opcode() == HloOpcode::kDynamicUpdateSlice) return operand == 1;
     // The updates; not the indices, which are read again and again.
     if (user->opcode() == HloOpcode::kScatter) return operand > user->operand_count() / 2;
+    // What pads the array that it selects from.
+    if (user->opcode() == HloOpcode::kSelectAndScatter)
+      return loops_are_launched() && operand == 0 && user->operand(0)->opcode() == HloOpcode::kPad;
     if (!target_.IsFusible(*user)) return false;
+    if (user->opcode() == HloOpcode::kReduceWindow) return operand < user->operand_count() / 2;
     if (user->opcode() == HloOpcode::kDynamicSlice) return operand == 0;
     // Of a gather the indices too where each is read once.
     return user->opcode() != HloOpcode::kGather || operand == 0 || Elements(user) <= Elements(user->operand(1));
   }
 
   // Returns how often `user`, or a user of its reshapes, reads each element of its operand.
-  static int64_t ReadsPerElement(const HloInstruction* user, const HloInstruction* operand) {
+  int64_t ReadsPerElement(const HloInstruction* user, const HloInstruction* operand) const {
     std::vector<const HloInstruction*> users = {user};
     int64_t reads = 1;
     for (int64_t next = 0; next < static_cast<int64_t>(users.size()) && next < kMaxRepeatUsers; ++next) {
       const HloInstruction* reader = users[next];
       if (reader->opcode() == HloOpcode::kReshape)
         users.insert(users.end(), reader->users().begin(), reader->users().end());
-      const bool expands = reader->opcode() == HloOpcode::kBroadcast || reader->opcode() == HloOpcode::kGather;
+      const bool has_windows = reader->opcode() == HloOpcode::kReduceWindow && target_.IsFusible(*reader);
+      const bool expands =
+          reader->opcode() == HloOpcode::kBroadcast || reader->opcode() == HloOpcode::kGather || has_windows;
       if (!expands || Elements(operand) == 0) continue;
-      int64_t here = CeilDiv(Elements(reader), Elements(operand));
+      const int64_t terms = CheckedMul(Elements(reader), has_windows ? WindowElements(*reader) : 1)
+                                .value_or(std::numeric_limits<int64_t>::max());
+      int64_t here = CeilDiv(terms, Elements(operand));
       // Repeated one after the other, an element is read once for a vector.
       if (reader->opcode() == HloOpcode::kBroadcast && AdjacentRepeats(*reader) >= kVectorElements)
         here = CeilDiv(here, kVectorElements);
@@ -123,7 +141,7 @@ class LoopFusion : public FusionPass {
   }
 
   // Returns how often the loop of `group`, which has users of `producer`, would compute each element of it.
-  static int64_t RepeatsIn(const FusionGroup& group, const HloInstruction& producer) {
+  int64_t RepeatsIn(const FusionGroup& group, const HloInstruction& producer) const {
     int64_t most = 1;
     for (const HloInstruction* user : producer.users()) {
       if (!group.reads.contains(user)) continue;
@@ -253,8 +271,18 @@ class LoopFusion : public FusionPass {
     return target_.IsFusible(*instruction) && instruction->shape().IsArray();
   }
 
+  // Whether only a part of the result is read, which a kernel computes by itself: of gradients of padded arrays.
+  bool IsSliced(const HloInstruction& select_and_scatter) const {
+    if (!loops_are_launched() || select_and_scatter.opcode() != HloOpcode::kSelectAndScatter ||
+        select_and_scatter.users().size() != 1)
+      return false;
+    const HloInstruction& slice = *select_and_scatter.users()[0];
+    return slice.opcode() == HloOpcode::kSlice &&
+           absl::c_all_of(slice.attrs<SliceAttrs>().slice, [](const auto& range) { return range.stride == 1; });
+  }
+
   bool CanBeProducer(const HloInstruction* instruction) const {
-    if (!target_.IsFusible(*instruction)) return false;
+    if (!target_.IsFusible(*instruction) && !IsSliced(*instruction)) return false;
     // An iota is its own index, which is not read.
     if (Elements(instruction) <= kRegisterElements && instruction->opcode() != HloOpcode::kIota) return false;
     if (instruction->HasControlDependencies()) return false;
@@ -349,7 +377,8 @@ class LoopFusion : public FusionPass {
       }
       repeats = std::max(repeats, ReadsPerElement(user, producer));
       if (repeats > (expensive ? 1 : kMostRepeats)) {
-        if (producer->opcode() != HloOpcode::kReshape && !free) return {};
+        const bool pads_windows = producer->opcode() == HloOpcode::kPad && user->opcode() == HloOpcode::kReduceWindow;
+        if (producer->opcode() != HloOpcode::kReshape && !free && !pads_windows) return {};
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
@@ -367,6 +396,7 @@ class LoopFusion : public FusionPass {
         return {};
     }
     for (int group : joined) {
+      if (!free && !MayJoinWindows(*producer, groups[group])) return {};
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
       // Behind a cheap member that is repeated.
       if (expensive && !loops_are_launched() && RepeatsIn(groups[group], *producer) > 1) return {};
@@ -381,6 +411,22 @@ class LoopFusion : public FusionPass {
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
     }
     return joined;
+  }
+
+  // Returns false if the producer would be computed too often for the windows that the group has: a kernel of a
+  // select-and-scatter takes in what pads the array and what takes a part of the result, and nothing else.
+  bool MayJoinWindows(const HloInstruction& producer, const Group& group) const {
+    if (!loops_are_launched()) return true;
+    if (producer.opcode() == HloOpcode::kSelectAndScatter) return group.members.size() == 1;
+    bool has_windows = false;
+    for (const HloInstruction* member : group.members) {
+      if (member->opcode() == HloOpcode::kSelectAndScatter && producer.opcode() != HloOpcode::kPad) return false;
+      has_windows |= member->opcode() == HloOpcode::kReduceWindow;
+    }
+    if (!has_windows) return true;
+    const int64_t repeats = RepeatsIn(group, producer);
+    const auto work = static_cast<int64_t>(WorkBehind(producer, kMostRepeatedWork).size());
+    return repeats == 1 || (!IsExpensiveToRepeat(producer) && repeats * work <= kMostRepeatedWork);
   }
 
   // Returns true if the group updates a part of an array that the producer reads elsewhere: the kernel would have to

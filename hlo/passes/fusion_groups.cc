@@ -268,7 +268,7 @@ class Merger {
     for (const HloInstruction* member : group.members) {
       set.members.insert(member);
       set.is_plain &= IsPlain(*member);
-      set.is_loop &= member->opcode() != HloOpcode::kTranspose;
+      set.is_loop &= member->opcode() != HloOpcode::kTranspose && member->opcode() != HloOpcode::kSelectAndScatter;
       for (const HloInstruction* operand : member->operands()) {
         if (Elements(*operand) > 1) set.operands.insert(operand);
       }

@@ -66,6 +66,11 @@ KernelConfig ChooseControlFlow(const HloInstruction& instruction) {
 using Chooser = absl::StatusOr<KernelConfig> (*)(const HloInstruction& instruction, const KernelFacts& facts);
 using Choice = absl::StatusOr<KernelConfig>;
 
+KernelConfig ChooseSelectAndScatter(const HloInstruction& instruction) {
+  return ThreadPerElement(KernelKind::kSelectAndScatter, ShapeUtil::ElementsIn(instruction.shape()),
+                          "each result visits its windows in order");
+}
+
 // Of fusions and instructions with this hero; null: a loop.
 constexpr OpcodeMap<Chooser> kOfHeroes = {
     {HloOpcode::kCholesky,
@@ -90,9 +95,12 @@ constexpr OpcodeMap<Chooser> kOfHeroes = {
     {HloOpcode::kReduceWindow, ChooseReduceWindow},
     {HloOpcode::kScatter, ChooseScatter},
     {HloOpcode::kSelectAndScatter,
-     [](const HloInstruction& i, const KernelFacts&) -> Choice {
-       return ThreadPerElement(KernelKind::kSelectAndScatter, ShapeUtil::ElementsIn(HeroOf(&i)->shape()),
-                               "each result visits its windows in order");
+     [](const HloInstruction& i, const KernelFacts&) -> Choice { return ChooseSelectAndScatter(i); }},
+    {HloOpcode::kSlice,
+     [](const HloInstruction& i, const KernelFacts& facts) -> Choice {
+       return HeroOf(&i)->operand(0)->opcode() == HloOpcode::kSelectAndScatter && i.opcode() == HloOpcode::kFusion
+                  ? ChooseSelectAndScatter(i)
+                  : ChooseLoop(i, facts, "");
      }},
     {HloOpcode::kSort, ChooseSort},
     {HloOpcode::kTopK, [](const HloInstruction& i, const KernelFacts&) -> Choice { return ChooseTopK(i); }},

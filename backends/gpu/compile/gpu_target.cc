@@ -4,10 +4,25 @@
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/prefix_scan.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo::gpu {
 namespace {
+
+// Elements of a window that a thread combines as a part of a loop.
+constexpr int64_t kMostOfWindow = 64;
+
+bool IsSmallWindow(const HloInstruction& reduce_window) {
+  if (!reduce_window.shape().IsArray() || ScanWindowOf(reduce_window).has_value()) return false;
+  int64_t elements = 1;
+  for (const Window::Dimension& w : reduce_window.attrs<ReduceWindowAttrs>().window.dimensions) {
+    if (w.size > kMostOfWindow / elements) return false;
+    elements *= w.size;
+  }
+  return true;
+}
 
 // Libraries, where there are any, compute some of the kernels: products, convolutions, decompositions and Fourier
 // transforms.
@@ -74,7 +89,8 @@ constexpr EmissionRow kRows[] = {
     {HloOpcode::kReduce, Emission::kKernel},
     {HloOpcode::kReducePrecision, Emission::kElement},
     {HloOpcode::kReduceScatter, Emission::kCollective},
-    {HloOpcode::kReduceWindow, Emission::kKernel},
+    {HloOpcode::kReduceWindow, Emission::kKernel, Emission::kElement,
+     [](const HloInstruction& i, bool) { return IsSmallWindow(i); }, "of few elements"},
     {HloOpcode::kReplicaId, Emission::kRuntimeCall},
     {HloOpcode::kReshape, Emission::kElement},
     {HloOpcode::kReverse, Emission::kElement},

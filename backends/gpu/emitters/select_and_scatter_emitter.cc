@@ -1,6 +1,6 @@
 // Select-and-scatter from the side of the result: one thread per element visits all windows that contain the element,
 // in order, and takes the source of those that select it. Nothing is written twice, and sums have the order of the
-// windows.
+// windows. A fusion may compute a part of the result, and pad the array that it selects from.
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/gpu/emitters/nest_emitter.h"
 #include "backends/llvm/elements/predication.h"
@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -25,7 +26,8 @@ class SelectAndScatter {
       : k_(k),
         b_(k.b()),
         instruction_(instruction),
-        hero_(HeroOf(instruction)),
+        slice_(SliceOf(instruction)),
+        hero_(slice_ != nullptr ? slice_->operand(0) : HeroOf(instruction)),
         operand_(hero_->operand(0)->shape()),
         source_(hero_->operand(1)->shape()),
         window_(hero_->attrs<SelectAndScatterAttrs>().window.dimensions),
@@ -34,7 +36,16 @@ class SelectAndScatter {
   }
 
   absl::Status EmitElement(llvm::Value* i) {
-    const std::vector<LaneIndex> at = k_.Delinearize(i, operand_.dimensions());
+    const std::vector<LaneIndex> result = k_.Delinearize(i, instruction_->shape().dimensions());
+    std::vector<LaneIndex> at = result;  // in the operand
+    if (slice_ != nullptr) {
+      const auto& ranges = slice_->attrs<SliceAttrs>().slice;
+      for (size_t d = 0; d < at.size(); ++d) {
+        at[d] = LaneIndex::Uniform(b_.CreateAdd(result[d].Base(k_.context()), Int(ranges[d].start)), 1,
+                                   operand_.dimensions(static_cast<int64_t>(d)));
+      }
+      i = Index(at).Linear(k_.context(), operand_.dimensions()).Base(k_.context());
+    }
     HILO_ASSIGN_OR_RETURN(ElementValue init, k_.elements().Generate(hero_->operand(2), Index()));
     auto body = [&](llvm::Value* w, const Carried& carried) -> absl::StatusOr<Carried> {
       // The last position of the window is the first window.
@@ -61,11 +72,17 @@ class SelectAndScatter {
     };
     HILO_ASSIGN_OR_RETURN(Carried sum, codegen::EmitLoop(k_.context(), "windows", Int(0), Int(Product(sizes_)), 1,
                                                          codegen::Pack({init}), body));
-    k_.ArrayOf(instruction_).Store(k_.context(), Index(at), codegen::Unpack(sum, types_)[0]);
+    k_.ArrayOf(instruction_).Store(k_.context(), Index(result), codegen::Unpack(sum, types_)[0]);
     return absl::OkStatus();
   }
 
  private:
+  // Returns the slice of the result that is computed; null: all of it.
+  static const HloInstruction* SliceOf(const HloInstruction* instruction) {
+    const HloInstruction* const root = HeroOf(instruction);
+    return root->opcode() == HloOpcode::kSlice ? root : nullptr;
+  }
+
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
 
   absl::StatusOr<Carried> Scatter(const Carried& carried, const std::vector<llvm::Value*>& out) {
@@ -121,7 +138,7 @@ class SelectAndScatter {
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
-  const HloInstruction *instruction_, *hero_;
+  const HloInstruction *instruction_, *slice_, *hero_;
   Shape operand_, source_;
   std::vector<Window::Dimension> window_;
   std::vector<int64_t> sizes_;
