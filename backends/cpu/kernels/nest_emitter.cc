@@ -74,10 +74,10 @@ class NestEmitter {
                                       : codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, end, Int(dim.size()));
   }
 
-  // Returns the index of a dimension whose lane 0 is at `base`, a multiple of `multiple`.
-  Index IndexAt(const NestDim& dim, llvm::Value* base, int64_t multiple) {
-    const LaneIndex linear = LaneIndex::Strided(base, dim.lanes > 1 ? 1 : 0, multiple, dim.size());
-    return Index::FromLinear(linear, dim.sizes);
+  // Returns the index of a dimension whose lane 0 is at `base` + `offset`, of which `base` is a multiple of `multiple`.
+  Index IndexAt(const NestDim& dim, llvm::Value* base, int64_t multiple, int64_t offset = 0) {
+    const LaneIndex first = LaneIndex::Strided(base, dim.lanes > 1 ? 1 : 0, multiple, dim.size());
+    return Index::FromLinear(first.AddConstant(offset).WithRange({0, dim.size() - 1}), dim.sizes);
   }
 
   // Walks dimensions [d, ...) for all of `outer`, the positions in the dimensions before.
@@ -126,10 +126,16 @@ class NestEmitter {
     return std::min(dim.unroll, CeilDiv(dim.size(), dim.lanes)) * dim.lanes;
   }
 
+  // Returns a constant that divides the first index of an iteration, which is a multiple of `group` after the first
+  // index of a part.
+  static int64_t MultipleOf(const NestDim& dim, int64_t group) {
+    return dim.parts() == 1 ? group : std::gcd(dim.part, group);
+  }
+
   // A range like that of Aligned(), in iterations that are all the same code.
   absl::Status Full(size_t d, const std::vector<Position>& outer) {
     const NestDim& dim = nest_[d];
-    const int64_t size = dim.size(), group = GroupOf(dim), multiple = std::gcd(size, dim.lanes);
+    const int64_t size = dim.size(), group = GroupOf(dim), multiple = std::gcd(size, MultipleOf(dim, group));
     codegen::RegionScope region(f_.context());
     if (dim.lanes > 1) f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
     return ForEach(
@@ -138,7 +144,7 @@ class NestEmitter {
           if (size > group) i = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, i, Int(size - group));
           std::vector<Index> here;
           for (int64_t copy = 0; copy < group; copy += dim.lanes)
-            here.push_back(IndexAt(dim, b_.CreateNSWAdd(i, Int(std::min(copy, size - dim.lanes))), multiple));
+            here.push_back(IndexAt(dim, i, multiple, std::min(copy, size - dim.lanes)));
           return Next(d, outer, here);
         },
         group, CeilDiv(ranges_[d].most, group));
@@ -151,17 +157,17 @@ class NestEmitter {
     const int64_t size = dim.size(), group = dim.unroll * dim.lanes;
     const int64_t grouped = size / group * group, whole = size / dim.lanes * dim.lanes;
     auto groups = [&](llvm::Value* from, llvm::Value* to, int64_t unroll) -> absl::Status {
+      const int64_t step = unroll * dim.lanes, multiple = MultipleOf(dim, step);
       codegen::RegionScope region(f_.context());
       if (dim.lanes > 1) f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
       return ForEach(
           f_, "nest", from, to,
           [&](llvm::Value* i) {
             std::vector<Index> here;
-            for (int64_t copy = 0; copy < unroll; ++copy)
-              here.push_back(IndexAt(dim, copy == 0 ? i : b_.CreateNSWAdd(i, Int(copy * dim.lanes)), dim.lanes));
+            for (int64_t first = 0; first < step; first += dim.lanes) here.push_back(IndexAt(dim, i, multiple, first));
             return Next(d, outer, here);
           },
-          unroll * dim.lanes, range.most / (unroll * dim.lanes));
+          step, range.most / step);
     };
     auto rest = [&]() -> absl::StatusOr<Carried> {
       if (grouped < whole) HILO_RETURN_IF_ERROR(groups(Int(grouped), Int(whole), 1));

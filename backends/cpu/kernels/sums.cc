@@ -286,8 +286,8 @@ class LaneSum {
       Carried next = now;
       std::vector<LaneIndex> positions;
       for (size_t a = 0; a < count; ++a) {
-        llvm::Value* base = b_.CreateNSWAdd(i, Int(static_cast<int64_t>(a) * width_));
-        positions.push_back(LaneIndex::Strided(base, 1, width_, row_));
+        const LaneIndex first = LaneIndex::Strided(i, 1, width_, row_);
+        positions.push_back(first.AddConstant(static_cast<int64_t>(a) * width_).WithRange({0, row_ - 1}));
       }
       HILO_RETURN_IF_ERROR(Add(prefix, positions, &next));
       return next;

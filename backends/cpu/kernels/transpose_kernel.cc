@@ -227,8 +227,7 @@ class TransposeEmitter {
     }
     std::vector<llvm::Value*> re, im;
     for (int64_t c = 0; c < columns; ++c) {
-      const LaneIndex here =
-          LaneIndex::Uniform(b_.CreateNSWAdd(column, b_.getInt64(static_cast<uint64_t>(c))), 1, columns_);
+      const LaneIndex here = LaneIndex::Uniform(column, 1, columns_).AddConstant(c).WithRange({0, columns_ - 1});
       HILO_ASSIGN_OR_RETURN(ElementValue value,
                             f_.elements().Generate(transpose->operand(0), OperandIndex(transpose, here)));
       value = f_.context().Splat(value);

@@ -21,6 +21,9 @@ namespace {
 // Vectors of the largest arrays that are read as whole vectors.
 constexpr int64_t kWholeVectors = 8;
 
+// Begins the keys of addresses among those of indices (EmitterContext::FindIndex), whose operations are counted from 0.
+constexpr uint64_t kAddress = ~uint64_t{0};
+
 // Accesses of one component type of one array. Positions count components.
 class Access {
  public:
@@ -51,7 +54,7 @@ class Access {
   // `count` consecutive components; `mask` has as many lanes, or is null.
   llvm::Value* LoadRun(const LaneIndex& at, int count, llvm::Value* mask) {
     llvm::Type* type = llvm::FixedVectorType::get(type_, count);
-    llvm::Value* pointer = Pointer(at.Base(context_));
+    llvm::Value* pointer = Pointer(at);
     if (mask == nullptr) return Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
     if (IsPadded(at, count)) {
       llvm::Value* all = Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
@@ -85,12 +88,12 @@ class Access {
       std::iota(of_lane.begin(), of_lane.end(), lane * count);
       llvm::Value* element = count == 1 ? b_.CreateExtractElement(values, static_cast<uint64_t>(lane))
                                         : b_.CreateShuffleVector(values, of_lane);
-      Tag(b_.CreateAlignedStore(element, Pointer(position.Base(context_)), Alignment(position)));
+      Tag(b_.CreateAlignedStore(element, Pointer(position), Alignment(position)));
     }
   }
 
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
-    llvm::Value* pointer = Pointer(at.Base(context_));
+    llvm::Value* pointer = Pointer(at);
     if (mask == nullptr || WritesOnlyPadding(at, value, mask)) {
       Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
     } else if (const std::optional<std::vector<int>> active = ActiveLanes(mask, LanesOf(value));
@@ -103,6 +106,20 @@ class Access {
 
  private:
   int width() const { return context_.lanes.width; }
+
+  // Returns the address of Base(). Those that are constants apart are relative to one, which may be outside the array.
+  llvm::Value* Pointer(const LaneIndex& at) {
+    llvm::Value* variable = at.BaseVariable();
+    if (variable == nullptr || at.BaseConstant() == 0) return Pointer(at.Base(context_));
+    const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+    std::vector<uint64_t> key{kAddress, bits(array_.pointer), bits(type_), bits(variable)};
+    llvm::Value* address = context_.FindIndex(key);
+    if (address == nullptr) {
+      address = b_.CreateGEP(type_, array_.pointer, variable);
+      context_.RememberIndex(std::move(key), address);
+    }
+    return b_.CreateGEP(type_, address, context_.Int64(at.BaseConstant()));
+  }
 
   // Under a mask the first lane may be outside the array.
   llvm::Value* Pointer(llvm::Value* position) {
@@ -175,28 +192,24 @@ class Access {
   }
 
   llvm::Value* LoadScalar(const LaneIndex& at) {
-    llvm::Value* position = at.Base(context_);
-    llvm::Align alignment = Alignment(at);
     // If no lane may be active, the index is arbitrary: element 0 is as good as any.
     llvm::Value* active = width() == 1 ? context_.lanes.mask : context_.AnyLaneActive();
-    if (active != nullptr) {
-      position = b_.CreateSelect(active, position, context_.Int64(0));
-      alignment = llvm::Align(ElementAlignment());
-    }
-    return Tag(b_.CreateAlignedLoad(type_, Pointer(position), alignment));
+    if (active == nullptr) return Tag(b_.CreateAlignedLoad(type_, Pointer(at), Alignment(at)));
+    llvm::Value* position = b_.CreateSelect(active, at.Base(context_), context_.Int64(0));
+    return Tag(b_.CreateAlignedLoad(type_, Pointer(position), llvm::Align(ElementAlignment())));
   }
 
   void StoreScalar(const LaneIndex& at, llvm::Value* value) {
-    Tag(b_.CreateAlignedStore(value, Pointer(at.Base(context_)), Alignment(at)));
+    Tag(b_.CreateAlignedStore(value, Pointer(at), Alignment(at)));
   }
 
   void StoreIf(llvm::Value* condition, const LaneIndex& at, llvm::Value* value) {
     llvm::BasicBlock* store = llvm::BasicBlock::Create(context_.llvm_context(), "store", context_.function());
     llvm::BasicBlock* after = llvm::BasicBlock::Create(context_.llvm_context(), "stored", context_.function());
-    llvm::Value* position = at.Base(context_);
+    llvm::Value* pointer = Pointer(at);
     b_.CreateCondBr(condition, store, after);
     b_.SetInsertPoint(store);
-    Tag(b_.CreateAlignedStore(value, Pointer(position), Alignment(at)));
+    Tag(b_.CreateAlignedStore(value, pointer, Alignment(at)));
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
   }
@@ -210,7 +223,7 @@ class Access {
       std::vector<int> lanes(static_cast<size_t>(size));
       std::iota(lanes.begin(), lanes.end(), static_cast<int>(done));
       const LaneIndex here = at.AddConstant(done);
-      Tag(b_.CreateAlignedStore(b_.CreateShuffleVector(value, lanes), Pointer(here.Base(context_)), Alignment(here)));
+      Tag(b_.CreateAlignedStore(b_.CreateShuffleVector(value, lanes), Pointer(here), Alignment(here)));
       done += size;
     }
   }
@@ -333,7 +346,7 @@ class Access {
     llvm::Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type_, width()));
     for (int lane = 0; lane < width(); ++lane) {
       const LaneIndex position = at.AddConstant(lane * at.stride());
-      llvm::Value* element = Tag(b_.CreateAlignedLoad(type_, Pointer(position.Base(context_)), Alignment(position)));
+      llvm::Value* element = Tag(b_.CreateAlignedLoad(type_, Pointer(position), Alignment(position)));
       result = b_.CreateInsertElement(result, element, lane);
     }
     return result;

@@ -56,6 +56,9 @@ class LaneIndex {
 
   // Returns the index of lane 0 (of an index that is not arbitrary).
   llvm::Value* Base(EmitterContext& context) const;
+  // The summands of Base(): a value, null for 0, and a constant. Indices that are constants apart share the value.
+  llvm::Value* BaseVariable() const { return value_; }
+  int64_t BaseConstant() const { return offset_; }
   // Returns a constant that divides Base().
   int64_t BaseMultiple() const;
   // Returns Base() modulo `divisor`, if that is known.
