@@ -31,11 +31,21 @@ bool IsNonzeroConstant(llvm::Value* x) {
   return number != nullptr && !number->isZero() && !number->isNaN();
 }
 
-// The processor's vrangeps or vrangepd for a vector of at most one register: orders the two zeros, and returns the
-// number of a number and a NaN. Null for other vectors and for scalars.
+// The processor's vrangeps or vrangepd for a scalar or a vector of at most one register: orders the two zeros, and
+// returns the number of a number and a NaN. Null for other vectors.
 llvm::Value* EmitRange(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum) {
+  constexpr uint32_t kMinimum = 0b00, kMaximum = 0b01, kSignOfResult = 0b01 << 2, kCurrentRounding = 4;
+  llvm::Value* mode = b.getInt32((maximum ? kMaximum : kMinimum) | kSignOfResult);
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  if (type == nullptr) return nullptr;
+  if (type == nullptr) {
+    const bool single = x->getType()->isFloatTy();
+    llvm::Value* any = llvm::PoisonValue::get(llvm::FixedVectorType::get(x->getType(), single ? 4 : 2));
+    const auto first = [&](llvm::Value* scalar) { return b.CreateInsertElement(any, scalar, uint64_t{0}); };
+    llvm::Value* result = b.CreateIntrinsic(
+        single ? llvm::Intrinsic::x86_avx512_mask_range_ss : llvm::Intrinsic::x86_avx512_mask_range_sd, {},
+        {first(x), first(y), any, b.getInt8(1), mode, b.getInt32(kCurrentRounding)});
+    return b.CreateExtractElement(result, uint64_t{0});
+  }
   const bool single = type->getElementType()->isFloatTy();
   const unsigned lanes = type->getNumElements(), bits = lanes * type->getScalarSizeInBits();
   if (bits < 128) {
@@ -57,9 +67,7 @@ llvm::Value* EmitRange(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, boo
       break;
     default: return nullptr;
   }
-  constexpr uint32_t kMinimum = 0b00, kMaximum = 0b01, kSignOfResult = 0b01 << 2, kCurrentRounding = 4;
-  llvm::SmallVector<llvm::Value*, 6> arguments = {x, y, b.getInt32((maximum ? kMaximum : kMinimum) | kSignOfResult),
-                                                  llvm::PoisonValue::get(x->getType()),
+  llvm::SmallVector<llvm::Value*, 6> arguments = {x, y, mode, llvm::PoisonValue::get(x->getType()),
                                                   llvm::ConstantInt::getAllOnesValue(b.getIntNTy(std::max(lanes, 8U)))};
   if (bits == 512) arguments.push_back(b.getInt32(kCurrentRounding));
   return b.CreateIntrinsic(id, {}, arguments);
