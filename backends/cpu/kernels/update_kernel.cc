@@ -173,8 +173,9 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int widt
     }));
     return Carried();
   };
-  return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
-                               []() -> absl::StatusOr<Carried> { return Carried(); })
+  return codegen::EmitBranches(
+             f.context(), "inside", IsInside(f, plan, origin), apply,
+             []() -> absl::StatusOr<Carried> { return Carried(); }, /*is_likely=*/true)
       .status();
 }
 
@@ -235,8 +236,9 @@ absl::Status ScatterRuns(FunctionEmitter& f, const ScatterPlan& plan, int width,
                  }
                  return next;
                };
-               return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
-                                            [&]() -> absl::StatusOr<Carried> { return carried; });
+               return codegen::EmitBranches(
+                   f.context(), "inside", IsInside(f, plan, origin), apply,
+                   [&]() -> absl::StatusOr<Carried> { return carried; }, /*is_likely=*/true);
              })
       .status();
 }

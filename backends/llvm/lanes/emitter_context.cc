@@ -6,6 +6,7 @@
 #include "backends/llvm/llvm_compat.h"
 #include "hilo/status_macros.h"
 #include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/IR/MDBuilder.h"
 
 namespace hilo::codegen {
 
@@ -182,7 +183,7 @@ absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name
 
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,
                                      absl::FunctionRef<absl::StatusOr<Carried>()> on_true,
-                                     absl::FunctionRef<absl::StatusOr<Carried>()> on_false) {
+                                     absl::FunctionRef<absl::StatusOr<Carried>()> on_false, bool is_likely) {
   llvm::IRBuilder<>& b = context.b();
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
     return known->isZero() ? on_false() : on_true();
@@ -194,7 +195,8 @@ absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view 
                                      context.function());
   }
   llvm::BasicBlock* join = llvm::BasicBlock::Create(context.llvm_context(), prefix + ".join", context.function());
-  b.CreateCondBr(condition, blocks[0], blocks[1]);
+  b.CreateCondBr(condition, blocks[0], blocks[1],
+                 is_likely ? llvm::MDBuilder(context.llvm_context()).createLikelyBranchWeights() : nullptr);
   Carried values[2];
   llvm::BasicBlock* ends[2];
   for (int side = 0; side < 2; ++side) {

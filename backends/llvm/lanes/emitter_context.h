@@ -129,10 +129,10 @@ absl::StatusOr<Carried> EmitLoop(EmitterContext& context, absl::string_view name
                                  bool at_least_once = false, int64_t most = kManyIterations);
 
 // Emits `condition ? on_true() : on_false()` with branches; both must return the same number of values of the same
-// types. Each side is a region of its own.
+// types. Each side is a region of its own. Where the condition `is_likely` to hold, the code of that side is in line.
 absl::StatusOr<Carried> EmitBranches(EmitterContext& context, absl::string_view name, llvm::Value* condition,
                                      absl::FunctionRef<absl::StatusOr<Carried>()> on_true,
-                                     absl::FunctionRef<absl::StatusOr<Carried>()> on_false);
+                                     absl::FunctionRef<absl::StatusOr<Carried>()> on_false, bool is_likely = false);
 
 }  // namespace hilo::codegen
 
