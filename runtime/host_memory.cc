@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/errors.h"
@@ -23,6 +24,20 @@ void* SystemAllocate(int64_t size) {
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory != nullptr && size >= kHugePage) madvise(memory, rounded, MADV_HUGEPAGE);
   return memory;
+}
+
+// Adds `bytes` to `*in_use` and returns the sum, or nothing if that would exceed the limit (0: none).
+std::optional<int64_t> AddWithin(int64_t limit, int64_t bytes, std::atomic<int64_t>* in_use) {
+  const int64_t before = in_use->fetch_add(bytes, std::memory_order_relaxed);
+  if (limit == 0 || bytes <= limit - before) return before + bytes;
+  in_use->fetch_sub(bytes, std::memory_order_relaxed);
+  return std::nullopt;
+}
+
+void RaisePeak(int64_t in_use, std::atomic<int64_t>* peak) {
+  int64_t before = peak->load(std::memory_order_relaxed);
+  while (in_use > before && !peak->compare_exchange_weak(before, in_use, std::memory_order_relaxed)) {
+  }
 }
 
 }  // namespace
@@ -67,7 +82,9 @@ absl::Status MemoryBlock::CopyFrom(const MemoryBlock& from) {
 }
 
 absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) {
-  HILO_RETURN_IF_ERROR(Reserve(size));
+  // The peak is raised once the memory is there.
+  const std::optional<int64_t> in_use = AddWithin(limit_, size, &in_use_);
+  if (!in_use.has_value()) return Exhausted(size);
   std::shared_ptr<MemoryBlock> block;
   try {
     block = std::make_shared<MemoryBlock>();
@@ -81,10 +98,12 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
   if (device_ != nullptr) {
     HILO_ASSIGN_OR_RETURN(void* memory, device_->Allocate(size));
     block->data_ = static_cast<uint8_t*>(memory);
+    RaisePeak(*in_use, &peak_);
     return block;
   }
   if (size <= MemoryBlock::kSmall && allocator_ == nullptr) {
     block->data_ = block->small_;
+    RaisePeak(*in_use, &peak_);
     return block;
   }
   void* data = allocator_ != nullptr ? allocator_->Allocate(size, kBufferAlignment) : cache_.Take(size);
@@ -93,8 +112,12 @@ absl::StatusOr<std::shared_ptr<MemoryBlock>> HostMemory::Allocate(int64_t size) 
     cache_.Clear();
     data = SystemAllocate(size);
   }
-  if (data == nullptr) return Exhausted(size);
+  if (data == nullptr) {
+    block.reset();  // which is not in use any more
+    return Exhausted(size);
+  }
   block->data_ = static_cast<uint8_t*>(data);
+  RaisePeak(*in_use, &peak_);
   return block;
 }
 
@@ -119,14 +142,9 @@ void HostMemory::Release(std::function<void()> release) {
 }
 
 absl::Status HostMemory::Reserve(int64_t bytes) {
-  const int64_t before = in_use_.fetch_add(bytes, std::memory_order_relaxed);
-  if (limit_ != 0 && bytes > limit_ - before) {
-    Unreserve(bytes);
-    return Exhausted(bytes);
-  }
-  int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
-  }
+  const std::optional<int64_t> in_use = AddWithin(limit_, bytes, &in_use_);
+  if (!in_use.has_value()) return Exhausted(bytes);
+  RaisePeak(*in_use, &peak_);
   return absl::OkStatus();
 }
 

@@ -507,6 +507,17 @@ TEST(RuntimeTest, ForkedChild_GetsAnError) {
   EXPECT_TRUE(running.ok());
 }
 
+// What was refused has been neither in use nor a peak.
+TEST(RuntimeTest, MemoryThatIsNotThere_IsNotCounted) {
+  auto client = MakeClient();
+  const Shape huge = ShapeUtil::MakeShape(F32, {int64_t{1} << 58});
+  const uint8_t byte = 0;
+  EXPECT_EQ(client->BufferFromHostMemory(&byte, huge, 0, nullptr).status().message(),
+            "cannot allocate 1152921504606846976 bytes; 0 are in use, at most 0 were");
+  EXPECT_EQ(client->memory_stats().bytes_in_use, 0);
+  EXPECT_EQ(client->memory_stats().peak_bytes, 0);
+}
+
 TEST(RuntimeTest, UnknownPlatformsAreListed) {
   EXPECT_EQ(Client::Create({.platform = "tpu"}).status().message(),
             "there is no platform 'tpu'; expected one of interpreter, cpu, cuda, cuda-emulated");
