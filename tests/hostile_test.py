@@ -296,7 +296,9 @@ class HostileTest(unittest.TestCase):
             content = whole.read_bytes()
             for size in (0, 1, 4, 8, len(content) // 2, len(content.rstrip()) - 1):
                 with self.subTest(file=whole.name, size=size):
-                    self.expect_error("INVALID_ARGUMENT", "run", self.write("cut" + whole.suffix, content[:size]), "--input=random")
+                    cut = self.write("cut" + whole.suffix, content[:size])
+                    self.expect_error("INVALID_ARGUMENT", "run", cut, "--input=random")
+                    self.expect_error(cut.name, "run", cut, "--input=random")
         for whole, flag in ((arrays, "--inputs="), (array, "--input=@")):
             content = whole.read_bytes()
             for size in (0, 1, 4, 8, len(content) // 2, len(content) - 1):

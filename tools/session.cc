@@ -238,8 +238,9 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const Flags& flags)
                            "partitions", "partitioned", "timing"}) {
     if (flags.Has(flag)) return InvalidArgument("--", flag, " is for compilation, and ", path, " is compiled already");
   }
-  HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
-  program.platform = info.platform;
+  const absl::StatusOr<ExecutableInfo> info = ReadExecutableInfo(program.executable);
+  if (!info.ok()) return AddContext(info.status(), absl::StrCat("; in ", path));
+  program.platform = info->platform;
   return program;
 }
 
@@ -389,17 +390,18 @@ absl::Status CompileInto(Session* session, std::unique_ptr<HloModule> module, co
   return absl::OkStatus();
 }
 
-absl::Status LoadInto(Session* session, const std::string& executable, const std::string& platform,
-                      const Flags& flags) {
+absl::Status LoadInto(Session* session, const Program& program, const std::string& platform, const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const CompileOptions options, CompileOptionsFrom(flags));
-  HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(executable));
+  HILO_ASSIGN_OR_RETURN(const ExecutableInfo info, ReadExecutableInfo(program.executable));
   HILO_ASSIGN_OR_RETURN(const int64_t devices,
                         DeviceCount({.replica_count = info.replica_count, .num_partitions = info.partition_count}));
   HILO_ASSIGN_OR_RETURN(session->client, CreateClientOfLaunch(platform, flags, devices));
   LoadOptions load{.perf_jitdump = options.perf_jitdump};
   for (int device = 0; device < devices; ++device) load.devices.push_back(device);
   const int64_t start = NowNanoseconds();
-  HILO_ASSIGN_OR_RETURN(session->executable, session->client->Load(executable, load));
+  auto loaded = session->client->Load(program.executable, load);
+  if (!loaded.ok()) return AddContext(loaded.status(), absl::StrCat("; in ", program.name));
+  session->executable = *std::move(loaded);
   session->compile_ms = MillisecondsSince(start);
   return absl::OkStatus();
 }
@@ -415,7 +417,7 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   if (program.module != nullptr) {
     HILO_RETURN_IF_ERROR(CompileInto(&session, program.module->Clone(), platform, flags));
   } else {
-    HILO_RETURN_IF_ERROR(LoadInto(&session, program.executable, platform, flags));
+    HILO_RETURN_IF_ERROR(LoadInto(&session, program, platform, flags));
   }
   const int64_t device_count = session.executable->assignment().device_count();
   std::vector<const Shape*> layouts;
