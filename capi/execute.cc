@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/spin.h"
 #include "capi/handles.h"
 #include "hilo/status_macros.h"
+#include "runtime/wait_habit.h"
 
 namespace hilo::capi {
 namespace {
@@ -88,9 +90,14 @@ absl::Status Execute(const HiloExecutable* executable, HiloBuffer* const* argume
 absl::Status AwaitAll(const HiloEvent* event, double seconds) {
   HILO_RETURN_IF_ERROR(CheckNotNull(event, "event"));
   if (std::isnan(seconds)) return InvalidArgument("`seconds` is not a number");
+  WaitHabit::Waits();
   const auto start = std::chrono::steady_clock::now();
   for (const std::shared_ptr<Event>& end : event->ends) {
     if (end == nullptr) continue;
+    if (!end->done() && ForkGeneration() != event->fork_generation) {
+      return FailedPrecondition(
+          "this process was forked before the run had ended, and the threads that end it stayed in the parent");
+    }
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     HILO_RETURN_IF_ERROR(AwaitFor(end.get(), seconds < 0 ? seconds : std::max(0.0, seconds - passed.count())));
   }
@@ -102,7 +109,7 @@ absl::Status AwaitAll(const HiloEvent* event, double seconds) {
 absl::Status AwaitFor(Event* event, double seconds) {
   if (std::isnan(seconds)) return InvalidArgument("`seconds` is not a number");
   constexpr double kForever = 1e9;  // 30 years
-  if (event->done() || seconds < 0 || seconds > kForever) return event->Await();
+  if (SpinUntil([event] { return event->done(); }) || seconds < 0 || seconds > kForever) return event->Await();
   const auto waiter = std::make_shared<Waiter>();
   event->OnDone([waiter](const absl::Status&) {
     const std::lock_guard<std::mutex> lock(waiter->mutex);

@@ -51,6 +51,7 @@ from . import _types  # noqa: E402
 _hilo.set_hooks(Array, _convert)
 _hilo.set_warn(logging.getLogger("hilo").warning)
 atexit.register(_hilo.set_warn, None)
+atexit.register(_hilo.finish_runs)
 
 __all__ = ["Array", "Client", "Cost", "Error", "Memory", "Program", "Value", "compile", "load", "load_custom_calls", "__version__"]
 
@@ -168,7 +169,8 @@ class Program(_hilo.Program):
 
     Arguments are ``hilo.Array``, arrays with ``__dlpack__`` or Python's buffer interface (of NumPy, PyTorch ...), numbers and nested lists; tuples of the
     program are flattened. Large arrays of the host whose memory is aligned to 64 bytes are read in place, and the call then returns when the run has
-    ended; other arrays are copied. A call with nothing but ``hilo.Array`` may return before the run has ended: its results wait when they are read.
+    ended; other arrays are copied. Any other call may return before the run has ended: its results wait when they are read. Ctrl-C ends the run that a
+    call or a read waits for, and those that were started before it.
     """
 
     __slots__ = ("_source", "_compile_options", "__weakref__")

@@ -294,6 +294,36 @@ class Running(unittest.TestCase):
             program(0, memory)
         self.assertLess(time.monotonic() - start, 5)
 
+    def test_interrupted_reads(self):
+        """Ctrl-C while an array is read ends the run that computes it, and those before it."""
+        client = hilo.Client()
+        long = client.compile(LONG.replace("  big = f32[65536] parameter(1)", ""))
+        start = time.monotonic()
+        for read in (memoryview, hilo.Array.tolist, hilo.Array.wait):
+            first = long(0)
+            second = long(first)
+            threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            with self.assertRaises(KeyboardInterrupt):
+                read(second)
+            for array in (first, second):
+                with self.assertRaises(hilo.Error) as caught:
+                    array.wait()
+                self.assertEqual(caught.exception.code, "CANCELLED")
+        with self.assertRaisesRegex(hilo.Error, "has not ended within 0.25 seconds"):
+            first = long(0, deadline=1)
+            first.wait(0.25)
+        del first
+        self.assertEqual(client.compile(LINE)([1, 2, 3]).tolist(), [2, 4, 6])
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_a_client_that_is_dropped_during_a_run(self):
+        start = time.monotonic()
+        running = hilo.Client().compile(LONG.replace("  big = f32[65536] parameter(1)", ""))(0, deadline=0.5)
+        self.assertLess(time.monotonic() - start, 0.4)
+        with self.assertRaises(hilo.Error) as caught:
+            running.wait()
+        self.assertEqual(caught.exception.code, "DEADLINE_EXCEEDED")
+
     def test_threads(self):
         program = hilo.compile(identity("f32[65536]"))
         memory, wrong = aligned(65536), []
@@ -334,6 +364,25 @@ class Running(unittest.TestCase):
                 "r = q(0, deadline=0.3); print(kept.tolist())")
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "[2.0, 4.0, 6.0]\n", ""))
+
+    def test_interrupted_end_of_the_process(self):
+        """The end of the process waits for runs; Ctrl-C ends them."""
+        code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os, signal, threading, time; sys.argv = ['', {sys.path[0]!r}]\n"
+                f"q = hilo.compile({LONG!r}.replace('  big = f32[65536] parameter(1)', '')); r = q(0)\n"
+                "threading.Thread(target=lambda: (time.sleep(0.5), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        self.assertIn("KeyboardInterrupt", done.stderr)
+
+    def test_fork_during_a_run(self):
+        """A child has no thread that ends its parent's runs: it is told so, and ends."""
+        code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os; sys.argv = ['', {sys.path[0]!r}]\n"
+                f"q = hilo.compile({LONG!r}.replace('  big = f32[65536] parameter(1)', '')); r = q(0, deadline=5); child = os.fork()\n"
+                "if child == 0:\n"
+                "  try: r.tolist()\n"
+                "  except hilo.Error as error: print(error.code, flush=True)\n"
+                "else: print(os.waitpid(child, 0)[1], flush=True)\n")
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, "FAILED_PRECONDITION\n0\n")
 
     def test_cost_of_a_call(self):
         """A call of a tiny program costs microseconds; ten times what was measured is a mistake."""

@@ -69,7 +69,7 @@ PyObject* shape_text(const HiloShape* shape, const int64_t* dimensions) {
   return whole;
 }
 
-PyObject* new_array(HiloBuffer* handle) {
+PyObject* new_array(HiloBuffer* handle, Run* run) {
   PyTypeObject* type = array_class != NULL ? (PyTypeObject*)array_class : array_type;
   ArrayObject* self = (ArrayObject*)PyType_GenericNew(type, NULL, NULL);
   if (self == NULL) {
@@ -77,6 +77,7 @@ PyObject* new_array(HiloBuffer* handle) {
     return NULL;
   }
   self->handle = handle;
+  self->run = retain_run(run);
   hilo.HiloBufferGetShape(handle, &self->shape);
   return (PyObject*)self;
 }
@@ -84,6 +85,7 @@ PyObject* new_array(HiloBuffer* handle) {
 static void array_dealloc(ArrayObject* self) {
   PyTypeObject* type = Py_TYPE((PyObject*)self);
   if (self->handle != NULL) hilo.HiloBufferDestroy(self->handle);
+  release_run(self->run);
   PyMem_Free(self->dimensions);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
@@ -95,10 +97,20 @@ static bool has_value(ArrayObject* self) {
   return self->handle != NULL;
 }
 
+/* Waits for the run that computes the array. */
+static bool await(ArrayObject* self, double seconds) {
+  if (!await_run(self->run, seconds)) return false;
+  Run* const run = self->run; /* another thread may have waited too */
+  self->run = NULL;
+  release_run(run);
+  return true;
+}
+
 /* The sizes; waits if the array is dynamic. */
 static const int64_t* sizes_of(ArrayObject* self) {
   if (!self->shape.dynamic) return self->shape.dimensions;
   if (self->dimensions == NULL) {
+    if (!await(self, -1)) return NULL;
     const size_t rank = (size_t)self->shape.rank;
     int64_t* sizes = PyMem_Calloc(rank + 1, sizeof *sizes);
     if (sizes == NULL) return (const int64_t*)PyErr_NoMemory();
@@ -115,7 +127,7 @@ static const int64_t* sizes_of(ArrayObject* self) {
 static const void* data_of(ArrayObject* self) {
   static const uint64_t empty = 0;
   const void* data = NULL;
-  if (!CHECK_UNLOCKED(hilo.HiloBufferGetData(self->handle, &data))) return NULL;
+  if (!await(self, -1) || !CHECK_UNLOCKED(hilo.HiloBufferGetData(self->handle, &data))) return NULL;
   return data != NULL ? data : &empty;
 }
 
@@ -288,23 +300,9 @@ static PyObject* array_wait(ArrayObject* self, PyObject* arguments, PyObject* na
   static char* names[] = {"timeout", NULL};
   PyObject* timeout = Py_None;
   if (!PyArg_ParseTupleAndKeywords(arguments, named, "|O:wait", names, &timeout) || !has_value(self)) return NULL;
-  double left = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
-  if (PyErr_Occurred()) return NULL;
-  /* In slices, so that Ctrl-C is seen. */
-  for (;;) {
-    const double slice = left < 0 || left > 0.1 ? 0.1 : left;
-    HiloError* error;
-    Py_BEGIN_ALLOW_THREADS;
-    error = hilo.HiloBufferAwait(self->handle, slice);
-    Py_END_ALLOW_THREADS;
-    if (left >= 0) left -= slice;
-    bool ready = false;
-    hilo.HiloErrorDestroy(hilo.HiloBufferIsReady(self->handle, &ready));
-    if (!ready && timeout != Py_None && left <= 0) return check(error) ? Py_NewRef((PyObject*)self) : NULL;
-    hilo.HiloErrorDestroy(error);
-    if (ready) return check(hilo.HiloBufferAwait(self->handle, -1)) ? Py_NewRef((PyObject*)self) : NULL;
-    if (PyErr_CheckSignals() < 0) return NULL;
-  }
+  const double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
+  if (PyErr_Occurred() || !await(self, seconds)) return NULL;
+  return check(hilo.HiloBufferAwait(self->handle, -1)) ? Py_NewRef((PyObject*)self) : NULL;
 }
 
 static PyGetSetDef array_getset[] = {

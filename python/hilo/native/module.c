@@ -13,17 +13,20 @@ static const char* const kCodes[] = {
     "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
     "DATA_LOSS", "UNAUTHENTICATED"};
 
+void set_error(const char* code, PyObject* text) {
+  PyObject* made = PyObject_CallFunctionObjArgs(error_class, text, NULL);
+  PyObject* name = made == NULL ? NULL : PyUnicode_FromString(code);
+  if (name != NULL && PyObject_SetAttrString(made, "code", name) == 0) PyErr_SetObject(error_class, made);
+  Py_XDECREF(name);
+  Py_XDECREF(made);
+}
+
 bool check(HiloError* error) {
   if (error == NULL) return true;
   const unsigned code = hilo.HiloErrorGetCode(error);
   const char* message = hilo.HiloErrorGetMessage(error);
   PyObject* text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
-  PyObject* made = text == NULL ? NULL : PyObject_CallFunctionObjArgs(error_class, text, NULL);
-  PyObject* name =
-      made == NULL ? NULL : PyUnicode_FromString(code < sizeof kCodes / sizeof *kCodes ? kCodes[code] : "UNKNOWN");
-  if (name != NULL && PyObject_SetAttrString(made, "code", name) == 0) PyErr_SetObject(error_class, made);
-  Py_XDECREF(name);
-  Py_XDECREF(made);
+  if (text != NULL) set_error(code < sizeof kCodes / sizeof *kCodes ? kCodes[code] : "UNKNOWN", text);
   Py_XDECREF(text);
   hilo.HiloErrorDestroy(error);
   return false;
@@ -89,6 +92,7 @@ static PyMethodDef functions[] = {
     {"load_library", module_load_library, METH_O, "Loads libhilo from a path, and returns its version."},
     {"load_custom_calls", module_load_custom_calls, METH_O,
      "Registers the functions of a library for the programs of all clients."},
+    {"finish_runs", module_finish_runs, METH_NOARGS, "Waits for the ends of all runs; Ctrl-C ends them."},
     {"set_warn", module_set_warn, METH_O, "Sets the function that takes warnings."},
     {"set_hooks", module_set_hooks, METH_VARARGS,
      "Sets the class of arrays, and the function that converts other objects."},

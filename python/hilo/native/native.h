@@ -40,6 +40,8 @@ bool load_library(const char* path);
 
 extern PyObject* error_class; /* hilo.Error */
 
+/* Sets hilo.Error. */
+void set_error(const char* code, PyObject* text);
 /* True for success; else sets hilo.Error, and destroys the error. */
 bool check(HiloError* error);
 /* As check, on the result of a call made without Python's lock. */
@@ -61,10 +63,13 @@ typedef struct {
   PyObject_HEAD HiloClient* handle;
 } ClientObject;
 
+typedef struct Run Run;
+
 typedef struct {
   PyObject_HEAD HiloBuffer* handle;
   HiloShape shape;     /* lists of the handle's */
   int64_t* dimensions; /* the sizes of a dynamic array, once they are known */
+  Run* run;            /* that computes it; null once it is known to have ended */
 } ArrayObject;
 
 typedef struct {
@@ -89,8 +94,25 @@ extern PyObject *array_class, *convert_function;
 bool make_array_type(PyObject* module);
 bool make_program_types(PyObject* module);
 
-/* Takes the handle. */
-PyObject* new_array(HiloBuffer* handle);
+/* Takes the handle. `run`: that computes it; null: it is computed. */
+PyObject* new_array(HiloBuffer* handle, Run* run);
+
+/* --- runs that have not ended --- */
+
+/* A reference to a run of the client's; null and an exception: no memory. Takes the event, which has not completed, if
+ * it succeeds. */
+Run* new_run(ClientObject* client, HiloEvent* event);
+/* Both accept null. */
+Run* retain_run(Run* run);
+void release_run(Run* run);
+/* Waits for the end of a run (null: it has ended), at most `seconds` (negative: without limit). Does not look at the
+ * run's error. False and an exception: Ctrl-C came, which ends the run; the time is over; or the process was forked
+ * before the end. */
+bool await_run(Run* run, double seconds);
+/* Waits for a run that Ctrl-C has ended. */
+void await_end(Run* run);
+/* hilo._hilo.finish_runs: waits for all runs. Ctrl-C ends them. */
+PyObject* module_finish_runs(PyObject* module, PyObject* unused);
 
 /* "f32[2,3]", a new string. */
 PyObject* shape_text(const HiloShape* shape, const int64_t* dimensions);

@@ -76,9 +76,9 @@ static PyObject* client_emit(ClientObject* self, PyObject* arguments) {
 
 static PyObject* client_memory(ClientObject* self, PyObject* device) {
   int64_t in_use = 0, peak = 0;
-  const long number = PyLong_AsLong(device);
-  if (number == -1 && PyErr_Occurred()) return NULL;
-  if (!check(hilo.HiloClientGetMemory(self->handle, (int32_t)number, &in_use, &peak))) return NULL;
+  int number;
+  if (!PyArg_Parse(device, "i", &number)) return NULL;
+  if (!check(hilo.HiloClientGetMemory(self->handle, number, &in_use, &peak))) return NULL;
   return Py_BuildValue("(LL)", (long long)in_use, (long long)peak);
 }
 
@@ -95,7 +95,7 @@ static PyObject* client_array(ClientObject* self, PyObject* arguments) {
   const Value value = {"array", {.element_type = (HiloElementType)type, .rank = (int32_t)rank, .dimensions = sizes}};
   Argument argument;
   if (!take_argument(self->handle, device, object, &value, 0, copy, &argument)) return NULL;
-  return argument.owner != NULL ? Py_NewRef(argument.owner) : new_array(argument.buffer);
+  return argument.owner != NULL ? Py_NewRef(argument.owner) : new_array(argument.buffer, NULL);
 }
 
 static PyObject* client_platform(ClientObject* self, void* closure) {
@@ -181,27 +181,17 @@ static void program_dealloc(ProgramObject* self) {
   Py_DECREF(type);
 }
 
-/* Waits for the end of a run in slices, so that Ctrl-C ends it. */
-static bool await_run(HiloEvent* event) {
-  bool is_interrupted = false;
-  for (;;) {
-    Py_BEGIN_ALLOW_THREADS;
-    hilo.HiloErrorDestroy(hilo.HiloEventAwait(event, is_interrupted ? -1 : 0.1));
-    Py_END_ALLOW_THREADS;
-    if (is_interrupted) return false;
-    bool done = false;
-    hilo.HiloErrorDestroy(hilo.HiloEventIsDone(event, &done));
-    if (done) return check(hilo.HiloEventAwait(event, -1));
-    if (PyErr_CheckSignals() < 0) {
-      is_interrupted = true;
-      hilo.HiloErrorDestroy(hilo.HiloEventCancel(event));
-    }
-  }
+/* Waits for the end of a run, and takes its error. */
+static bool end_run(Run* run, const HiloEvent* event) {
+  if (await_run(run, -1)) return check(hilo.HiloEventAwait(event, -1));
+  await_end(run);
+  return false;
 }
 
-/* Runs on arguments that are taken; the results, or false and an exception. */
+/* Runs on arguments that are taken; the results, or false and an exception. `run`: a reference, null if it has ended.
+ */
 static bool run_taken(ProgramObject* self, Argument* arguments, size_t count, const HiloExecuteOptions* options,
-                      HiloBuffer** results, size_t num_results) {
+                      HiloBuffer** results, size_t num_results, Run** run) {
   HiloBuffer* few[16];
   HiloBuffer** buffers = count <= 16 ? few : PyMem_Malloc(count * sizeof *buffers);
   if (buffers == NULL) return PyErr_NoMemory(), false;
@@ -213,12 +203,20 @@ static bool run_taken(ProgramObject* self, Argument* arguments, size_t count, co
   HiloEvent* event = NULL;
   bool ran = CHECK_UNLOCKED(hilo.HiloExecute(self->handle, buffers, count, options, results, num_results, &event));
   if (buffers != few) PyMem_Free(buffers);
+  if (!ran) return false;
   /* Memory of the caller's is read until the end; errors of a run without results are seen nowhere else. */
-  if (ran && (borrowed || num_results == 0) && !await_run(event)) {
-    for (size_t i = 0; i < num_results; ++i) hilo.HiloBufferDestroy(results[i]);
-    ran = false;
+  const bool awaits = borrowed || num_results == 0;
+  bool done = false;
+  hilo.HiloErrorDestroy(hilo.HiloEventIsDone(event, &done));
+  *run = done ? NULL : new_run(self->client, event);
+  if (*run != NULL) {
+    ran = !awaits || end_run(*run, event);
+  } else {
+    ran = done && (!awaits || check(hilo.HiloEventAwait(event, -1)));
+    if (!done) hilo.HiloErrorDestroy(hilo.HiloEventAwait(event, -1)); /* there is no memory to keep track of it */
+    hilo.HiloEventDestroy(event);
   }
-  hilo.HiloEventDestroy(event);
+  for (size_t i = 0; i < num_results && !ran; ++i) hilo.HiloBufferDestroy(results[i]);
   return ran;
 }
 
@@ -230,11 +228,11 @@ static void drop_arguments(Argument* arguments, size_t count) {
 }
 
 /* The results of one device: an array, or a tuple of them. Takes the handles. */
-static PyObject* wrap_results(const ProgramObject* self, HiloBuffer** results) {
-  if (!self->returns_tuple) return new_array(results[0]);
+static PyObject* wrap_results(const ProgramObject* self, HiloBuffer** results, Run* run) {
+  if (!self->returns_tuple) return new_array(results[0], run);
   PyObject* tuple = PyTuple_New((Py_ssize_t)self->num_results);
   for (size_t i = 0; i < self->num_results; ++i) {
-    PyObject* array = tuple == NULL ? (hilo.HiloBufferDestroy(results[i]), NULL) : new_array(results[i]);
+    PyObject* array = tuple == NULL ? (hilo.HiloBufferDestroy(results[i]), NULL) : new_array(results[i], run);
     if (tuple != NULL && (array == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, array) < 0)) Py_CLEAR(tuple);
   }
   return tuple;
@@ -277,13 +275,15 @@ static PyObject* program_execute(ProgramObject* self, PyObject* list, const Hilo
                          arguments + taken);
     if (ran) taken += parameters;
   }
-  if (ran) ran = run_taken(self, arguments, count, options, results, num_results);
+  Run* run = NULL;
+  if (ran) ran = run_taken(self, arguments, count, options, results, num_results, &run);
   if (arguments != NULL) drop_arguments(arguments, taken);
   PyObject* made = ran ? PyList_New((Py_ssize_t)devices) : NULL;
   for (size_t d = 0; d < devices && made != NULL; ++d) {
-    PyObject* of_device = wrap_results(self, results + d * self->num_results);
+    PyObject* of_device = wrap_results(self, results + d * self->num_results, run);
     if (of_device == NULL || PyList_SetItem(made, (Py_ssize_t)d, of_device) < 0) Py_CLEAR(made);
   }
+  release_run(run);
   if (arguments != few_arguments) PyMem_Free(arguments);
   if (results != few_results) PyMem_Free(results);
   return made;
