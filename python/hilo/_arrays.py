@@ -138,7 +138,7 @@ def convert(value, element_type, index, name):
             return numpy.array(value, _types.numpy_dtype(wanted)).view(f"u{_types.numpy_dtype(wanted).itemsize}"), element_type
         try:
             data = struct.pack(f"{len(elements)}{_types.FORMATS[wanted]}", *elements)
-        except struct.error as error:
+        except (struct.error, OverflowError) as error:
             raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}: {error}") from None
         return _shaped(data, wanted, shape), element_type
     dtype = getattr(value, "dtype", None)
@@ -148,8 +148,9 @@ def convert(value, element_type, index, name):
 
         value = numpy.asarray(value)
         return (value if name_of_type in _types.FORMATS else numpy.ascontiguousarray(value).view(f"u{value.itemsize}")), _types.NUMBERS[name_of_type]
-    if hasattr(value, "__array__"):
-        return convert(value.__array__(), element_type, index, name)
+    array = value.__array__() if hasattr(value, "__array__") else None
+    if array is not None and array is not value:
+        return convert(array, element_type, index, name)
     raise TypeError(f"{where}: expected an array of {wanted}, got {type(value).__name__}{'' if dtype is None else f' of {dtype}'}")
 
 

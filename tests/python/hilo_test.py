@@ -422,8 +422,11 @@ class WithNumpy(unittest.TestCase):
             np.testing.assert_array_equal(np.asarray(hilo.compile(identity(f"f32[{view.shape[0]},{view.shape[1]}]"))(view)), view)
         with self.assertRaisesRegex(TypeError, "is no array of Hilo's"):
             hilo.compile(identity("f32[3]"))(np.ones(3, ">f4"))
-        with self.assertRaises(TypeError):
-            hilo.compile(identity("f32[3]"))(np.array(["a", "b", "c"]))
+        for wrong in (np.array(["a", "b", "c"]), np.zeros(3, "M8[s]"), np.zeros(3, object)):
+            with self.assertRaisesRegex(TypeError, r"argument 0 \(x\)"):
+                hilo.compile(identity("f32[3]"))(wrong)
+        with self.assertRaisesRegex(TypeError, r"argument 0 \(x\): expected numbers that are f16"):
+            hilo.compile(identity("f16[1]"))([1e9])
 
     def test_no_copies(self):
         import numpy as np
