@@ -29,6 +29,7 @@ absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device)
 
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims) {
   HILO_ASSIGN_OR_RETURN(const PrimitiveType element_type, PrimitiveTypeOf(type));
+  if (num_dims > 0) HILO_RETURN_IF_ERROR(CheckHandle(dims, "list of dimensions"));
   Shape shape(element_type, absl::MakeSpan(dims, num_dims));
   ShapeUtil::SetToDefaultLayout(&shape);
   HILO_RETURN_IF_ERROR(ShapeUtil::ValidateWithLayout(shape));
@@ -64,11 +65,13 @@ absl::Status Buffer_Destroy(PJRT_Buffer_Destroy_Args* args) {
 }
 
 absl::Status Buffer_ElementType(PJRT_Buffer_ElementType_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->type = args->buffer->element_type();
   return absl::OkStatus();
 }
 
 absl::Status Buffer_Dimensions(PJRT_Buffer_Dimensions_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->dims = args->buffer->dimensions().data();
   args->num_dims = args->buffer->dimensions().size();
   return absl::OkStatus();
@@ -117,6 +120,7 @@ absl::Status Buffer_OnDeviceSizeInBytes(PJRT_Buffer_OnDeviceSizeInBytes_Args* ar
 }
 
 absl::Status Buffer_Device(PJRT_Buffer_Device_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->device = args->buffer->memory->device;
   return absl::OkStatus();
 }
@@ -128,21 +132,25 @@ absl::Status Buffer_Memory(PJRT_Buffer_Memory_Args* args) {
 }
 
 absl::Status Buffer_Delete(PJRT_Buffer_Delete_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->buffer->value->Delete();
   return absl::OkStatus();
 }
 
 absl::Status Buffer_IsDeleted(PJRT_Buffer_IsDeleted_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->is_deleted = args->buffer->value->IsDeleted();
   return absl::OkStatus();
 }
 
 absl::Status Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   args->is_on_cpu = args->buffer->client->client->memory_is_on_host();
   return absl::OkStatus();
 }
 
 absl::Status Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   WaitHabit::Waits();
   const auto value = RuntimeAccess::Share(*args->buffer->value);
   args->event =
@@ -171,6 +179,7 @@ absl::Status Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalR
 }
 
 absl::Status Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalReferenceCount_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   std::shared_ptr<const MemoryBlock> released;  // destroyed after the lock
   std::lock_guard<std::mutex> lock(args->buffer->mutex);
   if (args->buffer->external_references == 0) return FailedPrecondition("the buffer has no external references");

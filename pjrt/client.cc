@@ -143,6 +143,7 @@ absl::Status Client_PlatformVersion(PJRT_Client_PlatformVersion_Args* args) {
 }
 
 absl::Status Client_ProcessIndex(PJRT_Client_ProcessIndex_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->client, "PJRT_Client"));
   args->process_index = static_cast<int>(args->client->client->process_id());
   return absl::OkStatus();
 }

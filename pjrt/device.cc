@@ -18,11 +18,13 @@ void Set(const std::string& value, const char** data, size_t* size) {
 // --- descriptions ---
 
 absl::Status DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device_description, "PJRT_DeviceDescription"));
   args->id = args->device_description->id;
   return absl::OkStatus();
 }
 
 absl::Status DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device_description, "PJRT_DeviceDescription"));
   args->process_index = args->device_description->process;
   return absl::OkStatus();
 }
@@ -34,16 +36,19 @@ absl::Status DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args
 }
 
 absl::Status DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device_description, "PJRT_DeviceDescription"));
   Set(args->device_description->kind, &args->device_kind, &args->device_kind_size);
   return absl::OkStatus();
 }
 
 absl::Status DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device_description, "PJRT_DeviceDescription"));
   Set(args->device_description->debug_text, &args->debug_string, &args->debug_string_size);
   return absl::OkStatus();
 }
 
 absl::Status DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device_description, "PJRT_DeviceDescription"));
   Set(args->device_description->text, &args->to_string, &args->to_string_size);
   return absl::OkStatus();
 }
@@ -51,21 +56,25 @@ absl::Status DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args* ar
 // --- devices ---
 
 absl::Status Device_GetDescription(PJRT_Device_GetDescription_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
   args->device_description = &args->device->description;
   return absl::OkStatus();
 }
 
 absl::Status Device_IsAddressable(PJRT_Device_IsAddressable_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
   args->is_addressable = args->device->addressable();
   return absl::OkStatus();
 }
 
 absl::Status Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
   args->local_hardware_id = args->device->number();
   return absl::OkStatus();
 }
 
 absl::Status Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->device, "PJRT_Device"));
   args->memories = args->device->memory_list.data();
   args->num_memories = args->device->addressable() ? args->device->memory_list.size() : 0;
   return absl::OkStatus();
@@ -115,6 +124,7 @@ absl::Status Memory_Id(PJRT_Memory_Id_Args* args) {
 }
 
 absl::Status Memory_Kind(PJRT_Memory_Kind_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
   const absl::string_view kind = kMemoryKinds[args->memory->kind];
   args->kind = kind.data();
   args->kind_size = kind.size();
@@ -128,16 +138,19 @@ absl::Status Memory_Kind_Id(PJRT_Memory_Kind_Id_Args* args) {
 }
 
 absl::Status Memory_DebugString(PJRT_Memory_DebugString_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
   Set(args->memory->text, &args->debug_string, &args->debug_string_size);
   return absl::OkStatus();
 }
 
 absl::Status Memory_ToString(PJRT_Memory_ToString_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
   Set(args->memory->text, &args->to_string, &args->to_string_size);
   return absl::OkStatus();
 }
 
 absl::Status Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->memory, "PJRT_Memory"));
   args->devices = &args->memory->device->self;
   args->num_devices = 1;
   return absl::OkStatus();

@@ -35,16 +35,19 @@ absl::Status LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args* args) 
 }
 
 absl::Status LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->loaded_executable, "PJRT_LoadedExecutable"));
   args->executable = new PJRT_Executable(args->loaded_executable->program);
   return absl::OkStatus();
 }
 
 absl::Status LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_LoadedExecutable"));
   args->executable->deleted = true;
   return absl::OkStatus();
 }
 
 absl::Status LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_LoadedExecutable"));
   args->is_deleted = args->executable->deleted;
   return absl::OkStatus();
 }
@@ -52,6 +55,7 @@ absl::Status LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args* ar
 // --- where it runs ---
 
 absl::Status LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_LoadedExecutable"));
   const Program& program = *args->executable->program;
   args->addressable_devices = program.devices.data();
   args->num_addressable_devices = program.portable ? 0 : program.devices.size();
@@ -67,6 +71,7 @@ absl::Status LoadedExecutable_AddressableDeviceLogicalIds(
 }
 
 absl::Status LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->executable, "PJRT_LoadedExecutable"));
   const Program& program = *args->executable->program;
   args->serialized_bytes = program.device_assignment.data();
   args->serialized_bytes_size = program.device_assignment.size();

@@ -41,6 +41,11 @@ class DeviceArguments {
   std::vector<std::unique_ptr<Buffer>> tokens_;
 };
 
+// Of a device; null if there are none.
+PJRT_Buffer* const* ArgumentsOf(const PJRT_LoadedExecutable_Execute_Args& args, size_t device) {
+  return args.num_args == 0 ? nullptr : args.argument_lists[device];
+}
+
 // The errors of deleted arguments are the caller's.
 absl::Status RunError(const absl::Status& status, const PJRT_LoadedExecutable_Execute_Args& args) {
   if (status.code() != absl::StatusCode::kFailedPrecondition) return status;
@@ -68,6 +73,13 @@ absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execu
                            args.num_args);
   }
   if (options.num_send_ops != 0 || options.num_recv_ops != 0) return Unimplemented("send and recv callbacks of a run");
+  for (size_t d = 0; d < devices; ++d) {
+    if (args.num_args > 0 && (args.argument_lists == nullptr || args.argument_lists[d] == nullptr))
+      return InvalidArgument("expected ", args.num_args, " arguments for each device, got a null list");
+    if (!program.results.shapes.empty() && (args.output_lists == nullptr || args.output_lists[d] == nullptr))
+      return InvalidArgument("expected room for ", program.results.shapes.size(),
+                             " results of each device, got a null list");
+  }
   return absl::OkStatus();
 }
 
@@ -159,7 +171,7 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
   Executable::ReplicatedResults results;
   if (program.executable->assignment().device_count() == 1) {
     DeviceArguments arguments;
-    HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, args->argument_lists[0]));
+    HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, ArgumentsOf(*args, 0)));
     auto run = program.executable->Execute(arguments.buffers(), options);
     if (!run.ok()) return RunError(run.status(), *args);
     results.push_back(*std::move(run));
@@ -167,7 +179,7 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
     std::vector<DeviceArguments> arguments(devices.size());
     std::vector<std::vector<Buffer*>> lists;
     for (size_t d = 0; d < devices.size(); ++d) {
-      HILO_RETURN_IF_ERROR(arguments[d].Take(program, devices[d]->number(), args->argument_lists[d]));
+      HILO_RETURN_IF_ERROR(arguments[d].Take(program, devices[d]->number(), ArgumentsOf(*args, d)));
       lists.emplace_back(arguments[d].buffers().begin(), arguments[d].buffers().end());
     }
     auto run = program.executable->ExecuteReplicated(lists, options);

@@ -128,7 +128,10 @@ absl::StatusOr<Shape> ShapeWithLayout(Shape shape, const PJRT_Buffer_MemoryLayou
   ShapeUtil::SetToDefaultLayout(&shape);
   if (layout == nullptr) return shape;
   const auto rank = static_cast<size_t>(shape.rank());
-  if (layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
+  const bool is_tiled = layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled;
+  if (rank > 0 && (is_tiled ? layout->tiled.minor_to_major : layout->strides.byte_strides) == nullptr)
+    return InvalidArgument("expected a layout of ", shape.ToString(), ", got a null list");
+  if (is_tiled) {
     if (layout->tiled.num_tiles != 0) return Unimplemented("layouts with tiles");
     if (layout->tiled.minor_to_major_size != rank) {
       return InvalidArgument("a layout of ", layout->tiled.minor_to_major_size, " dimensions does not fit ",

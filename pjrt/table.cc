@@ -10,7 +10,10 @@ void Error_Destroy(PJRT_Error_Destroy_Args* args) {
 }
 
 void Error_Message(PJRT_Error_Message_Args* args) {
-  args->error->functions->message(args->error, &args->message, &args->message_size);
+  if (args == nullptr) return;
+  if (args->error != nullptr) return args->error->functions->message(args->error, &args->message, &args->message_size);
+  args->message = "";
+  args->message_size = 0;
 }
 
 PJRT_Api MakeTable() {

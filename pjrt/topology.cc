@@ -83,6 +83,7 @@ absl::Status TopologyDescription_PlatformVersion(PJRT_TopologyDescription_Platfo
 }
 
 absl::Status TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
   args->descriptions = args->topology->descriptions.data();
   args->num_descriptions = args->topology->descriptions.size();
   return absl::OkStatus();

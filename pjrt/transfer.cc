@@ -119,6 +119,8 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   if (args->byte_strides == nullptr) strides = row_major;
   if (strides.size() != args->num_dims)
     return InvalidArgument(strides.size(), " strides do not fit ", shape.ToString());
+  if (const int64_t size = ShapeUtil::ByteSizeOf(shape); args->data == nullptr && size > 0)
+    return InvalidArgument("expected ", size, " bytes of host memory, got null");
   std::unique_ptr<Buffer> value;
   std::shared_ptr<Event> done;
   const PrimitiveType type = shape.element_type();

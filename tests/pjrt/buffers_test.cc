@@ -1,6 +1,8 @@
 #include <cstring>
 #include <memory>
+#include <set>
 
+#include "absl/strings/match.h"
 #include "tests/pjrt/plugin.h"
 
 namespace hilo::pjrt_test {
@@ -18,6 +20,43 @@ TEST(TableTest, RefusesNull) {
   EXPECT_EQ(TextOf(Api()->PJRT_Client_Devices(nullptr)), "3: expected a struct of arguments, got null");
   EXPECT_EQ(PJRT_ERROR(Client_Devices, .client = nullptr), "3: expected a PJRT_Client, got null");
   EXPECT_EQ(PJRT_ERROR(CopyToDeviceStream_Destroy, .stream = nullptr), "12: PJRT_CopyToDeviceStream_Destroy");
+}
+
+// Every function that has a handle to look at says so if it is null.
+TEST(TableTest, RefusesNullHandles) {
+  const std::set<std::string> without_handles = {
+      "AsyncHostToDeviceTransferManager_AddMetadata",
+      "Client_DmaMap",
+      "Client_DmaUnmap",
+      "Client_UpdateGlobalProcessInfo",
+      "DeviceDescription_Attributes",
+      "Device_GetAttributes",
+      "Error_ForEachPayload",
+      "Plugin_Attributes",
+      "Plugin_Initialize",
+      "TopologyDescription_Attributes",
+      "TopologyDescription_GetMemorySpaceKindIds",
+  };
+  const std::set<std::string> makers = {"Client_Create", "Event_Create", "ExecuteContext_Create",
+                                        "TopologyDescription_Create", "Device_CreateAsyncTrackingEvent"};
+  const auto check = [&](const std::string& name, PJRT_Error* error) {
+    const std::string text = TextOf(error);
+    if (without_handles.count(name) > 0 || absl::EndsWith(name, "_Destroy")) {
+      EXPECT_TRUE(text.empty() || absl::StartsWith(text, "12: ")) << name << ": " << text;
+    } else {
+      EXPECT_TRUE(absl::StartsWith(text, "3: ") || absl::StartsWith(text, "12: ")) << name << ": " << text;
+    }
+  };
+#define CALL_WITH_NULL(function)                     \
+  if (makers.count(#function) == 0) {                \
+    auto args = Make<PJRT_##function##_Args>();      \
+    check(#function, Api()->PJRT_##function(&args)); \
+  }
+  PJRT_FUNCTIONS(CALL_WITH_NULL)
+#undef CALL_WITH_NULL
+  auto message = Make<PJRT_Error_Message_Args>();
+  Api()->PJRT_Error_Message(&message);
+  EXPECT_EQ(std::string(message.message, message.message_size), "");
 }
 
 TEST(ClientTest, OptionsAreRefusedByName) {
@@ -299,6 +338,16 @@ TEST_F(BuffersTest, ShapesAreChecked) {
             "3: there is no array of the element type with PJRT's number 99");
   EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = dims, .type = PJRT_Buffer_Type_F32),
             "3: expected a memory or a device, got neither");
+  const int64_t square[] = {2, 2}, gaps[] = {32, 16};
+  for (const int64_t* const strides : {static_cast<const int64_t*>(nullptr), gaps}) {
+    EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .type = PJRT_Buffer_Type_F32, .dims = square,
+                         .num_dims = 2, .byte_strides = strides, .num_byte_strides = strides == nullptr ? 0u : 2u,
+                         .device = devices_[0]),
+              "3: expected 16 bytes of host memory, got null");
+  }
+  EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = gaps, .type = PJRT_Buffer_Type_F32,
+                       .num_dims = 2, .device = devices_[0]),
+            "3: expected a list of dimensions, got null");
 }
 
 TEST_F(BuffersTest, LayoutsAreChecked) {
@@ -313,6 +362,7 @@ TEST_F(BuffersTest, LayoutsAreChecked) {
   PJRT_Buffer_MemoryLayout layout = {};
   layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   const int64_t order[] = {1, 0, 2}, twice[] = {0, 0};
+  EXPECT_EQ(error(&layout), "3: expected a layout of f32[2,2], got a null list");
   layout.tiled.minor_to_major = order;
   layout.tiled.minor_to_major_size = 3;
   EXPECT_EQ(error(&layout), "3: a layout of 3 dimensions does not fit f32[2,2]");

@@ -53,6 +53,15 @@ TEST_F(ExecutablesTest, Runs) {
   PJRT_CALL(Buffer_Delete, .buffer = y);
   EXPECT_EQ(Run(loaded, {x, y}, &results).substr(0, 2), "3:");
   EXPECT_EQ(Run(loaded, {x, nullptr}, &results), "3: expected a PJRT_Buffer as an argument, got null");
+  PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+  EXPECT_EQ(
+      PJRT_ERROR(LoadedExecutable_Execute, .executable = loaded, .options = &options, .num_devices = 1, .num_args = 2),
+      "3: expected 2 arguments for each device, got a null list");
+  PJRT_Buffer* const given[] = {x, x};
+  PJRT_Buffer* const* const lists[] = {given};
+  EXPECT_EQ(PJRT_ERROR(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+                       .num_devices = 1, .num_args = 2),
+            "3: expected room for 2 results of each device, got a null list");
   PJRT_CALL(LoadedExecutable_Delete, .executable = loaded);
   EXPECT_TRUE(PJRT_CALL(LoadedExecutable_IsDeleted, .executable = loaded).is_deleted);
   EXPECT_EQ(Run(loaded, {x, x}, &results), "3: the executable add_two has been deleted");
