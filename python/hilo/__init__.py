@@ -228,7 +228,7 @@ _lock = threading.Lock()
 
 def _client(platform, devices, threads):
     with _lock:
-        key = (platform, devices, threads)
+        key = (os.getpid(), platform, devices, threads)  # a client does not outlive a fork
         if key not in _clients:
             _clients[key] = Client(platform, devices=devices, threads=threads)
         return _clients[key]

@@ -376,13 +376,14 @@ class Running(unittest.TestCase):
     def test_fork_during_a_run(self):
         """A child has no thread that ends its parent's runs: it is told so, and ends."""
         code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os; sys.argv = ['', {sys.path[0]!r}]\n"
-                f"q = hilo.compile({LONG!r}.replace('  big = f32[65536] parameter(1)', '')); r = q(0, deadline=5); child = os.fork()\n"
+                f"q = hilo.compile({LONG!r}.replace('  big = f32[65536] parameter(1)', '')); r = q(0, deadline=2); child = os.fork()\n"
                 "if child == 0:\n"
                 "  try: r.tolist()\n"
                 "  except hilo.Error as error: print(error.code, flush=True)\n"
+                f"  print(hilo.compile({LINE!r})([1, 2, 3]).tolist(), flush=True)\n"
                 "else: print(os.waitpid(child, 0)[1], flush=True)\n")
         done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.stdout, "FAILED_PRECONDITION\n0\n")
+        self.assertEqual(done.stdout, "FAILED_PRECONDITION\n[2.0, 4.0, 6.0]\n0\n")
 
     def test_cost_of_a_call(self):
         """A call of a tiny program costs microseconds; ten times what was measured is a mistake."""
