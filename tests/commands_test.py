@@ -138,6 +138,7 @@ class Commands(CommandTestCase):
             (("bisect", module, "--fails-on=gpu"), "there is no platform 'gpu'"),
             (("launch", "-n", "0", "true"), "hilo: INVALID_ARGUMENT: -n: expected a whole number from 1 on, got '0'"),
             (("compile", module, "--emit=hlo,ptx"), "the cpu platform emits hlo, buffers, llvm, asm, object, header, so, wasm; got 'ptx'"),
+            (("compile", module, "--emit=object,header"), "--emit names 2 kinds, but object is no text: emit it by itself"),
             (("compile", module, "--platform=interpreter", "--emit=so"), "the interpreter platform emits hlo, buffers; got 'so'"),
             (("rnu", module), "there is no command 'rnu'; did you mean run?"),
             (("run", module, "--platfrom=cpu"), "unknown flag --platfrom; did you mean --platform?"),
@@ -145,6 +146,13 @@ class Commands(CommandTestCase):
             done = hilo(*arguments)
             self.check(done, 2, re.escape(words), "stderr")
             self.assertEqual(done.stdout, "", arguments)
+
+    def test_objects_on_the_standard_output(self):
+        """To the byte what -o writes."""
+        module, path = self.file(CHAIN), self.folder / "x.o"
+        self.check(hilo("compile", module, "--emit=object", "-o", path), 0)
+        printed = subprocess.run([HILO, "compile", module, "--emit=object"], capture_output=True, timeout=60).stdout
+        self.assertEqual(printed, path.read_bytes())
 
     # --- timing, progress ---
 

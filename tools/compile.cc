@@ -34,6 +34,7 @@ absl::Status WriteExecutable(std::unique_ptr<HloModule> module, const std::strin
 }
 
 bool IsLinked(absl::string_view kind) { return kind == "so" || kind == "wasm"; }
+bool IsText(absl::string_view kind) { return !IsLinked(kind) && kind != "object"; }
 
 // The kinds of --emit: those of the compiler, and what a linker makes of its objects.
 std::vector<absl::string_view> EmitKinds(const Compiler& compiler) {
@@ -82,7 +83,9 @@ absl::Status Compile(const Flags& flags) {
     return InvalidArgument("-o takes one kind of output, but --emit names ", kinds.size());
   for (const std::string& kind : kinds) {
     HILO_RETURN_IF_ERROR(CheckEmitKind(platform, kind, EmitKinds(*compiler)));
-    if (path.empty() && (IsLinked(kind) || kind == "object") && isatty(STDOUT_FILENO))
+    if (kinds.size() > 1 && !IsText(kind))
+      return InvalidArgument("--emit names ", kinds.size(), " kinds, but ", kind, " is no text: emit it by itself");
+    if (path.empty() && !IsText(kind) && isatty(STDOUT_FILENO))
       return InvalidArgument("--emit=", kind, " is no text for a terminal; give a file with -o");
     if (kind == "wasm" && !flags.Has("cpu")) options.cpu = "wasm32";
   }
@@ -96,7 +99,7 @@ absl::Status Compile(const Flags& flags) {
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (kinds.size() > 1) std::printf("// ---- %s\n", kinds[i].c_str());
     std::fwrite(texts[i].data(), 1, texts[i].size(), stdout);
-    if (!absl::EndsWith(texts[i], "\n")) std::printf("\n");
+    if (IsText(kinds[i]) && !absl::EndsWith(texts[i], "\n")) std::printf("\n");
   }
   return absl::OkStatus();
 }
