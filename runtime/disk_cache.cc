@@ -46,12 +46,14 @@ class FileDescriptor {
   int number_;
 };
 
-absl::Status WriteAll(int file, absl::string_view bytes, const std::string& path) {
+absl::Status WriteError(const std::string& folder) { return SystemError("cannot write into the cache folder", folder); }
+
+absl::Status WriteAll(int file, absl::string_view bytes, const std::string& folder) {
   const FileSizeSignalHeld held;
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("cannot write", path);
+    if (written < 0) return WriteError(folder);
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
@@ -101,8 +103,8 @@ absl::Status DiskCache::Write(const std::string& key, absl::string_view bytes) {
   FileDescriptor file(mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) return SystemError("cannot make a file in the cache folder", folder_);
   const std::string path = PathOf(key);
-  absl::Status status = WriteAll(file.get(), bytes, temporary);
-  if (status.ok() && !file.Close()) status = SystemError("cannot write", temporary);
+  absl::Status status = WriteAll(file.get(), bytes, folder_);
+  if (status.ok() && !file.Close()) status = WriteError(folder_);
   if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = SystemError("cannot make", path);
   if (!status.ok()) {
     unlink(temporary.c_str());

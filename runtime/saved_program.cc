@@ -4,6 +4,8 @@
 // and is removed when it is old.
 #include "runtime/saved_program.h"
 
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "base/byte_stream.h"
@@ -23,6 +25,19 @@ namespace {
 
 constexpr char kRunSection[] = "run";
 constexpr char kKeySection[] = "cache key";
+
+// Logs that a program is not cached, once for programs that follow each other with the same reason: a folder that
+// cannot be written to concerns all.
+void WarnNotCached(absl::string_view reason) {
+  static std::mutex mutex;
+  static std::string* const last = new std::string;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (*last == reason) return;
+    *last = std::string(reason);
+  }
+  LogWarning("the compiled program is not cached: ", reason);
+}
 
 }  // namespace
 
@@ -127,7 +142,7 @@ void PutIntoCache(ClientCore* core, const std::string& key, const LoadedProgram&
     artifact.sections.push_back({kKeySection, key});
     return core->cache->Write(key, EncodeArtifact(artifact));
   });
-  if (!written.ok()) LogWarning("the compiled program is not cached: ", written.message());
+  if (!written.ok()) WarnNotCached(written.message());
 }
 
 bool LooksLikeExecutable(absl::string_view bytes) { return LooksLikeArtifact(bytes); }

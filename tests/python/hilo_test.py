@@ -146,8 +146,16 @@ class Compiling(unittest.TestCase):
 
     def test_warnings_are_logged(self):
         with self.assertLogs("hilo", "WARNING") as log:
-            hilo.Client(cache_dir="/dev/null/cache").compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] add(x, x) }")
+            client = hilo.Client(cache_dir="/dev/null/cache")
+            for name in "abc":  # with the same reason: it is logged once
+                client.compile(identity("f32[3]", name))
+        self.assertEqual(len(log.output), 1, log.output)
         self.assertRegex(log.output[0], "the compiled program is not cached: .*/dev/null/cache")
+        code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo; sys.argv = ['', {sys.path[0]!r}]\n"
+                f"print(hilo.compile({LINE!r})([1, 2, 3]).tolist())")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, "HILO_CODE_CACHE_MB": "many"})
+        self.assertEqual(done.stdout, "[2.0, 4.0, 6.0]\n")
+        self.assertIn("HILO_CODE_CACHE_MB: expected a number of megabytes, got 'many'", done.stderr)
 
 
 class Running(unittest.TestCase):

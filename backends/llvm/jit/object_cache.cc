@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/log_sink.h"
 #include "base/sha256.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -17,7 +18,11 @@ size_t LimitOfProcess() {
   constexpr uint32_t kDefault = 64;
   const char* text = std::getenv("HILO_CODE_CACHE_MB");
   uint32_t megabytes = kDefault;
-  if (text != nullptr && !absl::SimpleAtoi(text, &megabytes)) megabytes = kDefault;
+  if (text != nullptr && !absl::SimpleAtoi(text, &megabytes)) {
+    megabytes = kDefault;
+    LogWarning("HILO_CODE_CACHE_MB: expected a number of megabytes, got '", text, "'; the cache of code has ",
+               kDefault);
+  }
   return size_t{megabytes} << 20;
 }
 
