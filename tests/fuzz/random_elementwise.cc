@@ -82,9 +82,21 @@ bool BitcastConvertOp(Grower& g, Scope& scope) {
   const Value* x = g.PickArray(scope);
   if (x == nullptr) return false;
   const PrimitiveType type = g.RandomType();
-  if (PrimitiveTypeBitWidth(type) != PrimitiveTypeBitWidth(x->type())) return false;
-  Shape shape = ShapeUtil::MakeShape(type, x->shape().dimensions());
-  return g.Add(scope, HloOpcode::kBitcastConvert, {x->instruction}, nullptr, {}, &shape);
+  const int from = PrimitiveTypeBitWidth(x->type()), to = PrimitiveTypeBitWidth(type);
+  HloInstruction* operand = x->instruction;
+  Dims dims = DimsOf(x->shape());
+  if (from > to) {  // parts of its elements
+    dims.push_back(from / to);
+  } else if (from < to && !dims.empty() && dims.back() == to / from) {
+    dims.pop_back();
+  } else if (from < to) {
+    HloInstruction* parts = g.Like(scope, {g.RandomSize(), to / from}, operand->shape().element_type());
+    if (parts == nullptr) return false;
+    operand = parts;
+    dims = {parts->shape().dimensions(0)};
+  }
+  Shape shape = ShapeUtil::MakeShape(type, dims);
+  return g.Add(scope, HloOpcode::kBitcastConvert, {operand}, nullptr, {}, &shape);
 }
 
 bool ReducePrecisionOp(Grower& g, Scope& scope) {

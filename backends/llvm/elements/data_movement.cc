@@ -32,6 +32,7 @@ class Movement {
       HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, index_));
       return EmitBitcast(context_, from, to, x);
     }
+    const auto width = static_cast<unsigned>(PrimitiveTypeBitWidth(to));  // of PRED 1, of the 8 that are stored
     Dims dims = index_.Dims(context_);
     if (operand_shape(0).rank() < shape().rank()) {  // a part of a wider element, the least significant first
       llvm::Value* part = dims.back().Value(context_);
@@ -40,9 +41,9 @@ class Movement {
       llvm::Value* bits = ElementToBits(context_, from, x);
       if (part->getType()->isVectorTy()) bits = context_.Splat(bits);
       if (bits->getType()->isVectorTy()) part = context_.Splat(part);
-      llvm::Value* shift = b.CreateMul(b.CreateZExtOrTrunc(part, bits->getType()), IntLike(bits, Bits(to)));
+      llvm::Value* shift = b.CreateMul(b.CreateZExtOrTrunc(part, bits->getType()), IntLike(bits, width));
       bits = b.CreateLShr(bits, shift);
-      return ElementFromBits(context_, to, b.CreateTrunc(bits, bits->getType()->getWithNewType(b.getIntNTy(Bits(to)))));
+      return ElementFromBits(context_, to, b.CreateTrunc(bits, bits->getType()->getWithNewType(b.getIntNTy(width))));
     }
     ElementValue all;
     const int64_t parts = operand_shape(0).dimensions(operand_shape(0).rank() - 1);
@@ -51,8 +52,8 @@ class Movement {
       dims.back() = LaneIndex::Constant(part);
       HILO_ASSIGN_OR_RETURN(ElementValue x, Operand(0, Index(dims)));
       llvm::Value* bits = ElementToBits(context_, from, x);
-      bits = b.CreateZExt(bits, bits->getType()->getWithNewType(b.getIntNTy(Bits(to))));
-      bits = b.CreateShl(bits, IntLike(bits, part * Bits(from)));
+      bits = b.CreateZExtOrTrunc(bits, bits->getType()->getWithNewType(b.getIntNTy(width)));
+      bits = b.CreateShl(bits, IntLike(bits, part * PrimitiveTypeBitWidth(from)));
       all.re = all.re == nullptr ? bits : b.CreateOr(all.re, bits);
     }
     return ElementFromBits(context_, to, all.re);
@@ -177,8 +178,6 @@ class Movement {
   absl::StatusOr<ElementValue> Operand(int64_t i, const Index& index) {
     return emitter_.Generate(instruction_.operand(i), index);
   }
-  // PRED is a byte in memory.
-  static int Bits(PrimitiveType type) { return type == PRED ? 8 : PrimitiveTypeBitWidth(type); }
 
   absl::StatusOr<LaneIndex> Start(int64_t operand, int64_t high) {
     HILO_ASSIGN_OR_RETURN(ElementValue value, Operand(operand, Index()));
