@@ -208,23 +208,29 @@ absl::StatusOr<Results> Check(OpConversion& c) {
   return Results();
 }
 
-// Attributes of a composite, or a custom call, are in a dictionary, those of the operation of the same name are not.
-absl::StatusOr<int64_t> CompositeInteger(const OpConversion& c, absl::string_view name) {
+// An attribute of the operation. Those of a composite, or a custom call, are in a dictionary. Null: not given.
+const Attribute* CompositeAttribute(const OpConversion& c, absl::string_view name) {
   const Attribute* attributes = c.op.Find("composite_attributes");
   if (attributes == nullptr) attributes = c.op.Find("mhlo.attributes");
-  if (attributes == nullptr) return c.Integer(name);
+  if (attributes == nullptr) return c.op.Find(name);
   for (const NamedAttribute& entry : attributes->entries) {
-    if (entry.name == name && entry.value->kind == Attribute::Kind::kInteger) return entry.value->integer;
+    if (entry.name == name) return entry.value;
   }
-  return InvalidArgument("expected an integer as ", name);
+  return nullptr;
 }
 
 absl::StatusOr<Results> TopK(OpConversion& c) {
   HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
   HILO_RETURN_IF_ERROR(c.ExpectResults(2));
+  const Attribute* k = CompositeAttribute(c, "k");
+  const Attribute* largest = CompositeAttribute(c, "largest");
+  if (k == nullptr || k->kind != Attribute::Kind::kInteger) return InvalidArgument("expected an integer as k");
+  if (largest != nullptr && largest->kind != Attribute::Kind::kBool) {
+    return InvalidArgument("expected true or false as largest");
+  }
   auto attributes = std::make_unique<TopKAttrs>();
-  HILO_ASSIGN_OR_RETURN(attributes->k, CompositeInteger(c, "k"));
-  attributes->largest = true;
+  attributes->k = k->integer;
+  attributes->largest = largest == nullptr || largest->integer != 0;
   return c.Split(c.Add(HloOpcode::kTopK, c.operands, std::move(attributes)));
 }
 

@@ -242,6 +242,13 @@ TEST(StablehloTextTest, OperationsThatWereCustomCalls) {
   ASSERT_TRUE(now.ok()) << now.status();
   ASSERT_TRUE(then.ok()) << then.status();
   EXPECT_EQ(PrintHloModule(*now->module), PrintHloModule(*then->module));
+  const auto least = with(R"("chlo.erf"(%x))",
+                          "stablehlo.custom_call @mhlo.topk(%y) {mhlo.attributes = {k = 3 : i64, largest = false}}");
+  ASSERT_TRUE(least.ok()) << least.status();
+  EXPECT_TRUE(absl::StrContains(PrintHloModule(*least->module), "k=3, largest=false"));
+  const auto wrong = with(R"("chlo.erf"(%x))",
+                          "stablehlo.custom_call @mhlo.topk(%y) {mhlo.attributes = {k = 3 : i64, largest = 0 : i64}}");
+  EXPECT_TRUE(absl::StrContains(wrong.status().message(), "expected true or false as largest")) << wrong.status();
 }
 
 TEST(StablehloTextTest, AliasesOfTypes) {
