@@ -114,6 +114,12 @@ absl::StatusOr<HloComputation*> Divider::Finish(const Body& body, const std::vec
 bool Divider::MayDivide(const TileWalk& walk, const HloInstruction& instruction, int depth) const {
   if (instruction.opcode() != HloOpcode::kWhile && instruction.opcode() != HloOpcode::kConditional) return false;
   if (depth >= kDeepest || instruction.HasControlDependencies()) return false;
+  // The tiles of a state are those of the elements of one tuple.
+  const auto is_nested = [](const HloInstruction* x) {
+    return x->shape().IsTuple() &&
+           absl::c_any_of(x->shape().tuple_shapes(), [](const Shape& element) { return element.IsTuple(); });
+  };
+  if (is_nested(&instruction) || absl::c_any_of(instruction.operands(), is_nested)) return false;
   const auto any = [&](bool (*is)(const DividedValue&)) {
     return absl::c_any_of(instruction.operands(), [&](const HloInstruction* operand) { return is(walk.Get(operand)); });
   };

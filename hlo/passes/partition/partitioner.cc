@@ -89,6 +89,22 @@ void WarnIfPartitioned(const HloModule& module) {
   }
 }
 
+// A bitcast means what the layouts of its operand and result say, and tiles have layouts of their own.
+absl::Status RefuseBitcastsOfLayouts(const HloModule& module) {
+  const auto is_default = [](const Shape& shape) {
+    return !shape.IsArray() || !shape.has_layout() || LayoutUtil::IsDefault(shape.layout());
+  };
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kBitcast) continue;
+      if (is_default(instruction->shape()) && is_default(instruction->operand(0)->shape())) continue;
+      return Unimplemented("a bitcast of an array that is not row-major cannot be partitioned",
+                           InstructionContext(*instruction));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Whether the partitions have something else than the whole array.
 bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.reduction.has_value(); }
 
@@ -213,6 +229,7 @@ class Partitioner : public HloPass {
   // --- the entry ---
   absl::StatusOr<bool> DivideEntry(HloModule* module) {
     HloComputation* entry = module->entry_computation();
+    HILO_RETURN_IF_ERROR(RefuseBitcastsOfLayouts(*module));
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
     HILO_ASSIGN_OR_RETURN(const ManualRegions regions, ManualRegions::Find(*module, meshes_));
     HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, regions, open_));
