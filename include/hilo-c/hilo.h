@@ -269,8 +269,8 @@ HILO_EXPORT HiloError* HiloExecute(const HiloExecutable* executable, HiloBuffer*
                                    HiloEvent** event);
 
 /* Waits at most `seconds` (negative: without limit) for the end of the run on all devices, and returns its error;
- * HILO_DEADLINE_EXCEEDED if the time is over, and the run goes on; HILO_FAILED_PRECONDITION in a process that was forked
- * before the end, of which it does not learn. */
+ * HILO_DEADLINE_EXCEEDED if the time is over, and the run goes on; HILO_FAILED_PRECONDITION in a process that was
+ * forked before the end, of which it does not learn. */
 HILO_EXPORT HiloError* HiloEventAwait(const HiloEvent* event, double seconds);
 HILO_EXPORT HiloError* HiloEventIsDone(const HiloEvent* event, bool* done);
 /* Ends the run soon, with an error of code HILO_CANCELLED unless it ends before. */

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -148,7 +148,7 @@ absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view
   AttributeReader reader(text);
   const absl::string_view word = reader.TakeWord();
   for (size_t i = 0; i < count && reader.AtEnd(); ++i) {
-    if (absl::EqualsIgnoreCase(names[i], word)) return static_cast<int>(i);
+    if (names[i] == word) return static_cast<int>(i);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("expected one of ", absl::StrJoin(names, names + count, ", "), ", got \"", text, "\""));
@@ -157,7 +157,9 @@ absl::StatusOr<int> EnumFromText(absl::string_view text, const absl::string_view
 std::string FieldToText(const std::vector<Precision>& value) {
   return ListToText(value, [](std::string* out, Precision item) { out->append(FieldToText(item)); });
 }
-absl::Status FieldFromText(absl::string_view text, std::vector<Precision>* value) { return ListFromText(text, value); }
+absl::Status FieldFromText(absl::string_view text, std::vector<Precision>* value) {
+  return ListFromText(absl::AsciiStrToLower(text), value);  // XLA reads HIGH as high
+}
 
 std::string FieldToText(const PaddingConfig& value) {
   return absl::StrJoin(value.dimensions, "x", [](std::string* out, const PaddingConfig::Dimension& dimension) {

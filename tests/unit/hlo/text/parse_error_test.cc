@@ -125,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a = opaque[2,3] parameter(0) b = pred[] compare(a, a), direction=EQ", ""},
         Case{"a = (f32[], f32[]) parameter(0) b = f32[] get-tuple-element(a), index=-1", "index"},
         Case{"a = (f32[], f32[]) parameter(0) b = f32[] get-tuple-element(a), index=2", "index"},
-        Case{"a = f32[] parameter(0) b = f32[] reduce(a, a), dimensions={}, to_apply={%nope}", "name of a computation"},
+        Case{"a = f32[] parameter(0) b = f32[] reduce(a, a), dimensions={}, to_apply={%nope}",
+             "expected '=' after an instruction's name"},
         Case{"a = f32[2]{0,0} parameter(0)", ""}, Case{"a = f32[-1] parameter(0)", ""},
         Case{"a = f32[9223372036854775807,4] parameter(0)", ""}, Case{"a = f32[99999999999999999999] parameter(0)", ""},
         Case{"a = f32[4] parameter(0) z = f32[] constant(0) b = f32[4] reduce-window(a, z), "

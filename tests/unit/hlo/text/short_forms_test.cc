@@ -126,7 +126,7 @@ TEST(ShortFormsTest, BroadcastsOfScalarsNeedNoDimensions) {
                                 "dimensions = {} must have one entry for each of the 1 dimensions"));
 }
 
-TEST(ShortFormsTest, NamesOfValuesInAnyCase) {
+TEST(ShortFormsTest, PrecisionsInAnyCase) {
   EXPECT_TRUE(absl::StrContains(
       Printed(Entry("  x = f32[2,2] parameter(0)  ROOT y = f32[2,2] dot(x, x), lhs_contracting_dims={1}, "
                     "rhs_contracting_dims={0}, operand_precision={HIGH,Highest}")),
