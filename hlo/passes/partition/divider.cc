@@ -20,7 +20,8 @@ bool Divider::InlineCalls(HloComputation* computation) {
   bool changed = false;
   for (bool again = true; again;) {
     again = false;
-    for (HloInstruction* call : computation->instructions()) {
+    // Operands first, so that what dies with a call has been passed.
+    for (HloInstruction* call : computation->MakePostOrder()) {
       if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMostInlined) continue;
       if (call->HasControlDependencies()) continue;
       HloInstruction* root = InlineComputation(*call->called_computation(), call->operands(), computation);

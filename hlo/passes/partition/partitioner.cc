@@ -192,7 +192,8 @@ class Partitioner : public HloPass {
         return AddContext(done, InstructionContext(*instruction));
       changed = true;
     }
-    for (HloInstruction* instruction : computation->instructions()) {
+    // Operands first, so that what dies with a mark has been passed.
+    for (HloInstruction* instruction : computation->MakePostOrder()) {
       if (!IsShardingMark(*instruction)) continue;
       HILO_RETURN_IF_ERROR(CheckMark(*instruction));
       HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, instruction->mutable_operand(0)));
