@@ -226,7 +226,7 @@ TEST_F(ExecutablesTest, LongRuns_AreAsynchronous) {
   PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule slow
 body { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  v = f32[1000] get-tuple-element(s), index=1
   one = s32[] constant(1)  n = s32[] add(i, one)  w = f32[1000] cosine(v)  ROOT r = (s32[], f32[1000]) tuple(n, w) }
-condition { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  limit = s32[] constant(20000)
+condition { s = (s32[], f32[1000]) parameter(0)  i = s32[] get-tuple-element(s), index=0  limit = s32[] constant(400000)
   ROOT c = pred[] compare(i, limit), direction=LT }
 ENTRY main { v = f32[1000] parameter(0)  zero = s32[] constant(0)  s = (s32[], f32[1000]) tuple(zero, v)
   w = (s32[], f32[1000]) while(s), condition=condition, body=body  ROOT r = f32[1000] get-tuple-element(w), index=1 })");
