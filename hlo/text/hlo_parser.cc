@@ -24,6 +24,7 @@
 #include "hlo/text/kernel_config_text.h"
 #include "hlo/text/op_metadata_text.h"
 #include "hlo/text/raw_attributes.h"
+#include "hlo/text/signature.h"
 #include "hlo/text/text_cursor.h"
 
 namespace hilo {
@@ -64,12 +65,6 @@ struct Body {
   size_t offset = 0;  // of its name
 };
 
-// "(x: f32[2]) -> f32[2]" before a computation's body.
-struct Signature {
-  std::vector<std::pair<size_t, Shape>> parameters;  // offset, type
-  std::pair<size_t, Shape> result;
-};
-
 class HloParser {
  public:
   HloParser(absl::string_view text, const ParseOptions& options)
@@ -90,8 +85,6 @@ class HloParser {
   // Reads the computation at the cursor, from its signature on; `key` is what callers name it by.
   absl::Status ParseComputation(absl::string_view key, absl::string_view name);
   absl::Status ParseInlineComputation(absl::string_view text);
-  absl::StatusOr<Signature> ParseSignature();
-  absl::Status CheckSignature(const Signature& signature, const HloComputation& computation);
   absl::Status FinishComputation(Body& body);
   absl::Status ParseInstruction(Body& body);
   // What follows "name = ": "f32[2] add(a, b), attributes". An instruction without a name is an operand written in
@@ -186,63 +179,18 @@ absl::Status HloParser::ParseComputation(absl::string_view key, absl::string_vie
   Signature signature;
   const bool has_signature = cursor_.Peek() == '(';
   if (has_signature) {
-    HILO_ASSIGN_OR_RETURN(signature, ParseSignature());
+    HILO_ASSIGN_OR_RETURN(signature, ParseSignature(cursor_));
   }
   HILO_RETURN_IF_ERROR(cursor_.Expect("{", "before a computation's instructions"));
   while (!cursor_.Consume("}")) HILO_RETURN_IF_ERROR(ParseInstruction(body));
   HILO_RETURN_IF_ERROR(FinishComputation(body));
-  if (has_signature) HILO_RETURN_IF_ERROR(CheckSignature(signature, *body.computation));
+  if (has_signature) HILO_RETURN_IF_ERROR(CheckSignature(source_, signature, *body.computation));
   // The thread that runs an asynchronous computation: a note for schedulers, without a meaning
   // here.
   if (nesting_ == 0 && cursor_.Consume(",")) {
     if (!cursor_.ConsumeWord("execution_thread")) return cursor_.Expected("execution_thread");
     HILO_RETURN_IF_ERROR(cursor_.Expect("=", "after execution_thread"));
     HILO_RETURN_IF_ERROR(cursor_.String("a thread's name in quotes").status());
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Signature> HloParser::ParseSignature() {
-  Signature signature;
-  auto read_type = [&](std::pair<size_t, Shape>* type) -> absl::Status {
-    cursor_.SkipSpace();
-    type->first = cursor_.offset();
-    HILO_ASSIGN_OR_RETURN(type->second, cursor_.ReadShape());
-    return absl::OkStatus();
-  };
-  HILO_RETURN_IF_ERROR(cursor_.Expect("(", "before a computation's parameters"));
-  if (!cursor_.Consume(")")) {
-    do {
-      HILO_RETURN_IF_ERROR(cursor_.Name("a parameter's name").status());
-      HILO_RETURN_IF_ERROR(cursor_.Expect(":", "after a parameter's name"));
-      HILO_RETURN_IF_ERROR(read_type(&signature.parameters.emplace_back()));
-    } while (cursor_.Consume(","));
-    HILO_RETURN_IF_ERROR(cursor_.Expect(")", "after a computation's parameters"));
-  }
-  HILO_RETURN_IF_ERROR(cursor_.Expect("->", "before a computation's result"));
-  HILO_RETURN_IF_ERROR(read_type(&signature.result));
-  return signature;
-}
-
-absl::Status HloParser::CheckSignature(const Signature& signature, const HloComputation& computation) {
-  const auto& [result_offset, result] = signature.result;
-  if (static_cast<int64_t>(signature.parameters.size()) != computation.num_parameters()) {
-    return source_.Error(result_offset,
-                         absl::StrCat("the signature lists ", signature.parameters.size(), " parameters; ",
-                                      computation.name(), " has ", computation.num_parameters()));
-  }
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    const auto& [offset, shape] = signature.parameters[i];
-    const Shape& actual = computation.parameter_instruction(i)->shape();
-    if (!ShapeUtil::Compatible(shape, actual)) {
-      return source_.Error(offset, absl::StrCat("expected the shape of parameter ", i, ", ", actual.ToString(),
-                                                "; got ", shape.ToString()));
-    }
-  }
-  const Shape& actual = computation.root_instruction()->shape();
-  if (!ShapeUtil::Compatible(result, actual)) {
-    return source_.Error(result_offset,
-                         absl::StrCat("expected the root's shape, ", actual.ToString(), "; got ", result.ToString()));
   }
   return absl::OkStatus();
 }
