@@ -173,9 +173,8 @@ absl::Status ScatterWindow(FunctionEmitter& f, const ScatterPlan& plan, int widt
     }));
     return Carried();
   };
-  return codegen::EmitBranches(
-             f.context(), "inside", IsInside(f, plan, origin), apply,
-             []() -> absl::StatusOr<Carried> { return Carried(); }, /*is_likely=*/true)
+  return codegen::EmitBranches(f.context(), "inside", IsInside(f, plan, origin), apply,
+                               []() -> absl::StatusOr<Carried> { return Carried(); })
       .status();
 }
 
