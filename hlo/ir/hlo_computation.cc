@@ -115,8 +115,8 @@ HloInstruction* HloComputation::AddConstant(Literal literal, absl::string_view n
       elements.push_back(AddConstant(std::move(element)));
       shapes.push_back(elements.back()->shape());
     }
-    return AddInstruction(HloInstruction::Create(HloOpcode::kTuple, ShapeUtil::MakeTupleShape(std::move(shapes)),
-                                                 elements, MakeAttributes(HloOpcode::kTuple)),
+    return AddInstruction(HloInstruction::Create(HloOpcode::kTuple, ShapeUtil::MakeTupleShape(shapes), elements,
+                                                 MakeAttributes(HloOpcode::kTuple)),
                           name);
   }
   auto constant = HloInstruction::CreateConstant(std::make_shared<const Literal>(std::move(literal)));
