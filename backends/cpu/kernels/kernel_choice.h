@@ -22,6 +22,7 @@
 //   reduce-streams       as reduce-columns, a block of rows at a time, with totals in the result, {results of a part,
 //                        vectors together, rows of a block}
 //   reduce-rows          lanes along the reduced row, of a dot too, {accumulators, elements of a partial sum or 0}
+//   reduce-short-rows    lanes are the elements of several rows, of which neighbors are combined, {results of a part}
 //   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
 //   sum
 //                        or 0}

@@ -17,6 +17,10 @@ bool IsShortReduction(const HloInstruction& reduce);
 // 0.
 std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum);
 
+// Returns the prime factors of the `terms` of a row, ascending: how many vectors the kind reduce-short-rows combines at
+// a time, step by step.
+std::vector<int64_t> ShortRowFactors(int64_t terms);
+
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_KERNELS_REDUCE_CHOICE_H_
