@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -81,10 +82,12 @@ class Cuts {
       }
       case HloOpcode::kPad: {
         const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[minor];
-        if (padding.interior_padding != 0) return;
-        const int64_t start = padding.edge_padding_low, end = start + instruction.operand(0)->shape().dimensions(minor);
+        if (!codegen::HasPaddedPattern(padding)) return;
+        const int64_t size = instruction.operand(0)->shape().dimensions(minor), start = padding.edge_padding_low,
+                      end = start + (size == 0 ? 0 : (size - 1) * (padding.interior_padding + 1) + 1);
         Cut(reader, start);
         Cut(reader, end);
+        if (padding.interior_padding != 0) return;
         return Part(reader, instruction.operand(0), start, end);
       }
       case HloOpcode::kSlice: {

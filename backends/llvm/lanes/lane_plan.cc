@@ -111,7 +111,7 @@ class LanePlan {
           lanes.step = Bounded(lanes.step) * Bounded(instruction->attrs<SliceAttrs>().slice[lanes.dim].stride);
         return Operand(instruction, 0, lanes);
       case HloOpcode::kPad:
-        if (lanes.dim >= 0 && instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim].interior_padding != 0)
+        if (lanes.dim >= 0 && !HasPaddedPattern(instruction->attrs<PadAttrs>().padding.dimensions[lanes.dim]))
           lanes = anywhere;
         return Operand(instruction, 0, lanes);
       case HloOpcode::kGather: {
@@ -261,6 +261,11 @@ bool IsFlat(const HloInstruction* root) {
     for (const HloInstruction* operand : instruction->operands()) work.push_back(operand);
   }
   return true;
+}
+
+bool HasPaddedPattern(const PaddingConfig::Dimension& padding) {
+  const int64_t step = padding.interior_padding + 1;
+  return step <= kLargestShuffledStride && (step & (step - 1)) == 0;
 }
 
 int FullVectorWidth(const HloInstruction* root, const TargetTraits& target) {

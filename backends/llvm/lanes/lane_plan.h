@@ -3,6 +3,7 @@
 #define HILO_BACKENDS_LLVM_LANES_LANE_PLAN_H_
 
 #include "absl/types/span.h"
+#include "hilo/xla_data.h"
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo::codegen {
@@ -32,6 +33,10 @@ constexpr int64_t kUnrolledTerms = 8;
 
 // Loads of lanes at most this many elements apart become a few contiguous loads and shuffles.
 constexpr int64_t kLargestShuffledStride = 4;
+
+// Returns true if which lanes of a vector along the padded dimension are elements of the operand is known when the code
+// is emitted, as vectors begin at multiples of their width: all of them, every second or every fourth.
+bool HasPaddedPattern(const PaddingConfig::Dimension& padding);
 
 // Returns the number of lanes that fill a register with the widest type that occurs in a loop over `root`'s elements; 1
 // if the target has no vectors.
