@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "backends/llvm/jit/circular.h"
+
 namespace hilo::codegen {
 namespace {
 
@@ -28,6 +30,9 @@ absl::Span<const MathSymbol> MathSymbols() {
       Row<D1>("hilo_math_sin", [](double x) { return Circular(x, std::sin, std::sin); }),
       Row<D1>("hilo_math_cos", [](double x) { return Circular(x, std::cos, std::cos); }),
       Row<D1>("hilo_math_tan", [](double x) { return Circular(x, std::tan, std::tan); }),
+      Row<F1>("hilo_math_sinf", Sin),
+      Row<F1>("hilo_math_cosf", Cos),
+      Row<F1>("hilo_math_tanf", Tan),
       Row<D2>("hilo_math_pow", std::pow),
       Row<F2>("hilo_math_fmodf", std::fmod),
       Row<D2>("hilo_math_fmod", std::fmod),

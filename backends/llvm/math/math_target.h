@@ -9,6 +9,8 @@ struct CpuFeatures;
 struct MathTarget {
   bool has_fma = true;
   bool has_avx512 = false;
+  // There are sin, cos and tan of huge numbers of f32 (jit/circular.h); otherwise those of f64 serve.
+  bool has_circular_f32 = true;
   // Size of the vectors whose constants are in memory as whole vectors, or 0. Of a constant that all lanes share LLVM
   // keeps one element, which AVX2 broadcasts in an instruction of its own; polynomials have more constants than there
   // are registers. AVX-512 operations broadcast an operand themselves.

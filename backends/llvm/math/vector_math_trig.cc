@@ -1,8 +1,10 @@
 // sin and cos: |x| = k pi + r (sin) or (k + 1/2) pi + r (cos), |r| <= pi / 2, and one polynomial sin r = r + r^3
 // S(r^2); the sign is the parity of k. tan: k pi / 2 + r and the quotient of two short polynomials. pi is subtracted in
 // three parts by fused multiply-adds, of which the first is exact; without them f64 takes four parts of 27 bits, and
-// f32 reduces in f64. Arguments too large for that go to the C library, which has enough digits of pi. atan: a quotient
-// in [0, 1] and t + t^3 A(t^2). asin: a^2 <= 1/4, else pi / 2 - 2 asin sqrt((1 - a) / 2).
+// f32 reduces in f64. Arguments too large for that go to functions that have enough digits of pi: jit/circular.h, of
+// f64 the C library. atan: a quotient in [0, 1] and t + t^3 A(t^2). asin: a^2 <= 1/4, else pi / 2 - 2 asin sqrt((1 - a)
+// / 2).
+#include "absl/strings/str_cat.h"
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
@@ -52,6 +54,12 @@ Reduced Reduce(MathBuilder& m, Value* a, double scale, double half) {
 // Where the multiples above are no longer exact.
 Value* IsHuge(MathBuilder& m, Value* a) { return m.Gt(a, m.F(0x1p16, m.target().has_fma ? 0x1p30 : 0x1p24)); }
 
+// Returns `value`, but of huge magnitudes `a` of `x` what the library's function does: that of f64, or of f32 ("f").
+Value* OrLibrary(MathBuilder& m, Value* value, Value* a, Value* x, absl::string_view symbol) {
+  const bool is_f32 = !m.f64() && m.target().has_circular_f32;
+  return m.OrCall(value, IsHuge(m, a), absl::StrCat(symbol, is_f32 ? "f" : ""), {x}, /*symbol_has_own_type=*/is_f32);
+}
+
 // r + r^3 P(r^2)
 Value* OddPoly(MathBuilder& m, Value* r, absl::Span<const double> coefficients) {
   Value* z = m.Mul(r, r);
@@ -77,7 +85,7 @@ Value* EmitSin(MathBuilder& m, Value* x) {
   const Reduced reduced = Reduce(m, a, 1, 0);
   Value* sign = m.ir().CreateXor(m.SignBits(x), m.SignOfParity(reduced.k));
   Value* value = m.FlipSign(SinOfReduced(m, reduced.r), sign);
-  return m.OrCall(value, IsHuge(m, a), "hilo_math_sin", {x});
+  return OrLibrary(m, value, a, x, "hilo_math_sin");
 }
 
 Value* EmitCos(MathBuilder& m, Value* x) {
@@ -85,7 +93,7 @@ Value* EmitCos(MathBuilder& m, Value* x) {
   const Reduced reduced = Reduce(m, a, 1, 0.5);
   // cos((k + 1/2) pi + r) = -(-1)^k sin r
   Value* value = m.Neg(m.FlipSign(SinOfReduced(m, reduced.r), m.SignOfParity(reduced.k)));
-  return m.OrCall(value, IsHuge(m, a), "hilo_math_cos", {x});
+  return OrLibrary(m, value, a, x, "hilo_math_cos");
 }
 
 Value* EmitTan(MathBuilder& m, Value* x) {
@@ -99,7 +107,7 @@ Value* EmitTan(MathBuilder& m, Value* x) {
   Value* odd = m.ir().CreateICmpNE(m.ir().CreateAnd(reduced.k, m.I(1)), m.I(0));
   Value* quotient = m.Div(m.Select(odd, cosine, sine), m.Select(odd, m.Neg(sine), cosine));
   Value* value = m.FlipSign(quotient, m.SignBits(x));
-  return m.OrCall(value, IsHuge(m, a), "hilo_math_tan", {x});
+  return OrLibrary(m, value, a, x, "hilo_math_tan");
 }
 
 Value* EmitAtan(MathBuilder& m, Value* x) {
