@@ -43,7 +43,7 @@ bool IsElided(absl::string_view constant) {
   return text.empty();
 }
 
-// A called computation, by name.
+// A called computation, by its name or, if it is written in line, by its text in braces.
 struct Call {
   HloInstruction* caller;
   int64_t index;  // in called_computations()
@@ -82,9 +82,11 @@ class HloParser {
  private:
   absl::Status ParseHeader();
   absl::Status ParseTopLevel();
-  // Reads the computation at the cursor, from its signature on; `key` is what callers name it by.
-  absl::Status ParseComputation(absl::string_view key, absl::string_view name);
-  absl::Status ParseInlineComputation(absl::string_view text);
+  // Reads `computation` from the cursor, which is at its signature; `offset` is where it begins.
+  absl::Status ParseComputation(HloComputation* computation, size_t offset);
+  absl::StatusOr<HloComputation*> ParseInlineComputation(absl::string_view text);
+  // Null if the text has no such computation, so far.
+  HloComputation* FindComputation(absl::string_view callee) const;
   absl::Status FinishComputation(Body& body);
   absl::Status ParseInstruction(Body& body);
   // What follows "name = ": "f32[2] add(a, b), attributes". An instruction without a name is an operand written in
@@ -111,8 +113,10 @@ class HloParser {
   const SourceText source_;
   TextCursor cursor_;
   std::unique_ptr<HloModule> module_;
-  absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
-  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;  // position of an instruction's name
+  absl::flat_hash_map<absl::string_view, HloComputation*> computations_;   // by name
+  absl::flat_hash_map<const char*, HloComputation*> inline_computations_;  // by the position of the text in braces
+  absl::flat_hash_map<absl::string_view, HloComputation*> shared_computations_;  // by that text
+  absl::flat_hash_map<const HloInstruction*, absl::string_view> source_names_;   // position of an instruction's name
   std::vector<Call> calls_;
   absl::flat_hash_set<const HloComputation*> nameless_;  // computations that have no name in the text
   InferredShapes inferred_shapes_;
@@ -164,18 +168,27 @@ absl::Status HloParser::ParseTopLevel() {
   if (name == "HloModule" && cursor_.Peek() != '{' && cursor_.Peek() != '(') {
     return source_.Error(begin, "expected one module in a text; this is the second");
   }
-  HILO_RETURN_IF_ERROR(ParseComputation(name, name));
-  if (entry) module_->set_entry_computation(computations_[name]);
+  const size_t offset = source_.OffsetOf(name);
+  if (computations_.contains(name)) {
+    return source_.Error(offset, absl::StrCat("computation ", name, " is defined twice"));
+  }
+  HloComputation* const computation = computations_[name] = module_->AddComputation(name);
+  HILO_RETURN_IF_ERROR(ParseComputation(computation, offset));
+  if (entry) module_->set_entry_computation(computation);
   return absl::OkStatus();
 }
 
-absl::Status HloParser::ParseComputation(absl::string_view key, absl::string_view name) {
-  Body body;
-  body.offset = source_.OffsetOf(key);
-  if (computations_.contains(key)) {
-    return source_.Error(body.offset, absl::StrCat("computation ", key, " is defined twice"));
+HloComputation* HloParser::FindComputation(absl::string_view callee) const {
+  if (absl::StartsWith(callee, "{")) {
+    const auto it = inline_computations_.find(callee.data());
+    return it == inline_computations_.end() ? nullptr : it->second;
   }
-  body.computation = computations_[key] = module_->AddComputation(name);
+  const auto it = computations_.find(callee);
+  return it == computations_.end() ? nullptr : it->second;
+}
+
+absl::Status HloParser::ParseComputation(HloComputation* computation, size_t offset) {
+  Body body{.computation = computation, .offset = offset};
   Signature signature;
   const bool has_signature = cursor_.Peek() == '(';
   if (has_signature) {
@@ -296,12 +309,12 @@ absl::StatusOr<HloInstruction*> HloParser::ParseDefinition(Body& body, absl::str
 absl::Status HloParser::InferShapeOf(HloInstruction* instruction, size_t opcode_offset) {
   std::vector<const HloComputation*> called;
   for (const absl::string_view callee : scratch_.callees) {
-    const auto it = computations_.find(callee);
-    if (it == computations_.end() || it->second->root_instruction() == nullptr) {
+    const HloComputation* const computation = FindComputation(callee);
+    if (computation == nullptr || computation->root_instruction() == nullptr) {
       return source_.Error(opcode_offset, absl::StrCat("expected a shape; it can be left out only if the computation ",
                                                        callee, " comes before this instruction"));
     }
-    called.push_back(it->second);
+    called.push_back(computation);
   }
   absl::StatusOr<Shape> shape = inferred_shapes_.Infer(*instruction, called);
   if (!shape.ok()) {
@@ -319,25 +332,32 @@ absl::Status HloParser::ReadCallees(HloOpcode opcode, size_t opcode_offset) {
     HILO_RETURN_IF_ERROR(ParseCalledRole(source_, roles, attribute, &scratch_.callees).status());
   }
   for (const absl::string_view callee : std::vector<absl::string_view>(scratch_.callees)) {
-    if (absl::StartsWith(callee, "{") && !computations_.contains(callee)) {
-      HILO_RETURN_IF_ERROR(ParseInlineComputation(callee));
+    if (!absl::StartsWith(callee, "{")) continue;
+    // Callers share equal ones, but a fusion has its own.
+    HloComputation* computation = nullptr;
+    if (opcode != HloOpcode::kFusion) computation = shared_computations_[callee];
+    if (computation == nullptr) {
+      HILO_ASSIGN_OR_RETURN(computation, ParseInlineComputation(callee));
+      if (opcode != HloOpcode::kFusion) shared_computations_[callee] = computation;
     }
+    inline_computations_[callee.data()] = computation;
   }
   return CheckRoles(source_, opcode, roles, scratch_.callees, opcode_offset);
 }
 
-// "to_apply={ ... }": the computation's text is its key, so that equal ones are one computation.
-absl::Status HloParser::ParseInlineComputation(absl::string_view text) {
+// "to_apply={ ... }"
+absl::StatusOr<HloComputation*> HloParser::ParseInlineComputation(absl::string_view text) {
   HILO_RETURN_IF_ERROR(EnterNested(text));
   const size_t after = cursor_.offset();
   Scratch outer = std::exchange(scratch_, {});
   cursor_.set_offset(source_.OffsetOf(text));
-  HILO_RETURN_IF_ERROR(ParseComputation(text, "inline"));
-  nameless_.insert(computations_[text]);
+  HloComputation* const computation = module_->AddComputation("inline");
+  nameless_.insert(computation);
+  HILO_RETURN_IF_ERROR(ParseComputation(computation, source_.OffsetOf(text)));
   cursor_.set_offset(after);
   scratch_ = std::move(outer);
   --nesting_;
-  return absl::OkStatus();
+  return computation;
 }
 
 absl::Status HloParser::EnterNested(absl::string_view text) {
@@ -525,24 +545,24 @@ absl::Status HloParser::ApplyAttributes(HloOpcode opcode, OpAttributes* attribut
 
 absl::Status HloParser::ResolveCalls() {
   for (const Call& call : calls_) {
-    auto it = computations_.find(call.callee);
-    if (it == computations_.end()) {
+    HloComputation* const computation = FindComputation(call.callee);
+    if (computation == nullptr) {
       return source_.Error(source_.OffsetOf(call.callee),
                            absl::StrCat("expected the name of a computation; there is no ", call.callee));
     }
-    call.caller->set_called_computation(call.index, it->second);
-    if (call.caller->opcode() == HloOpcode::kFusion) it->second->set_fusion_instruction(call.caller);
+    call.caller->set_called_computation(call.index, computation);
+    if (call.caller->opcode() == HloOpcode::kFusion) computation->set_fusion_instruction(call.caller);
   }
   return absl::OkStatus();
 }
 
 absl::Status HloParser::ChooseEntry() {
   if (module_->entry_computation() != nullptr) return absl::OkStatus();
-  absl::flat_hash_set<absl::string_view> called;
-  for (const Call& call : calls_) called.insert(call.callee);
+  absl::flat_hash_set<const HloComputation*> called;
+  for (const Call& call : calls_) called.insert(call.caller->called_computation(call.index));
   HloComputation* entry = nullptr;
   for (HloComputation* computation : module_->computations()) {
-    if (called.contains(computation->name()) || nameless_.contains(computation)) continue;
+    if (called.contains(computation) || nameless_.contains(computation)) continue;
     if (entry != nullptr) {
       return cursor_.Error(absl::StrCat("expected an ENTRY computation; both ", entry->name(), " and ",
                                         computation->name(), " could be meant"));

@@ -29,7 +29,10 @@ char ClosingOf(char open) { return open == '{' ? '}' : open == '[' ? ']' : ')'; 
 
 int64_t TextCursor::Line() {
   const absl::string_view text = source_.text;
-  counted_line_ += std::count(text.begin() + counted_offset_, text.begin() + offset_, '\n');
+  const auto lines = [&](size_t begin, size_t end) {
+    return std::count(text.begin() + begin, text.begin() + end, '\n');
+  };
+  counted_line_ += offset_ >= counted_offset_ ? lines(counted_offset_, offset_) : -lines(offset_, counted_offset_);
   counted_offset_ = offset_;
   return counted_line_;
 }

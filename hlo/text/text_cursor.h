@@ -24,8 +24,8 @@ class TextCursor {
   const SourceText& source() const { return source_; }
   size_t offset() const { return offset_; }
   void set_offset(size_t offset) { offset_ = offset; }
-  // Line of the current offset, from 1. Continues counting from the last call, so that calling it for every
-  // instruction stays linear.
+  // Line of the current offset, from 1. Continues counting, forwards or backwards, from the last call, so that calling
+  // it for every instruction stays linear.
   int64_t Line();
 
   // Skips white space and comments.

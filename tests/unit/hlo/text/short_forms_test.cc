@@ -119,6 +119,51 @@ ENTRY e {
   EXPECT_EQ(Printed(printed), printed);
 }
 
+// The condition is read first, although the body is written first.
+TEST(ShortFormsTest, ComputationsInLine_InAnyOrder) {
+  auto module = ParseHloModule(R"(HloModule m
+ENTRY e {
+  x = f32[] parameter(0)
+  ROOT w = f32[] while(x), body={ p = f32[] parameter(0)
+
+      ROOT double = add(p, p) }, condition={ p = f32[] parameter(0)
+      limit = f32[] constant(3)
+      ROOT less = compare(p, limit), direction=LT }
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloInstruction* loop = (*module)->entry_computation()->root_instruction();
+  EXPECT_EQ(loop->source_text_line(), 4);
+  EXPECT_EQ(loop->called_computation(0)->root_instruction()->source_text_line(), 8);
+  EXPECT_EQ(loop->called_computation(1)->root_instruction()->source_text_line(), 6);
+}
+
+// Other callers share the computation of one text; two fusions may not.
+TEST(ShortFormsTest, ComputationsInLine_EachFusionHasItsOwn) {
+  const std::string printed = Printed(Entry(
+      "  x = f32[4] parameter(0)\n"
+      "  a = f32[4] fusion(x), kind=kLoop, calls={ p = f32[4] parameter(0)  ROOT n = f32[4] fusion(p), kind=kLoop, "
+      "calls={ q = f32[4] parameter(0)  ROOT r = negate(q) } }\n"
+      "  ROOT b = f32[4] fusion(a), kind=kLoop, calls={ p = f32[4] parameter(0)  ROOT n = f32[4] fusion(p), "
+      "kind=kLoop, "
+      "calls={ q = f32[4] parameter(0)  ROOT r = negate(q) } }"));
+  for (const char* name : {"calls=inline\n", "calls=inline.1\n", "calls=inline.2\n", "calls=inline.3\n"})
+    EXPECT_TRUE(absl::StrContains(printed, name)) << printed;
+  EXPECT_EQ(Printed(printed), printed);
+}
+
+// "inline" is the name in the text, and the second computation of that name in the module.
+TEST(ShortFormsTest, ComputationsInLine_BesideOneOfTheirName) {
+  auto module = ParseHloModule(R"(
+main {
+  x = f32[] parameter(0)
+  y = f32[] call(x), to_apply={ p = f32[] parameter(0)  ROOT n = negate(p) }
+  ROOT z = f32[] call(y), to_apply=inline
+}
+inline { p = f32[] parameter(0)  ROOT a = add(p, p) })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->entry_computation()->name(), "main");
+}
+
 TEST(ShortFormsTest, BroadcastsOfScalarsNeedNoDimensions) {
   EXPECT_EQ(Printed(Entry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x)")),
             Printed(Entry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x), dimensions={}")));
