@@ -44,9 +44,12 @@ W Log1p(W x) {
   if (std::fabs(a) > Real<W>(0.5) || std::fabs(b) > Real<W>(0.5) || a != a || b != b) return std::log(W(1 + a, b));
   return W(std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
 }
-// By the half plane where exp does not overflow.
+// By the half plane where exp does not overflow. An infinite imaginary part is no angle: exp is zero there for a real
+// part of -infinity, but the function is not a number.
 template <typename W>
 W Logistic(W x) {
+  constexpr Real<W> kNan = std::numeric_limits<Real<W>>::quiet_NaN();
+  if (!std::isfinite(x.imag())) return W(kNan, kNan);
   if (x.real() >= 0) return W(1) / (W(1) + std::exp(-x));
   const W e = std::exp(x);
   return e / (W(1) + e);
