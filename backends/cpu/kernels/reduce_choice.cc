@@ -358,13 +358,16 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
   const Reduction r = ReductionOf(instruction);
   if (std::optional<KernelConfig> whole = ChooseWholeVectorSums(r, target)) return *std::move(whole);
   const bool is_short = IsShortReduction(*r.reduce);
-  if (!is_short && ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs) {
+  // What reads nothing may still have many results.
+  const bool reads_few = ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs;
+  if (reads_few && Product(r.kept_sizes) > kUnrolledInputs) return ChooseEach(r, numerics, "there is nothing to read");
+  if (!is_short && reads_few) {
     return KernelConfig{.kind = KernelKind::kReduceUnrolled,
                         .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
   }
   const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
   if (is_short &&
-      (!minor_is_kept || r.kept_sizes.back() < kFewResults || ShapeUtil::ElementsIn(r.input) <= kUnrolledInputs))
+      (!minor_is_kept || r.kept_sizes.back() < kFewResults || reads_few))
     return ChooseLoop(instruction, target);
   int width = WidthFor(r, target);
   if (minor_is_kept) {

@@ -290,6 +290,21 @@ Result ReverseTwice(HloInstruction* i) {
   return If(outer_dimensions == inner_dimensions, inner->operand(0));
 }
 
+// A reduction of no element: its initial values.
+Result ReduceNothing(HloInstruction* i) {
+  if (!ShapeUtil::IsZeroElementArray(i->operand(0)->shape())) return nullptr;
+  const int64_t arrays = i->operand_count() / 2;
+  std::vector<HloInstruction*> results;
+  for (int64_t k = 0; k < arrays; ++k) {
+    const Shape& shape = i->shape().IsTuple() ? i->shape().tuple_shapes(k) : i->shape();
+    HloInstruction* const init = i->operand(arrays + k);
+    if (!ShapeUtil::SameElementType(init->shape(), shape)) return nullptr;
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), MakeBroadcast(init, shape, {}));
+  }
+  if (!i->shape().IsTuple()) return results[0];
+  return i->parent()->AddOp(HloOpcode::kTuple, results);
+}
+
 // A reduction of dimensions of size 1, or of none: one step from the initial value.
 Result ReduceOneElement(HloInstruction* i) {
   if (i->operand_count() != 2 || i->called_computation()->num_parameters() != 2) return nullptr;
@@ -346,6 +361,7 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
     {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},
     {HloOpcode::kReverse, "reverse(reverse(x)) => x", ReverseTwice},
+    {HloOpcode::kReduce, "reduce(empty, init) => broadcast(init)", ReduceNothing},
     {HloOpcode::kReduce, "reduce(x, init) => op(init, x), of dimensions of size 1", ReduceOneElement},
     {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},
     {HloOpcode::kDot, "dot(transpose(x), y) => dot(x, y)", DotOfTranspose},
