@@ -1,5 +1,6 @@
 #include "tests/fuzz/child_process.h"
 
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,9 +8,20 @@
 #include <cstdio>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace hilo::fuzz {
+
+void LimitTime(int seconds) {
+  const itimerval once = {.it_value = {.tv_sec = seconds}};
+  setitimer(ITIMER_PROF, &once, nullptr);
+  alarm(10 * seconds);
+}
+
+bool IsTimeout(absl::string_view line) {
+  return absl::StrContains(line, strsignal(SIGPROF)) || absl::StrContains(line, strsignal(SIGALRM));
+}
 
 std::string InChild(int seconds, const std::function<std::string()>& work) {
   int ends[2];
@@ -18,7 +30,7 @@ std::string InChild(int seconds, const std::function<std::string()>& work) {
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    alarm(seconds);
+    LimitTime(seconds);
     const std::string text = work();
     for (size_t done = 0; done < text.size();) {
       const ssize_t n = write(ends[1], text.data() + done, text.size() - done);

@@ -5,10 +5,19 @@
 #include <functional>
 #include <string>
 
+#include "absl/strings/string_view.h"
+
 namespace hilo::fuzz {
 
-// What `work` returns. A crash, or more than `seconds`, is a last line "CRASH ...".
+// Ends this process when it has used the processor for `seconds`, or ten times as long by the clock: a hang uses none,
+// and a machine that is busy with other work is no hang.
+void LimitTime(int seconds);
+
+// What `work` returns. A crash, or more than `seconds` (LimitTime), is a last line "CRASH ...".
 std::string InChild(int seconds, const std::function<std::string()>& work);
+
+// Whether a line of InChild says that the time was over.
+bool IsTimeout(absl::string_view line);
 
 }  // namespace hilo::fuzz
 

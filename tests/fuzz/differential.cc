@@ -152,7 +152,8 @@ void Record(uint64_t seed, const std::string& lines, const Options& options, Tal
     const bool repeats = !failure.empty();
     if (!repeats) failure = absl::StrCat(line, " (did not repeat)");
     std::string text = ProgramText(program, configuration, failure, absl::StrCat("seed ", seed));
-    if (!options.no_shrink && repeats && program.on_one_device == nullptr &&
+    // What takes too long takes as long in every step of making it small.
+    if (!options.no_shrink && repeats && !IsTimeout(failure) && program.on_one_device == nullptr &&
         !absl::StrContains(failure, "invalid module")) {
       Shrinker shrinker(std::move(program), configuration, failure);
       shrinker.Run();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/evaluator/hlo_evaluator.h"
 
@@ -22,6 +23,17 @@ Literal AssembleFrom(const Shape& shape, const Tracked*& next) {
   std::vector<Literal> elements;
   for (const Shape& element : shape.tuple_shapes()) elements.push_back(AssembleFrom(element, next));
   return Literal::MakeTuple(std::move(elements));
+}
+
+// Some three seconds. A window of 20,000 elements at as many positions takes more, and tells no more.
+constexpr int64_t kMostOperations = int64_t{1} << 28;
+
+absl::StatusOr<Literal> Evaluate(const HloInstruction& instruction, absl::Span<const Literal* const> operands) {
+  WorkBudget budget(nullptr, "evaluation", kMostOperations);
+  auto value = HloEvaluator(&budget).EvaluateInstruction(instruction, operands);
+  if (absl::IsResourceExhausted(value.status()) && budget.left() == 0)
+    return absl::FailedPreconditionError(value.status().message());
+  return value;
 }
 
 }  // namespace
@@ -64,7 +76,7 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instr
     case HloOpcode::kDomain:
     case HloOpcode::kOptimizationBarrier: return *operands[0];
     case HloOpcode::kAfterAll: {
-      HILO_ASSIGN_OR_RETURN(Literal token, HloEvaluator().EvaluateInstruction(instruction, {}));
+      HILO_ASSIGN_OR_RETURN(Literal token, Evaluate(instruction, {}));
       return ExactLeaves(std::move(token));
     }
     case HloOpcode::kCopyStart:
@@ -116,7 +128,7 @@ absl::StatusOr<TrackedLeaves> TrackedEvaluator::Step(const HloInstruction& instr
     tracked.push_back(&operand->front());
     literals.push_back(operand->front().value.get());
   }
-  HILO_ASSIGN_OR_RETURN(Literal result, HloEvaluator().EvaluateInstruction(instruction, literals));
+  HILO_ASSIGN_OR_RETURN(Literal result, Evaluate(instruction, literals));
   TrackedLeaves leaves = ExactLeaves(std::move(result));
   for (Tracked& leaf : leaves) {
     HILO_ASSIGN_OR_RETURN(leaf.error, ErrorBound(instruction, tracked, *leaf.value, strict_));

@@ -20,8 +20,8 @@ class TrackedEvaluator {
   explicit TrackedEvaluator(bool strict) : strict_(strict) {}
 
   // The leaves of a computation's root; arguments by parameter number.
-  // Errors: the evaluator's; FailedPrecondition if control flow hangs on a value that is not exact,
-  // or a loop runs beyond 1000 trips.
+  // Errors: the evaluator's; FailedPrecondition if control flow hangs on a value that is not exact, a loop runs beyond
+  // 1000 trips, or an instruction takes the evaluator more than some seconds.
   absl::StatusOr<TrackedLeaves> Run(const HloComputation& computation, absl::Span<const TrackedLeaves> arguments);
   // One instruction other than a parameter.
   absl::StatusOr<TrackedLeaves> Step(const HloInstruction& instruction,
