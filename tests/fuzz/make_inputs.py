@@ -3,7 +3,8 @@
 
     make_inputs.py FOLDER HILO
 
-FOLDER/hlo_text gets the modules of tests/ops, one a file; FOLDER/compile the shortest two of each file, and tests/fuzz/cases;
+FOLDER/hlo_text gets the modules of tests/ops, one a file, and tests/fuzz/short_forms; FOLDER/compile the shortest two of each file, tests/fuzz/cases and
+tests/fuzz/short_forms;
 FOLDER/hlo_proto those shortest ones as protos, which the program HILO makes, and tests/programs/proto; FOLDER/stablehlo the modules of
 tests/programs/stablehlo; FOLDER/npy the small archives of tests/programs and each array in them; FOLDER/artifact serialised executables. FOLDER/NAME.dict holds words to try.
 """
@@ -31,12 +32,15 @@ def words():
     """Opcodes and attributes from the tables, element types, and numbers at the edges."""
     table = (ROOT / "hlo/ops/table/hlo_opcode.def").read_text(encoding="utf-8")
     found = set(re.findall(r'^HLO_\w+\(k\w+, "([^"]+)"', table, re.M))
-    for header in (ROOT / "hlo/ops").glob("*attributes.h"):
+    for header in (ROOT / "hlo/ops").rglob("*attributes.h"):
         text = header.read_text(encoding="utf-8")
         found.update(name + "=" for name in re.findall(r'Field\("(\w+)"', text))
         for names in re.findall(r"names\[\] = \{(.*?)\};", text, re.S):
             found.update(re.findall(r'"(\w+)"', names))
+    if not {"add", "dimensions=", "HIGHEST"} <= found | {word.upper() for word in found}:
+        sys.exit("the tables of opcodes, attributes and their values are not where this looks for them")
     found.update("pred[] s4[] s8[] s32[] u64[] f16[] bf16[] f32[2] f64[] c64[2] f8e4m3fn[] token[] ( ) { } , => ROOT ENTRY -1 0 inf nan".split())
+    found.update("to_apply={ calls={ body={ condition={ branch_computations={{ true_computation={ }} constant({...}) =add( =tuple( negate( e{ ENTRY(".split())
     found.update("HloModule parameter(0) constant(1) [<=4] [0:1:1] {1,0} {1,0:T(8,128)} /*index=1*/ -0 1e9 9223372036854775807".split())
     return sorted(found)
 
@@ -64,6 +68,9 @@ def main():
             write(compiled, f"{path.stem}.{i}.hlo", module)
             shortest.append(compiled / f"{path.stem}.{i}.hlo")
     for path in (ROOT / "tests/fuzz/cases").glob("*.hlo"):
+        write(compiled, path.name, path.read_bytes())
+    for path in (ROOT / "tests/fuzz/short_forms").glob("*.hlo"):
+        write(text, path.name, path.read_bytes())
         write(compiled, path.name, path.read_bytes())
 
     def to_proto(path):

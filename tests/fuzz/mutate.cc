@@ -26,9 +26,11 @@
 #include "base/file.h"
 #include "hlo/ops/table/hlo_opcode.h"
 #include "hlo/text/hlo_parser.h"
+#include "tests/fuzz/child_process.h"
 #include "tests/fuzz/digest.h"
 #include "tests/fuzz/flags.h"
 #include "tests/fuzz/random_numbers.h"
+#include "tests/fuzz/short_forms.h"
 
 namespace hilo::fuzz {
 namespace {
@@ -37,28 +39,6 @@ constexpr int kSecondsPerMutant = 10;
 constexpr int kBatch = 50;
 
 // --- texts ---
-
-// Words (names and numbers), strings, and single other characters, with the white space before
-// each.
-std::vector<std::string> Tokens(absl::string_view text) {
-  std::vector<std::string> tokens;
-  const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; };
-  for (size_t i = 0; i < text.size();) {
-    const size_t begin = i;
-    while (i < text.size() && absl::ascii_isspace(text[i])) ++i;
-    if (i < text.size() && is_word(text[i])) {
-      while (i < text.size() && is_word(text[i])) ++i;
-    } else if (i < text.size() && text[i] == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) {
-      }
-      if (i < text.size()) ++i;
-    } else if (i < text.size()) {
-      ++i;
-    }
-    tokens.emplace_back(text.substr(begin, i - begin));
-  }
-  return tokens;
-}
 
 struct Corpus {
   std::vector<std::string> texts;
@@ -101,13 +81,21 @@ class Mutator {
 
   std::string Make() {
     std::vector<std::string> tokens = Tokens(random_.Of(corpus_.texts));
+    // Some texts are short, damaged or not.
+    if (random_.Chance(40)) {
+      for (int64_t edits = 1 + random_.Below(6); edits > 0; --edits) Shorten(tokens, random_);
+      if (random_.Chance(30)) return Joined(tokens);
+    }
     for (int64_t edits = 1 + random_.Below(3); edits > 0 && !tokens.empty(); --edits) Edit(tokens);
+    return Joined(tokens);
+  }
+
+ private:
+  static std::string Joined(const std::vector<std::string>& tokens) {
     std::string text;
     for (const std::string& token : tokens) text += token;
     return text;
   }
-
- private:
   void Edit(std::vector<std::string>& tokens) {
     const int64_t count = static_cast<int64_t>(tokens.size()), at = random_.Below(count);
     switch (random_.Below(14)) {
@@ -232,7 +220,7 @@ void RunBatch(const Corpus& corpus, const Options& options, uint64_t begin, Tall
     if (child == 0) {
       for (; i < end; ++i) {
         *current = i;
-        alarm(kSecondsPerMutant);
+        LimitTime(kSecondsPerMutant);
         const Digested how_far = Digest(Mutator(corpus, options.first + i).Make());
         ++tally->mutants;
         tally->parsed += how_far != Digested::kRefused;
