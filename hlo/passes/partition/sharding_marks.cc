@@ -180,7 +180,12 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
     HILO_ASSIGN_OR_RETURN(tiles, FromSdy(call, cuts ? kInShardings : kOutShardings));
   } else {
     // What cuts an array reads the mark on its operand.
-    const absl::string_view sharding = ShardingOf(cuts && call.operand_count() == 1 ? *call.operand(0) : call);
+    const HloInstruction& stating = cuts && call.operand_count() == 1 ? *call.operand(0) : call;
+    const absl::string_view sharding = ShardingOf(stating);
+    if (sharding.empty()) {
+      return InvalidArgument(target, ": expected the attribute sharding of ", cuts ? "its operand " : "the call ",
+                             stating.name(), ", by which the array is ", cuts ? "cut" : "joined", "; it is missing");
+    }
     HILO_ASSIGN_OR_RETURN(tiles, TileAssignmentsFromHlo(sharding, 1));
   }
   if (static_cast<int64_t>(tiles.size()) != call.operand_count()) {

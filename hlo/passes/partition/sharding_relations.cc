@@ -8,7 +8,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo {
@@ -184,8 +186,8 @@ class RelationBuilder {
       for (size_t i = 0; i < arrays.size(); ++i) AddEdge({from[i]}, arrays[i], /*is_data_flow=*/true);
       return absl::OkStatus();
     }
-    if (IsShardingMark(*op)) return AddMark(op, arrays);
-    if (CutsOrJoins(*op)) return AddManualEdge(op, arrays);
+    if (IsShardingMark(*op)) return AddContext(AddMark(op, arrays), InstructionContext(*op));
+    if (CutsOrJoins(*op)) return AddContext(AddManualEdge(op, arrays), InstructionContext(*op));
     std::optional<OpFactors> factors = FactorsOf(*op);
     if (!factors.has_value() && region_ != nullptr) factors = region_->FactorsOf(*op);
     std::optional<ShardingRule> rule;
