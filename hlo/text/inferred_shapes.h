@@ -18,7 +18,8 @@ class InferredShapes {
 
  private:
   absl::flat_hash_map<const HloComputation*, ProgramShape> programs_;
-  int64_t work_ = 0;  // shapes inside of tuples that all calls have looked at
+  int64_t shapes_ = 0;  // inside of the tuples that were inferred
+  int64_t work_ = 0;    // shapes inside of tuples that all calls have looked at
 };
 
 }  // namespace hilo

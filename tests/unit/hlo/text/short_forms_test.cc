@@ -73,7 +73,16 @@ TEST(ShortFormsTest, ShapesThatDoNotFollow) {
 TEST(ShortFormsTest, InferredTuplesHaveALimit) {
   std::string body = "  t0 = f32[] constant(1)\n";
   for (int i = 1; i < 60; ++i) absl::StrAppend(&body, "  t", i, " = tuple(t", i - 1, ", t", i - 1, ")\n");
-  EXPECT_NE(Error(Entry(body), absl::StatusCode::kResourceExhausted), "");
+  EXPECT_TRUE(
+      absl::StrContains(Error(Entry(body), absl::StatusCode::kResourceExhausted), "hold more than 2000000 shapes"));
+  // One tuple of many large ones, and many copies of a large one.
+  body = "  t0 = f32[] constant(1)\n";
+  for (int i = 1; i < 18; ++i) absl::StrAppend(&body, "  t", i, " = tuple(t", i - 1, ", t", i - 1, ")\n");
+  std::string many = "t17", copies = body;
+  for (int i = 1; i < 1000; ++i) many += ", t17";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&copies, "  c", i, " = opt-barrier(t17)\n");
+  EXPECT_NE(Error(Entry(absl::StrCat(body, "  m = tuple(", many, ")\n")), absl::StatusCode::kResourceExhausted), "");
+  EXPECT_NE(Error(Entry(copies), absl::StatusCode::kResourceExhausted), "");
 }
 
 TEST(ShortFormsTest, OperandsInLine) {
