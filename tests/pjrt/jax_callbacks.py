@@ -125,6 +125,7 @@ def callbacks_of_sharded_programs():
 @feature
 def callbacks_with_results_and_tokens():
     from jax.experimental import io_callback
+    from jax.experimental import buffer_callback as buffer_callback_module
     from jax.experimental.buffer_callback import buffer_callback
 
     seen = []
@@ -133,5 +134,10 @@ def callbacks_with_results_and_tokens():
     assert (float(twice(3.0)), float(twice(4.0)), seen) == (7.0, 9.0, [3.0, 4.0])
 
     def fill(context, out, x):
+        assert context.stage == buffer_callback_module.ExecutionStage.EXECUTE
+        try:
+            raise AssertionError(f"a stream: {context.stream}")
+        except jax.errors.JaxRuntimeError:  # on the host there is none
+            pass
         np.asarray(out)[...] = np.asarray(x) * 2
     np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])

@@ -24,6 +24,16 @@ def fill(context, out, x):
 np.testing.assert_array_equal(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), np.float32)))(x), 2 * x)
 np.testing.assert_array_equal(jax.pure_callback(np.negative, jax.ShapeDtypeStruct((3,), np.float32), x), -x)
 assert jax.export.default_export_platform() == "cpu"
+from jax.experimental.custom_partitioning import custom_partitioning
+@custom_partitioning
+def halve(x):
+    return x / 2
+def partition(mesh, arguments, result):
+    return mesh, lambda x: x / 2, result.sharding, [argument.sharding for argument in arguments]
+halve.def_partition(partition, infer_sharding_from_operands=lambda mesh, arguments, result: arguments[0].sharding, sharding_rule="i -> i")
+np.testing.assert_array_equal(jax.jit(halve)(x), x / 2)
+assert lax.approx_max_k(x, 1)[1] == 2
+np.testing.assert_allclose(np.asarray(lax.erf(x.astype("float8_e4m3fn")), np.float32), [0, 0.8125, 1])
 jax.extend.backend.clear_backends()
 assert len(jax.devices("cpu")) == 4
 """, JAX_PLATFORMS="hilo", HILO_PLATFORM_NAME="cpu")

@@ -86,8 +86,18 @@ class _Buffer:
 
 class _Context:
     """The context of such a function, as jaxlib's ExecutionContext where there are no streams."""
-    stage = "EXECUTE"
-    stream = 0
+
+    @property
+    def stage(self):
+        from jax.experimental import buffer_callback
+
+        return buffer_callback.ExecutionStage.EXECUTE
+
+    @property
+    def stream(self):
+        import jax
+
+        raise jax.errors.JaxRuntimeError("UNIMPLEMENTED: XLA FFI GPU context is not available")
 
 
 @_ffi.PythonFunction
@@ -128,13 +138,6 @@ def _whole(sharding_impls, devices):
     return sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices)
 
 
-def _lower_buffer_callback(original, is_hilo, ctx, *args, **params):
-    """The rule for the CPU, which is Hilo's too, under whatever name."""
-    if len(ctx.module_context.platforms) > 1 or not is_hilo(ctx.module_context.get_backend()):
-        return original(ctx, *args, **params)
-    return _call_on_buffers(ctx, *args, **params)
-
-
 def _call_on_buffers(ctx, *args, callback, in_tree, out_tree, has_side_effect, input_output_aliases, **_):
     from jax._src import ffi, tree_util
 
@@ -157,7 +160,7 @@ def install(plugin):
     from jax._src.lib.mlir.dialects import hlo
     from jax.interpreters import mlir as interpreters_mlir
 
-    from ._jax_rules import is_hilo
+    from ._jax_rules import lowers_for_hilo, register_lowering
 
     original = jax_callback.emit_python_callback
     plugin.set_python_function(_serve)
@@ -179,7 +182,7 @@ def install(plugin):
     @functools.wraps(original)
     def emit_python_callback(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, returns_token=True, partitioned=False,
                              sharding=None):
-        if len(ctx.module_context.platforms) > 1 or not is_hilo(ctx.module_context.get_backend()):
+        if not lowers_for_hilo(ctx):
             return original(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, returns_token=returns_token,
                             partitioned=partitioned, sharding=sharding)
         if partitioned and result_avals:
@@ -208,5 +211,4 @@ def install(plugin):
 
     jax_callback.emit_python_callback = emit_python_callback
     interpreters_mlir.emit_python_callback = emit_python_callback
-    rule = functools.partial(_lower_buffer_callback, buffer_callback._buffer_callback_lowering, is_hilo)
-    mlir.register_lowering(buffer_callback.buffer_callback_p, rule, platform="cpu")
+    register_lowering(buffer_callback.buffer_callback_p, _call_on_buffers)

@@ -42,6 +42,27 @@ def is_hilo(backend):
     return "hilo " in getattr(backend, "platform_version", "")
 
 
+def lowers_for_hilo(ctx):
+    """Whether a rule lowers a program that Hilo alone shall run. `ctx` is the rule's LoweringRuleContext."""
+    try:
+        return is_hilo(ctx.module_context.get_backend())
+    except (NotImplementedError, RuntimeError, ValueError):  # programs for several platforms, or for one that is not here
+        return False
+
+
+def register_lowering(primitive, rule):
+    """Registers a lowering rule for Hilo, under whatever name its platform has."""
+    from jax._src.interpreters import mlir
+
+    theirs = mlir._platform_specific_lowerings["cpu"].get(primitive) or mlir._lowerings[primitive]
+
+    def of_the_backend(ctx, *args, **params):
+        return (rule if lowers_for_hilo(ctx) else theirs.rule)(ctx, *args, **params)
+
+    mlir.register_lowering(primitive, rule, platform=_NAME)
+    mlir.register_lowering(primitive, of_the_backend, platform="cpu")
+
+
 def _lower_as_on_cpu():
     """Rules that are registered for the CPU, now and later, stand behind those for Hilo."""
     from jax._src.interpreters import mlir
@@ -66,7 +87,7 @@ def _lower_approx_top_k():
             return [lax.slice_in_dim(array, 0, size, axis=reduction_dimension) for array in (values, indices)]
         return mlir.lower_fun(exact, multiple_results=True)(ctx, operand)
 
-    mlir.register_lowering(ann.approx_top_k_p, rule, platform=_NAME)
+    register_lowering(ann.approx_top_k_p, rule)
 
 
 def _lower_narrow_erf():
@@ -82,7 +103,7 @@ def _lower_narrow_erf():
             return general(ctx, operand, **params)
         return mlir.lower_fun(lambda x: lax.erf(x.astype(np.float32)).astype(dtype), multiple_results=False)(ctx, operand)
 
-    mlir.register_lowering(lax.erf_p, rule, platform=_NAME)
+    register_lowering(lax.erf_p, rule)
 
 
 def _lower_custom_partitioning():
@@ -93,7 +114,7 @@ def _lower_custom_partitioning():
     def rule(ctx, *values, call, **_):
         return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *values)
 
-    mlir.register_lowering(custom_partitioning.custom_partitioning_p, rule, platform=_NAME)
+    register_lowering(custom_partitioning.custom_partitioning_p, rule)
 
 
 def _allow_donation():
