@@ -141,3 +141,22 @@ def callbacks_with_results_and_tokens():
             pass
         np.asarray(out)[...] = np.asarray(x) * 2
     np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])
+
+
+@feature
+def ordered_callbacks_of_shard_map():
+    """The token of ordered callbacks goes through Shardy's manual computation."""
+    from jax.experimental import io_callback
+
+    seen = []
+    count = lambda i, v: seen.append((int(i[0]), float(v.sum())))
+
+    def record(i, v):
+        io_callback(count, None, i, v, ordered=True)
+        io_callback(count, None, i, v + 1, ordered=True)
+        return v
+    sharded = jax.shard_map(record, mesh=mesh(4), in_specs=(P("a"), P("a")), out_specs=P("a"))
+    jax.block_until_ready(jax.jit(sharded)(jnp.arange(4), jnp.arange(8.)))
+    jax.effects_barrier()
+    for i in range(4):  # the order is one of each device
+        assert [value for device, value in seen if device == i] == [4 * i + 1, 4 * i + 3], seen

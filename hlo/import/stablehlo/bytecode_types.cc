@@ -237,6 +237,10 @@ BytecodeEntries::RawType BytecodeEntries::RawTypeOf(const EncodedEntry& entry, T
     VhloType(code, type, &raw, cursor);
   } else if (entry.dialect == "builtin") {
     BuiltinType(code, type, &raw, cursor);
+  } else if (entry.dialect == "stablehlo" && code == 0) {
+    // Tokens of Shardy's operations, which are of no version.
+    type->kind = Type::Kind::kToken;
+    type->shape = ShapeUtil::MakeTokenShape();
   } else {
     SetForeign(absl::StrCat("type of dialect ", entry.dialect), type, cursor);
   }
