@@ -6,7 +6,6 @@
 #include <exception>
 #include <new>
 
-#include "absl/container/inlined_vector.h"
 #include "base/aligned_buffer.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -178,6 +177,13 @@ absl::Status CustomCall::CallUntypedOnDevice(absl::Span<const uint8_t* const> op
   return absl::OkStatus();
 }
 
+CustomCall::Addresses CustomCall::InPlace(absl::Span<const uint8_t* const> operands,
+                                          absl::Span<uint8_t* const> results) const {
+  Addresses addresses(operands.begin(), operands.end());
+  for (const Copy& copy : copies_) addresses[copy.operand] = results[copy.result];
+  return addresses;
+}
+
 absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* const> operands,
                              absl::Span<uint8_t* const> results) const {
   for (const Copy& copy : copies_) {
@@ -191,15 +197,16 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
   }
   return Guarded([&] {
     if (check_.has_value()) return check_->Run(operands_, operands, results);
-    return typed_ == nullptr ? CallUntyped(operands, results) : typed_->Run(run, operands, results, nullptr);
+    const Addresses in = InPlace(operands, results);
+    return typed_ == nullptr ? CallUntyped(in, results) : typed_->Run(run, in, results, nullptr);
   });
 }
 
 absl::Status CustomCall::RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands,
                                      absl::Span<uint8_t* const> results, CallDevice* device) const {
   return Guarded([&] {
-    return typed_ == nullptr ? CallUntypedOnDevice(operands, results, device)
-                             : typed_->Run(run, operands, results, device);
+    const Addresses in = InPlace(operands, results);
+    return typed_ == nullptr ? CallUntypedOnDevice(in, results, device) : typed_->Run(run, in, results, device);
   });
 }
 

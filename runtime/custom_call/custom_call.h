@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -55,7 +56,12 @@ class CustomCall {
   const std::vector<Copy>& copies() const { return copies_; }
 
  private:
+  using Addresses = absl::InlinedVector<const uint8_t*, 8>;
+
   CustomCall() = default;
+  // The operands' addresses for the function: where a result is computed in place, that of the result, which has the
+  // operand's content by then. The operand's own memory keeps it for other users.
+  Addresses InPlace(absl::Span<const uint8_t* const> operands, absl::Span<uint8_t* const> results) const;
   // The error that `body` returns or throws, with the target named.
   absl::Status Guarded(absl::FunctionRef<absl::Status()> body) const;
   absl::Status FindCopies(const std::vector<OutputOperandAlias>& aliases, const CallSignature& signature);

@@ -142,6 +142,14 @@ def callbacks_with_results_and_tokens():
         np.asarray(out)[...] = np.asarray(x) * 2
     np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])
 
+    def add_one(context, out, x):  # in place: the result's memory is the argument's
+        assert np.asarray(x).ctypes.data == np.asarray(out).ctypes.data
+        np.asarray(out)[...] += 1
+    in_place = jax.jit(buffer_callback(add_one, jax.ShapeDtypeStruct((3,), jnp.float32), input_output_aliases={0: 0}))
+    x = jnp.arange(3.)
+    np.testing.assert_array_equal(in_place(x), [1, 2, 3])
+    np.testing.assert_array_equal(x, [0, 1, 2])
+
 
 @feature
 def ordered_callbacks_of_shard_map():

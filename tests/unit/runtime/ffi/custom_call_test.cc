@@ -56,6 +56,25 @@ TEST_P(CustomCallTest, TargetOfTheClient_HasPriority) {
   EXPECT_EQ(Value("custom_call_target=\"custom_call_test.number\""), 2);
 }
 
+void AddOneInPlace(void* out, const void** in) { *static_cast<float*>(out) += in[0] == out ? 1 : 100; }
+
+// As in XLA, both are at one address. What else uses the operand does not see the result.
+TEST_P(CustomCallTest, AliasedOperands_AreWhereTheResultIs) {
+  ASSERT_TRUE(registry().Register("add_one", &AddOneInPlace).ok());
+  auto executable = client_->CompileHloText(R"(HloModule m
+ENTRY e {
+  x = f32[] parameter(0)
+  y = f32[] custom-call(x), custom_call_target="add_one", output_to_operand_aliasing={{}: (0, {})}
+  ROOT r = (f32[], f32[]) tuple(x, y)
+})");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal argument = LiteralUtil::CreateR0<float>(4);
+  auto result = (*executable)->ExecuteLiterals({&argument});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->element(0).GetFirstElement<float>(), 4);
+  EXPECT_EQ(result->element(1).GetFirstElement<float>(), 5);
+}
+
 TEST_P(CustomCallTest, PlatformsAreCompared) {
   ASSERT_TRUE(registry().Register("t", &One, "CUDA").ok());
   ExpectError("custom_call_target=\"t\"", StatusCode::kNotFound,
