@@ -1,4 +1,8 @@
-// Custom calls that XLA defines for linear algebra become calls of LAPACK (runtime/lapack):
+// Custom calls that XLA defines for products of blocks with scales, as JAX has them for GPUs, become a scaled-dot:
+//
+//   __op$block_scaled_dot   (f[b,m,k] lhs, f[b,n,k] rhs, their scales, which are smaller along k) -> f[b,m,n] product
+//
+// Those for linear algebra become calls of LAPACK (runtime/lapack):
 //
 //   (a, taus) = custom-call(x), custom_call_target="Qr"
 //   =>  (a, taus) = (f32[5,3]{0,1}, f32[3]) custom-call(x), custom_call_target="lapack_sgeqrf_ffi"
@@ -139,11 +143,26 @@ absl::StatusOr<Results> Eigh(const HloInstruction& call) {
   return values;
 }
 
+absl::StatusOr<Results> BlockScaledDot(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 4, 1));
+  for (const HloInstruction* operand : call.operands()) {
+    if (!operand->shape().IsArray() || operand->shape().rank() != 3)
+      return InvalidArgument("expected arrays of three dimensions, got ", operand->shape().ToString());
+  }
+  auto attributes = std::make_unique<DotAttrs>();
+  attributes->lhs_batch_dims = attributes->rhs_batch_dims = {0};
+  attributes->lhs_contracting_dims = attributes->rhs_contracting_dims = {2};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * product, call.parent()->AddOp(HloOpcode::kScaledDot, call.operands(),
+                                                                       std::move(attributes), {}, &call.shape()));
+  return Results{product};
+}
+
 using Rewrite = absl::StatusOr<Results> (*)(const HloInstruction& call);
 
 Rewrite FindRewrite(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kCustomCall) return nullptr;
   const std::string& target = instruction.attrs<CustomCallAttrs>().custom_call_target;
+  if (target == "__op$block_scaled_dot") return BlockScaledDot;
   if (target == "Eigh") return Eigh;
   if (target == "ProductOfElementaryHouseholderReflectors") return ProductOfReflectors;
   if (target == "Qr") return Qr;

@@ -26,7 +26,8 @@ struct OpenValues {
 
 // "dce": removes instructions without effect, unused computations, and loop state that nothing reads.
 std::unique_ptr<HloPass> MakeDce();
-// "library-calls": XLA's custom calls for linear algebra become calls of LAPACK. Required.
+// "library-calls": XLA's custom calls for linear algebra become calls of LAPACK, those for products with scales become
+// scaled-dots. Required.
 std::unique_ptr<HloPass> MakeLibraryCalls();
 // "partition": the program that each partition of a sharded one runs; manual computations stay divided. Required.
 // The parameters and results in `open` have the sharding that propagation gives them: parameters get the attribute, and

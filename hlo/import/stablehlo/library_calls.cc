@@ -1,6 +1,4 @@
 // The approximate search for the k best elements is an exact one: all are sorted, and the first are taken.
-//
-// For GPUs, JAX lowers products of blocks with scales to a call of XLA's; here they are a scaled-dot.
 #include "hlo/import/stablehlo/library_calls.h"
 
 #include "base/errors.h"
@@ -52,25 +50,9 @@ absl::StatusOr<Results> ApproxTopK(OpConversion& c) {
   return best;
 }
 
-// Operands are f[b,m,k] lhs, f[b,n,k] rhs and their scales, which have fewer elements along k.
-absl::StatusOr<Results> BlockScaledDot(OpConversion& c) {
-  HILO_RETURN_IF_ERROR(c.ExpectOperands(4));
-  HILO_RETURN_IF_ERROR(c.ExpectResults(1));
-  HILO_ASSIGN_OR_RETURN(const Shape result, c.ResultShape());
-  for (const HloInstruction* operand : c.operands) {
-    if (!operand->shape().IsArray() || operand->shape().rank() != 3)
-      return InvalidArgument("expected arrays of three dimensions, got ", operand->shape().ToString());
-  }
-  auto attributes = std::make_unique<DotAttrs>();
-  attributes->lhs_batch_dims = attributes->rhs_batch_dims = {0};
-  attributes->lhs_contracting_dims = attributes->rhs_contracting_dims = {2};
-  return c.Split(c.Add(HloOpcode::kScaledDot, c.operands, std::move(attributes), {}, &result));
-}
-
 }  // namespace
 
 Converter FindLibraryCall(absl::string_view target) {
-  if (target == "__op$block_scaled_dot") return BlockScaledDot;
   if (target == "ApproxTopK") return ApproxTopK;
   return nullptr;
 }

@@ -7,8 +7,7 @@
 namespace hilo::stablehlo {
 
 // The converter of a custom call of this target; null if it is kept as a custom call.
-//   ApproxTopK              (values ..., initial values ...) -> (best of the values ...)
-//   __op$block_scaled_dot   (lhs, rhs, scales of lhs, scales of rhs) -> product
+//   ApproxTopK   (values ..., initial values ...) -> (best of the values ...)
 Converter FindLibraryCall(absl::string_view target);
 
 }  // namespace hilo::stablehlo
