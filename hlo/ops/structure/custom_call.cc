@@ -105,7 +105,7 @@ CustomCallMeaning MeaningOfCustomCall(absl::string_view target) {
       "Sharding",          "SPMDFullToShardShape",  "SPMDShardToFullShape",       "annotate_device_placement",
       "MoveToHost",        "MoveToDevice",          "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
       "dce_sink",          "xla.sdy.ShardingGroup", "xla.sdy.LocalToGlobalShape", "xla.sdy.PropagationBarrier",
-      "xla.sdy.ReshardOp", "LayoutConstraint"};
+      "xla.sdy.ReshardOp", "LayoutConstraint",      "ShardBarrierFrom",           "ShardBarrierTo"};
   if (target == "TopK") return CustomCallMeaning::kTopK;
   if (target == "AllocateBuffer") return CustomCallMeaning::kAllocate;
   const bool forwards = std::find(std::begin(kForwards), std::end(kForwards), target) != std::end(kForwards);

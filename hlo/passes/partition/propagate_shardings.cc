@@ -18,11 +18,11 @@ namespace {
 // Different priorities that a program may give its shardings; those behind count as the last.
 constexpr size_t kMostUserPriorities = 64;
 
-enum class Direction { kNone, kForward, kBackward, kBoth };
+using Direction = PropagationDirection;
 
-Direction Union(Direction a, Direction b) {
-  if (a == Direction::kNone) return b;
-  return b == Direction::kNone || a == b ? a : Direction::kBoth;
+Direction Union(Direction a, Direction b) { return static_cast<Direction>(static_cast<int>(a) | static_cast<int>(b)); }
+Direction Intersection(Direction a, Direction b) {
+  return static_cast<Direction>(static_cast<int>(a) & static_cast<int>(b));
 }
 
 // Dimensions without factors count, too: rows that are gathered are part of a large array.
@@ -154,7 +154,7 @@ class ShardingPropagation {
   Direction DirectionUpTo(int priority, const ShardingRelation& relation, int factor) const {
     Direction direction = Direction::kNone;
     for (int p = 0; p <= priority; ++p) direction = Union(direction, DirectionAt(p, relation, factor));
-    return direction;
+    return Intersection(direction, relation.allowed);
   }
 
   // Until nothing changes. Relations are visited in order; one that an array changes for is visited next, if it is not

@@ -27,7 +27,8 @@ constexpr absl::string_view kInShardings = "xla.sdy.in_shardings", kOutShardings
 
 bool IsMarkTarget(absl::string_view target) {
   return target == "Sharding" || target == "xla.sdy.FuncResultSharding" || target == "xla.sdy.PropagationBarrier" ||
-         target == "xla.sdy.ShardingGroup" || target == "xla.sdy.ReshardOp" || target == "InspectSharding";
+         target == "xla.sdy.ShardingGroup" || target == "xla.sdy.ReshardOp" || target == "InspectSharding" ||
+         target == "LayoutConstraint" || target == "ShardBarrierFrom" || target == "ShardBarrierTo";
 }
 
 }  // namespace
@@ -43,6 +44,11 @@ bool CutsToLocal(const HloInstruction& instruction) {
 bool CutsOrJoins(const HloInstruction& instruction) {
   const absl::string_view target = TargetOf(instruction);
   return target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape" || CutsToLocal(instruction);
+}
+
+PropagationDirection AllowedDirection(const HloInstruction& mark) {
+  if (TargetOf(mark) == "ShardBarrierFrom") return PropagationDirection::kBackward;
+  return TargetOf(mark) == "ShardBarrierTo" ? PropagationDirection::kForward : PropagationDirection::kBoth;
 }
 
 bool QueriesSharding(const HloInstruction& mark) { return TargetOf(mark) == "InspectSharding"; }

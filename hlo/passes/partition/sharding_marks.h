@@ -23,6 +23,11 @@ bool StatesSharding(const HloInstruction& mark);
 bool CutsToLocal(const HloInstruction& instruction);
 bool CutsOrJoins(const HloInstruction& instruction);
 
+// The ways in which shardings may be propagated, as a set: forward to results, backward to operands.
+enum class PropagationDirection { kNone = 0, kForward = 1, kBackward = 2, kBoth = 3 };
+// The ways past a mark: of ShardBarrierFrom backward only, of ShardBarrierTo forward only.
+PropagationDirection AllowedDirection(const HloInstruction& mark);
+
 // True for a mark that queries the sharding of its operand.
 bool QueriesSharding(const HloInstruction& mark);
 // The group that a mark puts its operand into; empty for others.

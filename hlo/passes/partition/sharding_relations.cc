@@ -133,12 +133,14 @@ class RelationBuilder {
   }
 
   // Hands values on, as loops do.
-  void AddEdge(std::vector<int> from, int to, bool is_data_flow = false) {
+  void AddEdge(std::vector<int> from, int to, bool is_data_flow = false,
+               PropagationDirection allowed = PropagationDirection::kBoth) {
     if (to < 0 || absl::c_linear_search(from, -1)) return;
     ShardingRelation edge{.rule = IdentityRule(*made_.shapes[to], from.size() + 1), .arrays = std::move(from)};
     edge.operands = edge.arrays.size();
     edge.arrays.push_back(to);
     edge.is_data_flow = is_data_flow;
+    edge.allowed = allowed;
     made_.relations.push_back(std::move(edge));
   }
 
@@ -210,7 +212,7 @@ class RelationBuilder {
     const int operand = ArraysOf(mark->operand(0))[0];
     if (!mark->shape().IsArray()) return absl::OkStatus();
     if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
-    AddEdge({operand}, arrays[0]);
+    AddEdge({operand}, arrays[0], /*is_data_flow=*/false, AllowedDirection(*mark));
     const absl::string_view sharding = ShardingOf(*mark);
     if (!StatesSharding(*mark)) return absl::OkStatus();
     if (const std::string group = ShardGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);

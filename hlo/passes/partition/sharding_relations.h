@@ -23,6 +23,7 @@ struct ShardingRelation {
   size_t operands = 0;
   HloOpcode opcode = HloOpcode::kCopy;
   bool is_elementwise = false;
+  PropagationDirection allowed = PropagationDirection::kBoth;
   bool is_data_flow = false;  // into the state of a loop, or out of branches or a barrier
 };
 

@@ -311,6 +311,27 @@ TEST(ShardingsTest, OfShardGroups) {
   }
 }
 
+// A sharding goes past ShardBarrierFrom to the operand alone, past ShardBarrierTo to the result alone.
+TEST(ShardingsTest, BarriersOfOneDirection) {
+  const auto forward = [](absl::string_view target) {
+    return OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}", absl::StrReplaceAll(R"(  s = f32[8,16] sine(x)
+  ROOT r = f32[8,16] custom-call(s), custom_call_target="TARGET", custom_call_has_side_effect=true)",
+                                                                                       {{"TARGET", target}}));
+  };
+  EXPECT_EQ(forward("ShardBarrierTo"), kAOnRows);
+  EXPECT_EQ(forward("ShardBarrierFrom"), "{replicated}");
+  const auto backward = [](absl::string_view target) {
+    return OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
+                 absl::StrReplaceAll(R"(  i = f32[8,16] iota(), iota_dimension=0
+  b = f32[8,16] custom-call(i), custom_call_target="TARGET", custom_call_has_side_effect=true
+  t = f32[8,16] add(b, x)
+  ROOT r = f32[8,16] cosine(i))",
+                                     {{"TARGET", target}}));
+  };
+  EXPECT_EQ(backward("ShardBarrierTo"), "{replicated}");
+  EXPECT_EQ(backward("ShardBarrierFrom"), kAOnRows);
+}
+
 // Three of six: of the four parts that the sharding asks for, two. The log names what is not divided as wanted.
 TEST(ShardingsTest, SizesThatDoNotDivide) {
   std::string log;
