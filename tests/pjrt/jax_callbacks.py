@@ -142,6 +142,12 @@ def callbacks_with_results_and_tokens():
         np.asarray(out)[...] = np.asarray(x) * 2
     np.testing.assert_allclose(jax.jit(buffer_callback(fill, jax.ShapeDtypeStruct((3,), jnp.float32)))(jnp.arange(3.)), [0, 2, 4])
 
+    def negate(context, out, x):
+        assert np.asarray(x).dtype == np.asarray(out).dtype == jnp.bfloat16
+        np.asarray(out)[...] = -np.asarray(x)
+    negated = jax.jit(buffer_callback(negate, jax.ShapeDtypeStruct((3,), jnp.bfloat16)))(jnp.arange(3, dtype=jnp.bfloat16))
+    np.testing.assert_array_equal(np.asarray(negated, np.float32), [0, -1, -2])
+
     def add_one(context, out, x):  # in place: the result's memory is the argument's
         assert np.asarray(x).ctypes.data == np.asarray(out).ctypes.data
         np.asarray(out)[...] += 1

@@ -72,7 +72,8 @@ class _Buffer:
         self._array = array
         self._array.flags.writeable = writeable
         self.shape, self.dtype, self.ndim, self.size, self.writeable = array.shape, array.dtype, array.ndim, array.size, writeable
-        self.__array_interface__ = array.__array_interface__
+        if array.dtype.isbuiltin == 1:  # the interface has no words for others, such as bf16; NumPy then asks __array__
+            self.__array_interface__ = array.__array_interface__
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._array, dtype=dtype, copy=copy)
