@@ -371,6 +371,31 @@ def layouts():
 
 
 @feature
+def layouts_that_the_compiler_chooses():
+    """A transposed result lies as what is transposed does, so no element moves."""
+    from jax.experimental.layout import Format, Layout
+
+    x = jnp.arange(24.).reshape(2, 3, 4)
+    program = jax.jit(lambda x: (jnp.moveaxis(x, 0, 2) * 2 + 1, x), out_shardings=Format(Layout.AUTO))
+    moved, same = program(x)
+    assert moved.format.layout.major_to_minor == (2, 0, 1) and same.format.layout.major_to_minor == (0, 1, 2)
+    np.testing.assert_array_equal(moved, np.moveaxis(np.asarray(x), 0, 2) * 2 + 1)
+    split = NamedSharding(mesh(4), P(None, "a"))
+    divided = jax.jit(lambda x: x.T, out_shardings=Format(Layout.AUTO, split))(jax.device_put(jnp.arange(32.).reshape(8, 4), NamedSharding(mesh(4), P("a"))))
+    assert divided.format.layout.major_to_minor == (1, 0) and divided.sharding == split
+    np.testing.assert_array_equal(divided, np.arange(32.).reshape(8, 4).T)
+    # What is donated gives its memory to the result, which lies as it does.
+    auto = Format(Layout.AUTO)
+    donated = jax.jit(lambda x: x.T, donate_argnums=0, in_shardings=auto, out_shardings=auto).lower(jax.ShapeDtypeStruct((4, 4), jnp.float32)).compile()
+    np.testing.assert_array_equal(donated(jnp.arange(16.).reshape(4, 4)), np.arange(16.).reshape(4, 4).T)
+    # A constraint of the layout leaves the sharding as it is.
+    rows = NamedSharding(mesh(4), P("a"))
+    constrained = jax.jit(lambda x: lax.with_sharding_constraint(x.T, Format(Layout((0, 1)), rows)))(jnp.arange(32.).reshape(8, 4))
+    assert constrained.sharding == rows, constrained.sharding
+    np.testing.assert_array_equal(constrained, np.arange(32.).reshape(8, 4).T)
+
+
+@feature
 def many_threads():
     import concurrent.futures
 

@@ -1,6 +1,7 @@
 #include "hlo/import/stablehlo/entry_conversion.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -95,7 +96,39 @@ absl::Status SetLayout(const std::string& mode, Shape* shape) {
   return absl::OkStatus();
 }
 
-// Callers see default layouts except where the program requests others, whatever the root's computation prefers.
+// The dimensions of `value`, minor first, in the order in which it is computed without moving elements: row-major
+// except behind transposes, whose results then lie as their operands do.
+std::vector<int64_t> NaturalOrder(const HloInstruction* value) {
+  constexpr int kMostSteps = 64;
+  const int64_t rank = value->shape().rank();
+  std::vector<int64_t> of(rank);  // of[d]: the dimension of the whole value that dimension d of `value` is by now
+  absl::c_iota(of, 0);
+  for (int step = 0; step < kMostSteps; ++step) {
+    if (value->opcode() == HloOpcode::kGetTupleElement && value->operand(0)->opcode() == HloOpcode::kTuple) {
+      value = value->operand(0)->operand(value->tuple_index());
+    } else if (value->opcode() == HloOpcode::kTranspose) {
+      const std::vector<int64_t> results = std::exchange(of, std::vector<int64_t>(rank));
+      for (int64_t d = 0; d < rank; ++d) of[value->attrs<TransposeAttrs>().dimensions[d]] = results[d];
+      value = value->operand(0);
+    } else if (IsElementwise(value->opcode()) && value->operand_count() > 0) {
+      // What is the same everywhere, or made in place, has no order of its own.
+      const absl::Span<HloInstruction* const> operands = value->operands();
+      const auto operand = absl::c_find_if(operands, [&](const HloInstruction* operand) {
+        return operand->shape().IsArray() && operand->shape().rank() == rank &&
+               operand->opcode() != HloOpcode::kBroadcast && operand->opcode() != HloOpcode::kConstant;
+      });
+      if (operand == operands.end()) break;
+      value = *operand;
+    } else {
+      break;
+    }
+  }
+  std::reverse(of.begin(), of.end());
+  return of;
+}
+
+// Callers see default layouts except where the program requests others, whatever the root's computation prefers, or
+// leaves them to the compiler ("auto").
 absl::Status SetEntryLayout(StablehloProgram* program) {
   ProgramShape shape = program->module->EntryProgramShape();
   for (Shape& parameter : shape.parameters) ShapeUtil::SetToDefaultLayout(&parameter);
@@ -107,6 +140,16 @@ absl::Status SetEntryLayout(StablehloProgram* program) {
     Shape* result =
         program->results.size() == 1 ? &shape.result : shape.result.mutable_tuple_shapes(static_cast<int64_t>(i));
     HILO_RETURN_IF_ERROR(SetLayout(program->results[i].layout_mode, result));
+    if (program->results[i].layout_mode != "auto" || !result->IsArray()) continue;
+    // A result in the memory of an argument lies as the argument does.
+    if (absl::c_any_of(program->arguments, [&](const StablehloArgumentInfo& argument) {
+          return argument.aliasing_output == static_cast<int64_t>(i);
+        }))
+      continue;
+    const HloInstruction* root = program->module->entry_computation()->root_instruction();
+    if (program->results.size() > 1 && root->opcode() != HloOpcode::kTuple) continue;
+    const HloInstruction* value = program->results.size() == 1 ? root : root->operand(static_cast<int64_t>(i));
+    result->mutable_layout()->minor_to_major = NaturalOrder(value);
   }
   program->module->set_entry_computation_layout(std::move(shape));
   return absl::OkStatus();
