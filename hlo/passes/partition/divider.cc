@@ -29,6 +29,15 @@ bool Divider::InlineCalls(HloComputation* computation) {
       again = changed = true;
     }
   }
+  // An element of a tuple that a call returned is the value itself, which is divided as its users want it.
+  for (HloInstruction* element : computation->MakePostOrder()) {
+    if (!changed || element->opcode() != HloOpcode::kGetTupleElement || element == computation->root_instruction() ||
+        element->operand(0)->opcode() != HloOpcode::kTuple || element->HasControlDependencies() ||
+        element->operand(0)->HasControlDependencies() || !ShardingOf(*element).empty())
+      continue;
+    HloInstruction* const value = element->mutable_operand(0)->mutable_operand(element->tuple_index());
+    computation->ReplaceInstruction(element, value).IgnoreError();  // else it stays
+  }
   return changed;
 }
 

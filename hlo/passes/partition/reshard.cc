@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/math.h"
 #include "hlo/passes/partition/tile_cut.h"
 
 namespace hilo {
@@ -319,7 +320,10 @@ std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& f
 
 double TileBytes(const Shape& shape, const TileAssignment& tiles) {
   auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(shape));
-  for (const int64_t count : tiles.counts) bytes /= static_cast<double>(count);
+  for (size_t d = 0; d < tiles.counts.size() && bytes > 0; ++d) {
+    const int64_t size = shape.dimensions(static_cast<int64_t>(d));
+    bytes *= static_cast<double>(CeilDiv(size, tiles.counts[d])) / static_cast<double>(size);
+  }
   return bytes;
 }
 

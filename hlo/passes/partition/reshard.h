@@ -32,7 +32,7 @@ std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& f
 // The bytes that a device receives.
 double ReshardBytes(const Shape& shape, const TileAssignment& from, const TileAssignment& to, int64_t devices);
 
-// Of a tile.
+// Of a tile, the last of which may reach beyond the array.
 double TileBytes(const Shape& shape, const TileAssignment& tiles);
 
 }  // namespace hilo

@@ -83,7 +83,8 @@ class TileEmitter {
   // From this partition's element of `starts`, along one dimension.
   absl::StatusOr<HloInstruction*> SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
                                              const std::vector<int64_t>& starts);
-  absl::StatusOr<HloInstruction*> PadAlong(HloInstruction* value, int64_t dimension, int64_t low, int64_t high);
+  absl::StatusOr<HloInstruction*> PadAlong(HloInstruction* value, int64_t dimension, int64_t low, int64_t high,
+                                           int64_t interior = 0);
   absl::StatusOr<HloInstruction*> Permute(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to);
   absl::StatusOr<HloInstruction*> AllToAll(HloInstruction* tile, const TileAssignment& from, const ReshardStep& step);
   absl::StatusOr<HloComputation*> CombinerComputation(HloOpcode combiner, PrimitiveType type);

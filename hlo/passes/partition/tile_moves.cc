@@ -164,13 +164,14 @@ absl::StatusOr<HloInstruction*> TileEmitter::SliceAlong(HloInstruction* value, i
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::PadAlong(HloInstruction* value, int64_t dimension, int64_t low,
-                                                      int64_t high) {
-  if (low == 0 && high == 0) return value;
+                                                      int64_t high, int64_t interior) {
+  if (low == 0 && high == 0 && interior == 0) return value;
   HloInstruction* zero = computation_->AddConstant(LiteralUtil::Zero(value->shape().element_type()));
   auto attributes = std::make_unique<PadAttrs>();
   attributes->padding.dimensions.resize(value->shape().rank());
   attributes->padding.dimensions[dimension].edge_padding_low = low;
   attributes->padding.dimensions[dimension].edge_padding_high = high;
+  attributes->padding.dimensions[dimension].interior_padding = interior;
   return computation_->AddOp(HloOpcode::kPad, {value, zero}, std::move(attributes));
 }
 
@@ -204,19 +205,23 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
   HILO_ASSIGN_OR_RETURN(HloInstruction * result, computation_->AddOp(HloOpcode::kBroadcast, {fill},
                                                                      std::make_unique<BroadcastAttrs>(), {}, &shape));
   for (const ShiftRound& round : rounds) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * piece, PieceOf(tiles[shift.sources[round.source].operand],
-                                                          shift.sources[round.source], dimension, round));
+    const ShiftSource& source = shift.sources[round.source];
+    HILO_ASSIGN_OR_RETURN(HloInstruction * piece, PieceOf(tiles[source.operand], source, dimension, round));
     if (!round.is_local) {
       HILO_ASSIGN_OR_RETURN(piece, CollectivePermute(piece, round.pairs));
     }
+    HILO_ASSIGN_OR_RETURN(piece, PadAlong(piece, dimension, 0, 0, source.spacing - 1));
     std::vector<int64_t> starts;
     for (const int64_t at : round.at) starts.push_back(size - at);
-    const bool is_in_place = round.length == size && absl::c_all_of(round.at, [](int64_t at) { return at == 0; });
+    const bool is_in_place =
+        SpanOf(source, round) == size && absl::c_all_of(round.at, [](int64_t at) { return at == 0; });
     if (!is_in_place) {
       HILO_ASSIGN_OR_RETURN(piece, PadAlong(piece, dimension, size, size));
       HILO_ASSIGN_OR_RETURN(piece, SliceAlong(piece, dimension, size, starts));
     }
-    const auto covers = [&](int64_t p) { return round.begin[p] == 0 && round.end[p] == size; };
+    const auto covers = [&](int64_t p) {
+      return round.begin[p] == 0 && round.end[p] == size && (source.spacing == 1 || size == 1);
+    };
     bool covers_all = true;
     for (int64_t p = 0; p < partitions_; ++p) covers_all &= covers(p);
     if (covers_all) {
@@ -229,21 +234,29 @@ absl::StatusOr<HloInstruction*> TileEmitter::Shift(const std::vector<HloInstruct
     iota->iota_dimension = dimension;
     HILO_ASSIGN_OR_RETURN(HloInstruction * index,
                           computation_->AddOp(HloOpcode::kIota, {}, std::move(iota), {}, &indices));
-    HloInstruction* inside = nullptr;
-    for (const auto& [bounds, direction] :
-         {std::pair(&round.begin, ComparisonDirection::kGe), std::pair(&round.end, ComparisonDirection::kLt)}) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction * bound, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(*bounds)));
-      HILO_ASSIGN_OR_RETURN(
-          bound, computation_->AddOp(HloOpcode::kBroadcast, {bound}, std::make_unique<BroadcastAttrs>(), {}, &indices));
-      auto compare = std::make_unique<CompareAttrs>();
-      compare->direction = direction;
-      HILO_ASSIGN_OR_RETURN(HloInstruction * one,
-                            computation_->AddOp(HloOpcode::kCompare, {index, bound}, std::move(compare), {}, &mask));
-      if (inside == nullptr) {
-        inside = one;
-      } else {
-        HILO_ASSIGN_OR_RETURN(inside, computation_->AddOp(HloOpcode::kAnd, {inside, one}));
-      }
+    const auto bound = [&](const std::vector<int64_t>& bounds) -> absl::StatusOr<HloInstruction*> {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * own, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(bounds)));
+      return MakeBroadcast(own, indices, {});
+    };
+    const auto compare = [&](HloInstruction* a, ComparisonDirection direction, HloInstruction* b) {
+      auto attributes = std::make_unique<CompareAttrs>();
+      attributes->direction = direction;
+      return computation_->AddOp(HloOpcode::kCompare, {a, b}, std::move(attributes), {}, &mask);
+    };
+    HILO_ASSIGN_OR_RETURN(HloInstruction * begin, bound(round.begin));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * end, bound(round.end));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * inside, compare(index, ComparisonDirection::kGe, begin));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * before_end, compare(index, ComparisonDirection::kLt, end));
+    HILO_ASSIGN_OR_RETURN(inside, computation_->AddOp(HloOpcode::kAnd, {inside, before_end}));
+    if (source.spacing > 1) {
+      HloInstruction* const spacing = computation_->AddConstant(LiteralUtil::CreateR0<int64_t>(source.spacing));
+      HloInstruction* const zero = computation_->AddConstant(LiteralUtil::CreateR0<int64_t>(0));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * spacings, MakeBroadcast(spacing, indices, {}));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * zeros, MakeBroadcast(zero, indices, {}));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * offset, computation_->AddOp(HloOpcode::kSubtract, {index, begin}));
+      HILO_ASSIGN_OR_RETURN(offset, computation_->AddOp(HloOpcode::kRemainder, {offset, spacings}));
+      HILO_ASSIGN_OR_RETURN(offset, compare(offset, ComparisonDirection::kEq, zeros));
+      HILO_ASSIGN_OR_RETURN(inside, computation_->AddOp(HloOpcode::kAnd, {inside, offset}));
     }
     HILO_ASSIGN_OR_RETURN(result, computation_->AddOp(HloOpcode::kSelect, {inside, piece, result}));
   }

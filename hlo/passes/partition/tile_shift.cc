@@ -12,7 +12,7 @@ namespace {
 // A piece of the tile `from` for the tile `to`.
 struct Piece {
   size_t source;
-  int64_t from, to, start, at, begin, end;
+  int64_t from, to, start, begin, end, length;
 };
 
 std::vector<Piece> PiecesOf(const TileShift& shift, int64_t tiles) {
@@ -22,16 +22,16 @@ std::vector<Piece> PiecesOf(const TileShift& shift, int64_t tiles) {
     const ShiftSource& source = shift.sources[s];
     const int64_t operand_tile = CeilDiv(source.operand_size, tiles);
     for (int64_t index = source.begin; index < source.end;) {
-      const int64_t to = index / size, x = source.offset + source.stride * (index - source.begin);
+      const int64_t to = index / size, x = source.offset + source.stride * ((index - source.begin) / source.spacing);
       const int64_t from = x / operand_tile;
       // Up to the end of the tile of the result, and of that of the operand.
       const int64_t left = source.stride > 0 ? (from + 1) * operand_tile - 1 - x : x - from * operand_tile;
-      const int64_t end =
-          std::min({source.end, (to + 1) * size, index + left / std::max(source.stride, -source.stride) + 1});
-      const int64_t last = source.offset + source.stride * (end - 1 - source.begin);
-      pieces.push_back({s, from, to, std::min(x, last) - from * operand_tile, index - to * size, index - to * size,
-                        end - to * size});
-      index = end;
+      const int64_t length = std::min(CeilDiv(std::min(source.end, (to + 1) * size) - index, source.spacing),
+                                      left / std::max(source.stride, -source.stride) + 1);
+      const int64_t last = x + source.stride * (length - 1), end = index + (length - 1) * source.spacing + 1;
+      pieces.push_back(
+          {s, from, to, std::min(x, last) - from * operand_tile, index - to * size, end - to * size, length});
+      index += length * source.spacing;
     }
   }
   return pieces;
@@ -60,6 +60,8 @@ std::vector<std::vector<int64_t>> Lines(const TileAssignment& tiles, int64_t dim
 
 }  // namespace
 
+int64_t SpanOf(const ShiftSource& source, const ShiftRound& round) { return (round.length - 1) * source.spacing + 1; }
+
 std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& tiles) {
   const int64_t count = tiles.counts[shift.dimension];
   const auto partitions = static_cast<int64_t>(tiles.tile_of.size());
@@ -74,8 +76,8 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
     // A round moves pieces as long as its longest one.
     const auto goes_with = [&](const Piece& other) {
       const ShiftSource &own = shift.sources[piece.source], &others = shift.sources[other.source];
-      return own.operand == others.operand && own.stride == others.stride &&
-             (piece.end - piece.begin == other.end - other.begin || piece.to - piece.from == other.to - other.from);
+      return own.operand == others.operand && own.stride == others.stride && own.spacing == others.spacing &&
+             (piece.length == other.length || piece.to - piece.from == other.to - other.from);
     };
     auto group = absl::c_find_if(groups, [&](const Group& one) {
       return one.is_local == is_local && !one.sends[piece.from] && !one.receives[piece.to] && goes_with(one.pieces[0]);
@@ -95,15 +97,15 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
                      .at = none,
                      .begin = none,
                      .end = none};
-    for (const Piece& piece : group.pieces) round.length = std::max(round.length, piece.end - piece.begin);
-    const bool is_reversed = shift.sources[round.source].stride < 0;
+    for (const Piece& piece : group.pieces) round.length = std::max(round.length, piece.length);
+    const ShiftSource& source = shift.sources[round.source];
     for (const Piece& piece : group.pieces) {
       for (const std::vector<int64_t>& line : lines) {
         const int64_t from = line[piece.from], to = line[piece.to];
         round.pairs.emplace_back(from, to);
         round.start[from] = piece.start;
         // A piece that is shorter than others is at the end of what has been reversed.
-        round.at[to] = is_reversed ? piece.end - round.length : piece.at;
+        round.at[to] = source.stride < 0 ? piece.end - SpanOf(source, round) : piece.begin;
         round.begin[to] = piece.begin;
         round.end[to] = piece.end;
       }

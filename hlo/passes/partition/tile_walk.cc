@@ -1,11 +1,13 @@
 #include "hlo/passes/partition/tile_walk.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "base/errors.h"
+#include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -213,8 +215,19 @@ absl::Status TileWalk::Divide(HloInstruction* op) {
   });
   const std::optional<OpFactors> factors = is_cut ? FactorsHere(*op) : std::nullopt;
   if (!factors.has_value()) return VisitWhole(op);
+  if (op->shape().IsArray() && op->shape().is_static() && ShapeUtil::ElementsIn(op->shape()) == 0) {
+    // It is made of nothing.
+    HloInstruction* const zero = computation_->AddConstant(LiteralUtil::Zero(op->shape().element_type()));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * empty, MakeBroadcast(zero, op->shape(), {}));
+    Set(op, {.whole = empty});
+    return absl::OkStatus();
+  }
   if (op->opcode() == HloOpcode::kReshape) {
-    HILO_ASSIGN_OR_RETURN(const bool done, VisitReshape(op));
+    // Tiles that reach beyond the array stay as they are, if they can.
+    HILO_ASSIGN_OR_RETURN(bool done, VisitPadded(op, *factors, std::numeric_limits<double>::infinity()));
+    if (!done) {
+      HILO_ASSIGN_OR_RETURN(done, VisitReshape(op));
+    }
     if (done) return CutAgain(*op);
   }
   const Cuts cuts = ChooseCuts(*op, *factors);
@@ -267,8 +280,10 @@ bool TileWalk::IsResult(const HloInstruction& instruction) const {
   const HloInstruction* root = computation_->root_instruction();
   if (region_ != nullptr || !computation_->IsEntry()) return false;
   if (&instruction == root) return true;
-  return root->opcode() == HloOpcode::kTuple && !instruction.users().empty() &&
-         absl::c_all_of(instruction.users(), [&](const HloInstruction* user) { return user == root; });
+  return !instruction.users().empty() && absl::c_all_of(instruction.users(), [&](const HloInstruction* user) {
+    if (user == root) return root->opcode() == HloOpcode::kTuple;
+    return IsShardingMark(*user) && !StatesSharding(*user) && IsResult(*user);
+  });
 }
 
 TileAssignment TileWalk::WantedOfResult(size_t leaf) const {
@@ -419,8 +434,7 @@ double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment&
   if (value.waiting != nullptr) return TileBytes(instruction.shape(), {});  // gathered, about
   if (value.padded.has_value() && value.whole == nullptr && value.tile == nullptr) {
     const TileAssignment settled = DividedPart(*value.padded, partitions_);
-    return TileBytes(instruction.shape(), settled) - TileBytes(instruction.shape(), value.padded->tiles) +
-           ReshardBytes(instruction.shape(), settled, tiles, partitions_);
+    return SettleBytes(*value.padded, partitions_) + ReshardBytes(instruction.shape(), settled, tiles, partitions_);
   }
   if (value.whole != nullptr || value.tile == nullptr || SameTiles(value.tiles, tiles)) return 0;
   for (const auto& [cut, part] : value.more) {

@@ -31,6 +31,8 @@ struct PaddedTile {
 
 // The sharding without the dimensions that it does not divide.
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
+// The bytes that a device receives to have the tile of that sharding.
+double SettleBytes(const PaddedTile& padded, int64_t devices);
 
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
 struct DividedValue {

@@ -1,5 +1,6 @@
 // Ops that move elements along dimensions that stay cut: shifts (tile_shift.h).
 #include <algorithm>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
@@ -18,6 +19,8 @@ namespace {
 // Ops that are traced, one after the other, and all of them.
 constexpr int kMostTraced = 16;
 constexpr size_t kMostWaiting = 256;
+// Iterations after which a strided slice meets the elements between which a pad puts others.
+constexpr int64_t kLongestPeriod = 1024;
 
 constexpr OpcodeSet kMoves = {HloOpcode::kConcatenate, HloOpcode::kDynamicSlice, HloOpcode::kPad, HloOpcode::kReverse,
                               HloOpcode::kSlice};
@@ -73,7 +76,7 @@ class Origin {
   // False if that is not a shift.
   bool Trace(const HloInstruction& op) {
     shift_.result_size = op.shape().dimensions(shift_.dimension);
-    return Through(op, 0, 1, 0, shift_.result_size, 0);
+    return Through(op, {0, 1, 0, shift_.result_size}, 0);
   }
 
   const TileShift& shift() const { return shift_; }
@@ -82,61 +85,92 @@ class Origin {
   bool has_traced() const { return has_traced_; }                               // an op that waits
 
  private:
-  // Elements [begin, end) of the result are those from `first`, `stride` apart, of `value`.
-  bool From(const HloInstruction* value, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
-    if (begin == end) return true;
+  // Indices begin, begin + spacing, ... of the result, `count` of them, are the elements from `first`, `stride` apart,
+  // of some value.
+  struct Run {
+    int64_t first, stride, begin, count, spacing = 1;
+
+    // The part of it whose elements of the value are in [low, high), counted from `low`.
+    Run Within(int64_t low, int64_t high) const {
+      const int64_t step = std::max(stride, -stride);
+      const int64_t before = stride > 0 ? low - first : first - (high - 1), after = before + high - low;
+      const int64_t from = std::clamp<int64_t>(CeilDiv(std::max<int64_t>(before, 0), step), 0, count);
+      const int64_t to = std::clamp<int64_t>(CeilDiv(std::max<int64_t>(after, 0), step), from, count);
+      return {first + from * stride - low, stride, begin + from * spacing, to - from, spacing};
+    }
+    // The part of it whose elements of the value are multiples of `interval`, counted in these. nullopt if that takes
+    // too long to tell.
+    std::optional<Run> MultiplesOf(int64_t interval) const {
+      const int64_t period = interval / std::gcd(interval, stride);
+      if (period > kLongestPeriod) return std::nullopt;
+      for (int64_t k = 0; k < std::min(period, count); ++k) {
+        const int64_t at = first + k * stride;
+        if (at % interval == 0)
+          return Run{at / interval, stride * period / interval, begin + k * spacing, CeilDiv(count - k, period),
+                     spacing * period};
+      }
+      return Run{0, 1, begin, 0};
+    }
+  };
+
+  bool From(const HloInstruction* value, const Run& run, int depth) {
+    if (run.count == 0) return true;
     if (waits_(value)) {
       has_traced_ = true;
-      return depth < kMostTraced && Through(*value, first, stride, begin, end, depth + 1);
+      return depth < kMostTraced && Through(*value, run, depth + 1);
     }
     auto known = absl::c_find(arrays_, value);
     if (known == arrays_.end()) known = arrays_.insert(known, value);
-    shift_.sources.push_back({value->shape().dimensions(shift_.dimension), begin, end, first, stride,
-                              static_cast<size_t>(known - arrays_.begin())});
+    shift_.sources.push_back({value->shape().dimensions(shift_.dimension), run.begin,
+                              run.begin + (run.count - 1) * run.spacing + 1, run.first, run.stride,
+                              static_cast<size_t>(known - arrays_.begin()), run.spacing});
     return true;
   }
 
-  bool Filled(const HloInstruction* scalar, int64_t begin, int64_t end) {
-    if (begin == end) return true;
+  bool Filled(const HloInstruction* scalar) {
     if (fill_ == nullptr) fill_ = scalar;
     return IsSameScalar(fill_, scalar);
   }
 
-  bool Through(const HloInstruction& op, int64_t first, int64_t stride, int64_t begin, int64_t end, int depth) {
+  bool Through(const HloInstruction& op, const Run& run, int depth) {
     const int64_t d = shift_.dimension;
-    const int64_t size = op.operand(0)->shape().dimensions(d);
     // Dimensions are traced one by one, so that all of them must come from one array.
-    if (!MovesAlong(op, d))
-      return op.opcode() != HloOpcode::kConcatenate && From(op.operand(0), first, stride, begin, end, depth);
-    if (op.opcode() == HloOpcode::kReverse) return From(op.operand(0), size - 1 - first, -stride, begin, end, depth);
-    if (op.opcode() == HloOpcode::kPad) return stride == 1 && ThroughPad(op, first, begin, end, depth);
-    if (op.opcode() == HloOpcode::kConcatenate) return stride == 1 && ThroughConcatenate(op, first, begin, end, depth);
-    const std::optional<SliceRange> range = RangeOf(op, d);
-    return range.has_value() &&
-           From(op.operand(0), range->start + range->stride * first, range->stride * stride, begin, end, depth);
+    if (!MovesAlong(op, d)) return op.opcode() != HloOpcode::kConcatenate && From(op.operand(0), run, depth);
+    if (op.opcode() == HloOpcode::kPad) return ThroughPad(op, run, depth);
+    if (op.opcode() == HloOpcode::kConcatenate) return ThroughConcatenate(op, run, depth);
+    Run of_operand = run;
+    if (op.opcode() == HloOpcode::kReverse) {
+      of_operand.first = op.shape().dimensions(d) - 1 - run.first;
+      of_operand.stride = -run.stride;
+    } else {
+      const std::optional<SliceRange> range = RangeOf(op, d);
+      if (!range.has_value()) return false;
+      of_operand.first = range->start + range->stride * run.first;
+      of_operand.stride = run.count == 1 ? 1 : range->stride * run.stride;  // a stride for one element may be any
+    }
+    return From(op.operand(0), of_operand, depth);
   }
 
-  bool ThroughPad(const HloInstruction& pad, int64_t first, int64_t begin, int64_t end, int depth) {
-    const int64_t size = pad.operand(0)->shape().dimensions(shift_.dimension);
+  bool ThroughPad(const HloInstruction& pad, const Run& run, int depth) {
     const PaddingConfig::Dimension& padding = pad.attrs<PadAttrs>().padding.dimensions[shift_.dimension];
-    if (padding.interior_padding != 0) return false;
-    const int64_t offset = padding.edge_padding_low - first;  // of the operand from `begin`
-    const int64_t from = std::clamp(begin + offset, begin, end), to = std::clamp(begin + offset + size, from, end);
-    return Filled(pad.operand(1), begin, from) && From(pad.operand(0), from - begin - offset, 1, from, to, depth) &&
-           Filled(pad.operand(1), to, end);
+    const int64_t interval = padding.interior_padding + 1, low = padding.edge_padding_low;
+    const int64_t size = pad.operand(0)->shape().dimensions(shift_.dimension);
+    if (size == 0) return Filled(pad.operand(1));
+    const std::optional<Run> of_operand = run.Within(low, low + (size - 1) * interval + 1).MultiplesOf(interval);
+    if (!of_operand.has_value()) return false;
+    return (of_operand->count == run.count || Filled(pad.operand(1))) && From(pad.operand(0), *of_operand, depth);
   }
 
-  bool ThroughConcatenate(const HloInstruction& concatenate, int64_t first, int64_t begin, int64_t end, int depth) {
-    int64_t offset = -first;  // of the operand from `begin`
+  bool ThroughConcatenate(const HloInstruction& concatenate, const Run& run, int depth) {
+    int64_t offset = 0;
     for (const HloInstruction* operand : concatenate.operands()) {
-      const int64_t length = operand->shape().dimensions(shift_.dimension);
-      const int64_t from = std::clamp(begin + offset, begin, end), to = std::clamp(begin + offset + length, begin, end);
+      const int64_t end = offset + operand->shape().dimensions(shift_.dimension);
+      const Run of_operand = run.Within(offset, end);
       const bool is_uniform = operand->opcode() == HloOpcode::kBroadcast && operand->operand(0)->IsConstant() &&
                               operand->operand(0)->shape().IsScalar();
-      if (is_uniform ? !Filled(operand->operand(0), from, to)
-                     : !From(operand, from - begin - offset, 1, from, to, depth))
+      if (of_operand.count > 0 && !(is_uniform ? Filled(operand->operand(0)) : From(operand, of_operand, depth)))
         return false;
-      offset += length;
+      offset = end;
     }
     return true;
   }
@@ -164,9 +198,15 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
   for (int64_t d = 0; d < op.shape().rank(); ++d) {
     if (!MovesAlong(op, d)) continue;
     const int64_t count = CutOfDimension(wanted, d).count;
-    if (count > 1 && count == CutOfDimension(propagated, d).count) continue;
+    const bool is_joined_again = op.opcode() == HloOpcode::kSlice && absl::c_all_of(op.users(), [&](const auto* user) {
+                                   return user->opcode() == HloOpcode::kConcatenate && MovesAlong(*user, d) &&
+                                          CutOfDimension(Wanted(*user), d).count == CutOfDimension(propagated, d).count;
+                                 });
+    if (count > 1 && count == CutOfDimension(propagated, d).count && !is_joined_again) continue;
     for (const HloInstruction* operand : op.operands()) {
-      if (waits(operand) || CutOfDimension(values_.at(operand)->tiles, d).count > 1) return true;
+      const DividedValue& value = *values_.at(operand);
+      if (waits(operand) || CutOfDimension(value.padded.has_value() ? value.padded->tiles : value.tiles, d).count > 1)
+        return true;
     }
   }
   return false;
@@ -195,7 +235,9 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, 
   // Sizes that are not divided equally may stay in tiles, of which the last ones reach beyond the array.
   for (int64_t d = 0; d < op->shape().rank(); ++d) {
     const int64_t count = CutOfDimension(propagated, d).count;
-    if (op->shape().dimensions(d) < count || CutOfDimension(wanted, d).count == count) continue;
+    if (op->shape().dimensions(d) == 0 || CutOfDimension(wanted, d).count == count) continue;
+    // An array with less elements than there are tiles must cost less than each partition's having all of them.
+    if (op->shape().dimensions(d) < count) limit = std::min(limit, TileBytes(op->shape(), wanted));
     std::optional<ShiftPlan> padded = PlanShiftTo(*op, propagated);
     if (padded.has_value() && padded->cost + CostOfStayingPadded(*op, propagated) < limit) best = std::move(padded);
     break;
@@ -238,7 +280,7 @@ std::optional<TileWalk::ShiftPlan> TileWalk::PlanShiftTo(const HloInstruction& o
   double bytes = TileBytes(first, wanted);  // of the tile as it is shifted along one after the other
   for (size_t i = 0; i < plan.shifts.size(); ++i) {
     const int64_t d = plan.shifts[i].dimension, count = wanted.counts[d];
-    const double operand_tile = static_cast<double>(first.dimensions(d)) / static_cast<double>(count);
+    const auto operand_tile = static_cast<double>(CeilDiv(first.dimensions(d), count));
     plan.cost += ReceivedElements(plan.rounds[i], partitions_) * bytes / operand_tile;
     bytes *= static_cast<double>(CeilDiv(op.shape().dimensions(d), count)) / operand_tile;
   }

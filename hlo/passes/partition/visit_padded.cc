@@ -22,8 +22,8 @@ namespace {
 
 // Besides the element-wise ops: those that keep the elements of a tile in their order, and that combine them.
 constexpr OpcodeSet kOnPadded = {
-    HloOpcode::kBitcastConvert, HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDot, HloOpcode::kPad,
-    HloOpcode::kReduce,         HloOpcode::kSlice,     HloOpcode::kTranspose,
+    HloOpcode::kBitcastConvert, HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDot,       HloOpcode::kPad,
+    HloOpcode::kReduce,         HloOpcode::kReshape,   HloOpcode::kSlice,       HloOpcode::kTranspose,
 };
 
 // Those that may move elements along dimensions that the tiles do not divide.
@@ -62,6 +62,14 @@ TileAssignment DividedPart(const PaddedTile& padded, int64_t devices) {
     cuts.push_back(padded.whole.dimensions(d) % cut.count == 0 ? std::move(cut) : TileCut());
   }
   return TilesOfCuts(cuts, devices);
+}
+
+double SettleBytes(const PaddedTile& padded, int64_t devices) {
+  const TileAssignment settled = DividedPart(padded, devices);
+  double joined = 1;
+  for (int64_t d = 0; d < padded.whole.rank(); ++d)
+    joined *= static_cast<double>(CutOfDimension(padded.tiles, d).count / CutOfDimension(settled, d).count);
+  return TileBytes(padded.whole, padded.tiles) * (joined - 1);
 }
 
 absl::Status TileWalk::Settle(DividedValue* value) {
@@ -111,6 +119,7 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
                             : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
           const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
           if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
+          is_good &= user->shape().dimensions(result) == value->shape().dimensions(static_cast<int64_t>(d));
           of_user[result] = counts[d];
           is_padded = true;
         }
@@ -119,9 +128,9 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
       if (is_good && is_padded) left.emplace_back(user, std::move(of_user));
     }
     if (!is_joined) continue;
-    double bytes = TileBytes(value->shape(), {}), kept = 1;
-    for (const int64_t count : counts) kept /= static_cast<double>(count);
-    cost += bytes * (1 - kept);
+    double tiles = 1;
+    for (const int64_t count : counts) tiles *= static_cast<double>(count);
+    cost += TileBytes(value->shape(), {.counts = counts, .tile_of = {}}) * (tiles - 1);
   }
   return cost;
 }

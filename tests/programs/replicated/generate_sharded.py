@@ -1,4 +1,4 @@
-"""Writes sharded_*.hlo and .npz: programs as JAX lowers them for four devices, before XLA partitions them, with XLA's results.
+"""Writes sharded_*.hlo and .npz: programs as JAX lowers them for four devices, before XLA partitions them, with the results of XLA's program for one device.
 
     python tests/programs/replicated/generate_sharded.py
 
@@ -35,7 +35,8 @@ def write(name, comment, function, in_specs, out_specs, arguments):
     for i, (value, sharding) in enumerate(zip(arguments, shardings)):
         for shard in jax.device_put(value, sharding).addressable_shards:
             arrays[f"arg{i}_r{shard.device.id}"] = np.asarray(shard.data)
-    for i, result in enumerate(jax.tree.leaves(jitted(*arguments))):
+    results = jax.jit(function)(*arguments)  # XLA's partitioner ends the process at some interior pads
+    for i, result in enumerate(jax.tree.leaves(jax.tree.map(jax.device_put, results, out_shardings))):
         for shard in result.addressable_shards:
             arrays[f"out{i}_r{shard.device.id}"] = np.asarray(shard.data)
     np.savez_compressed(HERE / f"{name}.npz", **arrays)
@@ -201,6 +202,19 @@ def main():
     write("sharded_uneven_windows", "Windows along dimensions that tiles do not divide.", uneven_windows, [P(None, "a", "b"), P()],
           [P()] * 3 + [P(None, None, None, "b")] + [P()] * 8 + [P(None, "a", "b")] + [P(None, "a", "b"), P(), P(None, "a", "b"), P(None, "a", "b")],
           [normal(2, 8, 12, 2), normal(4, 4, 2, 2)])
+
+    def strides(x, y):
+        spread = lambda value, low, high, interior: lax.pad(value, np.float32(2), ((low, high, interior), (0, 0, 0)))
+        pair = lambda left, right: (left[0] * right[0], right[0] * left[1] + right[1])
+        halves = lambda x: jnp.concatenate([x[8:], x[:8]])
+        both = lambda x: jnp.stack([x[1:], x[:-1]]).max(0)
+        gradients = lambda f, *arguments: jax.grad(lambda *arguments: (f(*arguments) ** 2).sum(), tuple(range(len(arguments))))(*arguments)
+        return (spread(x, 0, 1, 1), spread(x, -1, 2, 2)[::-1], spread(x[1:], 3, -4, 1), spread(spread(x, 1, 0, 1), -1, -1, 0)[::2], spread(x, -2, 1, 1)[3::3], spread(x[::-2], 1, 1, 3)[2::5], spread(x, 2, 3, 5)[-3::-4], halves(x),
+                jnp.concatenate([halves(x)[3:5], x[:0], x, x[5:2:-1]])[1::2], jnp.cumprod(1 + x[:13] / 4, 0), lax.associative_scan(pair, (x[1:], y[:-1]))[1], both(x).sum(0),
+                *gradients(lambda x: jnp.cumprod(1 + x / 4, 0), x), *gradients(lambda x, y: lax.associative_scan(pair, (x, y))[1], x, y), *gradients(both, x), *gradients(lambda x: jnp.pad(x, ((1, 1), (0, 0)), mode="edge")[::2], x))
+
+    write("sharded_strides", "Elements that move apart and together along a dimension that is cut.", strides, [P(("a", "b")), P("b", "a")],
+          [P(("a", "b"))] + [P()] * 6 + [P(("a", "b")), P("a"), P(), P(), P()] + [P(("a", "b")), P(("b", "a")), P("a", "b"), P("b"), P(("a", "b"))], [normal(16, 4), normal(16, 4)])
 
 
 if __name__ == "__main__":
