@@ -76,13 +76,13 @@ class TileEmitter {
                                                const std::vector<int64_t>& dimensions, HloInstruction* fill);
   // This partition's element of `table`, a scalar.
   absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
+  // `size` elements from this partition's element of `starts`, along one dimension.
+  absl::StatusOr<HloInstruction*> SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
+                                             const std::vector<int64_t>& starts);
 
  private:
   absl::StatusOr<HloInstruction*> PieceOf(HloInstruction* tile, const ShiftSource& source, int64_t dimension,
                                           const ShiftRound& round);
-  // From this partition's element of `starts`, along one dimension.
-  absl::StatusOr<HloInstruction*> SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
-                                             const std::vector<int64_t>& starts);
   absl::StatusOr<HloInstruction*> PadAlong(HloInstruction* value, int64_t dimension, int64_t low, int64_t high,
                                            int64_t interior = 0);
   absl::StatusOr<HloInstruction*> Permute(HloInstruction* tile, const TileAssignment& from, const TileAssignment& to);

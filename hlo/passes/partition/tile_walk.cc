@@ -232,9 +232,10 @@ absl::Status TileWalk::Divide(HloInstruction* op) {
   }
   const Cuts cuts = ChooseCuts(*op, *factors);
   const double cost = CostOf(*op, *factors, cuts.empty() ? Cuts(factors->count) : cuts);
-  for (const auto way : {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitScan, &TileWalk::VisitWindows,
-                         &TileWalk::VisitGather, &TileWalk::VisitSliceOfTile, &TileWalk::VisitUpdate,
-                         &TileWalk::VisitReduction, &TileWalk::VisitArgReduction, &TileWalk::VisitPadded}) {
+  for (const auto way :
+       {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitScan, &TileWalk::VisitWindows,
+        &TileWalk::VisitGather, &TileWalk::VisitSliceOfTile, &TileWalk::VisitUpdate, &TileWalk::VisitReduction,
+        &TileWalk::VisitArgReduction, &TileWalk::VisitSelectAndScatter, &TileWalk::VisitPadded}) {
     HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(op, *factors, cost));
     if (done) return CutAgain(*op);
   }

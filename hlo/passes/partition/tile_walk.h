@@ -220,6 +220,8 @@ class TileWalk {
   absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
+  // Selects and scatters in windows that may overlap: every partition gets what those of its elements reach.
+  absl::StatusOr<bool> VisitSelectAndScatter(HloInstruction* op, const OpFactors& factors, double limit);
   // Computes on tiles that reach beyond the array, as those of an operand do.
   absl::StatusOr<bool> VisitPadded(HloInstruction* op, const OpFactors& factors, double limit);
   // Both of a tile that may reach beyond the operand.
