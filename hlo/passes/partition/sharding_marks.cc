@@ -144,6 +144,10 @@ absl::Status CheckMark(const HloInstruction& mark) {
 
 absl::Status CheckCount(const HloInstruction& call) {
   const int64_t results = call.shape().IsTuple() ? call.shape().tuple_shapes_size() : 1;
+  for (int64_t i = 0; i < call.operand_count(); ++i) {
+    if (call.operand(i)->shape().IsTuple())
+      return InvalidArgument(TargetOf(call), ": expected arrays, got operand ", i, ", a tuple");
+  }
   if (results == call.operand_count()) return absl::OkStatus();
   return InvalidArgument(TargetOf(call), ": expected as many results as operands, got ", results, " and ",
                          call.operand_count());
@@ -197,6 +201,13 @@ absl::StatusOr<std::vector<TileAssignment>> ShardingMeshes::TilesOfCall(const Hl
   if (static_cast<int64_t>(tiles.size()) != call.operand_count()) {
     return InvalidArgument(target, ": expected a sharding for each of ", call.operand_count(), " operands, got ",
                            tiles.size());
+  }
+  for (int64_t i = 0; i < call.operand_count(); ++i) {
+    const Shape& shape = call.operand(i)->shape();
+    if (tiles[i].IsWhole() || (shape.IsArray() && static_cast<int64_t>(tiles[i].counts.size()) == shape.rank()))
+      continue;
+    return InvalidArgument(target, ": operand ", i, " is ", shape.ToString(), ", but its sharding is of ",
+                           tiles[i].counts.size(), " dimensions");
   }
   return tiles;
 }

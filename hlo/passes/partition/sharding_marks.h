@@ -51,7 +51,8 @@ bool DividesArray(absl::string_view sharding);
 // shardings with tiles.
 bool HasShardingMarks(const HloComputation& computation);
 
-// Errors: InvalidArgument unless the mark has its operand's shape; unless there are as many results as operands.
+// Errors: InvalidArgument unless the mark has its operand's shape; unless there are as many results as operands, all
+// arrays or tokens.
 absl::Status CheckMark(const HloInstruction& mark);
 absl::Status CheckCount(const HloInstruction& call);
 // Errors: InvalidArgument unless result `i` of the split or join is `shape`.
@@ -71,7 +72,7 @@ class ShardingMeshes {
   absl::Status Read(const HloModule& module);
 
   // The sharding of each operand (of a split) or result (of a join). Errors: InvalidArgument if the call does not state
-  // it.
+  // it, or one has other dimensions than its operand.
   absl::StatusOr<std::vector<TileAssignment>> TilesOfCall(const HloInstruction& call) const;
 
   // The same with what propagation may make of it, along axes that are not manual too.

@@ -209,8 +209,9 @@ class RelationBuilder {
   }
 
   absl::Status AddMark(const HloInstruction* mark, const std::vector<int>& arrays) {
-    const int operand = ArraysOf(mark->operand(0))[0];
+    HILO_RETURN_IF_ERROR(CheckMark(*mark));
     if (!mark->shape().IsArray()) return absl::OkStatus();
+    const int operand = ArraysOf(mark->operand(0))[0];
     if (const std::string group = ShardingGroupOf(*mark); !group.empty()) groups_[group].push_back(arrays[0]);
     AddEdge({operand}, arrays[0], /*is_data_flow=*/false, AllowedDirection(*mark));
     const absl::string_view sharding = ShardingOf(*mark);
@@ -237,6 +238,9 @@ class RelationBuilder {
     for (size_t i = 0; i < manual.size() && i < arrays.size() && i < stated.size(); ++i) {
       const int operand = ArraysOf(call->operand(static_cast<int64_t>(i)))[0];
       if (operand < 0 || arrays[i] < 0) continue;
+      if (!manual[i].IsWhole() && static_cast<int64_t>(manual[i].tile_of.size()) != devices_)
+        return InvalidArgument("the sharding of operand ", i, " is for ", manual[i].tile_of.size(),
+                               " devices, but the program has ", devices_, " partitions");
       int whole = arrays[i], local = operand;
       if (CutsToLocal(*call)) {
         const ManualRegion* const inside = std::exchange(region_, nullptr);
