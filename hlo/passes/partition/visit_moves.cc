@@ -234,10 +234,12 @@ absl::StatusOr<bool> TileWalk::VisitShift(HloInstruction* op, const OpFactors&, 
   }
   // Sizes that are not divided equally may stay in tiles, of which the last ones reach beyond the array.
   for (int64_t d = 0; d < op->shape().rank(); ++d) {
-    const int64_t count = CutOfDimension(propagated, d).count;
-    if (op->shape().dimensions(d) == 0 || CutOfDimension(wanted, d).count == count) continue;
-    // An array with less elements than there are tiles must cost less than each partition's having all of them.
-    if (op->shape().dimensions(d) < count) limit = std::min(limit, TileBytes(op->shape(), wanted));
+    const int64_t count = CutOfDimension(propagated, d).count, divided = CutOfDimension(wanted, d).count;
+    const int64_t size = op->shape().dimensions(d);
+    // Of an array that is shorter than there are tiles, most would be empty: rather fewer tiles that divide it.
+    if (size == 0 || divided == count || (size < count && divided > 1)) continue;
+    // If there are none, it must cost less than each partition's having all of the array.
+    if (size < count) limit = std::min(limit, TileBytes(op->shape(), wanted));
     std::optional<ShiftPlan> padded = PlanShiftTo(*op, propagated);
     if (padded.has_value() && padded->cost + CostOfStayingPadded(*op, propagated) < limit) best = std::move(padded);
     break;
