@@ -160,7 +160,7 @@ absl::StatusOr<absl::string_view> TextCursor::UpTo(char end) {
 bool TextCursor::AtShape() {
   if (Peek() == '(') return true;
   const size_t end = WordEnd(source_.text, offset_);
-  return end > offset_ && end < source_.text.size() && source_.text[end] == '[';
+  return end > offset_ && absl::StartsWith(absl::StripLeadingAsciiWhitespace(source_.text.substr(end)), "[");
 }
 
 absl::StatusOr<Shape> TextCursor::ReadShape() {

@@ -49,7 +49,7 @@ class TextCursor {
   absl::StatusOr<std::string> String(absl::string_view what);
   // The text up to the next `end`, which is skipped. Errors: InvalidArgument if there is none.
   absl::StatusOr<absl::string_view> UpTo(char end);
-  // True if a shape is next: '(' or a word directly followed by '['.
+  // True if a shape is next: '(' or a word followed by '['.
   bool AtShape();
   // Errors: InvalidArgument, also for shapes that no array can have.
   absl::StatusOr<Shape> ReadShape();

@@ -35,6 +35,13 @@ TEST(ShortFormsTest, HeaderMayBeMissing) {
   EXPECT_TRUE(absl::StrContains(Error(""), "expected 'HloModule'"));
 }
 
+TEST(ShortFormsTest, DimensionsMayBeApartFromTheirType) {
+  EXPECT_EQ(Printed(Entry("x = s32 [2,3] parameter(0)\nROOT y = s32 [2,3] negate(s32  [2,3] x)")),
+            Printed(Entry("x = s32[2,3] parameter(0)\nROOT y = s32[2,3] negate(x)")));
+  EXPECT_EQ(Printed(Entry("x = pred\n[] parameter(0)\nROOT y = not(pred [] x)")),
+            Printed(Entry("x = pred[] parameter(0)\nROOT y = pred[] not(x)")));
+}
+
 TEST(ShortFormsTest, ShapesFollowFromOperands) {
   const std::string printed = Printed(R"(HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = add(a, b) }
