@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/scheduler.h"
@@ -65,7 +66,9 @@ absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& n
   }
   room_ -= code_size;
   int64_t& count = function_names_[name];
-  const std::string unique = count == 0 ? name : absl::StrCat(name, "#", count);
+  // LLVM takes functions whose names begin with "llvm." for its own.
+  const char* const prefix = absl::StartsWith(name, "llvm.") ? "#" : "";
+  const std::string unique = count == 0 ? absl::StrCat(prefix, name) : absl::StrCat(prefix, name, "#", count);
   ++count;
   llvm::Module* module = modules_.back().module.get();
   llvm::Function* function = llvm::Function::Create(FunctionTypeOf(module->getContext(), chunks),

@@ -54,7 +54,7 @@ codegen::IrArray ScalarAt(llvm::Value* pointer, PrimitiveType type) {
 
 absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstruction* sort) {
   const HloComputation& computation = *sort->called_computation();
-  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".less"), f.b().getInt32Ty(), {f.b().getPtrTy()});
+  llvm::Function* function = NewHelper(f, absl::StrCat("less.", sort->name()), f.b().getInt32Ty(), {f.b().getPtrTy()});
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
   // Once the run has been stopped, loops of the comparator end it, with any result.
@@ -87,7 +87,7 @@ absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstructio
                                          absl::Span<const SortKey> keys) {
   llvm::Type* i64 = f.b().getInt64Ty();
   llvm::Type* ptr = f.b().getPtrTy();
-  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
+  llvm::Function* function = NewHelper(f, absl::StrCat("keys.", sort->name()), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
   llvm::BasicBlock* entry = &function->getEntryBlock();
   llvm::BasicBlock* loop = llvm::BasicBlock::Create(function->getContext(), "element", function);
   llvm::BasicBlock* done = llvm::BasicBlock::Create(function->getContext(), "done", function);

@@ -22,12 +22,15 @@ namespace {
 // A kernel's parameters have 32,764 bytes.
 constexpr size_t kMostArguments = 4095;
 
-// Replaces characters that assemblers reject.
+// Replaces what assemblers reject: characters, first ones that are no letters ("_" alone is no name), and PTX's
+// reserved word. Names that begin with "__nv_" are those of libdevice's functions, which the kernel may call.
 std::string KernelName(absl::string_view name) {
   std::string clean(name);
   for (char& c : clean) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
   }
+  if (clean.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(clean[0])) || clean == "WARP_SZ")
+    clean.insert(0, "kernel_");
   return clean;
 }
 
@@ -138,7 +141,7 @@ absl::StatusOr<int64_t> ProgramEmitter::AddKernel(absl::string_view name, std::u
                                            static_cast<int64_t>(result_.image.kernels.size()));
   if (!is_new) return it->second;
   std::string own_name = KernelName(name);
-  if (const int64_t used = names_[own_name]++; used > 0) absl::StrAppend(&own_name, "__", used);
+  while (const int64_t used = names_[own_name]++) absl::StrAppend(&own_name, "__", used);
   function->setName(own_name);
   MarkKernelKeepingAlignment(function, block_size);
   KernelModule& batch = result_.modules.back();

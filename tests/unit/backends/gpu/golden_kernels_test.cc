@@ -527,6 +527,31 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int
                            return std::string(kGoldens[info.param].name);
                          });
 
+// Names of instructions that are no names in PTX, and names that are taken: by a second kernel of another instruction.
+TEST(GoldenKernels, NamesAreAssembled) {
+  if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
+  const Golden golden = {.name = "names", .text = R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[1000000] parameter(0)
+  y = f32[1000000] parameter(1)
+  zero = f32[] constant(0)
+  sum = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+  sum__1 = f32[] reduce(y, zero), dimensions={0}, to_apply=add
+  _ = f32[1000000] exponential(x)
+  __nv_pow = f32[1000000] power(x, y)
+  WARP_SZ = f32[1000000] sqrt(y)
+  5 = f32[1000000] sine(y)
+  ROOT r = (f32[], f32[], f32[1000000], f32[1000000], f32[1000000], f32[1000000]) tuple(sum, sum__1, _, __nv_pow, WARP_SZ, 5)
+}
+)"};
+  for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
+    const auto resources = Emit(golden, arch, "resources");
+    EXPECT_TRUE(resources.ok()) << arch << ": " << resources.status();
+  }
+}
+
 // A location for each array that is touched; the assembler takes them.
 TEST(GpuCompiler, NamesInstructionsInCode) {
   const auto emit = [](bool line_info, const char* kind) {
