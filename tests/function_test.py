@@ -27,7 +27,7 @@ OPS = ("atan2 cholesky clamp concatenate convert convolution cosine cumsum dot d
 NPY = {"f32": "<f4", "f64": "<f8", "s8": "|i1", "s16": "<i2", "s32": "<i4", "s64": "<i8", "u8": "|u1", "u16": "<u2", "u32": "<u4",
        "u64": "<u8", "pred": "|b1", "c64": "<c8", "c128": "<c16"}
 # What an object may ask of other libraries.
-LIBM = re.compile(r"mem(cpy|move|set)|(sin|cos|tan)l?|pow|fmodf?|(fma|floor|ceil|trunc|round|rint|roundeven)f?")
+LIBM = re.compile(r"mem(cpy|move|set)|(sin|cos|tan)[fl]?|pow|fmodf?|(fma|floor|ceil|trunc|round|rint|roundeven)f?")
 DRIVER = """#include <stdio.h>
 #include <stdlib.h>
 %s

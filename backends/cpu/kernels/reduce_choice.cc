@@ -366,8 +366,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
                         .why = absl::StrCat(kUnrolledInputs, " elements at most are read: unrolled")};
   }
   const bool minor_is_kept = !r.kept.empty() && r.kept.back() == r.input.rank() - 1;
-  if (is_short &&
-      (!minor_is_kept || r.kept_sizes.back() < kFewResults || reads_few))
+  if (is_short && (!minor_is_kept || r.kept_sizes.back() < kFewResults || reads_few))
     return ChooseLoop(instruction, target);
   int width = WidthFor(r, target);
   if (minor_is_kept) {

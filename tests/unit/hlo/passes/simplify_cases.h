@@ -327,7 +327,8 @@ inline std::vector<SimplifierCase> MovementCases() {
        "collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
        "reshape(gather(x, at))"},
       {"reduce(empty, init) => broadcast(init)",
-       "x = f32[3,0] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=twice",
+       "x = f32[3,0] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, "
+       "to_apply=twice",
        "broadcast(z)"},
       {"reduce(x, init) => op(init, x), of dimensions of size 1",
        "x = f32[3,1] parameter(0)  z = f32[] parameter(1)  ROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=add",
