@@ -10,6 +10,7 @@
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/sort_key.h"
+#include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
@@ -82,64 +83,131 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
-// Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h for a word of the keys.
-absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort,
-                                         absl::Span<const SortKey> keys) {
+// Elements that the functions of keys convert at once, if they are adjacent.
+constexpr int kKeyLanes = 8;
+
+// Emits the rest of `function`: `body` of elements [e, e + width) for all of `length`, `width` at a time and, at the
+// end, one at a time.
+absl::Status EmitElementLoops(llvm::IRBuilder<>& b, llvm::Value* length, int width,
+                              absl::FunctionRef<absl::Status(llvm::Value* e, int width)> body) {
+  llvm::Function* const function = b.GetInsertBlock()->getParent();
+  llvm::Value* begin = b.getInt64(0);
+  for (const int step : width > 1 ? std::vector<int>{width, 1} : std::vector<int>{1}) {
+    llvm::BasicBlock* const before = b.GetInsertBlock();
+    llvm::BasicBlock* const header = llvm::BasicBlock::Create(b.getContext(), "elements", function);
+    llvm::BasicBlock* const block = llvm::BasicBlock::Create(b.getContext(), "convert", function);
+    llvm::BasicBlock* const done = llvm::BasicBlock::Create(b.getContext(), "done", function);
+    b.CreateBr(header);
+    b.SetInsertPoint(header);
+    llvm::PHINode* const e = b.CreatePHI(b.getInt64Ty(), 2, "e");
+    e->addIncoming(begin, before);
+    llvm::Value* const next = b.CreateNSWAdd(e, b.getInt64(step));
+    b.CreateCondBr(b.CreateICmpSLE(next, length), block, done);
+    b.SetInsertPoint(block);
+    HILO_RETURN_IF_ERROR(body(e, step));
+    e->addIncoming(next, b.GetInsertBlock());
+    b.CreateBr(header);
+    b.SetInsertPoint(done);
+    begin = e;
+  }
+  b.CreateRetVoid();
+  return absl::OkStatus();
+}
+
+llvm::Type* Lanes(llvm::Type* type, int width) { return width == 1 ? type : llvm::FixedVectorType::get(type, width); }
+
+// Returns true if the elements of a sort's only array are told by its only key, which is as wide.
+bool TellsElements(const HloInstruction* sort, absl::Span<const SortKey> keys) {
+  return sort->operand_count() == 1 && keys.size() == 1 && keys[0].type != PRED &&
+         keys[0].type == sort->operand(0)->shape().element_type() &&
+         keys[0].bits() == PrimitiveTypeBitWidth(keys[0].type);
+}
+
+// Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h for a word of the keys. `is_dense`: the
+// elements of an array are adjacent.
+absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort, absl::Span<const SortKey> keys,
+                                         bool is_dense) {
   llvm::Type* i64 = f.b().getInt64Ty();
   llvm::Type* ptr = f.b().getPtrTy();
-  llvm::Function* function = NewHelper(f, absl::StrCat("keys.", sort->name()), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
-  llvm::BasicBlock* entry = &function->getEntryBlock();
-  llvm::BasicBlock* loop = llvm::BasicBlock::Create(function->getContext(), "element", function);
-  llvm::BasicBlock* done = llvm::BasicBlock::Create(function->getContext(), "done", function);
-  llvm::IRBuilder<> b(entry);
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
+  llvm::IRBuilder<> b(&function->getEntryBlock());
   std::vector<llvm::Value*> lists, steps;
   for (const SortKey& key : keys) {
     lists.push_back(b.CreateLoad(ptr, b.CreateConstInBoundsGEP1_64(ptr, function->getArg(0), key.array)));
     steps.push_back(b.CreateLoad(i64, b.CreateConstInBoundsGEP1_64(i64, function->getArg(1), key.array)));
   }
-  b.CreateBr(loop);  // lists have an element
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-  b.SetInsertPoint(loop);
-  llvm::PHINode* e = b.CreatePHI(i64, 2, "e");
-  e->addIncoming(b.getInt64(0), entry);
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
-  std::vector<ElementValue> arguments(2 * sort->operand_count());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    llvm::Value* element = b.CreateInBoundsGEP(b.getInt8Ty(), lists[i], b.CreateNSWMul(e, steps[i]));
-    arguments[2 * keys[i].array] =
-        ScalarAt(element, sort->operand(keys[i].array)->shape().element_type()).Load(context, Index());
-  }
-  Arguments source(std::move(arguments));
-  codegen::ElementEmitter elements(&context, &source);
-  llvm::Value* word = b.getInt64(0);
-  for (const SortKey& key : keys) {
-    HILO_ASSIGN_OR_RETURN(const ElementValue value, elements.Generate(key.expression, Index()));
-    llvm::Value* bits = b.CreateZExt(codegen::EmitOrderKey(context, key.type, value.re, key.descending), i64);
-    word = key.bits() == 64 ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
-  }
-  b.CreateStore(word, b.CreateInBoundsGEP(i64, function->getArg(3), e));
-  llvm::Value* next = b.CreateNSWAdd(e, b.getInt64(1));
-  e->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(2)), loop, done);
+  const auto convert = [&](llvm::Value* e, int width) -> absl::Status {
+    const codegen::RegionScope region(context);
+    context.lanes.width = width;
+    std::vector<ElementValue> arguments(2 * sort->operand_count());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const PrimitiveType type = sort->operand(keys[i].array)->shape().element_type();
+      llvm::Value* element = b.CreateInBoundsGEP(b.getInt8Ty(), lists[i], b.CreateNSWMul(e, steps[i]));
+      if (width == 1) {
+        arguments[2 * keys[i].array] = ScalarAt(element, type).Load(context, Index());
+      } else {
+        arguments[2 * keys[i].array].re = b.CreateAlignedLoad(Lanes(codegen::RegisterType(b.getContext(), type), width),
+                                                              element, llvm::Align(PrimitiveTypeByteSize(type)));
+      }
+    }
+    Arguments source(std::move(arguments));
+    codegen::ElementEmitter elements(&context, &source);
+    llvm::Value* word = llvm::Constant::getNullValue(Lanes(i64, width));
+    for (const SortKey& key : keys) {
+      HILO_ASSIGN_OR_RETURN(ElementValue value, elements.Generate(key.expression, Index()));
+      if (width > 1) value = context.Splat(value);
+      llvm::Value* bits =
+          b.CreateZExt(codegen::EmitOrderKey(context, key.type, value.re, key.descending), word->getType());
+      word = key.bits() == 64 ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
+    }
+    b.CreateAlignedStore(word, b.CreateInBoundsGEP(i64, function->getArg(3), e), llvm::Align(sizeof(uint64_t)));
+    return absl::OkStatus();
+  };
+  const int width = is_dense && TellsElements(sort, keys) ? kKeyLanes : 1;
+  HILO_RETURN_IF_ERROR(EmitElementLoops(b, function->getArg(2), width, convert));
+  return function;
+}
+
+// Emits the function HiloSortElements of backends/cpu/runtime/cpu_runtime.h for a key that tells the elements.
+absl::StatusOr<llvm::Function*> EmitElements(FunctionEmitter& f, const HloInstruction* sort, const SortKey& key) {
+  llvm::Type *i64 = f.b().getInt64Ty(), *ptr = f.b().getPtrTy();
+  llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".elements"), f.b().getVoidTy(), {ptr, i64, ptr});
+  llvm::IRBuilder<> b(&function->getEntryBlock());
+  codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  llvm::Type* const bits = b.getIntNTy(static_cast<unsigned>(key.bits()));
+  const auto convert = [&](llvm::Value* e, int width) {
+    llvm::Value* word = b.CreateAlignedLoad(Lanes(i64, width), b.CreateInBoundsGEP(i64, function->getArg(0), e),
+                                            llvm::Align(sizeof(uint64_t)));
+    b.CreateAlignedStore(
+        codegen::EmitElementOfOrderKey(context, key.type, b.CreateTrunc(word, Lanes(bits, width)), key.descending),
+        b.CreateInBoundsGEP(bits, function->getArg(2), e), llvm::Align(PrimitiveTypeByteSize(key.type)));
+    return absl::OkStatus();
+  };
+  HILO_RETURN_IF_ERROR(EmitElementLoops(b, function->getArg(1), kKeyLanes, convert));
   return function;
 }
 
 // Returns an array of HiloSortWord in memory, and sets `count` to its size.
-absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction* sort, int64_t* count) {
+absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction* sort, bool is_dense, int64_t* count) {
   const std::vector<SortKey> keys = SortKeysOf(*sort->called_computation());
   const std::vector<SortKeyRange> ranges = WordsOf(keys);
   llvm::IRBuilder<>& b = f.b();
   *count = static_cast<int64_t>(ranges.size());
-  llvm::StructType* type = llvm::StructType::get(b.getPtrTy(), b.getInt64Ty());
+  llvm::StructType* type = llvm::StructType::get(b.getPtrTy(), b.getInt64Ty(), b.getPtrTy());
   llvm::Value* words = f.context().EntryAlloca(type, *count, 8, "words");
   for (size_t i = 0; i < ranges.size(); ++i) {
     const absl::Span<const SortKey> all = keys;
     HILO_ASSIGN_OR_RETURN(llvm::Value * write,
-                          EmitKeys(f, sort, all.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin)));
+                          EmitKeys(f, sort, all.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin), is_dense));
     llvm::Value* word = b.CreateConstInBoundsGEP1_64(type, words, i);
     b.CreateStore(write, b.CreateStructGEP(type, word, 0));
     b.CreateStore(b.getInt64(static_cast<uint64_t>(ranges[i].bits)), b.CreateStructGEP(type, word, 1));
+    llvm::Value* read = llvm::ConstantPointerNull::get(b.getPtrTy());
+    if (TellsElements(sort, keys)) {
+      HILO_ASSIGN_OR_RETURN(read, EmitElements(f, sort, keys[0]));
+    }
+    b.CreateStore(read, b.CreateStructGEP(type, word, 2));
   }
   return words;
 }
@@ -296,7 +364,7 @@ absl::Status EmitSort(FunctionEmitter& f, const KernelParts& kernel) {
   llvm::Value* words = llvm::ConstantPointerNull::get(b.getPtrTy());
   int64_t word_count = 0;
   if (kernel.config.kind == KernelKind::kKeySort) {
-    HILO_ASSIGN_OR_RETURN(words, EmitWords(f, instruction, &word_count));
+    HILO_ASSIGN_OR_RETURN(words, EmitWords(f, instruction, /*is_dense=*/stride == 1, &word_count));
   }
   llvm::Type* ptr = b.getPtrTy();
   llvm::Type* i64 = b.getInt64Ty();

@@ -23,10 +23,14 @@ typedef int32_t (*HiloLess)(const uint8_t* const* operands);
 // Writes the key of each of `length` elements of a list, an unsigned number. The elements of array i are steps[i] bytes
 // apart from lists[i] on.
 typedef void (*HiloSortKeys)(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys);
+// Writes the elements, adjacent ones of one array, whose keys would be `keys` if the elements were compared as they
+// are.
+typedef void (*HiloSortElements)(const uint64_t* keys, int64_t length, uint8_t* elements);
 // A word of the keys, whose order is the order of the sort.
 struct HiloSortWord {
   HiloSortKeys write;
   int64_t bits;
+  HiloSortElements read;  // null unless the word is the key of elements of the only array
 };
 
 // Sorts lists [first_list, last_list) stably. Element e of list j of array i is at arrays[i] + (j / stride * stride *

@@ -18,13 +18,22 @@ absl::Status NoEmission(HloOpcode opcode, PrimitiveType type) {
   return Unimplemented(HloOpcodeString(opcode), " is not emitted for elements of type ", PrimitiveTypeName(type));
 }
 
+llvm::Value* FlipSign(llvm::IRBuilder<>& b, llvm::Value* x) {
+  llvm::Type* type = x->getType();
+  return b.CreateXor(x, llvm::ConstantInt::get(type, llvm::APInt::getSignMask(type->getScalarSizeInBits())));
+}
+
+// Flips all bits of negative integers but their signs.
+llvm::Value* FlipBelowZero(llvm::IRBuilder<>& b, llvm::Value* x) {
+  const unsigned width = x->getType()->getScalarSizeInBits();
+  return b.CreateXor(x, b.CreateLShr(b.CreateAShr(x, IntLike(x, width - 1)), IntLike(x, 1)));
+}
+
 // The bits of a float as a signed integer that orders as HLO's total order does.
 llvm::Value* TotalOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x) {
   llvm::IRBuilder<>& b = context.b();
   const unsigned width = x->getType()->getScalarSizeInBits();
-  llvm::Value* bits = b.CreateBitCast(x, x->getType()->getWithNewType(b.getIntNTy(width)));
-  llvm::Value* flip = b.CreateLShr(b.CreateAShr(bits, IntLike(bits, width - 1)), IntLike(bits, 1));
-  llvm::Value* key = b.CreateXor(bits, flip);
+  llvm::Value* key = FlipBelowZero(b, b.CreateBitCast(x, x->getType()->getWithNewType(b.getIntNTy(width))));
   if (!NanIsFirst(type)) return key;
   llvm::Constant* least = llvm::ConstantInt::get(key->getType(), llvm::APInt::getSignedMinValue(width));
   return b.CreateSelect(b.CreateFCmpUNO(x, x), least, key);
@@ -101,11 +110,17 @@ absl::StatusOr<ElementValue> EmitBinaryOp(EmitterContext& context, HloOpcode opc
 llvm::Value* EmitOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x, bool descending) {
   llvm::IRBuilder<>& b = context.b();
   if (IsFloatingPointType(type)) x = TotalOrderKey(context, type, x);
-  if (IsFloatingPointType(type) || IsSignedIntegralType(type))
-    x = b.CreateXor(
-        x, llvm::ConstantInt::get(x->getType(), llvm::APInt::getSignMask(x->getType()->getScalarSizeInBits())));
+  if (IsFloatingPointType(type) || IsSignedIntegralType(type)) x = FlipSign(b, x);
   if (descending) x = b.CreateNot(x);
   return type == PRED ? b.CreateZExt(x, b.getInt8Ty()) : x;
+}
+
+llvm::Value* EmitElementOfOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* key, bool descending) {
+  llvm::IRBuilder<>& b = context.b();
+  if (descending) key = b.CreateNot(key);
+  if (IsFloatingPointType(type) || IsSignedIntegralType(type)) key = FlipSign(b, key);
+  if (!IsFloatingPointType(type)) return key;
+  return b.CreateBitCast(FlipBelowZero(b, key), key->getType()->getWithNewType(RegisterType(b.getContext(), type)));
 }
 
 ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction, ComparisonType order,

@@ -24,6 +24,8 @@ ElementValue EmitCompare(EmitterContext& context, ComparisonDirection direction,
 // Returns an unsigned integer as wide as the register (PRED: 8 bits) that orders as the elements do, floats in total
 // order; `descending` reverses the order. Types: PRED, integers and floats.
 llvm::Value* EmitOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* x, bool descending);
+// Returns the element, an integer, F32 or F64, that has the order key `key`.
+llvm::Value* EmitElementOfOrderKey(EmitterContext& context, PrimitiveType type, llvm::Value* key, bool descending);
 ElementValue EmitSelect(EmitterContext& context, llvm::Value* condition, ElementValue on_true, ElementValue on_false);
 ElementValue EmitClamp(EmitterContext& context, PrimitiveType type, ElementValue low, ElementValue x,
                        ElementValue high);

@@ -56,7 +56,7 @@ TYPED_TEST(SortTest, IsStableForAllLengths) {
       uint8_t* arrays[] = {reinterpret_cast<uint8_t*>(sorted_keys.data()),
                            reinterpret_cast<uint8_t*>(sorted_positions.data())};
       const int64_t sizes[] = {sizeof(TypeParam), sizeof(int32_t)};
-      const HiloSortWord word = {&WriteKeys<TypeParam>, 8 * sizeof(TypeParam)};
+      const HiloSortWord word = {&WriteKeys<TypeParam>, 8 * sizeof(TypeParam), nullptr};
       ASSERT_EQ(hilo_cpu_sort(&context, 2, arrays, sizes, 0, kLists, length, kLists, &Less<TypeParam>, &word,
                               has_keys ? 1 : 0),
                 HILO_OK);
@@ -102,10 +102,52 @@ TEST(SortWordsTest, OrdersByOneWordAfterTheOther) {
     uint8_t* arrays[] = {reinterpret_cast<uint8_t*>(first.data()), reinterpret_cast<uint8_t*>(second.data()),
                          reinterpret_cast<uint8_t*>(positions.data())};
     const int64_t sizes[] = {sizeof(uint16_t), sizeof(uint64_t), sizeof(int32_t)};
-    const HiloSortWord words[] = {{&WriteKeysOf<0, uint16_t>, 16}, {&WriteKeysOf<1, uint64_t>, 64}};
+    const HiloSortWord words[] = {{&WriteKeysOf<0, uint16_t>, 16, nullptr}, {&WriteKeysOf<1, uint64_t>, 64, nullptr}};
     ASSERT_EQ(hilo_cpu_sort(&context, 3, arrays, sizes, 0, 1, length, 1, nullptr, words, 2), HILO_OK);
     EXPECT_EQ(positions, order) << length;
     EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
+  }
+}
+
+// The key of two numbers that differ by the lowest bit is that of the even one.
+template <typename T>
+void WriteKeysOfPairs(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
+  WriteKeys<T>(lists, steps, length, keys);
+  for (int64_t i = 0; i < length; ++i) keys[i] &= ~uint64_t{1};
+}
+
+template <typename T>
+void ReadElements(const uint64_t* keys, int64_t length, uint8_t* elements) {
+  for (int64_t i = 0; i < length; ++i) {
+    const T element = static_cast<T>(keys[i]);
+    std::memcpy(elements + i * sizeof(T), &element, sizeof(T));
+  }
+}
+
+TYPED_TEST(SortTest, KeysAloneAreSortedIfTheyTellTheElements) {
+  std::mt19937_64 random(0);
+  volatile int32_t cancelled = 0;
+  HiloCpuContext context = {};
+  context.cancelled = &cancelled;
+  const HiloSortWord word = {&WriteKeysOfPairs<TypeParam>, 8 * sizeof(TypeParam), &ReadElements<TypeParam>};
+  constexpr int64_t kLists = 2;
+  for (const int64_t length : {2, 128, 129, 300, 5000}) {
+    for (const bool all_even : {true, false}) {  // of the others equal ones keep their order
+      std::vector<TypeParam> elements(kLists * length);
+      for (TypeParam& element : elements) {
+        element = static_cast<TypeParam>(random() % 100);
+        if (all_even) element = static_cast<TypeParam>(2 * element);
+      }
+      std::vector<TypeParam> expected = elements;
+      for (int64_t list = 0; list < kLists; ++list) {
+        std::stable_sort(expected.begin() + list * length, expected.begin() + (list + 1) * length,
+                         [](TypeParam a, TypeParam b) { return a / 2 < b / 2; });
+      }
+      uint8_t* const array = reinterpret_cast<uint8_t*>(elements.data());
+      const int64_t size = sizeof(TypeParam);
+      ASSERT_EQ(hilo_cpu_sort(&context, 1, &array, &size, 0, kLists, length, 1, nullptr, &word, 1), HILO_OK);
+      EXPECT_EQ(elements, expected) << length << (all_even ? ", all even" : "");
+    }
   }
 }
 
