@@ -1,6 +1,6 @@
 """Kernels beside the best library for each: JAX on Hilo, JAX on jaxlib's CPU platform, PyTorch (oneDNN, MKL) and NumPy, in one process.
 
-    python benchmarks/peers.py build/lib/libpjrt_hilo.so [--only=TEXT] [--seconds=S]
+    python benchmarks/peers.py build/lib/libpjrt_hilo.so [--only=TEXT] [--seconds=S] [--page=docs/benchmarks.md]
 
 needs a Python with jax, torch and numpy. The sides take turns, a few runs each, for S seconds a row; what is printed is the least time of each, in
 microseconds, and the time of the fastest other side over Hilo's: rows below 1 are those that Hilo loses.
@@ -12,6 +12,8 @@ import os
 import pathlib
 import sys
 import time
+
+import report
 
 ROWS = {}
 
@@ -222,27 +224,34 @@ def main():
     parser.add_argument("plugin", help="build/lib/libpjrt_hilo.so")
     parser.add_argument("--only", default="", help="rows whose names contain one of these texts, separated by commas")
     parser.add_argument("--seconds", type=float, default=0.3, help="seconds of measurement for each row")
+    parser.add_argument("--page", help="a page whose section of kernels gets the table")
     options = parser.parse_args()
     os.environ.update(JAX_PLATFORMS="hilo,cpu", HILO_PJRT_LIBRARY=os.path.abspath(options.plugin))
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
     import jax
+    import numpy
     import torch
     jax.config.update("jax_enable_x64", True)
     torch.set_grad_enabled(False)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     for define in (define_products, define_convolutions, define_rows, define_elementwise, define_transforms, define_attention):
         define()
-    print("| kernel | Hilo us | jaxlib us | PyTorch us | NumPy us | best other / Hilo |\n|---|---|---|---|---|---|")
-    logarithms, behind = [], 0
+    lines = ["| kernel | Hilo, us | jaxlib, us | PyTorch, us | NumPy, us | best other over Hilo |", "|---|--:|--:|--:|--:|--:|"]
+    print("\n".join(lines))
+    ratios = []
     for name in [name for name in ROWS if any(text in name for text in options.only.split(","))]:
         times = measure(sides(name), options.seconds)
-        ratio = min(seconds for side, seconds in times.items() if side != "hilo") / times["hilo"]
-        logarithms.append(math.log(ratio))
-        behind += ratio < 0.95
+        ratios.append(min(seconds for side, seconds in times.items() if side != "hilo") / times["hilo"])
         cells = " | ".join(f"{times[side] * 1e6:.1f}" if side in times else "" for side in ("hilo", "jaxlib", "torch", "numpy"))
-        print(f"| {name} | {cells} | {ratio:.2f} |", flush=True)
-    if logarithms:
-        print(f"\n{len(logarithms)} rows, geometric mean {math.exp(sum(logarithms) / len(logarithms)):.2f}, {behind} below 0.95")
+        lines.append(f"| {name} | {cells} | {ratios[-1]:.2f} |")
+        print(lines[-1], flush=True)
+    if not ratios:
+        return
+    summary = f"{len(ratios)} kernels, geometric mean {report.geometric_mean(ratios):.2f}, {sum(ratio < 0.95 for ratio in ratios)} below 0.95"
+    print(f"\n{summary}")
+    if options.page:
+        libraries = f"jaxlib {jax.lib.__version__}, PyTorch {torch.__version__}, NumPy {numpy.__version__}"
+        report.write_section(options.page, "peers", f"{summary}; {libraries}.\n\n" + "\n".join(lines))
 
 
 if __name__ == "__main__":
