@@ -218,16 +218,28 @@ std::optional<KernelConfig> ChooseStridedRows(const Reduction& r, int width, con
   return config;
 }
 
-// Returns true if the elements are read, or computed, in the order of memory.
+// Returns true if the elements are read, or computed, in the order of memory, or gathered one by one in that order.
 bool ReadsFlat(const Reduction& r) {
   const HloInstruction* operand = r.reduce->operand(0);
-  return operand->IsParameter() || !r.reduce->parent()->IsFusion() || codegen::IsFlat(operand);
+  return operand->IsParameter() || !r.reduce->parent()->IsFusion() || codegen::IsFlat(operand, /*with_gathers=*/true);
 }
 
 // Returns true if `opcode` does to the bytes 0 and 1 what it does to predicates.
 bool IsSameOfBytes(HloOpcode opcode) {
   return opcode == HloOpcode::kAnd || opcode == HloOpcode::kOr || opcode == HloOpcode::kXor ||
          opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum;
+}
+
+// Returns how many operations the code of an element has, at least: a gather takes the time of several and is one.
+double OperationsOfElement(const Reduction& r) {
+  const int64_t elements = ShapeUtil::ElementsIn(r.input);
+  double operations = WorkOf(*r.instruction).operations / static_cast<double>(elements);
+  if (!r.reduce->parent()->IsFusion()) return operations;
+  for (const HloInstruction* instruction : r.reduce->parent()->instructions()) {
+    if (instruction->opcode() == HloOpcode::kGather && ShapeUtil::ElementsIn(instruction->shape()) == elements)
+      operations += 1 - CostFacts(HloOpcode::kGather).operations;
+  }
+  return operations;
 }
 
 // Returns the shuffles of a block of rows: two for two vectors, and N of N vectors for a larger prime N.
@@ -260,8 +272,7 @@ std::optional<KernelConfig> ChooseShortRows(const Reduction& r, const TargetTrai
       ShortRowFactors(row).back() > most_factor)
     return std::nullopt;
   if (row > kMostNarrowRow && PrimitiveTypeBitWidth(type) < 32) return std::nullopt;
-  if (WorkOf(*r.instruction).operations > kShortRowWork * static_cast<double>(ShapeUtil::ElementsIn(r.input)))
-    return std::nullopt;
+  if (OperationsOfElement(r) > kShortRowWork) return std::nullopt;
   const HloInstruction* operand = r.reduce->operand(0);
   const bool is_computed = r.reduce->parent()->IsFusion() && !operand->IsParameter();
   const int64_t bits =

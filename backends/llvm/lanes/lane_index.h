@@ -112,6 +112,7 @@ class Index {
   explicit Index(std::vector<LaneIndex> dims) : dims_(std::move(dims)) {}
   static Index FromLinear(LaneIndex linear, absl::Span<const int64_t> dimensions);
 
+  bool IsLinear() const { return is_linear_; }
   int64_t rank() const { return static_cast<int64_t>(is_linear_ ? bounds_.size() : dims_.size()); }
   // One index per dimension.
   std::vector<LaneIndex> Dims(EmitterContext& context) const;

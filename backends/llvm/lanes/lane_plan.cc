@@ -234,7 +234,14 @@ TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
           .has_ieee_extremes = features.has_ieee_extremes};
 }
 
-bool IsFlat(const HloInstruction* root) {
+bool GathersInOrder(const HloInstruction& gather) {
+  const auto& attrs = gather.attrs<GatherAttrs>();
+  return attrs.offset_dims.empty() && attrs.operand_batching_dims.empty() && attrs.start_index_map.size() == 1 &&
+         ShapeUtil::ElementsIn(gather.operand(1)->shape()) == ShapeUtil::ElementsIn(gather.shape()) &&
+         !ShapeUtil::IsZeroElementArray(gather.operand(0)->shape()) && !AffineStartsOf(gather).has_value();
+}
+
+bool IsFlat(const HloInstruction* root, bool with_gathers) {
   if (!root->shape().IsArray()) return false;
   const int64_t count = ShapeUtil::ElementsIn(root->shape());
   const bool fused = root->parent()->IsFusion();
@@ -251,6 +258,11 @@ bool IsFlat(const HloInstruction* root) {
     }
     if (!instruction->shape().IsArray() || ShapeUtil::ElementsIn(instruction->shape()) != count) return false;
     if (instruction->IsParameter() || instruction->IsConstant()) continue;
+    if (with_gathers && fused && instruction->opcode() == HloOpcode::kGather && GathersInOrder(*instruction)) {
+      if (!instruction->operand(0)->IsParameter()) return false;
+      work.push_back(instruction->operand(1));
+      continue;
+    }
     const bool scalar_broadcast =
         instruction->opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(instruction->operand(0)->shape()) == 1;
     const bool reshape = instruction->opcode() == HloOpcode::kReshape || instruction->opcode() == HloOpcode::kBitcast ||

@@ -25,8 +25,12 @@ struct TargetTraits {
 
 // Returns true if every instruction of a fused computation (or the lone instruction) reads its array operands at the
 // linear index that it writes, up to reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it
-// best.
-bool IsFlat(const HloInstruction* root);
+// best. `with_gathers`: of a fused computation also one that gathers in order from arrays that it does not compute.
+bool IsFlat(const HloInstruction* root, bool with_gathers = false);
+
+// Returns true if a gather reads one element for each of its start indices, which are one number each and computed: it
+// has them at the linear index of its result.
+bool GathersInOrder(const HloInstruction& gather);
 
 // Sums of at most this many terms are unrolled in the code of an element, longer ones are loops.
 constexpr int64_t kUnrolledTerms = 8;

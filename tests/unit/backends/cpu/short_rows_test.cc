@@ -92,6 +92,43 @@ TEST(ShortRowsTest, SpecialValues) {
   }
 }
 
+// Elements that are gathered one by one, in order; indices outside are clamped. Slices are rows of something else.
+TEST(ShortRowsTest, Gathered) {
+  for (const char* type : {"f32", "u8", "f64"}) {
+    ExpectSameResults(absl::Substitute(R"(
+      HloModule gathered
+      f { a = $0[] parameter(0)  b = $0[] parameter(1)  ROOT c = $0[] maximum(a, b) }
+      any { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT c = pred[] or(a, b) }
+      ENTRY main {
+        p = s32[5] parameter(0)
+        q = s32[131,6] parameter(1)
+        t = s32[5,4] parameter(2)
+        table = $0[5] convert(p)
+        matrix = $0[5,4] convert(t)
+        three = s32[] constant(3)
+        threes = s32[131,6] broadcast(three), dimensions={}
+        i = s32[131,6] subtract(q, threes)
+        j = s32[131,6,1] reshape(i)
+        one = $0[] constant(1)
+        no = pred[] constant(false)
+        x = $0[131,6] gather(table, j), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1}
+        a = $0[131] reduce(x, one), dimensions={1}, to_apply=f
+        ones = $0[131,6] broadcast(one), dimensions={}
+        is = pred[131,6] compare(x, ones), direction=EQ
+        b = pred[131] reduce(is, no), dimensions={1}, to_apply=any
+        y = $0[131,6] gather(matrix, i), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}
+        c = $0[131] reduce(y, one), dimensions={1}, to_apply=f
+        z = $0[131,6,4] gather(matrix, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,4}
+        d = $0[131,6] reduce(z, one), dimensions={2}, to_apply=f
+        v = s32[131,3,2] reshape(i)
+        w = $0[131,3] gather(matrix, v), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,1}
+        e = $0[131] reduce(w, one), dimensions={1}, to_apply=f
+        ROOT r = ($0[131], pred[131], $0[131], $0[131,6], $0[131]) tuple(a, b, c, d, e)
+      })",
+                                       type));
+  }
+}
+
 // Several dimensions are a row; leading ones of one index; rows that do not lie one after the other are computed
 // elsewhere.
 TEST(ShortRowsTest, Dimensions) {
