@@ -7,6 +7,7 @@
 #include "tests/unit/hlo/passes/pass_testing.h"
 #include "tests/unit/hlo/passes/simplify_arithmetic_cases.h"
 #include "tests/unit/hlo/passes/simplify_cases.h"
+#include "tests/unit/hlo/passes/simplify_reduction_cases.h"
 
 namespace hilo {
 namespace {
