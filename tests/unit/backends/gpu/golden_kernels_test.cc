@@ -12,10 +12,7 @@
 #include "backends/gpu/ptx/assembler.h"
 #include "backends/gpu/ptx/ptx.h"
 #include "backends/gpu/runtime/gpu_platform.h"
-#include "hilo/client.h"
-#include "hilo/executable.h"
 #include "hlo/text/hlo_parser.h"
-#include "runtime/runtime_access.h"
 
 namespace hilo::gpu {
 namespace {
@@ -552,25 +549,6 @@ ENTRY main {
   }
 }
 
-// A location for each array that is touched; the assembler takes them.
-TEST(GpuCompiler, NamesInstructionsInCode) {
-  const auto emit = [](bool line_info, const char* kind) {
-    auto module = ParseHloModule(
-        "HloModule m\nENTRY main { first = f32[4096,64] parameter(0)  ROOT roots = f32[4096,64] sqrt(first) }");
-    return CreateGpuCompiler(kCudaPlatform,
-                             {.kernels = {.line_info = line_info, .library_thresholds = LibraryThresholds::Never()}})
-        ->Emit(*std::move(module), {}, kind);
-  };
-  const auto ptx = emit(true, "ptx"), plain = emit(false, "ptx");
-  ASSERT_TRUE(ptx.ok() && plain.ok()) << ptx.status() << plain.status();
-  for (const char* text : {".file", "hlo/first\"", "hlo/roots\"", "\t.loc\t"})
-    EXPECT_TRUE(absl::StrContains(*ptx, text)) << text << " is not in\n" << *ptx;
-  EXPECT_FALSE(absl::StrContains(*plain, "\t.loc\t"));
-  if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
-  const auto resources = emit(true, "resources");
-  EXPECT_TRUE(resources.ok()) << resources.status();
-}
-
 TEST(GpuCompiler, UnknownEmitKind_ListsTheKinds) {
   const auto text = Emit(kGoldens[0], "sm_90", "asm");
   EXPECT_EQ(text.status().message(),
@@ -579,25 +557,6 @@ TEST(GpuCompiler, UnknownEmitKind_ListsTheKinds) {
   ASSERT_TRUE(thunks.ok()) << thunks.status();
   EXPECT_EQ(*thunks, "kernel m_fusion grid=1024 block=256 (&output 0, parameter 0, parameter 1)\n");
   EXPECT_FALSE(Emit(kGoldens[0], "sm_12345", "ptx").ok());
-}
-
-// Code with locations runs as well, several kernels of it in one module.
-TEST(GoldenKernels, LineInfoOnTheEmulatedDevice) {
-  const auto client = RuntimeAccess::CreateClient(
-      {.device_count = 1}, CreateGpuCompiler(kEmulatedPlatform, {.kernels = {.sequences = false, .line_info = true}}));
-  ASSERT_TRUE(client.ok()) << client.status();
-  const auto executable = (*client)->CompileHloText(R"(
-HloModule m
-ENTRY main {
-  x = f32[3,2] parameter(0)
-  d = f32[3,3] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-  ROOT e = f32[3,2] dot(d, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-})");
-  ASSERT_TRUE(executable.ok()) << executable.status();
-  const Literal x = LiteralUtil::CreateFromArray<float>({1, 0, 0, 1, 1, 1}, {3, 2});
-  const auto result = (*executable)->ExecuteLiterals({&x});
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(*result, LiteralUtil::CreateFromArray<float>({2, 1, 1, 2, 3, 3}, {3, 2}));
 }
 
 TEST(GoldenKernels, TooManyArraysForOneKernel) {
