@@ -58,6 +58,10 @@ DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
 // The elements of a tuple, or an array alone.
 using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 
+// What a byte read or written, or a product added up, counts for beside a byte that is exchanged: enough to prefer to
+// share the work where nothing is exchanged for it.
+constexpr double kWorkPerByte = 1e-3;
+
 // Visits the instructions in order and determines how each is divided; instructions on tiles are added next to the
 // ones on whole arrays, which are removed once they have no users.
 class TileWalk {
