@@ -3,7 +3,7 @@
 //   reduce(f32[8000,3] x), to f32[3]  =>  reduce(f32[40,3] reduce(f32[200,120] x, dimensions={0}), dimensions={0})
 //   reduce(f32[8000,3] x), to a scalar  =>  reduce(f32[24000] x, dimensions={0})
 //
-// Element-wise operations that compute x alone are applied to the longer rows.
+// Element-wise operations that compute x alone, or that each loop computes anew, are applied to the longer rows.
 #include <functional>
 #include <optional>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/make_instruction.h"
@@ -73,30 +74,27 @@ class Folder {
 
   // Returns null if too much or something else than element-wise operations would have to be computed.
   absl::StatusOr<HloInstruction*> Folded(HloInstruction* x) {
-    std::vector<HloInstruction*> folded, read;  // users come before their operands
+    std::vector<HloInstruction*> read;
+    (IsFoldable(*x, x) && (x->users().size() == 1 || IsCopied(*x)) ? folded_ : read).push_back(x);
     absl::flat_hash_map<const HloInstruction*, size_t> folded_users;
-    (IsFoldable(*x, x) && x->users().size() == 1 ? folded : read).push_back(x);
-    for (size_t i = 0; i < folded.size(); ++i) {
+    for (size_t i = 0; i < folded_.size(); ++i) {
       absl::flat_hash_set<const HloInstruction*> seen;
-      for (HloInstruction* operand : folded[i]->operands()) {
-        if (!seen.insert(operand).second) continue;
+      for (HloInstruction* operand : folded_[i]->operands()) {
+        if (!seen.insert(operand).second || absl::c_linear_search(folded_, operand)) continue;
         const size_t users = ++folded_users[operand];
         if (users == 1) read.push_back(operand);
-        if (users == operand->users().size() && IsFoldable(*operand, x)) {
-          folded.push_back(operand);
+        if ((users == operand->users().size() || IsCopied(*operand)) && IsFoldable(*operand, x)) {
+          folded_.push_back(operand);
           std::erase(read, operand);
         }
       }
-      if (folded.size() + read.size() > kMostOperations) return nullptr;
+      if (folded_.size() + read.size() > kMostOperations) return nullptr;
     }
     for (HloInstruction* leaf : read) {
       HILO_ASSIGN_OR_RETURN(made_[leaf], Leaf(leaf));
       if (made_[leaf] == nullptr) return nullptr;
     }
-    for (auto at = folded.rbegin(); at != folded.rend(); ++at) {
-      HILO_ASSIGN_OR_RETURN(made_[*at], WithRows(**at));
-    }
-    return made_[x];
+    return WithRows(x);
   }
 
  private:
@@ -108,10 +106,13 @@ class Folder {
 
   Shape ShapeOf(PrimitiveType type) const { return ShapeUtil::MakeShape(type, fold_.sizes()); }
 
-  absl::StatusOr<HloInstruction*> WithRows(const HloInstruction& i) {
+  // Calls itself for the operands: no deeper than there are folded operations.
+  HloInstruction* WithRows(const HloInstruction* i) {
+    if (const auto it = made_.find(i); it != made_.end()) return it->second;
     std::vector<HloInstruction*> operands;
-    for (const HloInstruction* operand : i.operands()) operands.push_back(made_.at(operand));
-    return i.parent()->AddInstruction(i.CloneWithNewOperands(ShapeOf(i.shape().element_type()), operands));
+    for (const HloInstruction* operand : i->operands()) operands.push_back(WithRows(operand));
+    const Shape shape = ShapeOf(i->shape().element_type());
+    return made_[i] = i->parent()->AddInstruction(i->CloneWithNewOperands(shape, operands));
   }
 
   absl::StatusOr<HloInstruction*> Leaf(HloInstruction* leaf) {
@@ -134,12 +135,19 @@ class Folder {
     return MakeBroadcast(row, shape, {1});
   }
 
+  // Whether fusion computes `i` in each loop that reads it. There it would be read behind a reshape, not in lanes.
+  static bool IsCopied(const HloInstruction& i) {
+    return i.users().size() > 1 && i.users().size() <= kMostCopies && !IsExpensiveToRepeat(i);
+  }
+
   // Whether the array is in memory before the reduction, whatever is fused.
   static bool IsInMemory(const HloInstruction& i) {
-    return i.IsParameter() || i.opcode() == HloOpcode::kGetTupleElement || i.users().size() > 1;
+    if (i.opcode() == HloOpcode::kReshape && IsInMemory(*i.operand(0))) return true;
+    return i.IsParameter() || i.opcode() == HloOpcode::kGetTupleElement || (i.users().size() > 1 && !IsCopied(i));
   }
 
   const Fold fold_;
+  std::vector<HloInstruction*> folded_;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> made_;
 };
 
