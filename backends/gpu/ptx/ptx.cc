@@ -18,6 +18,7 @@
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/ptx/assembler.h"
 #include "backends/gpu/ptx/cubin_cache.h"
+#include "backends/llvm/jit/fatal_errors.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/errors.h"
 #include "base/file.h"
@@ -183,11 +184,13 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module* module, llvm::TargetMachine* m
   }
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  auto passes = std::make_unique<llvm::legacy::PassManager>();
+  if (machine->addPassesToEmitFile(*passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return Internal("LLVM emits no PTX");
-  passes.run(*module);
-  return std::string(text.str());
+  const absl::Status finished = codegen::CatchFatalErrors([&] { passes->run(*module); });
+  if (finished.ok()) return std::string(text.str());
+  static_cast<void>(passes.release());  // they ended in the middle
+  return finished;
 }
 
 // Without a handler, LLVM prints errors and ends the process.

@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "backends/llvm/jit/fatal_errors.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -25,6 +28,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace hilo::codegen {
 namespace {
@@ -147,6 +151,18 @@ llvm::CodeGenOptLevel CodeGenLevel(OptLevel level) {
   return level == OptLevel::kNone ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
 }
 
+// In AVX-512 code, LLVM 19 merges shuffles to extensions of vectors that it cannot select, for processors on which it
+// takes a shuffle across lanes to be slow.
+constexpr char kTuning[] = "+fast-variable-crosslane-shuffle";
+
+// Returns the processor with a tuning for which instructions are selected differently, or nullopt if there is no other.
+std::optional<CpuFeatures> OtherTuning(const CpuFeatures& cpu) {
+  if (!llvm::Triple(cpu.triple).isX86() || absl::EndsWith(cpu.features, kTuning)) return std::nullopt;
+  CpuFeatures other = cpu;
+  absl::StrAppend(&other.features, other.features.empty() ? "" : ",", kTuning);
+  return other;
+}
+
 }  // namespace
 
 // The passes of the code generator, which write to a buffer of their own.
@@ -246,30 +262,38 @@ void CodeGenerator::Optimize(llvm::Module* module) {
 }
 
 absl::StatusOr<std::string> CodeGenerator::EmitObject(llvm::Module* module) {
-  if (objects_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<Emitter>> created =
-        Emitter::Create(machine_.get(), llvm::CodeGenFileType::ObjectFile);
-    if (!created.ok()) return created.status();
-    objects_ = *std::move(created);
-  }
-  return Emit(objects_.get(), module);
+  return Emit(&objects_, module, /*is_object=*/true);
 }
 
 absl::StatusOr<std::string> CodeGenerator::EmitAssembly(llvm::Module* module) {
-  const absl::StatusOr<std::unique_ptr<Emitter>> emitter =
-      Emitter::Create(machine_.get(), llvm::CodeGenFileType::AssemblyFile);
-  return emitter.ok() ? Emit(emitter->get(), module) : emitter.status();
+  std::unique_ptr<Emitter> emitter;
+  return Emit(&emitter, module, /*is_object=*/false);
 }
 
-absl::StatusOr<std::string> CodeGenerator::Emit(Emitter* emitter, llvm::Module* module) {
+absl::StatusOr<std::string> CodeGenerator::Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module,
+                                                bool is_object) {
+  if (*emitter == nullptr) {
+    absl::StatusOr<std::unique_ptr<Emitter>> created = Emitter::Create(
+        machine_.get(), is_object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
+    if (!created.ok()) return created.status();
+    *emitter = *std::move(created);
+  }
   std::vector<std::string> errors;
   module->getContext().setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
   reusable_ = reusable_ && module->getInstructionCount() <= kMostInstructionsToReuse;
-  std::string code = emitter->Run(module);
+  std::string code;
+  const absl::Status finished = CatchFatalErrors([&] { code = (*emitter)->Run(module); });
   module->getContext().setDiagnosticHandler(nullptr);
-  if (errors.empty()) return code;
+  if (finished.ok() && errors.empty()) return code;
   reusable_ = false;
-  return absl::InternalError(absl::StrCat("code generator: ", absl::StrJoin(errors, "; ")));
+  if (finished.ok()) return absl::InternalError(absl::StrCat("code generator: ", absl::StrJoin(errors, "; ")));
+  static_cast<void>(emitter->release());  // its passes ended in the middle
+  const std::optional<CpuFeatures> tuning = OtherTuning(cpu_);
+  if (!tuning.has_value()) return finished;
+  const absl::StatusOr<std::unique_ptr<CodeGenerator>> other = Take(*tuning, level_);
+  if (!other.ok()) return finished;
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
+  return is_object ? (*other)->EmitObject(copy.get()) : (*other)->EmitAssembly(copy.get());
 }
 
 }  // namespace hilo::codegen

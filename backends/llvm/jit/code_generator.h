@@ -36,8 +36,9 @@ class CodeGenerator {
   // Optimizes a module in place.
   void Optimize(llvm::Module* module);
 
-  // Returns an optimized module's code: an ELF object, or assembly. The module is of no use afterwards. Errors:
-  // Internal with LLVM's message for what the code generator rejects.
+  // Returns an optimized module's code: an ELF object, or assembly. The module is of no use afterwards. Where LLVM's
+  // instruction selection fails, the code is that of another tuning for the same processor. Errors: Internal with
+  // LLVM's message for what the code generator rejects.
   absl::StatusOr<std::string> EmitObject(llvm::Module* module);
   absl::StatusOr<std::string> EmitAssembly(llvm::Module* module);
 
@@ -46,7 +47,8 @@ class CodeGenerator {
   friend class IdleGenerators;
 
   CodeGenerator(CpuFeatures cpu, OptLevel level, std::unique_ptr<llvm::TargetMachine> machine);
-  absl::StatusOr<std::string> Emit(Emitter* emitter, llvm::Module* module);
+  // Makes the emitter if it is null.
+  absl::StatusOr<std::string> Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module, bool is_object);
 
   const CpuFeatures cpu_;
   const OptLevel level_;

@@ -164,6 +164,47 @@ TEST(HostJitTest, InvalidModulesAreAnError) {
   EXPECT_EQ(MakeJit()->EmitAssembly(HostModule()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// LLVM 19 makes an extension of these shuffles that it cannot select for Zen 4 and 5.
+constexpr char kUnselected[] = R"(
+define void @f(ptr %x, ptr %y) {
+  %v = load <16 x float>, ptr %x
+  %a = shufflevector <16 x float> %v, <16 x float> zeroinitializer, <16 x i32> <i32 poison, i32 poison, i32 9,
+    i32 poison, i32 poison, i32 poison, i32 11, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison,
+    i32 poison, i32 poison, i32 poison>
+  %b = shufflevector <16 x float> zeroinitializer, <16 x float> %a, <16 x i32> <i32 poison, i32 poison, i32 18, i32 3,
+    i32 poison, i32 poison, i32 22, i32 7, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison,
+    i32 poison, i32 poison>
+  %c = shufflevector <16 x float> <float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0,
+    float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0, float 1.0>,
+    <16 x float> %b, <16 x i32> <i32 0, i32 1, i32 18, i32 19, i32 4, i32 5, i32 22, i32 23, i32 poison, i32 poison,
+    i32 poison, i32 poison, i32 poison, i32 poison, i32 poison, i32 poison>
+  store <16 x float> %c, ptr %y, align 64
+  ret void
+})";
+
+TEST(HostJitTest, WhatLlvmCannotSelectIsTunedOtherwise) {
+  auto assembly = MakeJit({.cpu = "znver5"})->EmitAssembly(*ParseIr(kUnselected));
+  ASSERT_TRUE(assembly.ok()) << assembly.status();
+  EXPECT_NE(assembly->find("f:"), std::string::npos);
+  auto objects = MakeJit({.cpu = "znver5"})->CompileToObjects(Parse({kUnselected, kTwice}));
+  ASSERT_TRUE(objects.ok()) << objects.status();
+  EXPECT_EQ(objects->size(), 2u);
+}
+
+TEST(HostJitTest, FatalErrorsOfLlvmAreErrors) {
+  constexpr char kOtherProcessor[] =
+      "declare <16 x float> @llvm.x86.avx512.mask.scalef.ps.512(<16 x float>, <16 x float>, <16 x float>, i16, i32)\n"
+      "define void @f(ptr %x) { %a = load <16 x float>, ptr %x\n"
+      "%b = call <16 x float> @llvm.x86.avx512.mask.scalef.ps.512(<16 x float> %a, <16 x float> %a, <16 x float> %a, "
+      "i16 -1, i32 4)\n store <16 x float> %b, ptr %x ret void }";
+  auto jit = MakeJit({.cpu = "x86-64"});
+  for (int i = 0; i < 2; ++i) {
+    ExpectError(jit->EmitAssembly(*ParseIr(kOtherProcessor)).status(), "LLVM: ");
+    ExpectError(jit->CompileToObjects(Parse({kOtherProcessor})).status(), "LLVM: ");
+    EXPECT_TRUE(jit->CompileToObjects(Parse({kTwice})).ok());
+  }
+}
+
 TEST(HostJitTest, CpuNames) {
   EXPECT_EQ(HostJit::Create({.cpu = "z80"}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(MakeJit({.cpu = "x86-64"})->cpu().has_fma);

@@ -1,0 +1,51 @@
+#include "backends/llvm/jit/fatal_errors.h"
+
+#include <csetjmp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/PrettyStackTrace.h"
+
+namespace hilo::codegen {
+namespace {
+
+struct Recovery {
+  std::jmp_buf jump;
+  std::string message;
+};
+
+thread_local Recovery* recovery = nullptr;
+
+// Returns, so that LLVM ends the process, if the thread is not within CatchFatalErrors.
+void HandleFatalError(void*, const char* reason, bool) {
+  if (recovery == nullptr) return;
+  const absl::string_view text = reason;
+  recovery->message = std::string(text.substr(0, text.find('\n')));
+  std::longjmp(recovery->jump, 1);
+}
+
+}  // namespace
+
+absl::Status CatchFatalErrors(absl::FunctionRef<void()> run) {
+  static const bool installed = [] {
+    llvm::install_fatal_error_handler(HandleFatalError);
+    return true;
+  }();
+  static_cast<void>(installed);
+  // What LLVM prints of a crash: a list of objects on the stack.
+  const void* const stack_trace = llvm::SavePrettyStackState();
+  Recovery caught;
+  if (setjmp(caught.jump) == 0) {
+    recovery = &caught;
+    run();
+    recovery = nullptr;
+    return absl::OkStatus();
+  }
+  recovery = nullptr;
+  llvm::RestorePrettyStackState(stack_trace);
+  return absl::InternalError(absl::StrCat("LLVM: ", caught.message));
+}
+
+}  // namespace hilo::codegen
