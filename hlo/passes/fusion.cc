@@ -378,7 +378,7 @@ class LoopFusion : public FusionPass {
       repeats = std::max(repeats, ReadsPerElement(user, producer));
       if (repeats > (expensive ? 1 : kMostRepeats)) {
         const bool pads_windows = producer->opcode() == HloOpcode::kPad && user->opcode() == HloOpcode::kReduceWindow;
-        if (producer->opcode() != HloOpcode::kReshape && !free && !pads_windows) return {};
+        if ((producer->opcode() != HloOpcode::kReshape || RepeatsRow(*producer)) && !free && !pads_windows) return {};
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
@@ -411,6 +411,12 @@ class LoopFusion : public FusionPass {
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
     }
     return joined;
+  }
+
+  // A reshape of a row that is repeated: its elements are read at the remainder of an index, which lanes would gather.
+  bool RepeatsRow(const HloInstruction& reshape) const {
+    const HloInstruction& operand = *reshape.operand(0);
+    return !loops_are_launched() && operand.opcode() == HloOpcode::kBroadcast && !IsSameEverywhere(operand);
   }
 
   // Returns false if the producer would be computed too often for the windows that the group has: a kernel of a
