@@ -8,6 +8,7 @@ A file holds modules separated by "// ----" lines. In each,
     // hilo: opt --passes=simplify       the command; the module is its input
     // CHECK: add(%x, {{.*}})            appears behind the match before it; {{...}} is a regular expression
     // CHECK-NEXT: ...                   on the very next line
+    // CHECK-DAG: ...                    behind the match before adjacent CHECK-DAG lines, which match in any order
     // CHECK-NOT: multiply               appears nowhere between the matches around it
     // CHECK-COUNT 3: transpose          appears exactly so often in the whole output
 
@@ -18,7 +19,8 @@ import re
 import subprocess
 import sys
 
-DIRECTIVE = re.compile(r"// (hilo|CHECK(?:-NEXT|-NOT|-COUNT \d+)?): *(.*)$")
+DIRECTIVE = re.compile(r"// (hilo|CHECK(?:-[A-Z]+)?(?: \d+)?): *(.*)$")
+KIND = re.compile(r"hilo|CHECK(-NEXT|-DAG|-NOT|-COUNT \d+)?")
 
 
 def pattern(text):
@@ -43,9 +45,11 @@ def modules(path):
 def check(output, directives):
     """The first directive that does not hold, as (line, message); None if all do."""
     text = "\n".join(re.sub(r"\s+", " ", line) for line in output.split("\n"))
-    position, forbidden = 0, []
+    position, forbidden, end_of_group = 0, [], 0
     for line, kind, argument in directives:
         expression = pattern(argument)
+        if kind != "CHECK-DAG":
+            position, end_of_group = max(position, end_of_group), 0
         if kind.startswith("CHECK-COUNT"):
             wanted, count = int(kind.split()[1]), len(expression.findall(text))
             if count != wanted:
@@ -63,9 +67,13 @@ def check(output, directives):
             for at, unwanted, words in forbidden:
                 if unwanted.search(text, position, match.start()):
                     return at, f"found, but must not be there: {words}"
-            position, forbidden = match.end(), []
+            forbidden = []
+            if kind == "CHECK-DAG":
+                end_of_group = max(end_of_group, match.end())
+            else:
+                position = match.end()
     for at, unwanted, words in forbidden:
-        if unwanted.search(text, position):
+        if unwanted.search(text, max(position, end_of_group)):
             return at, f"found, but must not be there: {words}"
     return None
 
@@ -78,7 +86,10 @@ def main():
         for start, text, directives in modules(path):
             commands = [argument for _, kind, argument in directives if kind == "hilo"]
             checks = [d for d in directives if d[1] != "hilo"]
-            if len(commands) != 1 or not checks:
+            unknown = [(line, f"what is {kind}?") for line, kind, _ in directives if not KIND.fullmatch(kind)]
+            if unknown:
+                problem, checks = unknown[0], []
+            elif len(commands) != 1 or not checks:
                 problem = (start, "expected one '// hilo:' line and at least one CHECK line")
             else:
                 command, *flags = commands[0].split()
