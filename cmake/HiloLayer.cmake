@@ -52,3 +52,10 @@ function(hilo_hide_symbols target map)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
 endfunction()
+
+# Static objects of TARGET are never destroyed (base/static_objects.cc). Sanitizers may destroy them: they look for leaks.
+function(hilo_keep_static_objects target)
+  if(NOT HILO_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--wrap=__cxa_atexit)
+  endif()
+endfunction()

@@ -381,6 +381,17 @@ class Running(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         self.assertIn("KeyboardInterrupt", done.stderr)
 
+    def test_end_of_the_process_during_a_compilation(self):
+        """A thread may be compiling while the process ends: nothing that it uses is destroyed before."""
+        lines = "".join(f"  x{i} = f32[100] sine(x{i - 1})  r{i} = f32[100] reverse(x{i - 1}), dimensions={{0}}  y{i} = f32[100] add(x{i}, r{i})\n"
+                        .replace(f"(x{i - 1})", f"(y{i - 1})") for i in range(1, 3000))
+        text = "HloModule big\nENTRY main { y0 = f32[100] parameter(0)\n" + lines + "  ROOT z = f32[100] negate(y2999) }"
+        code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, threading, time; text = sys.stdin.read(); sys.argv = ['', {sys.path[0]!r}]\n"
+                "threading.Thread(target=lambda: hilo.compile(text), daemon=True).start(); time.sleep(float(%r))\n")
+        for seconds in ("0.5", "1.0", "1.5"):
+            done = subprocess.run([sys.executable, "-c", code % seconds], input=text, capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_fork_during_a_run(self):
         """A child has no thread that ends its parent's runs: it is told so, and ends."""
         code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os; sys.argv = ['', {sys.path[0]!r}]\n"
