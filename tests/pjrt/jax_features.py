@@ -141,6 +141,32 @@ print(jax.jit(lambda x: jnp.sin(x) @ x.T)(jnp.ones((8, 8))).sum())
 
 
 @feature
+def compilation_cache_of_callbacks():
+    """A program that calls Python is found by another process, which lowers other programs first, and calls that process's function."""
+    if jax.__version_info__ < (0, 12):
+        return  # JAX does not write programs with callbacks
+    program = """
+import jax, jax.numpy as jnp
+jax.config.update("jax_compilation_cache_dir", {folder!r})
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+hits = []
+jax.monitoring.register_event_listener(lambda name, **_: hits.append(name) if name.endswith("cache_hits") else None)
+def call(factor, x): return jax.pure_callback(lambda v: v * factor, jax.ShapeDtypeStruct((), jnp.float32), x)
+def other(x): return call(100, x)
+def wanted(x): return call({factor}, x) + call(1, x) * 10
+x = jax.device_put(1.0)
+if {second}: assert jax.jit(other)(x) == 100
+hits.clear()
+assert jax.jit(wanted)(x) == {factor} + 10
+assert bool(hits) == {second}, hits
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        for factor, second in ((3, False), (5, True)):
+            run_alone(program.format(folder=folder, factor=factor, second=second))
+
+
+@feature
 def custom_partitioning():
     from jax.experimental.custom_partitioning import custom_partitioning as wrap
 

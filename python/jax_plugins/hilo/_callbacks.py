@@ -10,8 +10,8 @@ number of the partition, and only the first one makes them.
 
 import ctypes
 import functools
+import hashlib
 import inspect
-import itertools
 import threading
 import traceback
 import weakref
@@ -23,20 +23,29 @@ from . import _ffi
 _TARGET = "hilo_python_callback"
 _TOKEN = 17
 
-_numbers = itertools.count(1)
 _lock = threading.Lock()
 _functions = weakref.WeakValueDictionary()  # by number
+_numbers = set()  # those of functions that are gone too
 
 
 class _Function:
-    """A Python function on arrays, alive as long as a program holds it. One of `buffers` gets those of the results too, and fills them."""
+    """A Python function on arrays, alive as long as a program holds it. One of `buffers` gets those of the results too, and fills them.
 
-    def __init__(self, call, buffers=False):
+    The number is part of the program, by whose text JAX's cache on disk finds it. It follows from where the call is in the program, so that another process
+    finds the same one, whatever else that process has lowered before; of programs with equal names and types it follows from their order too. No number is used twice."""
+
+    def __init__(self, call, ctx, buffers=False):
         self.call = call
         self.buffers = buffers
+        context = ctx.module_context
+        place = (str(context.module.operation.attributes["sym_name"]), len(context.host_callbacks), str(ctx.name_stack), ctx.avals_in, ctx.avals_out)
+        number = int.from_bytes(hashlib.sha256(repr(place).encode()).digest()[:7], "little")
         with _lock:
-            self.number = next(_numbers)
-            _functions[self.number] = self
+            while number in _numbers:
+                number += 1
+            _numbers.add(number)
+            self.number = number
+            _functions[number] = self
 
     def __call__(self, *args):
         return self.call(*args)
@@ -147,7 +156,7 @@ def _call_on_buffers(ctx, *args, callback, in_tree, out_tree, has_side_effect, i
         if callback(context, tree_util.tree_unflatten(out_tree, buffers[in_tree.num_leaves:]), *positional, **named) is not None:
             raise ValueError("buffer_callback callback must not return any values.")
 
-    function = _Function(call, buffers=True)
+    function = _Function(call, ctx, buffers=True)
     ctx.module_context.add_host_callback(function)
     lower = ffi.ffi_lowering(_TARGET, has_side_effect=has_side_effect, operand_output_aliases=dict(input_output_aliases))
     return lower(ctx, *args, number=np.uint64(function.number))
@@ -188,7 +197,7 @@ def install(plugin):
                             partitioned=partitioned, sharding=sharding)
         if partitioned and result_avals:
             raise ValueError("Partitioned callback not supported with return values.")
-        function = _Function(checked(callback, result_avals))
+        function = _Function(checked(callback, result_avals), ctx)
         ctx.module_context.add_host_callback(function)
         if token:
             operands = [token, *operands]
