@@ -98,6 +98,8 @@ absl::Status Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
   result.peak_bytes_in_use_is_set = true;
   result.bytes_limit = stats.limit;
   result.bytes_limit_is_set = stats.limit != 0;
+  result.bytes_reservable_limit = stats.limit;  // all that may be allocated
+  result.bytes_reservable_limit_is_set = stats.limit != 0;
   *args = result;
   return absl::OkStatus();
 }

@@ -73,6 +73,23 @@ TEST(ClientTest, OptionsAreRefusedByName) {
             "3: option backend: expected a string");
 }
 
+TEST(ClientTest, MemoryLimitIsTold) {
+  const PJRT_NamedValue limit = IntOption("memory_limit", 1 << 20);
+  for (const int options : {0, 1}) {
+    PJRT_Client* const client =
+        PJRT_CALL(Client_Create, .create_options = &limit, .num_options = static_cast<size_t>(options)).client;
+    PJRT_Device* const device = PJRT_CALL(Client_LookupDevice, .client = client, .id = 0).device;
+    const auto stats = PJRT_CALL(Device_MemoryStats, .device = device);
+    EXPECT_EQ(stats.bytes_limit_is_set, options == 1);
+    EXPECT_EQ(stats.bytes_reservable_limit_is_set, options == 1);
+    if (options == 1) {
+      EXPECT_EQ(stats.bytes_limit, 1 << 20);
+      EXPECT_EQ(stats.bytes_reservable_limit, 1 << 20);
+    }
+    PJRT_CALL(Client_Destroy, .client = client);
+  }
+}
+
 TEST(ClientTest, TwoAtOnceAndAnyEnd) {
   PJRT_Client* const one = PJRT_CALL(Client_Create).client;
   PJRT_Client* const other = PJRT_CALL(Client_Create).client;

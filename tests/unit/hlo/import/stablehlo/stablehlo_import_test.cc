@@ -61,6 +61,23 @@ TEST(StablehloImportTest, DonationOfArguments) {
   EXPECT_EQ(program->module->input_output_aliases()[0].parameter_number, 0);
 }
 
+// A result whose layout is left open lies as it is computed, but for one in the memory of an argument.
+TEST(StablehloImportTest, OpenLayoutOfADonatedResult_IsThatOfTheArgument) {
+  const auto layout_with = [](absl::string_view argument) {
+    const auto program = ImportStablehlo(absl::StrCat(
+        "module { func.func @main(%x: tensor<2x2xf32>", argument,
+        R"() -> (tensor<2x2xf32> {mhlo.layout_mode = "auto"}) {
+             %y = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+             return %y : tensor<2x2xf32> } })"));
+    EXPECT_TRUE(program.ok()) << program.status();
+    if (!program.ok()) return std::vector<int64_t>();
+    const auto& order = program->module->entry_computation_layout()->result.layout().minor_to_major;
+    return std::vector<int64_t>(order.begin(), order.end());
+  };
+  EXPECT_EQ(layout_with(""), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(layout_with(" {tf.aliasing_output = 0 : i32}"), (std::vector<int64_t>{1, 0}));
+}
+
 TEST(StablehloImportTest, ShardingsOfArgumentsAndResults) {
   const auto program = ImportStablehlo(Artifact("sharded_product"));
   ASSERT_TRUE(program.ok()) << program.status();
