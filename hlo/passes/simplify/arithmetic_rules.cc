@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/value_range.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -35,12 +36,22 @@ std::optional<double> ExactReciprocal(const HloInstruction* x) {
   return 1.0 / value;
 }
 
+// Whether x is a constant, or an expression of few operations on constants, which is folded to one.
+bool IsOfConstants(const HloInstruction* x, int most_steps = 4) {
+  if (x->IsConstant()) return true;
+  const bool steps =
+      IsElementwise(x->opcode()) || x->opcode() == HloOpcode::kBroadcast || x->opcode() == HloOpcode::kReshape;
+  return steps && most_steps > 0 && x->operand_count() > 0 &&
+         absl::c_all_of(x->operands(), [&](const HloInstruction* y) { return IsOfConstants(y, most_steps - 1); });
+}
+
 // x / c costs several times what x * (1 / c) does, which rounds once more. Of narrower types the reciprocal would be
-// too coarse.
+// too coarse. What is folded costs nothing, and is the quotient that the program gives when its operations are compiled
+// one by one.
 Result DivideByConstant(HloInstruction* i) {
   const Literal* literal = UniformConstant(i->operand(1));
   const PrimitiveType type = i->shape().element_type();
-  if (literal == nullptr || (type != F32 && type != F64) || i->operand(0)->IsConstant()) return nullptr;
+  if (literal == nullptr || (type != F32 && type != F64) || IsOfConstants(i->operand(0))) return nullptr;
   const double value = literal->GetAsDouble(0);
   const double largest = type == F32 ? 0x1p126 : 0x1p1022;  // its reciprocal is normal
   if (!(std::fabs(value) <= largest) || !(std::fabs(value) >= 1 / largest)) return nullptr;
