@@ -152,7 +152,11 @@ class ComplexOps {
            b_.CreateFDiv(tangent, denominator)};
     Value* decay = M(F::kExp, b_.CreateFMul(Like(x.re, -2), Abs(x.re)));
     Value* wave = b_.CreateFMul(Like(x.re, 4), b_.CreateFMul(M(F::kSin, x.im), M(F::kCos, x.im)));
-    C far{CopySign(one, x.re), b_.CreateSelect(IsInf(x.re), CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
+    // Along an angle that is infinite or NaN only the limit of an infinite real part exists.
+    Value* no_angle = b_.CreateFSub(x.im, x.im);  // NaN, or 0
+    Value* at_limit = b_.CreateAnd(IsInf(x.re), b_.CreateFCmpUNO(no_angle, no_angle));
+    C far{CopySign(b_.CreateSelect(at_limit, one, b_.CreateFAdd(one, no_angle)), x.re),
+          b_.CreateSelect(at_limit, CopySign(Like(x.re, 0), x.im), b_.CreateFMul(wave, decay))};
     C result = Select(b_.CreateFCmpOGT(Abs(x.re), Like(x.re, IsDouble(x) ? 20 : 10)), far, near);
     return {result.re, b_.CreateSelect(IsZero(x.im), x.im, result.im)};
   }
