@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
@@ -217,7 +219,12 @@ absl::StatusOr<std::vector<TileAssignment>> StatedTiles(const HloInstruction& in
 
 Literal TileOf(const Literal& whole, const TileAssignment& tiles, int64_t device) {
   if (tiles.reduction == PartReduction::kSum && !HasFirstPart(tiles, device)) {
-    return TileOf(*Literal::Create(whole.shape()), tiles.Reduced(), device);
+    // -0 where there is one: a part of 0 makes 0 of the -0 of another one, which a total order tells from it.
+    const Literal nothing = *IdentityOf(HloOpcode::kAdd, whole.shape().element_type());
+    Literal part = *Literal::Create(whole.shape());
+    for (size_t i = 0; i < part.untyped_data().size(); i += nothing.untyped_data().size())
+      absl::c_copy(nothing.untyped_data(), part.untyped_data().begin() + static_cast<std::ptrdiff_t>(i));
+    return TileOf(part, tiles.Reduced(), device);
   }
   if (tiles.IsWhole()) return whole.Clone();
   Shape shape = ShapeUtil::MakeShape(whole.shape().element_type(), whole.shape().dimensions());

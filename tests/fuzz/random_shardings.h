@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> WithoutShardings(const HloModule& mod
 // By leaf: the sharding that a parameter or the root states; whole arrays if it states none.
 absl::StatusOr<std::vector<TileAssignment>> StatedTiles(const HloInstruction& instruction);
 
-// The device's tile of an array, or its part of that: the parts other than the first of a sum are zeros.
+// The device's tile of an array, or its part of that: the parts other than the first of a sum add nothing.
 Literal TileOf(const Literal& whole, const TileAssignment& tiles, int64_t device);
 
 }  // namespace hilo::fuzz

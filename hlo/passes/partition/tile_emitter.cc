@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -198,7 +199,7 @@ absl::StatusOr<HloInstruction*> TileEmitter::Reduce(HloInstruction* part, const 
 }
 
 // The partitions that have a tile have parts of it already if they have just combined them. Else the first part is the
-// tile, and the others are zero; of a maximum or minimum, all parts are the tile.
+// tile, and the others are -0, with which the sum of a -0 is -0; of a maximum or minimum, all parts are the tile.
 absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const TileAssignment& tiles) {
   if (!tiles.reduction.has_value()) return tile;
   HILO_ASSIGN_OR_RETURN(const auto groups, GroupsToReduce(tiles));
@@ -209,7 +210,9 @@ absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const 
     return tile->mutable_operand(0);
   }
   if (combiner != HloOpcode::kAdd) return tile;
-  return OnFirst(tile, computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type())), groups);
+  std::optional<Literal> identity = IdentityOf(combiner, tile->shape().element_type());
+  HILO_RET_CHECK(identity.has_value());
+  return OnFirst(tile, computation_->AddConstant(*std::move(identity)), groups);
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::OnFirst(HloInstruction* value, HloInstruction* other,
