@@ -25,6 +25,8 @@ Literal Zero(PrimitiveType type) { return LiteralUtil::Zero(type); }
 constexpr OpcodeMap<Literal (*)(PrimitiveType type)> kIdentity = {
     {HloOpcode::kAdd,
      [](PrimitiveType type) {
+       if (type == C64) return LiteralUtil::CreateR0(complex64(-0.0F, -0.0F));
+       if (type == C128) return LiteralUtil::CreateR0(complex128(-0.0, -0.0));
        return IsFloatingPointType(type) ? LiteralUtil::FromDouble(type, -0.0) : LiteralUtil::Zero(type);
      }},
     {HloOpcode::kAnd,
@@ -42,7 +44,8 @@ constexpr OpcodeMap<Literal (*)(PrimitiveType type)> kIdentity = {
 
 std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type) {
   const bool is_ordered = op == HloOpcode::kMaximum || op == HloOpcode::kMinimum;
-  if (kIdentity[op] == nullptr || (is_ordered && IsComplexType(type))) return std::nullopt;
+  const bool has_no_zero = type == F8E8M0FNU && op == HloOpcode::kAdd;
+  if (kIdentity[op] == nullptr || (is_ordered && IsComplexType(type)) || has_no_zero) return std::nullopt;
   return kIdentity[op](type);
 }
 

@@ -220,10 +220,10 @@ absl::StatusOr<std::vector<TileAssignment>> StatedTiles(const HloInstruction& in
 Literal TileOf(const Literal& whole, const TileAssignment& tiles, int64_t device) {
   if (tiles.reduction == PartReduction::kSum && !HasFirstPart(tiles, device)) {
     // -0 where there is one: a part of 0 makes 0 of the -0 of another one, which a total order tells from it.
-    const Literal nothing = *IdentityOf(HloOpcode::kAdd, whole.shape().element_type());
+    const std::optional<Literal> nothing = IdentityOf(HloOpcode::kAdd, whole.shape().element_type());
     Literal part = *Literal::Create(whole.shape());
-    for (size_t i = 0; i < part.untyped_data().size(); i += nothing.untyped_data().size())
-      absl::c_copy(nothing.untyped_data(), part.untyped_data().begin() + static_cast<std::ptrdiff_t>(i));
+    for (size_t i = 0; nothing.has_value() && i < part.untyped_data().size(); i += nothing->untyped_data().size())
+      absl::c_copy(nothing->untyped_data(), part.untyped_data().begin() + static_cast<std::ptrdiff_t>(i));
     return TileOf(part, tiles.Reduced(), device);
   }
   if (tiles.IsWhole()) return whole.Clone();

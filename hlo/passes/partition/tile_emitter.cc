@@ -210,9 +210,9 @@ absl::StatusOr<HloInstruction*> TileEmitter::PartOf(HloInstruction* tile, const 
     return tile->mutable_operand(0);
   }
   if (combiner != HloOpcode::kAdd) return tile;
-  std::optional<Literal> identity = IdentityOf(combiner, tile->shape().element_type());
-  HILO_RET_CHECK(identity.has_value());
-  return OnFirst(tile, computation_->AddConstant(*std::move(identity)), groups);
+  const PrimitiveType type = tile->shape().element_type();
+  Literal nothing = IdentityOf(combiner, type).value_or(LiteralUtil::Zero(type));  // or the least number
+  return OnFirst(tile, computation_->AddConstant(std::move(nothing)), groups);
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::OnFirst(HloInstruction* value, HloInstruction* other,

@@ -24,7 +24,9 @@ TEST(ReductionOpTest, OneOpOfBothParameters) {
 
 TEST(ReductionOpTest, IdentityLeavesValuesAsTheyAre) {
   EXPECT_EQ(*IdentityOf(HloOpcode::kAdd, F32), LiteralUtil::FromDouble(F32, -0.0));
+  EXPECT_EQ(*IdentityOf(HloOpcode::kAdd, C64), LiteralUtil::CreateR0(complex64(-0.0F, -0.0F)));
   EXPECT_EQ(*IdentityOf(HloOpcode::kAdd, S8), LiteralUtil::Zero(S8));
+  EXPECT_EQ(IdentityOf(HloOpcode::kAdd, F8E8M0FNU), std::nullopt);
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, S16), LiteralUtil::CreateR0<int16_t>(-1));
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, U16), LiteralUtil::CreateR0<uint16_t>(0xffff));
   EXPECT_EQ(*IdentityOf(HloOpcode::kAnd, PRED), LiteralUtil::CreateR0<bool>(true));
