@@ -72,7 +72,6 @@ constexpr ConversionRule kRules[] = {
     {"stablehlo.select", Plain<HloOpcode::kSelect, 3>},
     // Values cross between dialects unchanged.
     {"builtin.unrealized_conversion_cast", Identity},
-    {"sdy.propagation_barrier", Identity},
     // Operands and results are floats here (quantization.h).
     {"stablehlo.uniform_dequantize", Identity},
     {"stablehlo.uniform_quantize", Identity},

@@ -1,4 +1,5 @@
 // Shardings that operations of the dialect sdy and custom calls state.
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -44,12 +45,32 @@ absl::StatusOr<Results> ShardingGroup(OpConversion& c) {
   return Results();
 }
 
+// A mark past which shardings are propagated in one direction at most.
+absl::StatusOr<Results> PropagationBarrier(OpConversion& c) {
+  HILO_RETURN_IF_ERROR(c.ExpectOperands(1));
+  static constexpr absl::string_view kDirections[] = {"NONE", "FORWARD", "BACKWARD"};
+  int64_t number = 0;
+  if (const absl::StatusOr<int64_t> given = c.Integer("allowed_direction"); given.ok()) {
+    number = *given;
+  } else {
+    HILO_ASSIGN_OR_RETURN(const absl::string_view direction, c.OneOf("allowed_direction", kDirections));
+    number = absl::c_find(kDirections, direction) - kDirections;
+  }
+  auto attributes = std::make_unique<CustomCallAttrs>();
+  attributes->custom_call_target = "xla.sdy.PropagationBarrier";
+  HILO_ASSIGN_OR_RETURN(HloInstruction * mark,
+                        c.Add(HloOpcode::kCustomCall, c.operands, std::move(attributes), {}, &c.operands[0]->shape()));
+  mark->add_extra_attribute("frontend_attributes", absl::StrCat("{xla.sdy.allowed_direction=\"", number, " : i32\"}"));
+  return Results{mark};
+}
+
 constexpr ConversionRule kRules[] = {
     {"sdy.all_gather", ShardingMark},
     {"sdy.all_reduce", ShardingMark},
     {"sdy.all_slice", ShardingMark},
     {"sdy.all_to_all", ShardingMark},
     {"sdy.collective_permute", ShardingMark},
+    {"sdy.propagation_barrier", PropagationBarrier},
     {"sdy.reduce_scatter", ShardingMark},
     {"sdy.replicated_to_unreduced", ShardingMark},
     {"sdy.reshard", ShardingMark},

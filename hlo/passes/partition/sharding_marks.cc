@@ -47,6 +47,13 @@ bool CutsOrJoins(const HloInstruction& instruction) {
 }
 
 PropagationDirection AllowedDirection(const HloInstruction& mark) {
+  if (TargetOf(mark) == "xla.sdy.PropagationBarrier") {
+    const std::string direction =
+        FrontendAttribute(ExtraAttribute(mark.extra_attributes(), "frontend_attributes"), "xla.sdy.allowed_direction");
+    if (absl::StartsWith(direction, "0")) return PropagationDirection::kNone;
+    if (absl::StartsWith(direction, "1")) return PropagationDirection::kForward;
+    if (absl::StartsWith(direction, "2")) return PropagationDirection::kBackward;
+  }
   if (TargetOf(mark) == "ShardBarrierFrom") return PropagationDirection::kBackward;
   return TargetOf(mark) == "ShardBarrierTo" ? PropagationDirection::kForward : PropagationDirection::kBoth;
 }

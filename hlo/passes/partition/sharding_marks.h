@@ -25,7 +25,8 @@ bool CutsOrJoins(const HloInstruction& instruction);
 
 // The ways in which shardings may be propagated, as a set: forward to results, backward to operands.
 enum class PropagationDirection { kNone = 0, kForward = 1, kBackward = 2, kBoth = 3 };
-// The ways past a mark: of ShardBarrierFrom backward only, of ShardBarrierTo forward only.
+// The ways past a mark: of ShardBarrierFrom backward only, of ShardBarrierTo forward only, of
+// xla.sdy.PropagationBarrier as its frontend attribute xla.sdy.allowed_direction states ("0 : i32" for none).
 PropagationDirection AllowedDirection(const HloInstruction& mark);
 
 // True for a mark that queries the sharding of its operand.

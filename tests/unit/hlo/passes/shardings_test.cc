@@ -311,8 +311,13 @@ TEST(ShardingsTest, OfShardGroups) {
   }
 }
 
-// A sharding goes past ShardBarrierFrom to the operand alone, past ShardBarrierTo to the result alone.
+// A sharding goes past ShardBarrierFrom to the operand alone, past ShardBarrierTo to the result alone, and past a
+// barrier of Shardy as that says.
 TEST(ShardingsTest, BarriersOfOneDirection) {
+  const auto barrier = [](int direction) {
+    return absl::StrCat("xla.sdy.PropagationBarrier\", frontend_attributes={xla.sdy.allowed_direction=\"", direction,
+                        " : i32\"}, backend_config=\"");
+  };
   const auto forward = [](absl::string_view target) {
     return OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}", absl::StrReplaceAll(R"(  s = f32[8,16] sine(x)
   ROOT r = f32[8,16] custom-call(s), custom_call_target="TARGET", custom_call_has_side_effect=true)",
@@ -320,6 +325,9 @@ TEST(ShardingsTest, BarriersOfOneDirection) {
   };
   EXPECT_EQ(forward("ShardBarrierTo"), kAOnRows);
   EXPECT_EQ(forward("ShardBarrierFrom"), "{replicated}");
+  EXPECT_EQ(forward(barrier(0)), "{replicated}");
+  EXPECT_EQ(forward(barrier(1)), kAOnRows);
+  EXPECT_EQ(forward(barrier(2)), "{replicated}");
   const auto backward = [](absl::string_view target) {
     return OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
                  absl::StrReplaceAll(R"(  i = f32[8,16] iota(), iota_dimension=0
@@ -330,6 +338,9 @@ TEST(ShardingsTest, BarriersOfOneDirection) {
   };
   EXPECT_EQ(backward("ShardBarrierTo"), "{replicated}");
   EXPECT_EQ(backward("ShardBarrierFrom"), kAOnRows);
+  EXPECT_EQ(backward(barrier(0)), "{replicated}");
+  EXPECT_EQ(backward(barrier(1)), "{replicated}");
+  EXPECT_EQ(backward(barrier(2)), kAOnRows);
 }
 
 // Three of six: of the four parts that the sharding asks for, two. The log names what is not divided as wanted.

@@ -32,6 +32,7 @@ TEST(StablehloShardingsTest, OperationsOfShardings) {
     ASSERT_TRUE(program.ok()) << program.status();
     const std::string hlo = PrintHloModule(*program->module);
     EXPECT_TRUE(absl::StrContains(hlo, R"(xla.sdy.sharding_group_id="3")")) << hlo;
+    EXPECT_TRUE(absl::StrContains(hlo, R"(xla.sdy.allowed_direction="1 : i32")")) << hlo;
     EXPECT_TRUE(absl::StrContains(hlo, "negate")) << hlo;
   }
 }
