@@ -129,7 +129,9 @@ class Sharder {
     std::vector<std::vector<size_t>> of_dimensions(shape.rank());
     std::vector<size_t> free;
     TileAssignment tiles = RandomTiles(shape, true, &of_dimensions, &free);
-    if (free.empty() || shape.element_type() == PRED || IsComplexType(shape.element_type()) || !random_.Chance(30))
+    // F8E8M0FNU has no 0, which parts of a sum are.
+    if (free.empty() || shape.element_type() == PRED || shape.element_type() == F8E8M0FNU ||
+        IsComplexType(shape.element_type()) || !random_.Chance(30))
       return tiles;
     tiles.reduction = random_.Of(std::array{PartReduction::kSum, PartReduction::kMax, PartReduction::kMin});
     tiles.part_of.assign(devices_.size(), 0);

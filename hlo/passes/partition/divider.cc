@@ -6,6 +6,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/structure/custom_call_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/inline_computation.h"
 
 namespace hilo {
@@ -13,6 +14,28 @@ namespace {
 
 // Instructions of a computation up to which calls are put in line.
 constexpr int64_t kMostInlined = 200000;
+
+// Makes the root state the sharding that `stated` has, the attributes of a call that was the root: what the call
+// returned may be a parameter or a mark that states another one.
+absl::Status StateOfRoot(HloComputation* computation, const AttributeText& stated) {
+  HloInstruction* root = computation->root_instruction();
+  const absl::string_view sharding = ExtraAttribute(stated, "sharding");
+  if (sharding.empty() || ShardingOf(*root) == sharding) return absl::OkStatus();
+  if (root->shape().IsTuple()) {
+    std::vector<HloInstruction*> elements;
+    for (int64_t i = 0; i < root->shape().tuple_shapes_size(); ++i) {
+      auto attributes = std::make_unique<GetTupleElementAttrs>();
+      attributes->index = i;
+      HILO_ASSIGN_OR_RETURN(elements.emplace_back(),
+                            computation->AddOp(HloOpcode::kGetTupleElement, {root}, std::move(attributes)));
+    }
+    HILO_ASSIGN_OR_RETURN(root, computation->AddOp(HloOpcode::kTuple, elements));
+  } else {
+    HILO_ASSIGN_OR_RETURN(root, computation->AddOp(HloOpcode::kCopy, {root}));
+  }
+  for (const auto& [name, text] : stated) root->add_extra_attribute(name, text);
+  return computation->set_root_instruction(root);
+}
 
 }  // namespace
 
@@ -24,8 +47,10 @@ bool Divider::InlineCalls(HloComputation* computation) {
     for (HloInstruction* call : computation->MakePostOrder()) {
       if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMostInlined) continue;
       if (call->HasControlDependencies()) continue;
+      const AttributeText stated = call->IsRoot() ? call->extra_attributes() : AttributeText();
       HloInstruction* root = InlineComputation(*call->called_computation(), call->operands(), computation);
       if (!computation->ReplaceInstruction(call, root).ok()) continue;
+      StateOfRoot(computation, stated).IgnoreError();  // an array or a tuple can be copied
       again = changed = true;
     }
   }
