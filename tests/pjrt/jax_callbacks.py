@@ -123,6 +123,29 @@ def callbacks_of_sharded_programs():
 
 
 @feature
+def callbacks_of_shards():
+    """With partitioned=True each device makes the call, of what it has; in a shard_map with automatic axes one of each manual coordinate."""
+    devices, seen = mesh(2, 2), []
+    x = jax.device_put(jnp.arange(16.).reshape(4, 4), NamedSharding(devices, P("a", "b")))
+    see = lambda v: seen.append((v.shape, float(v[0, 0])))
+    shards = [((2, 2), 0.), ((2, 2), 2.), ((2, 2), 8.), ((2, 2), 10.)]
+    jax.block_until_ready(jax.jit(lambda v: (jax.debug.callback(see, v, partitioned=True), v + 1)[1])(x))
+    jax.effects_barrier()
+    assert sorted(seen) == shards, seen
+    seen.clear()
+    jax.block_until_ready(jax.jit(lambda v: (jax.debug.callback(see, v, partitioned=True, ordered=False), v.T @ v)[1])(x))
+    jax.effects_barrier()
+    assert sorted(seen) == shards, seen
+    for partitioned in False, True:
+        seen.clear()
+        local = lambda v: (jax.debug.callback(see, jnp.sqrt(v) ** 2, partitioned=partitioned), v * 2)[1]
+        doubled = jax.jit(jax.shard_map(local, mesh=devices, in_specs=P("a"), out_specs=P("a"), axis_names={"a"}))(x)
+        np.testing.assert_array_equal(np.asarray(doubled), 2 * np.asarray(x))
+        jax.effects_barrier()
+        assert [shape for shape, _ in seen] == [(2, 4)] * 2 and sorted(round(first, 3) for _, first in seen) == [0., 8.], seen
+
+
+@feature
 def callbacks_with_results_and_tokens():
     from jax.experimental import io_callback
     from jax.experimental import buffer_callback as buffer_callback_module

@@ -1,5 +1,6 @@
-// A call with effects that only one device shall make, such as of a Python function: it makes it, in a branch that the
-// others do not take, and sends them the results.
+// Calls with effects that are not made on whole arrays by all devices. One that only one device shall make, such as of
+// a Python function: it makes it, in a branch that the others do not take, and sends them the results. And one that
+// each device makes of its own tiles.
 #include <algorithm>
 #include <numeric>
 
@@ -9,6 +10,7 @@
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/divider.h"
@@ -99,6 +101,40 @@ absl::Status Divider::VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int
     value.elements.push_back(std::make_shared<DividedValue>(std::move(one)));
   }
   walk->Set(call, std::move(value));
+  return absl::OkStatus();
+}
+
+bool Divider::IsOnTiles(const HloInstruction& call) {
+  if (call.opcode() != HloOpcode::kCustomCall || !call.HasSideEffect() || call.HasControlDependencies()) return false;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(call.shape())) {
+    if (!leaf.shape->IsToken()) return false;
+  }
+  for (const HloInstruction* operand : call.operands()) {
+    if (!operand->shape().IsArray() && !operand->shape().IsToken()) return false;
+  }
+  return FrontendAttribute(ExtraAttribute(call.extra_attributes(), "frontend_attributes"), "on_tiles") == "true";
+}
+
+absl::Status Divider::VisitOnTiles(TileWalk* walk, HloInstruction* call) {
+  std::vector<HloInstruction*> operands;
+  for (const HloInstruction* operand : call->operands()) {
+    if (!operand->shape().IsArray() || walk->Get(operand).is_local) {
+      HILO_ASSIGN_OR_RETURN(operands.emplace_back(), walk->Whole(operand));
+      continue;
+    }
+    TileAssignment tiles = walk->Wanted(*operand);
+    if (const DividedValue& now = walk->Get(operand); tiles.IsWhole() && now.tile != nullptr) tiles = now.tiles;
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), walk->Tile(operand, tiles));
+  }
+  HloInstruction* const made =
+      walk->computation()->AddInstruction(call->CloneWithNewOperands(call->shape(), operands), call->name());
+  OperandLayouts& layouts = made->mutable_attrs<CustomCallAttrs>().operand_layout_constraints;
+  for (size_t i = 0; layouts.shapes.has_value() && i < layouts.shapes->size() && i < operands.size(); ++i) {
+    Shape& shape = (*layouts.shapes)[i];
+    for (int64_t d = 0; shape.IsArray() && d < shape.rank(); ++d)
+      shape.set_dimensions(d, operands[i]->shape().dimensions(d));
+  }
+  walk->Set(call, {.whole = made});
   return absl::OkStatus();
 }
 

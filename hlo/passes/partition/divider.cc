@@ -135,6 +135,7 @@ absl::Status Divider::Visit(TileWalk* walk, HloInstruction* instruction, int dep
   }
   if (IsShardingMark(*instruction)) return VisitMark(walk, instruction);
   if (CutsOrJoins(*instruction)) return VisitEdge(walk, instruction);
+  if (IsOnTiles(*instruction)) return VisitOnTiles(walk, instruction);
   if (const std::optional<int64_t> device = OnlyDeviceOf(*instruction); device.has_value())
     return VisitOnOneDevice(walk, instruction, *device);
   if (instruction->opcode() == HloOpcode::kOptimizationBarrier) return VisitBarrier(walk, instruction);

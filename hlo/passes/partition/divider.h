@@ -48,6 +48,10 @@ class Divider {
   // The edge of a region whose arrays may be divided.
   absl::Status VisitRegionEdge(TileWalk* walk, HloInstruction* call, const ManualRegion& region) const;
   absl::Status VisitOnOneDevice(TileWalk* walk, HloInstruction* call, int64_t device);
+  // Whether a call without arrays as results states by its frontend attribute on_tiles="true" that each partition makes
+  // it, of its own tiles, whatever these are.
+  static bool IsOnTiles(const HloInstruction& call);
+  static absl::Status VisitOnTiles(TileWalk* walk, HloInstruction* call);
   static absl::Status VisitBarrier(TileWalk* walk, HloInstruction* barrier);
 
   // These two return false for control flow that stays whole.

@@ -171,6 +171,13 @@ void ManualRegions::AddComputation(const HloComputation& computation) {
     if (position->region != nullptr) positions_[op] = *position;
   }
   for (const HloInstruction* op : order) {
+    if (CutsToLocal(*op)) {
+      // One that nothing ends, as its results have effects alone, is nested where its operands are in a region.
+      for (const HloInstruction* operand : op->operands()) {
+        const ManualRegion* const around = Of(operand);
+        if (around != nullptr && around != Of(op)) positions_[op] = Position{around, true};
+      }
+    }
     if (CutsOrJoins(*op) || positions_.contains(op)) continue;
     for (const HloInstruction* operand : op->operands()) {
       const auto it = positions_.find(operand);

@@ -167,6 +167,7 @@ def install(plugin):
     from jax._src import callback as jax_callback
     from jax._src import buffer_callback, core, dtypes, ffi, sharding_impls
     from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
     from jax._src.lib.mlir.dialects import hlo
     from jax.interpreters import mlir as interpreters_mlir
 
@@ -205,13 +206,17 @@ def install(plugin):
             if result_avals and isinstance(sharding, sharding_impls.SdyArrayList):
                 sharding = sharding_impls.SdyArrayList((_whole(sharding_impls, sharding.shardings[0].logical_device_ids), *sharding.shardings))
         axes = ctx.module_context.axis_context
-        first_only = not result_avals and isinstance(axes, sharding_impls.ShardingContext) and axes.num_devices > 1
+        is_divided = isinstance(axes, sharding_impls.ShardingContext) and axes.num_devices > 1
+        on_tiles = partitioned and is_divided  # each device makes the call, of what it has
+        first_only = not result_avals and is_divided and not on_tiles
         if first_only:
             operands = [*operands, hlo.PartitionIdOp().result]
             ctx = ctx.replace(avals_in=[*ctx.avals_in, core.ShapedArray((), np.dtype("uint32"))])
         lower = ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
         call = lower(ctx, *operands, number=np.uint64(function.number), first_partition_only=np.uint64(first_only))
-        if sharding is not None:
+        if on_tiles:
+            call.operation.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get({"on_tiles": ir.StringAttr.get("true")})
+        elif sharding is not None:
             context = [ctx.module_context] if "ctx" in inspect.signature(mlir.set_sharding).parameters else []
             mlir.set_sharding(*context, call, sharding)
         results = list(call.results)
