@@ -105,6 +105,42 @@ absl::Status RefuseBitcastsOfLayouts(const HloModule& module) {
   return absl::OkStatus();
 }
 
+// The value that the instruction returns in another shape, or null: a reshape, or a broadcast that adds dimensions of
+// size 1.
+HloInstruction* Reshaped(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kReshape && instruction.opcode() != HloOpcode::kBroadcast) return nullptr;
+  const Shape &shape = instruction.shape(), &operand = instruction.operand(0)->shape();
+  if (!shape.is_static() || !operand.is_static() || instruction.HasControlDependencies() ||
+      !ShardingOf(instruction).empty() || ShapeUtil::ElementsIn(shape) != ShapeUtil::ElementsIn(operand))
+    return nullptr;
+  if (instruction.opcode() == HloOpcode::kBroadcast &&
+      !absl::c_is_sorted(instruction.attrs<BroadcastAttrs>().dimensions))
+    return nullptr;
+  return const_cast<HloInstruction&>(instruction).mutable_operand(0);
+}
+
+// Chains of reshapes that end in the shape with which they begin change nothing: jnp.pad repeats the border of an array
+// by such ones, between moves that are divided together (visit_moves.cc).
+absl::Status TakeOutReshapes(HloComputation* computation) {
+  constexpr int kLongest = 8;
+  for (HloInstruction* last : computation->MakePostOrder()) {
+    if (last->opcode() != HloOpcode::kReshape || last->IsRoot()) continue;
+    HloInstruction* value = Reshaped(*last);
+    for (int i = 0; i < kLongest && value != nullptr; ++i) {
+      if (ShapeUtil::Compatible(value->shape(), last->shape())) {
+        HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(last, value));
+        break;
+      }
+      value = Reshaped(*value);
+    }
+  }
+  for (HloInstruction* dead : computation->MakePostOrder()) {
+    if (dead->IsDead() && Reshaped(*dead) != nullptr)
+      HILO_RETURN_IF_ERROR(computation->RemoveInstructionAndUnusedOperands(dead));
+  }
+  return absl::OkStatus();
+}
+
 // Whether the partitions have something else than the whole array.
 bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.reduction.has_value(); }
 
@@ -154,7 +190,10 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(ReadModule(*module));
     bool changed = false;
     if (partitions_ > 1) {
-      for (HloComputation* computation : module->computations()) changed |= Divider::InlineCalls(computation);
+      for (HloComputation* computation : module->computations()) {
+        changed |= Divider::InlineCalls(computation);
+        HILO_RETURN_IF_ERROR(TakeOutReshapes(computation));
+      }
       HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module));
       changed |= divided;
     }

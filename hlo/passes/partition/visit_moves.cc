@@ -192,6 +192,11 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
     return false;
   for (const HloInstruction* user : op.users()) {
     if (!kMoves.contains(user->opcode())) return false;
+    // Along other dimensions than its own, a concatenation is traced through to no single array.
+    if (user->opcode() != HloOpcode::kConcatenate || user->operand_count() == 1) continue;
+    for (int64_t d = 0; d < op.shape().rank(); ++d) {
+      if (!MovesAlong(*user, d) && CutOfDimension(Propagated(op), d).count > 1 && MovesAlong(op, d)) return false;
+    }
   }
   const auto waits = [&](const HloInstruction* value) { return values_.at(value)->waiting != nullptr; };
   const TileAssignment wanted = Wanted(op), propagated = Propagated(op);
