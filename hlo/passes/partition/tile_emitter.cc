@@ -55,10 +55,34 @@ absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const Ti
     source = source->mutable_operand(0);
     of_source = std::move(of_operand);
   }
-  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Slice(source, of_source));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, source->opcode() == HloOpcode::kIota && !of_source.IsWhole()
+                                                   ? CutIota(source, of_source)
+                                                   : Slice(source, of_source));
   for (auto it = broadcasts.rbegin(); it != broadcasts.rend(); ++it)
     tile = computation_->AddInstruction(it->first->CloneWithNewOperands(it->second, {tile}));
   return tile;
+}
+
+// A tile of an iota is a smaller one, to which the partition's first index is added: of integers, which wrap alike.
+absl::StatusOr<HloInstruction*> TileEmitter::CutIota(HloInstruction* iota, const TileAssignment& tiles) {
+  const PrimitiveType type = iota->shape().element_type();
+  const int64_t dimension = iota->attrs<IotaAttrs>().iota_dimension;
+  const bool is_cut = tiles.counts[dimension] > 1;
+  if (is_cut && !(IsIntegralType(type) && PrimitiveTypeBitWidth(type) >= 32)) return Slice(iota, tiles);
+  HILO_RETURN_IF_ERROR(Check(tiles));
+  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(iota->shape(), tiles));
+  HloInstruction* tile = computation_->AddInstruction(iota->CloneWithNewOperands(shape, {}), iota->name());
+  if (!is_cut) return tile;
+  std::vector<int64_t> starts;
+  for (const std::vector<int64_t>& of_partition : tiles.tile_of)
+    starts.push_back(of_partition[dimension] * shape.dimensions(dimension));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * start, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
+  HILO_ASSIGN_OR_RETURN(start, computation_->AddOp(HloOpcode::kConvert, {start}, nullptr, {}, &scalar));
+  const Shape plain = ShapeUtil::MakeShape(type, shape.dimensions());
+  HILO_ASSIGN_OR_RETURN(
+      start, computation_->AddOp(HloOpcode::kBroadcast, {start}, std::make_unique<BroadcastAttrs>(), {}, &plain));
+  return computation_->AddOp(HloOpcode::kAdd, {tile, start});
 }
 
 absl::StatusOr<HloInstruction*> TileEmitter::Slice(HloInstruction* whole, const TileAssignment& tiles) {

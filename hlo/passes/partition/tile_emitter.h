@@ -76,6 +76,7 @@ class TileEmitter {
                                                const std::vector<int64_t>& dimensions, HloInstruction* fill);
   // This partition's element of `table`, a scalar.
   absl::StatusOr<HloInstruction*> ElementOfPartition(Literal table);
+  absl::StatusOr<HloInstruction*> CutIota(HloInstruction* iota, const TileAssignment& tiles);
   // `size` elements from this partition's element of `starts`, along one dimension.
   absl::StatusOr<HloInstruction*> SliceAlong(HloInstruction* value, int64_t dimension, int64_t size,
                                              const std::vector<int64_t>& starts);
