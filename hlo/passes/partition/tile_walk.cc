@@ -251,6 +251,12 @@ TileAssignment TileWalk::Propagated(const HloInstruction& instruction, size_t le
   return region_ == nullptr ? tiles : region_->OfMembers(tiles);
 }
 
+TileAssignment TileWalk::TilesNow(const HloInstruction& instruction) const {
+  const DividedValue& value = *values_.at(&instruction);
+  const bool is_padded = value.padded.has_value() && value.whole == nullptr && value.tile == nullptr;
+  return is_padded ? value.padded->tiles : value.tiles;
+}
+
 TileAssignment TileWalk::WantedOfDevices(const HloInstruction& instruction, size_t leaf) const {
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(instruction.shape());
   if (leaf >= leaves.size() || !leaves[leaf].shape->IsArray()) return TileAssignment();

@@ -169,6 +169,8 @@ class TileWalk {
   std::optional<OpFactors> FactorsHere(const HloInstruction& op) const;
   // The sharding that propagation gives a leaf, perhaps into more tiles than divide it.
   TileAssignment Propagated(const HloInstruction& instruction, size_t leaf = 0) const;
+  // The sharding that the tiles of a value have, which may reach beyond it; whole if it has none.
+  TileAssignment TilesNow(const HloInstruction& instruction) const;
   // The ways in which each factor can be cut.
   std::vector<std::vector<TileCut>> Options(const HloInstruction& op, const OpFactors& factors) const;
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
@@ -249,6 +251,9 @@ class TileWalk {
                                               bool may_reach_beyond) const;
   double CostOfWindows(const HloInstruction& op, const WindowDivision& division,
                        std::vector<std::vector<ShiftRound>>* rounds) const;
+  // The result of a convolution some of whose partitions have no windows, or fewer than `tile`, which is of as many as
+  // they have at most.
+  absl::StatusOr<HloInstruction*> OfOwnWindows(const WindowDivision& division, HloInstruction* tile);
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
   absl::Status CutAgain(const HloInstruction& op);
 

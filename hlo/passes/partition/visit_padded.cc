@@ -28,7 +28,8 @@ constexpr OpcodeSet kOnPadded = {
 
 // Those that may move elements along dimensions that the tiles do not divide.
 constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
-// Those that take such tiles along the dimensions of their windows: of their first operand, or also of the source.
+// Those that take such tiles along the dimensions of their windows: of their first operand, or also of the source or
+// the kernel.
 constexpr OpcodeSet kSlidesOnPadded = {HloOpcode::kConvolution, HloOpcode::kReduceWindow, HloOpcode::kSelectAndScatter};
 // Values that are followed to where they are joined.
 constexpr size_t kMostFollowed = 64;
@@ -115,9 +116,9 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
         for (size_t d = 0; user->operand(k) == value && d < counts.size(); ++d) {
           if (counts[d] == 1) continue;
           const int factor = factors->operands[k][d];
-          is_good &= slides ? factor == OpFactors::kNone &&
-                                  (k == 0 || (k == 1 && user->opcode() == HloOpcode::kSelectAndScatter))
-                            : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
+          is_good &=
+              slides ? factor == OpFactors::kNone && (k == 0 || (k == 1 && user->opcode() != HloOpcode::kReduceWindow))
+                     : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
           const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
           if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
           is_good &= user->shape().dimensions(result) == value->shape().dimensions(static_cast<int64_t>(d));

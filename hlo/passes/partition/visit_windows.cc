@@ -7,17 +7,21 @@
 // last partition's two last rows mean nothing.
 //
 // A convolution may also be cut along the dimension of its windows, as the gradient of a kernel is: each partition adds
-// up its part of every window, which takes the same rows of its neighbors, and the partitions add up the parts.
+// up its part of every window, which takes the same rows of its neighbors, and the partitions add up the parts. Of
+// windows of 14 elements in tiles of 4, the last partition has 2: it adds up these, and the others all 4. Windows
+// filled up with zeros would not do, as zero times an infinity is NaN.
 #include <algorithm>
 #include <limits>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/reshard.h"
 #include "hlo/passes/partition/tile_shift.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -61,11 +65,12 @@ struct Slide {
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
-// `over_windows` the windows, which `count` must divide. nullopt if the partitions would need different windows.
+// `over_windows` the windows, of which the last partitions may have fewer. nullopt if the partitions would need
+// different windows.
 std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_size, int64_t results, int64_t count,
                              bool over_windows) {
   const int64_t own_results = over_windows ? results : CeilDiv(results, count);
-  const int64_t own_window = over_windows ? window.size / count : window.size;
+  const int64_t own_window = over_windows ? CeilDiv(window.size, count) : window.size;
   const int64_t step = over_windows ? own_window * window.window_dilation : own_results * window.stride;
   const int64_t span = (own_results - 1) * window.stride + (own_window - 1) * window.window_dilation + 1;
   if (own_results == 0 || own_window == 0 || step % window.base_dilation != 0) return std::nullopt;
@@ -111,6 +116,13 @@ struct TileWalk::WindowDivision {
   Cuts cuts;
   std::vector<Slide> slides;
   int64_t groups = 1;  // the parts that those groups are cut into
+  // If tiles do not divide the windows along a dimension: that, its factor, and how many the array has.
+  struct Uneven {
+    WindowDimension dimension;
+    int factor;
+    int64_t size;
+  };
+  std::optional<Uneven> uneven;
 
   int NewFactor(TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result) {
     const int factor = factors.count++;
@@ -127,7 +139,7 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
   const bool is_convolution = op.opcode() == HloOpcode::kConvolution;
   const Shape& operand = op.operand(0)->shape();
   const TileAssignment wanted = Wanted(op), propagated = may_reach_beyond ? Propagated(op) : wanted;
-  const TileAssignment& now = values_.at(op.operand(0))->tiles;
+  const TileAssignment now = may_reach_beyond ? TilesNow(*op.operand(0)) : values_.at(op.operand(0))->tiles;
   WindowDivision division{.factors = factors, .cuts = Cuts(factors.count), .slides = {}};
   for (const WindowDimension& d : WindowDimensionsOf(op)) {
     const Window::Dimension& along = WindowOf(op)->dimensions[d.index];
@@ -138,7 +150,8 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
     if (over_windows) cut = CutOfDimension(now, d.operand);
     const int64_t count = cut.count;
     if (count == 1 || factors.operands[0][d.operand] != OpFactors::kNone) continue;
-    if (over_windows && along.size % count != 0) continue;
+    const bool is_uneven = over_windows && along.size % count != 0;
+    if (is_uneven && (!may_reach_beyond || along.window_reversal || division.uneven.has_value())) continue;
     if (size == 0 || (size % count != 0 && !may_reach_beyond)) return std::nullopt;
     if (op.opcode() == HloOpcode::kSelectAndScatter) {
       if (size % count != 0) return std::nullopt;
@@ -154,6 +167,7 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
     const int factor =
         division.NewFactor(std::move(cut), d.operand, over_windows ? d.kernel : -1, over_windows ? -1 : d.result);
     if (!over_windows) continue;
+    if (is_uneven) division.uneven = {.dimension = d, .factor = factor, .size = along.size};
     division.factors.combined.push_back(factor);
     division.factors.combiner = HloOpcode::kAdd;
   }
@@ -182,7 +196,7 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
 
 double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& division,
                                std::vector<std::vector<ShiftRound>>* rounds) const {
-  const auto& [own, cuts, slides, groups] = division;
+  const auto& [own, cuts, slides, groups, uneven] = division;
   const Shape& operand = op.operand(0)->shape();
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
   double cost = 0, bytes = TileBytes(operand, tiles);
@@ -205,6 +219,35 @@ double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& d
   return cost;
 }
 
+absl::StatusOr<HloInstruction*> TileWalk::OfOwnWindows(const WindowDivision& division, HloInstruction* tile) {
+  const auto& [dimension, factor, size] = *division.uneven;
+  const TileCut& cut = division.cuts[factor];
+  const int64_t own = CeilDiv(size, cut.count), full = size / own, rest = size % own;
+  const auto of_tile = [&](int64_t number, HloInstruction* then, HloInstruction* otherwise,
+                           bool or_before) -> absl::StatusOr<HloInstruction*> {
+    absl::InlinedVector<bool, 8> values;
+    for (const int64_t one : cut.tile_of) values.push_back(or_before ? one <= number : one == number);
+    HILO_ASSIGN_OR_RETURN(HloInstruction * is, emitter_.ElementOfPartition(LiteralUtil::CreateR1<bool>(values)));
+    HILO_ASSIGN_OR_RETURN(is, MakeBroadcast(is, ShapeUtil::MakeShape(PRED, tile->shape().dimensions()), {}));
+    return computation_->AddOp(HloOpcode::kSelect, {is, then, otherwise});
+  };
+  HloInstruction* const zero = computation_->AddConstant(LiteralUtil::Zero(tile->shape().element_type()));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * others, MakeBroadcast(zero, tile->shape(), {}));
+  if (rest > 0) {
+    std::vector<SliceRange> ranges;
+    for (const int64_t length : tile->operand(1)->shape().dimensions()) ranges.push_back({0, length, 1});
+    ranges[dimension.kernel].limit = rest;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * kernel, MakeSlice(tile->mutable_operand(1), std::move(ranges)));
+    HloInstruction* const of_rest = computation_->AddInstruction(
+        tile->CloneWithNewOperands(tile->shape(), {tile->mutable_operand(0), kernel}), tile->name());
+    Window::Dimension& along = of_rest->mutable_attrs<ConvolutionAttrs>().window.dimensions[dimension.index];
+    along.size = rest;
+    along.padding_high -= (own - rest) * along.window_dilation;
+    HILO_ASSIGN_OR_RETURN(others, of_tile(full, of_rest, others, false));
+  }
+  return of_tile(full - 1, tile, others, true);
+}
+
 absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
   if (WindowOf(*op) == nullptr || !op->shape().IsArray()) return false;
   std::optional<WindowDivision> division;
@@ -220,7 +263,7 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
     rounds = std::move(of_other);
   }
   if (!division.has_value()) return false;
-  const auto& [own, cuts, slides, groups] = *division;
+  const auto& [own, cuts, slides, groups, uneven] = *division;
   const Shape& operand = op->operand(0)->shape();
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
 
@@ -247,6 +290,9 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
     ConvolutionAttrs& attrs = tile->mutable_attrs<ConvolutionAttrs>();
     attrs.window = local;
     (attrs.batch_group_count > 1 ? attrs.batch_group_count : attrs.feature_group_count) /= groups;
+    if (uneven.has_value()) {
+      HILO_ASSIGN_OR_RETURN(tile, OfOwnWindows(*division, tile));
+    }
   } else if (op->opcode() == HloOpcode::kReduceWindow) {
     tile->mutable_attrs<ReduceWindowAttrs>().window = local;
   }
