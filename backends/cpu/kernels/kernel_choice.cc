@@ -105,6 +105,11 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
     case KernelKind::kRuntimeCall: return;  // which may use threads itself
     case KernelKind::kScatter:
     case KernelKind::kUpdate: absl::StrAppend(&config->why, "; updates may overlap: one part"); return;
+    case KernelKind::kKeySort:
+      if (config->parts > 1) break;
+      absl::StrAppend(&config->why, "; ", TimeText(config->nanoseconds),
+                      ": one list, whose sort may use threads itself");
+      return;
     default: break;
   }
   config->parallel = config->nanoseconds > kParallelNanoseconds;

@@ -83,8 +83,11 @@ absl::StatusOr<llvm::Function*> EmitLess(FunctionEmitter& f, const HloInstructio
   return function;
 }
 
+// Bits of the number in memory that a word of `bits` bits is.
+unsigned NumberBits(int64_t bits) { return bits <= 32 ? 32 : 64; }
+
 // Elements that the functions of keys convert at once, if they are adjacent.
-constexpr int kKeyLanes = 8;
+int KeyLanes(unsigned number_bits) { return static_cast<int>(512 / number_bits); }
 
 // Emits the rest of `function`: `body` of elements [e, e + width) for all of `length`, `width` at a time and, at the
 // end, one at a time.
@@ -126,7 +129,7 @@ bool TellsElements(const HloInstruction* sort, absl::Span<const SortKey> keys) {
 // Emits the function HiloSortKeys of backends/cpu/runtime/cpu_runtime.h for a word of the keys. `is_dense`: the
 // elements of an array are adjacent.
 absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstruction* sort, absl::Span<const SortKey> keys,
-                                         bool is_dense) {
+                                         int64_t bits, bool is_dense) {
   llvm::Type* i64 = f.b().getInt64Ty();
   llvm::Type* ptr = f.b().getPtrTy();
   llvm::Function* function = NewHelper(f, absl::StrCat(sort->name(), ".keys"), f.b().getVoidTy(), {ptr, ptr, i64, ptr});
@@ -137,6 +140,8 @@ absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstructio
     steps.push_back(b.CreateLoad(i64, b.CreateConstInBoundsGEP1_64(i64, function->getArg(1), key.array)));
   }
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
+  const unsigned number_bits = NumberBits(bits);
+  llvm::Type* const number = b.getIntNTy(number_bits);
   const auto convert = [&](llvm::Value* e, int width) -> absl::Status {
     const codegen::RegionScope region(context);
     context.lanes.width = width;
@@ -153,18 +158,18 @@ absl::StatusOr<llvm::Function*> EmitKeys(FunctionEmitter& f, const HloInstructio
     }
     Arguments source(std::move(arguments));
     codegen::ElementEmitter elements(&context, &source);
-    llvm::Value* word = llvm::Constant::getNullValue(Lanes(i64, width));
+    llvm::Value* word = llvm::Constant::getNullValue(Lanes(number, width));
     for (const SortKey& key : keys) {
       HILO_ASSIGN_OR_RETURN(ElementValue value, elements.Generate(key.expression, Index()));
       if (width > 1) value = context.Splat(value);
       llvm::Value* bits =
           b.CreateZExt(codegen::EmitOrderKey(context, key.type, value.re, key.descending), word->getType());
-      word = key.bits() == 64 ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
+      word = key.bits() == number_bits ? bits : b.CreateOr(b.CreateShl(word, static_cast<uint64_t>(key.bits())), bits);
     }
-    b.CreateAlignedStore(word, b.CreateInBoundsGEP(i64, function->getArg(3), e), llvm::Align(sizeof(uint64_t)));
+    b.CreateAlignedStore(word, b.CreateInBoundsGEP(number, function->getArg(3), e), llvm::Align(number_bits / 8));
     return absl::OkStatus();
   };
-  const int width = is_dense && TellsElements(sort, keys) ? kKeyLanes : 1;
+  const int width = is_dense && TellsElements(sort, keys) ? KeyLanes(number_bits) : 1;
   HILO_RETURN_IF_ERROR(EmitElementLoops(b, function->getArg(2), width, convert));
   return function;
 }
@@ -176,15 +181,17 @@ absl::StatusOr<llvm::Function*> EmitElements(FunctionEmitter& f, const HloInstru
   llvm::IRBuilder<> b(&function->getEntryBlock());
   codegen::EmitterContext context(&b, f.context().target(), f.context().numerics());
   llvm::Type* const bits = b.getIntNTy(static_cast<unsigned>(key.bits()));
+  const unsigned number_bits = NumberBits(key.bits());
+  llvm::Type* const number = b.getIntNTy(number_bits);
   const auto convert = [&](llvm::Value* e, int width) {
-    llvm::Value* word = b.CreateAlignedLoad(Lanes(i64, width), b.CreateInBoundsGEP(i64, function->getArg(0), e),
-                                            llvm::Align(sizeof(uint64_t)));
+    llvm::Value* word = b.CreateAlignedLoad(Lanes(number, width), b.CreateInBoundsGEP(number, function->getArg(0), e),
+                                            llvm::Align(number_bits / 8));
     b.CreateAlignedStore(
         codegen::EmitElementOfOrderKey(context, key.type, b.CreateTrunc(word, Lanes(bits, width)), key.descending),
         b.CreateInBoundsGEP(bits, function->getArg(2), e), llvm::Align(PrimitiveTypeByteSize(key.type)));
     return absl::OkStatus();
   };
-  HILO_RETURN_IF_ERROR(EmitElementLoops(b, function->getArg(1), kKeyLanes, convert));
+  HILO_RETURN_IF_ERROR(EmitElementLoops(b, function->getArg(1), KeyLanes(number_bits), convert));
   return function;
 }
 
@@ -198,8 +205,9 @@ absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction*
   llvm::Value* words = f.context().EntryAlloca(type, *count, 8, "words");
   for (size_t i = 0; i < ranges.size(); ++i) {
     const absl::Span<const SortKey> all = keys;
-    HILO_ASSIGN_OR_RETURN(llvm::Value * write,
-                          EmitKeys(f, sort, all.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin), is_dense));
+    HILO_ASSIGN_OR_RETURN(
+        llvm::Value * write,
+        EmitKeys(f, sort, all.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin), ranges[i].bits, is_dense));
     llvm::Value* word = b.CreateConstInBoundsGEP1_64(type, words, i);
     b.CreateStore(write, b.CreateStructGEP(type, word, 0));
     b.CreateStore(b.getInt64(static_cast<uint64_t>(ranges[i].bits)), b.CreateStructGEP(type, word, 1));

@@ -3,8 +3,7 @@
 //
 // Short lists are sorted by their keys' ranks: each element counts those before it, many elements at once. Others are
 // sorted as numbers of a key and an index; keys of several words by the least significant word first. Without keys,
-// lists are sorted by merging. Where elements are what their keys say, the keys are sorted alone and become the
-// elements.
+// lists are sorted by merging. Where elements are what their keys say, the keys are sorted alone (sort_alone.h).
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -13,12 +12,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/runtime/number_sort.h"
+#include "backends/cpu/runtime/sort_alone.h"
+#include "backends/cpu/runtime/sort_memory.h"
 #include "backends/cpu/runtime/vector_sort.h"
-#include "base/aligned_buffer.h"
-#include "base/math.h"
 
 // Compiled for several instruction sets, of which each machine calls the best.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
@@ -32,22 +31,21 @@
 
 namespace {
 
-using hilo::AlignedBuffer;
+using hilo::cpu::SortItem;
+using hilo::cpu::SortItems;
+using hilo::cpu::SortMemory;
+using hilo::cpu::SortNumbers;
 
 constexpr int64_t kRankBlock = 32;    // elements that count at once
 constexpr int64_t kMostRanked = 128;  // elements of the longest list that is sorted by ranks
-// Lists of fewer elements have digits of 8 bits: counters of 11 bits take longer to add than their elements to move.
-constexpr int64_t kLeastForWideDigits = 2048;
-constexpr int kDigitBits = 8, kWideDigitBits = 11;
-constexpr int kMostDigits = 8;
 
-// Writes the stable order of `length` keys, at most kMostRanked, which fit into T.
-template <typename T>
-[[gnu::always_inline]] inline void OrderByRank(const uint64_t* keys, int64_t length, uint32_t* order) {
-  using Unsigned = std::make_unsigned_t<T>;
-  constexpr Unsigned kSign = Unsigned{1} << (8 * sizeof(T) - 1);  // signed numbers are compared faster
+// Writes the stable order of `length` keys, at most kMostRanked.
+template <typename Key>
+[[gnu::always_inline]] inline void OrderByRank(const Key* keys, int64_t length, uint32_t* order) {
+  using T = std::make_signed_t<Key>;  // signed numbers are compared faster
+  constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
   T values[kMostRanked + kRankBlock];
-  for (int64_t i = 0; i < length; ++i) values[i] = static_cast<T>(static_cast<Unsigned>(keys[i]) ^ kSign);
+  for (int64_t i = 0; i < length; ++i) values[i] = static_cast<T>(keys[i] ^ kSign);
   for (int64_t i = length; i < length + kRankBlock; ++i) values[i] = std::numeric_limits<T>::max();
   for (int64_t first = 0; first < length; first += kRankBlock) {
     const T* block = values + first;
@@ -65,188 +63,94 @@ template <typename T>
     for (int64_t i = 0; i < last; ++i) order[ranks[i]] = static_cast<uint32_t>(first + i);
   }
 }
-HILO_CLONED void OrderByRank32(const uint64_t* keys, int64_t length, uint32_t* order) {
-  OrderByRank<int32_t>(keys, length, order);
+HILO_CLONED void OrderByRank32(const uint32_t* keys, int64_t length, uint32_t* order) {
+  OrderByRank(keys, length, order);
 }
 HILO_CLONED void OrderByRank64(const uint64_t* keys, int64_t length, uint32_t* order) {
-  OrderByRank<int64_t>(keys, length, order);
+  OrderByRank(keys, length, order);
 }
-
-// A key of 64 bits and its position.
-struct Item {
-  uint64_t key;
-  uint64_t position;
-};
-uint64_t KeyOf(uint64_t item) { return item; }
-uint64_t KeyOf(const Item& item) { return item.key; }
-
-// Sorts `items` stably by `bits` bits of their keys from `first_bit` on. Returns the one of the two arrays that has the
-// result. Digits in which all keys agree cost nothing.
-template <int kBits, typename Item>
-Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bits) {
-  constexpr int64_t kBuckets = int64_t{1} << kBits;
-  const int digits = (bits + kBits - 1) / kBits;
-  const auto bucket = [&](const Item& item, int digit) {
-    return (KeyOf(item) >> (first_bit + digit * kBits)) & (kBuckets - 1);
-  };
-  uint32_t counts[kMostDigits][kBuckets];
-  std::memset(counts, 0, digits * sizeof(counts[0]));
-  for (int64_t i = 0; i < length; ++i) {
-    for (int digit = 0; digit < digits; ++digit) ++counts[digit][bucket(items[i], digit)];
-  }
-  for (int digit = 0; digit < digits; ++digit) {
-    uint32_t* next = counts[digit];
-    if (next[bucket(items[0], digit)] == length) continue;
-    uint32_t position = 0;
-    for (int64_t b = 0; b < kBuckets; ++b) position += std::exchange(next[b], position);
-    for (int64_t i = 0; i < length; ++i) spare[next[bucket(items[i], digit)]++] = items[i];
-    std::swap(items, spare);
-  }
-  return items;
-}
-
-template <typename Item>
-Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bits) {
-  return length < kLeastForWideDigits ? RadixSort<kDigitBits>(items, spare, length, first_bit, bits)
-                                      : RadixSort<kWideDigitBits>(items, spare, length, first_bit, bits);
-}
-
-// Sorts numbers that differ only by `bits` bits from `first_bit` on, or whose other bits are in order already. Returns
-// the one of the two arrays that has the result.
-uint64_t* SortNumbers(uint64_t* numbers, uint64_t* spare, int64_t length, int first_bit, int bits) {
-  // Three wide digits take less than a quicksort: 10,000 numbers with 32 bits of a key 30 us, 46 us.
-  const bool few_digits = bits <= 3 * kWideDigitBits && length >= kLeastForWideDigits;
-  if (few_digits || !hilo::cpu::HasVectorSort()) return RadixSort(numbers, spare, length, first_bit, bits);
-  hilo::cpu::VectorSort(numbers, spare, length);
-  return numbers;
-}
-
-// The memory of a sort, which hands it out piece by piece.
-class SortMemory {
- public:
-  explicit SortMemory(int64_t bytes) {
-    // The first touch of fresh memory can take longer than to sort in it.
-    constexpr int64_t kKeptBytes = 8 << 20;
-    thread_local AlignedBuffer kept;
-    AlignedBuffer& buffer = bytes <= kKeptBytes ? kept : own_;
-    if (buffer.size() < bytes) {
-      buffer = AlignedBuffer();
-      absl::StatusOr<AlignedBuffer> created = AlignedBuffer::Create(bytes);
-      if (!created.ok()) return;
-      buffer = *std::move(created);
-    }
-    next_ = buffer.data();
-  }
-  bool ok() const { return next_ != nullptr; }
-
-  // Returns room for `count` elements, which are not initialized. All that is taken is SizeOf each, added up, at most.
-  template <typename T>
-  T* Take(int64_t count) {
-    uint8_t* const piece = next_;
-    next_ += SizeOf<T>(count);
-    return reinterpret_cast<T*>(piece);
-  }
-  template <typename T>
-  static int64_t SizeOf(int64_t count) {
-    return hilo::CeilDiv(count * static_cast<int64_t>(sizeof(T)), 64) * 64;
-  }
-
- private:
-  AlignedBuffer own_;
-  uint8_t* next_ = nullptr;
-};
+void CallOrderByRank(const uint32_t* keys, int64_t length, uint32_t* order) { OrderByRank32(keys, length, order); }
+void CallOrderByRank(const uint64_t* keys, int64_t length, uint32_t* order) { OrderByRank64(keys, length, order); }
 
 // Finds the orders of lists that have keys.
 class KeySorter {
  public:
-  KeySorter(int64_t length, absl::Span<const HiloSortWord> words, SortMemory* memory)
-      : length_(length), words_(words), sorts_alone_(SortsAlone(length, words)) {
+  KeySorter(HiloCpuContext* context, int64_t length, absl::Span<const HiloSortWord> words, SortMemory* memory)
+      : context_(context), length_(length), words_(words) {
     keys_ = memory->Take<uint64_t>(length);
-    if (HasSpareKeys(length, words)) spare_keys_ = memory->Take<uint64_t>(length);
-    if (HasItems(length, words)) items_ = memory->Take<Item>(2 * length);
+    if (HasNumbers(length, words)) numbers_ = memory->Take<uint64_t>(2 * length);
+    if (HasItems(length, words)) items_ = memory->Take<SortItem>(2 * length);
     if (words.size() > 1) earlier_ = memory->Take<uint32_t>(length);
   }
   // Of the memory that it takes.
   static int64_t Bytes(int64_t length, absl::Span<const HiloSortWord> words) {
-    return SortMemory::SizeOf<uint64_t>(length) * (HasSpareKeys(length, words) ? 2 : 1) +
-           (HasItems(length, words) ? SortMemory::SizeOf<Item>(2 * length) : 0) +
+    return SortMemory::SizeOf<uint64_t>(length) +
+           (HasNumbers(length, words) ? SortMemory::SizeOf<uint64_t>(2 * length) : 0) +
+           (HasItems(length, words) ? SortMemory::SizeOf<SortItem>(2 * length) : 0) +
            (words.size() > 1 ? SortMemory::SizeOf<uint32_t>(length) : 0);
   }
 
-  // Sorts a list of adjacent elements by their keys alone if they are what the keys say: zeros of two signs that
-  // compare equal are not. Returns whether they are.
-  bool SortAlone(uint8_t* list, int64_t element_size) {
-    if (!sorts_alone_) return false;
-    auto* const told = reinterpret_cast<uint8_t*>(spare_keys_);
-    words_[0].write(&list, &element_size, length_, keys_);
-    words_[0].read(keys_, length_, told);
-    if (std::memcmp(list, told, length_ * element_size) != 0) return false;
-    words_[0].read(SortNumbers(keys_, spare_keys_, length_, 0, static_cast<int>(words_[0].bits)), length_, list);
-    return true;
-  }
-
-  // Writes the stable order of a list.
-  void Sort(const uint8_t* const* lists, const int64_t* steps, uint32_t* order) {
-    const auto last = static_cast<int64_t>(words_.size()) - 1;
-    for (int64_t w = last; w >= 0; --w) {
+  // Writes the stable order of a list. Returns a HiloStatus.
+  int32_t Sort(const uint8_t* const* lists, const int64_t* steps, uint32_t* order) {
+    for (size_t w = words_.size(); w-- > 0;) {
       words_[w].write(lists, steps, length_, keys_);
-      if (w == last && length_ <= kMostRanked) {
-        OrderByRank(words_[w], keys_, order);
-      } else if (w == last) {
-        OrderByWord(words_[w], [](int64_t i) { return static_cast<uint32_t>(i); }, order);
-      } else {
-        // The order by less significant words is kept among equal keys.
-        std::memcpy(earlier_, order, length_ * sizeof(uint32_t));
-        OrderByWord(words_[w], [earlier = earlier_](int64_t i) { return earlier[i]; }, order);
-      }
+      const bool is_last = w + 1 == words_.size();
+      // The order by less significant words is kept among equal keys.
+      if (!is_last) std::memcpy(earlier_, order, length_ * sizeof(uint32_t));
+      const int32_t status = is_short(words_[w])
+                                 ? OrderByWord(words_[w], reinterpret_cast<const uint32_t*>(keys_), is_last, order)
+                                 : OrderByWord(words_[w], keys_, is_last, order);
+      if (status != HILO_OK) return status;
     }
+    return HILO_OK;
   }
 
  private:
   static bool is_short(const HiloSortWord& word) { return word.bits <= 32; }
-  static bool SortsAlone(int64_t length, absl::Span<const HiloSortWord> words) {
-    return length > kMostRanked && words.size() == 1 && words[0].read != nullptr;
-  }
-  static bool HasSpareKeys(int64_t length, absl::Span<const HiloSortWord> words) {
-    return length > kMostRanked && (SortsAlone(length, words) || absl::c_any_of(words, is_short));
+  static bool HasNumbers(int64_t length, absl::Span<const HiloSortWord> words) {
+    return length > kMostRanked && absl::c_any_of(words, is_short);
   }
   static bool HasItems(int64_t length, absl::Span<const HiloSortWord> words) {
     return length > kMostRanked && !absl::c_all_of(words, is_short);
   }
 
-  // Of at most kMostRanked keys.
-  void OrderByRank(const HiloSortWord& word, const uint64_t* keys, uint32_t* order) const {
-    (is_short(word) ? OrderByRank32 : OrderByRank64)(keys, length_, order);
+  // Writes position(i) of all i in the stable order of keys[position(i)], where position(i) is i if `is_last`.
+  template <typename Key>
+  int32_t OrderByWord(const HiloSortWord& word, const Key* keys, bool is_last, uint32_t* order) {
+    if (is_last) return OrderByWord(word, keys, [](int64_t i) { return static_cast<uint32_t>(i); }, order);
+    return OrderByWord(word, keys, [earlier = earlier_](int64_t i) { return earlier[i]; }, order);
   }
 
-  // Writes position(i) of all i in the stable order of keys_[position(i)].
-  template <typename Position>
-  void OrderByWord(const HiloSortWord& word, const Position& position, uint32_t* order) {
+  template <typename Key, typename Position>
+  int32_t OrderByWord(const HiloSortWord& word, const Key* keys, const Position& position, uint32_t* order) {
     if (length_ <= kMostRanked) {
-      uint64_t keys[kMostRanked];
+      Key ordered[kMostRanked];
       uint32_t ranked[kMostRanked];
-      for (int64_t i = 0; i < length_; ++i) keys[i] = keys_[position(i)];
-      OrderByRank(word, keys, ranked);
+      for (int64_t i = 0; i < length_; ++i) ordered[i] = keys[position(i)];
+      CallOrderByRank(ordered, length_, ranked);
       for (int64_t i = 0; i < length_; ++i) order[i] = position(ranked[i]);
-    } else if (is_short(word)) {
+    } else if constexpr (sizeof(Key) == sizeof(uint32_t)) {
       // Key and index in one number: equal keys keep their order.
-      uint64_t* items = spare_keys_;
-      for (int64_t i = 0; i < length_; ++i) items[i] = keys_[position(i)] << 32 | static_cast<uint64_t>(i);
-      const uint64_t* sorted = SortNumbers(items, keys_, length_, 32, static_cast<int>(word.bits));
+      for (int64_t i = 0; i < length_; ++i) numbers_[i] = uint64_t{keys[position(i)]} << 32 | static_cast<uint64_t>(i);
+      uint64_t* sorted = nullptr;
+      const int32_t status =
+          SortNumbers(context_, numbers_, numbers_ + length_, length_, 32, static_cast<int>(word.bits), &sorted);
+      if (status != HILO_OK) return status;
       for (int64_t i = 0; i < length_; ++i) order[i] = position(static_cast<uint32_t>(sorted[i]));
     } else {
-      for (int64_t i = 0; i < length_; ++i) items_[i] = {.key = keys_[position(i)], .position = position(i)};
-      const Item* sorted = RadixSort(items_, items_ + length_, length_, 0, static_cast<int>(word.bits));
+      for (int64_t i = 0; i < length_; ++i) items_[i] = {.key = keys[position(i)], .position = position(i)};
+      const SortItem* sorted = SortItems(items_, items_ + length_, length_, static_cast<int>(word.bits));
       for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i].position);
     }
+    return HILO_OK;
   }
 
+  HiloCpuContext* const context_;
   const int64_t length_;
   const absl::Span<const HiloSortWord> words_;
-  const bool sorts_alone_;
-  uint64_t *keys_, *spare_keys_ = nullptr;
+  uint64_t *keys_, *numbers_ = nullptr;  // keys of at most 32 bits are numbers of 32 bits
   uint32_t* earlier_ = nullptr;
-  Item* items_ = nullptr;
+  SortItem* items_ = nullptr;
 };
 
 // Bottom-up merge sort of the positions `order`; never reads outside the list, whatever the comparison returns. Returns
@@ -308,59 +212,120 @@ void Gather(const uint8_t* array, int64_t length, int64_t stride, int64_t size, 
   for (int64_t i = 0; i < length; ++i) std::memcpy(list + i * size, array + i * stride * size, size);
 }
 
+// The lists of a sort, which are sorted one after the other.
+class Lists {
+ public:
+  Lists(HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes, int64_t length,
+        int64_t stride, HiloLess less, absl::Span<const HiloSortWord> words)
+      : context_(context),
+        array_count_(array_count),
+        arrays_(arrays),
+        sizes_(sizes),
+        length_(length),
+        stride_(stride),
+        less_(less),
+        words_(words),
+        memory_(Bytes()) {
+    if (!memory_.ok()) return;
+    bases_ = memory_.Take<const uint8_t*>(array_count);
+    steps_ = memory_.Take<int64_t>(array_count);
+    for (int64_t i = 0; i < array_count; ++i) steps_[i] = stride * sizes[i];
+    operands_ = memory_.Take<const uint8_t*>(2 * array_count + 1);
+    operands_[2 * array_count] =
+        const_cast<const uint8_t*>(reinterpret_cast<const volatile uint8_t*>(context->cancelled));
+    if (!words.empty()) keys_.emplace(context, length, words, &memory_);
+    order_ = memory_.Take<uint32_t>(length);
+    if (words.empty()) spare_order_ = memory_.Take<uint32_t>(length);
+    list_ = memory_.Take<uint8_t>(length * LargestSize());
+  }
+
+  // Sorts the list that begins at element `origin`. Returns a HiloStatus.
+  int32_t Sort(int64_t origin) {
+    if (!memory_.ok()) return HILO_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < array_count_; ++i) bases_[i] = arrays_[i] + origin * sizes_[i];
+    if (keys_.has_value()) {
+      const int32_t status = keys_->Sort(bases_, steps_, order_);
+      if (status != HILO_OK) return status;
+    } else {
+      for (int64_t e = 0; e < length_; ++e) order_[e] = static_cast<uint32_t>(e);
+      MergeSort(order_, spare_order_, length_, [this](uint32_t a, uint32_t b) { return IsBefore(a, b); }, stopped_);
+    }
+    if (*context_->cancelled != 0) return HILO_STOPPED;
+    for (int64_t i = 0; i < array_count_; ++i) {
+      Gather(bases_[i], length_, stride_, sizes_[i], list_);
+      Permute(list_, order_, length_, arrays_[i] + origin * sizes_[i], stride_, sizes_[i]);
+    }
+    return HILO_OK;
+  }
+
+ private:
+  int64_t LargestSize() const { return *std::max_element(sizes_, sizes_ + array_count_); }
+  int64_t Bytes() const {
+    return SortMemory::SizeOf<uint32_t>(length_) * (words_.empty() ? 2 : 1) +
+           SortMemory::SizeOf<uint8_t>(length_ * LargestSize()) + 2 * SortMemory::SizeOf<uint8_t*>(array_count_) +
+           SortMemory::SizeOf<uint8_t*>(2 * array_count_ + 1) +
+           (words_.empty() ? 0 : KeySorter::Bytes(length_, words_));
+  }
+
+  bool IsBefore(uint32_t a, uint32_t b) {
+    constexpr int64_t kPolledComparisons = 1 << 14;
+    if (++comparisons_ % kPolledComparisons == 0) stopped_ |= *context_->cancelled != 0;
+    if (stopped_) return false;
+    for (int64_t i = 0; i < array_count_; ++i) {
+      operands_[2 * i] = bases_[i] + a * steps_[i];
+      operands_[2 * i + 1] = bases_[i] + b * steps_[i];
+    }
+    return less_(operands_) != 0;
+  }
+
+  HiloCpuContext* const context_;
+  const int64_t array_count_;
+  uint8_t* const* const arrays_;
+  const int64_t* const sizes_;
+  const int64_t length_, stride_;
+  const HiloLess less_;
+  const absl::Span<const HiloSortWord> words_;
+  SortMemory memory_;
+  std::optional<KeySorter> keys_;
+  const uint8_t **bases_, **operands_;
+  int64_t* steps_;
+  uint32_t *order_, *spare_order_ = nullptr;
+  uint8_t* list_;  // of one array, dense
+  int64_t comparisons_ = 0;
+  bool stopped_ = false;
+};
+
+// Returns true if lists that their keys tell are sorted alone, rather than by ranks.
+bool SortsAlone(const HiloSortWord& word, int64_t length) {
+  if (word.read == nullptr) return false;
+  return length > kMostRanked || (word.bits <= 32 ? hilo::cpu::FindVectorSorts<uint32_t>() != nullptr
+                                                  : hilo::cpu::FindVectorSorts<uint64_t>() != nullptr);
+}
+
 }  // namespace
 
-extern "C" int32_t hilo_cpu_sort(const HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays,
+extern "C" int32_t hilo_cpu_sort(HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays,
                                  const int64_t* sizes, int64_t first_list, int64_t last_list, int64_t length,
                                  int64_t stride, HiloLess less, const HiloSortWord* words, int64_t word_count) {
   if (length < 2 || length > UINT32_MAX) return length < 2 ? HILO_OK : HILO_OUT_OF_MEMORY;
-  int64_t largest = 0;
-  for (int64_t i = 0; i < array_count; ++i) largest = std::max(largest, sizes[i]);
-  const absl::Span<const HiloSortWord> key_words(words, word_count);
-  const bool has_keys = word_count > 0;
-  SortMemory memory(SortMemory::SizeOf<uint32_t>(length) * (has_keys ? 1 : 2) +
-                    SortMemory::SizeOf<uint8_t>(length * largest) + 2 * SortMemory::SizeOf<uint8_t*>(array_count) +
-                    SortMemory::SizeOf<uint8_t*>(2 * array_count + 1) +
-                    (has_keys ? KeySorter::Bytes(length, key_words) : 0));
-  if (!memory.ok()) return HILO_OUT_OF_MEMORY;
-  const auto** const bases = memory.Take<const uint8_t*>(array_count);
-  int64_t* const steps = memory.Take<int64_t>(array_count);
-  for (int64_t i = 0; i < array_count; ++i) steps[i] = stride * sizes[i];
-  const uint8_t** const operands = memory.Take<const uint8_t*>(2 * array_count + 1);
-  operands[2 * array_count] = const_cast<const uint8_t*>(reinterpret_cast<const volatile uint8_t*>(context->cancelled));
-  std::optional<KeySorter> keys;
-  if (has_keys) keys.emplace(length, key_words, &memory);
-  uint32_t* const order = memory.Take<uint32_t>(length);
-  uint32_t* const spare_order = has_keys ? nullptr : memory.Take<uint32_t>(length);
-  uint8_t* const list = memory.Take<uint8_t>(length * largest);  // of one array, dense
-  constexpr int64_t kPolledComparisons = 1 << 14;
-  int64_t comparisons = 0;
-  bool stopped = false;
-  const auto before = [&](uint32_t a, uint32_t b) {
-    if (++comparisons % kPolledComparisons == 0) stopped |= *context->cancelled != 0;
-    if (stopped) return false;
-    for (int64_t i = 0; i < array_count; ++i) {
-      operands[2 * i] = bases[i] + a * steps[i];
-      operands[2 * i + 1] = bases[i] + b * steps[i];
-    }
-    return less(operands) != 0;
-  };
+  const bool sorts_alone = word_count == 1 && stride == 1 && SortsAlone(words[0], length);
+  std::optional<Lists> lists;
   for (int64_t j = first_list; j < last_list; ++j) {
     const int64_t origin = j / stride * stride * length + j % stride;
-    for (int64_t i = 0; i < array_count; ++i) bases[i] = arrays[i] + origin * sizes[i];
     if (*context->cancelled != 0) return HILO_STOPPED;
-    if (has_keys && stride == 1 && keys->SortAlone(arrays[0] + origin * sizes[0], sizes[0])) continue;
-    if (has_keys) {
-      keys->Sort(bases, steps, order);
-    } else {
-      for (int64_t e = 0; e < length; ++e) order[e] = static_cast<uint32_t>(e);
-      MergeSort(order, spare_order, length, before, stopped);
+    if (sorts_alone) {
+      bool is_told = false;
+      const int32_t status =
+          hilo::cpu::SortAlone(context, words[0], arrays[0] + origin * sizes[0], sizes[0], length, &is_told);
+      if (status != HILO_OK) return status;
+      if (is_told) continue;
     }
-    if (*context->cancelled != 0) return HILO_STOPPED;
-    for (int64_t i = 0; i < array_count; ++i) {
-      Gather(bases[i], length, stride, sizes[i], list);
-      Permute(list, order, length, arrays[i] + origin * sizes[i], stride, sizes[i]);
+    if (!lists.has_value()) {
+      lists.emplace(context, array_count, arrays, sizes, length, stride, less,
+                    absl::MakeConstSpan(words, static_cast<size_t>(word_count)));
     }
+    const int32_t status = lists->Sort(origin);
+    if (status != HILO_OK) return status;
   }
   return HILO_OK;
 }

@@ -2,23 +2,32 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/runtime/cpu_runtime.h"
+#include "backends/cpu/runtime/number_sort.h"
+#include "backends/cpu/runtime/vector_sort.h"
 #include "gtest/gtest.h"
+#include "hilo/host.h"
 
 namespace hilo::cpu {
 namespace {
 
+// The numbers that are the keys of T.
 template <typename T>
-void WriteKeys(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
+using KeyNumber = std::conditional_t<sizeof(T) <= sizeof(uint32_t), uint32_t, uint64_t>;
+
+template <typename T>
+void WriteKeys(const uint8_t* const* lists, const int64_t* steps, int64_t length, void* keys) {
   for (int64_t i = 0; i < length; ++i) {
     T element;
     std::memcpy(&element, lists[0] + i * steps[0], sizeof(T));
-    keys[i] = element;
+    static_cast<KeyNumber<T>*>(keys)[i] = element;
   }
 }
 
@@ -77,7 +86,7 @@ TYPED_TEST(SortTest, IsStableForAllLengths) {
 
 // Writes the key of the array whose number is kArray.
 template <int kArray, typename T>
-void WriteKeysOf(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
+void WriteKeysOf(const uint8_t* const* lists, const int64_t* steps, int64_t length, void* keys) {
   WriteKeys<T>(lists + kArray, steps + kArray, length, keys);
 }
 
@@ -111,15 +120,15 @@ TEST(SortWordsTest, OrdersByOneWordAfterTheOther) {
 
 // The key of two numbers that differ by the lowest bit is that of the even one.
 template <typename T>
-void WriteKeysOfPairs(const uint8_t* const* lists, const int64_t* steps, int64_t length, uint64_t* keys) {
+void WriteKeysOfPairs(const uint8_t* const* lists, const int64_t* steps, int64_t length, void* keys) {
   WriteKeys<T>(lists, steps, length, keys);
-  for (int64_t i = 0; i < length; ++i) keys[i] &= ~uint64_t{1};
+  for (int64_t i = 0; i < length; ++i) static_cast<KeyNumber<T>*>(keys)[i] &= ~KeyNumber<T>{1};
 }
 
 template <typename T>
-void ReadElements(const uint64_t* keys, int64_t length, uint8_t* elements) {
+void ReadElements(const void* keys, int64_t length, uint8_t* elements) {
   for (int64_t i = 0; i < length; ++i) {
-    const T element = static_cast<T>(keys[i]);
+    const T element = static_cast<T>(static_cast<const KeyNumber<T>*>(keys)[i]);
     std::memcpy(elements + i * sizeof(T), &element, sizeof(T));
   }
 }
@@ -129,26 +138,71 @@ TYPED_TEST(SortTest, KeysAloneAreSortedIfTheyTellTheElements) {
   volatile int32_t cancelled = 0;
   HiloCpuContext context = {};
   context.cancelled = &cancelled;
+  const std::unique_ptr<ThreadPool> pool = *CreateThreadPool(2);
   const HiloSortWord word = {&WriteKeysOfPairs<TypeParam>, 8 * sizeof(TypeParam), &ReadElements<TypeParam>};
   constexpr int64_t kLists = 2;
-  for (const int64_t length : {2, 128, 129, 300, 5000}) {
-    for (const bool all_even : {true, false}) {  // of the others equal ones keep their order
+  enum { kAllEven, kAnyOdd, kLastIsOdd };
+  for (const int64_t length : {2, 100, 128, 129, 300, 1024, 1025, 5000, 32768, 100000}) {
+    for (const int odd : {kAllEven, kAnyOdd, kLastIsOdd}) {  // of odd ones those that are equal keep their order
       std::vector<TypeParam> elements(kLists * length);
       for (TypeParam& element : elements) {
-        element = static_cast<TypeParam>(random() % 100);
-        if (all_even) element = static_cast<TypeParam>(2 * element);
+        element = static_cast<TypeParam>(length < 5000 ? random() % 100 : random());
+        if (odd != kAnyOdd) element = static_cast<TypeParam>(element & ~uint64_t{1});
       }
+      if (odd == kLastIsOdd) elements.back() |= 1;
       std::vector<TypeParam> expected = elements;
       for (int64_t list = 0; list < kLists; ++list) {
         std::stable_sort(expected.begin() + list * length, expected.begin() + (list + 1) * length,
                          [](TypeParam a, TypeParam b) { return a / 2 < b / 2; });
       }
-      uint8_t* const array = reinterpret_cast<uint8_t*>(elements.data());
-      const int64_t size = sizeof(TypeParam);
-      ASSERT_EQ(hilo_cpu_sort(&context, 1, &array, &size, 0, kLists, length, 1, nullptr, &word, 1), HILO_OK);
-      EXPECT_EQ(elements, expected) << length << (all_even ? ", all even" : "");
+      for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), pool.get()}) {
+        context.thread_pool = threads;
+        std::vector<TypeParam> sorted = elements;
+        uint8_t* const array = reinterpret_cast<uint8_t*>(sorted.data());
+        const int64_t size = sizeof(TypeParam);
+        ASSERT_EQ(hilo_cpu_sort(&context, 1, &array, &size, 0, kLists, length, 1, nullptr, &word, 1), HILO_OK);
+        EXPECT_EQ(sorted, expected) << length << ", case " << odd << (threads == nullptr ? "" : ", two threads");
+      }
     }
   }
+}
+
+TYPED_TEST(SortTest, LongListsAreStableWithThreads) {
+  std::mt19937_64 random(0);
+  volatile int32_t cancelled = 0;
+  HiloCpuContext context = {};
+  context.cancelled = &cancelled;
+  const std::unique_ptr<ThreadPool> pool = *CreateThreadPool(2);
+  context.thread_pool = pool.get();
+  const HiloSortWord word = {&WriteKeys<TypeParam>, 8 * sizeof(TypeParam), nullptr};
+  constexpr int64_t kLength = 70000;
+  for (const uint64_t values : {uint64_t{1}, uint64_t{3}, uint64_t{1} << 40}) {
+    std::vector<TypeParam> keys(kLength);
+    for (TypeParam& key : keys) key = static_cast<TypeParam>(random() % values);
+    std::vector<int32_t> positions(kLength), order;
+    std::iota(positions.begin(), positions.end(), 0);
+    order = positions;
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return keys[a] < keys[b]; });
+    uint8_t* arrays[] = {reinterpret_cast<uint8_t*>(keys.data()), reinterpret_cast<uint8_t*>(positions.data())};
+    const int64_t sizes[] = {sizeof(TypeParam), sizeof(int32_t)};
+    ASSERT_EQ(hilo_cpu_sort(&context, 2, arrays, sizes, 0, 1, kLength, 1, nullptr, &word, 1), HILO_OK);
+    EXPECT_EQ(positions, order);
+    EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  }
+}
+
+TEST(NumberSortTest, IsStopped) {
+  volatile int32_t cancelled = 1;
+  HiloCpuContext context = {};
+  context.cancelled = &cancelled;
+  std::vector<uint32_t> numbers(100000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  uint32_t* sorted = nullptr;
+  std::vector<uint32_t> spare(numbers.size());
+  if (FindVectorSorts<uint32_t>() == nullptr) GTEST_SKIP() << "radix sorts are not stopped";
+  EXPECT_EQ(SortNumbers<uint32_t>(&context, numbers.data(), spare.data(), static_cast<int64_t>(numbers.size()), 0, 32,
+                                  &sorted),
+            HILO_STOPPED);
 }
 
 }  // namespace
