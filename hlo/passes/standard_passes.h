@@ -92,6 +92,8 @@ std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloIns
 // "transpose-loop-factors": matrices that are the same in all iterations of a loop, which adds up the products of their
 // rows and a vector in reduces for which `accepts` returns true, are transposed. Before "hoist-invariants".
 std::unique_ptr<HloPass> MakeLoopFactorTransposition(std::function<bool(const HloInstruction& reduce)> accepts);
+// "merge-transposed-dimensions": dimensions of transposes that stay next to each other become one. After fusion.
+std::unique_ptr<HloPass> MakeTransposeMerge();
 // "move-bits": kernels that only move numbers of 8 or 16 bits move integers. After fusion.
 std::unique_ptr<HloPass> MakeMovesAsBits();
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not

@@ -69,7 +69,8 @@ bool RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, in
       const int64_t count =
           is_strided ? std::clamp<int64_t>(loops.rows / width - strip, 1, std::min(most, end - unit)) : 1;
       if (!is_strided) RowsFrom(loops, row, width, rows);
-      kernel(from + row, loops.column, to + row * row_stride, is_strided ? nullptr : rows, row_stride, columns, count);
+      kernel(from + row, loops.column, to + row * row_stride, is_strided ? nullptr : rows, row_stride, columns, count,
+             is_strided && loops.is_staged != 0);
       strip += count;
       unit += count;
     }

@@ -21,6 +21,7 @@ struct Loops {
   int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8; 32 or 64
   int64_t rows = 0, columns = 0, block = 0;      // `block`: columns of a unit
   int64_t column = 0;                            // elements between columns of the operand
+  int64_t is_staged = 0;  // 1: of one row dimension; several tiles of a strip are written row by row
   int64_t outer_count = 0, row_dimensions = 0;
   Dimension outer[kMostOuter];
   Dimension of_rows[kMostRowDimensions];  // in the order of the operand

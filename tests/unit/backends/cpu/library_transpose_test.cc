@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/transpose/transpose_loops.h"
 #include "gtest/gtest.h"
@@ -76,6 +77,28 @@ TEST(LibraryTransposeTest, RandomTransposes_GiveTheInterpretersBits) {
     }
   }
   EXPECT_GE(in_library, 25);
+}
+
+// Rows of the result are a multiple of 4 KB apart: whole groups of tiles, a rest of them, and of elements.
+TEST(LibraryTransposeTest, StagedTiles_GiveTheInterpretersBits) {
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
+  for (const char* shapes : {"f32[1024,64] f32[64,1024] 1,0", "f32[2,1024,40] f32[2,40,1024] 0,2,1",
+                             "f64[512,24] f64[24,512] 1,0", "f32[1024,17] f32[17,1024] 1,0",
+                             "f32[3,1024,2,32] f32[2,32,3,1024] 2,3,0,1", "f32[8,32,32,64] f32[8,64,32,32] 0,3,1,2"}) {
+    const std::vector<std::string> parts = absl::StrSplit(shapes, ' ');
+    const std::string text =
+        absl::StrCat("HloModule staged\nENTRY main { x = ", parts[0], " parameter(0)  ROOT t = ", parts[1],
+                     " transpose(x), dimensions={", parts[2], "} }");
+    const Shape shape = (*ParseHloModule(text))->entry_computation()->parameter_instruction(0)->shape();
+    Literal numbers = *Literal::Create(Shape(F64, shape.dimensions()));
+    std::iota(numbers.data<double>().begin(), numbers.data<double>().end(), 0.0);
+    const Literal argument = *numbers.Convert(shape.element_type());
+    const Literal* arguments[] = {&argument};
+    const Literal expected = *(*interpreter->CompileHloText(text, {}))->ExecuteLiterals(arguments);
+    const auto result = (*cpu->CompileHloText(text, {}))->ExecuteLiterals(arguments);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_TRUE(CompareLiterals(expected, *result, {}).ok()) << text;
+  }
 }
 
 TEST(LibraryTransposeTest, StoppedRun_Ends) {
