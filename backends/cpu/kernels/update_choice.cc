@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -62,6 +63,17 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
       return 0;
   }
   return row / width;
+}
+
+// The indices whose updates are computed in one iteration: four if each is one element and little code. Half of what a
+// loop over single elements executes is the loop's own.
+int64_t IndicesTogether(const HloInstruction& instruction, const HloInstruction& scatter) {
+  constexpr int64_t kTogether = 4, kMostCode = 130;
+  const Shape& updates = scatter.operand(scatter.operand_count() / 2 + 1)->shape();
+  int64_t elements = 1;
+  for (int64_t dimension : scatter.attrs<ScatterAttrs>().update_window_dims) elements *= updates.dimensions(dimension);
+  const bool is_short = elements == 1 && ShapeUtil::ElementsIn(updates) >= 2 * kTogether;
+  return is_short && CodeSize(instruction, /*by_elements=*/true) <= kMostCode ? kTogether : 1;
 }
 
 // Elements of lists that are sorted in registers, and the values that may trade their places for one list: pairs of
@@ -128,10 +140,10 @@ KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits
   KernelConfig config{.kind = KernelKind::kScatter, .width = width, .why = std::string(why)};
   for (int64_t i = 0; i < scatter.operand_count() / 2; ++i)
     config.tile.push_back(codegen::PreferredWidth(scatter.operand(i), target));
-  if (const int64_t vectors = VectorsOfRuns(scatter, width); vectors > 0) {
-    config.tile.push_back(vectors);
-    config.why += "; equal indices follow each other";
-  }
+  const int64_t vectors = VectorsOfRuns(scatter, width);
+  if (vectors > 0) config.why += "; equal indices follow each other";
+  config.tile.push_back(vectors);
+  config.tile.push_back(vectors > 0 ? 1 : IndicesTogether(instruction, scatter));
   return config;
 }
 

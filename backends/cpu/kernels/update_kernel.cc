@@ -319,10 +319,20 @@ absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel) {
     dimensions.push_back(updates.dimensions(position));
     count *= updates.dimensions(position);
   }
-  if (static_cast<int64_t>(kernel.config.tile.size()) > plan.count)
+  if (kernel.config.tile[plan.count] > 0)
     return ScatterRuns(f, plan, width, kernel.config.tile[plan.count], count, dimensions);
-  return ForEach(f, "updates", f.b().getInt64(0), f.b().getInt64(count),
-                 [&](llvm::Value* i) { return ScatterWindow(f, plan, width, f.Delinearize(i, dimensions)); });
+  const auto updates_of = [&](llvm::Value* i) { return ScatterWindow(f, plan, width, f.Delinearize(i, dimensions)); };
+  llvm::IRBuilder<>& b = f.b();
+  const int64_t together = kernel.config.tile[plan.count + 1], rest = count % together;
+  HILO_RETURN_IF_ERROR(ForEach(
+      f, "updates", b.getInt64(0), b.getInt64(count - rest),
+      [&](llvm::Value* i) -> absl::Status {
+        for (int64_t k = 0; k < together; ++k) HILO_RETURN_IF_ERROR(updates_of(b.CreateAdd(i, b.getInt64(k))));
+        return absl::OkStatus();
+      },
+      together));
+  if (rest == 0) return absl::OkStatus();
+  return ForEach(f, "updates.rest", b.getInt64(count - rest), b.getInt64(count), updates_of);
 }
 
 }  // namespace hilo::cpu

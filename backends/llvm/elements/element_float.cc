@@ -73,6 +73,26 @@ llvm::Value* EmitRange(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, boo
   return b.CreateIntrinsic(id, {}, arguments);
 }
 
+// Returns the NaN of two scalars, or `number` if both are numbers. Compared and blended in vector registers: through a
+// mask register a chain of maxima takes a quarter longer, with x + y as the NaN a fifth (Zen 5).
+llvm::Value* EmitNaNOr(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, llvm::Value* number) {
+  constexpr uint8_t kUnordered = 3;
+  const bool single = x->getType()->isFloatTy();
+  llvm::Value* any = llvm::PoisonValue::get(llvm::FixedVectorType::get(x->getType(), single ? 4 : 2));
+  const auto first = [&](llvm::Value* scalar) { return b.CreateInsertElement(any, scalar, uint64_t{0}); };
+  const auto unordered = [&](llvm::Value* one, llvm::Value* other) {
+    return b.CreateIntrinsic(single ? llvm::Intrinsic::x86_sse_cmp_ss : llvm::Intrinsic::x86_sse2_cmp_sd, {},
+                             {one, other, b.getInt8(kUnordered)});
+  };
+  const auto blend = [&](llvm::Value* mask, llvm::Value* one, llvm::Value* other) {
+    return b.CreateIntrinsic(single ? llvm::Intrinsic::x86_sse41_blendvps : llvm::Intrinsic::x86_sse41_blendvpd, {},
+                             {other, one, mask});
+  };
+  llvm::Value *first_x = first(x), *first_y = first(y);
+  llvm::Value* nan = blend(unordered(first_y, first_y), first_y, first_x);
+  return b.CreateExtractElement(blend(unordered(first_x, first_y), nan, first(number)), uint64_t{0});
+}
+
 // Maximum and minimum by the processor's own instruction, x > y ? x : y, which returns the second operand for two zeros
 // and for comparisons with NaN. LLVM's lowering of its intrinsics tests signs first, which takes three times as long.
 llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool maximum, bool has_avx512) {
@@ -87,6 +107,7 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   const bool only_numbers = b.getFastMathFlags().noNaNs();
   if (llvm::Value* number = has_avx512 ? EmitRange(b, x, y, maximum) : nullptr; number != nullptr) {
     if (only_numbers) return number;
+    if (!x->getType()->isVectorTy()) return EmitNaNOr(b, x, y, number);
     return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), number);
   }
   // Both orders give the same result except for zeros of two signs, where the minimum's sign is set if one is, and NaN.
