@@ -290,6 +290,21 @@ Result ReverseTwice(HloInstruction* i) {
   return If(outer_dimensions == inner_dimensions, inner->operand(0));
 }
 
+// reverse(transpose(x)) that moves the rows: tiles are transposed where the transpose is the result, or behind what is
+// element-wise (TransposedReads).
+Result ReverseBeforeTranspose(HloInstruction* i) {
+  HloInstruction* transpose = i->operand(0);
+  if (transpose->opcode() != HloOpcode::kTranspose || transpose->user_count() > 1) return nullptr;
+  const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
+  const int64_t minor = static_cast<int64_t>(permutation.size()) - 1;
+  if (minor < 0 || permutation[minor] == minor) return nullptr;
+  auto attributes = std::make_unique<ReverseAttrs>(i->attrs<ReverseAttrs>());
+  for (int64_t& dimension : attributes->dimensions) dimension = permutation[dimension];
+  HILO_ASSIGN_OR_RETURN(HloInstruction * reversed,
+                        i->parent()->AddOp(HloOpcode::kReverse, {transpose->operand(0)}, std::move(attributes)));
+  return MakeTranspose(reversed, permutation);
+}
+
 // A reduction of no element: its initial values.
 Result ReduceNothing(HloInstruction* i) {
   if (!ShapeUtil::IsZeroElementArray(i->operand(0)->shape())) return nullptr;
@@ -361,6 +376,7 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
     {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},
     {HloOpcode::kReverse, "reverse(reverse(x)) => x", ReverseTwice},
+    {HloOpcode::kReverse, "reverse(transpose(x)) => transpose(reverse(x)), of other rows", ReverseBeforeTranspose},
     {HloOpcode::kReduce, "reduce(empty, init) => broadcast(init)", ReduceNothing},
     {HloOpcode::kReduce, "reduce(x, init) => op(init, x), of dimensions of size 1", ReduceOneElement},
     {HloOpcode::kReverse, "reverse(x) => x, of dimensions of size 1", ReverseOnes},

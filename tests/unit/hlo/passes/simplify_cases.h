@@ -122,6 +122,18 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3,2] parameter(0)  a = f32[3,2] reverse(x), dimensions={0}  ROOT r = f32[3,2] reverse(a), "
        "dimensions={1}",
        "reverse(reverse(x))"},
+      {"reverse(transpose(x)) => transpose(reverse(x)), of other rows",
+       "x = f32[3,2,4] parameter(0)  a = f32[4,3,2] transpose(x), dimensions={2,0,1}  ROOT r = f32[4,3,2] reverse(a), "
+       "dimensions={0,2}",
+       "transpose(reverse(x))"},
+      {"",  // the same rows
+       "x = f32[3,2,4] parameter(0)  a = f32[2,3,4] transpose(x), dimensions={1,0,2}  ROOT r = f32[2,3,4] reverse(a), "
+       "dimensions={0,2}",
+       "reverse(transpose(x))"},
+      {"",  // the transpose has another user
+       "x = f32[3,3] parameter(0)  a = f32[3,3] transpose(x), dimensions={1,0}  b = f32[3,3] reverse(a), "
+       "dimensions={0}  ROOT r = f32[3,3] add(a, b)",
+       "add(transpose(x), reverse(transpose(x)))"},
       {"reverse(sort(reverse(x), ...)) => sort(x, ...), the other way round",
        "x = f32[6] parameter(0)  a = f32[6] reverse(x), dimensions={0}  s = f32[6] sort(a), dimensions={0}, "
        "is_stable=true, to_apply=less  ROOT r = f32[6] reverse(s), dimensions={0}",
