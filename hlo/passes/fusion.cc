@@ -398,6 +398,7 @@ class LoopFusion : public FusionPass {
     for (int group : joined) {
       if (!free && !MayJoinWindows(*producer, groups[group])) return {};
       if (!HasRoomFor(groups[group], *producer) || PreventsUpdateInPlace(*producer, groups[group])) return {};
+      if (!loops_are_launched() && LosesLanes(*producer, *groups[group].roots[0])) return {};
       // Behind a cheap member that is repeated.
       if (expensive && !loops_are_launched() && RepeatsIn(groups[group], *producer) > 1) return {};
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
@@ -445,6 +446,18 @@ class LoopFusion : public FusionPass {
     const auto& operands = producer.operands();
     if (std::find(operands.begin(), operands.end(), array) == operands.end()) return false;
     return 2 * Elements(&producer) <= Elements(array) && !(is_slice_update && ReadsWrittenWindow(producer, root));
+  }
+
+  // Returns true if the producer is a function that a loop computes in lanes, and `root` a scatter of windows without
+  // rows, which has none: a scalar exponential takes ten times as long as one of a vector's.
+  static bool LosesLanes(const HloInstruction& producer, const HloInstruction& root) {
+    if (root.opcode() != HloOpcode::kScatter || !CostFacts(producer.opcode()).transcendental) return false;
+    const ScatterAttrs& attrs = root.attrs<ScatterAttrs>();
+    const int64_t minor = root.operand(0)->shape().rank() - 1;
+    const Shape& updates = root.operand(root.operand_count() / 2 + 1)->shape();
+    return attrs.update_window_dims.empty() || absl::c_linear_search(attrs.inserted_window_dims, minor) ||
+           absl::c_linear_search(attrs.input_batching_dims, minor) ||
+           updates.dimensions(attrs.update_window_dims.back()) == 1;
   }
 
   // One loop more then costs more than what it saves of repeated functions and of elements that lie apart.

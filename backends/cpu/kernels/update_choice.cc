@@ -68,7 +68,7 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
 // The indices whose updates are computed in one iteration: four if each is one element and little code. Half of what a
 // loop over single elements executes is the loop's own.
 int64_t IndicesTogether(const HloInstruction& instruction, const HloInstruction& scatter) {
-  constexpr int64_t kTogether = 4, kMostCode = 130;
+  constexpr int64_t kTogether = 4, kMostCode = 200;
   const Shape& updates = scatter.operand(scatter.operand_count() / 2 + 1)->shape();
   int64_t elements = 1;
   for (int64_t dimension : scatter.attrs<ScatterAttrs>().update_window_dims) elements *= updates.dimensions(dimension);
