@@ -43,6 +43,9 @@ llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) {
   return context.b().CreateSExt(lanes, lanes->getType()->getWithNewBitWidth(64));
 }
 
+// Consecutive indices of more lanes than one register has of 32 bits are compared as bytes, if a byte counts them.
+constexpr int kMostWideLanes = 16, kMostByteLanes = 128;
+
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // Emits an index operation unless the same one is cached.
@@ -366,6 +369,8 @@ llvm::Value* LaneIndex::InRange(EmitterContext& context, int64_t low, int64_t hi
   llvm::IRBuilder<>& b = context.b();
   if (range_.low >= low && range_.high < high) return nullptr;
   if (high <= low || range_.high < low || range_.low >= high) return b.getFalse();
+  if (!arbitrary_ && stride_ == 1 && context.lanes.width > kMostWideLanes && context.lanes.width <= kMostByteLanes)
+    return LanesInRange(context, low, high);
   // low <= x < high is one unsigned comparison of x - low.
   const LaneIndex shifted = AddConstant(-low);
   llvm::Value* value = IsUniform() ? nullptr : shifted.Value32(context);
@@ -375,6 +380,21 @@ llvm::Value* LaneIndex::InRange(EmitterContext& context, int64_t low, int64_t hi
   }
   const int64_t span = std::min<int64_t>(high - low, std::numeric_limits<int32_t>::max());
   return b.CreateICmpULT(value, llvm::ConstantInt::get(value->getType(), span));
+}
+
+llvm::Value* LaneIndex::LanesInRange(EmitterContext& context, int64_t low, int64_t high) const {
+  llvm::IRBuilder<>& b = context.b();
+  const int width = context.lanes.width;
+  llvm::Value* base = Base(context);
+  // The number of the first lane at `bound` or above it.
+  const auto first_lane = [&](int64_t bound) {
+    llvm::Value* lane = b.CreateSub(context.Int64(bound), base);
+    lane = EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, lane, context.Int64(0));
+    return b.CreateTrunc(EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, lane, context.Int64(width)), b.getInt8Ty());
+  };
+  llvm::Value *first = first_lane(low), *end = first_lane(high);
+  llvm::Value* lanes = b.CreateSub(Steps(context, b.getInt8Ty()), b.CreateVectorSplat(width, first));
+  return b.CreateICmpULT(lanes, b.CreateVectorSplat(width, b.CreateSub(end, first)));
 }
 
 void LaneIndex::AppendKey(std::vector<uint64_t>* key) const {

@@ -92,6 +92,8 @@ class LaneIndex {
   LaneIndex WithSteps(std::vector<int64_t> steps) const;
   // Emits the steps as <width x type>.
   llvm::Constant* Steps(EmitterContext& context, llvm::IntegerType* type) const;
+  // InRange for consecutive lanes, by the numbers of the first and the last lane that hold.
+  llvm::Value* LanesInRange(EmitterContext& context, int64_t low, int64_t high) const;
   // Value() modulo 2^32.
   llvm::Value* Lanes32(EmitterContext& context) const;
 
