@@ -223,6 +223,14 @@ class LanePlan {
   int64_t runs_ = 0, scattered_ = 0, arithmetic_ = 0;
 };
 
+// Returns true if each row of the array is 0, 1, 2 ...
+bool CountsAlongRows(const HloInstruction& instruction) {
+  const int64_t minor = instruction.shape().rank() - 1;
+  if (instruction.opcode() == HloOpcode::kIota) return instruction.attrs<IotaAttrs>().iota_dimension == minor;
+  return instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->opcode() == HloOpcode::kIota &&
+         instruction.attrs<BroadcastAttrs>().dimensions == std::vector<int64_t>{minor};
+}
+
 }  // namespace
 
 TargetTraits TargetTraits::FromCpu(const CpuFeatures& features) {
@@ -263,6 +271,7 @@ bool IsFlat(const HloInstruction* root, bool with_gathers) {
       work.push_back(instruction->operand(1));
       continue;
     }
+    if (with_gathers && CountsAlongRows(*instruction)) continue;
     const bool scalar_broadcast =
         instruction->opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(instruction->operand(0)->shape()) == 1;
     const bool reshape = instruction->opcode() == HloOpcode::kReshape || instruction->opcode() == HloOpcode::kBitcast ||

@@ -25,7 +25,8 @@ struct TargetTraits {
 
 // Returns true if every instruction of a fused computation (or the lone instruction) reads its array operands at the
 // linear index that it writes, up to reshapes and broadcast scalars: one flat loop over Index::FromLinear then emits it
-// best. `with_gathers`: of a fused computation also one that gathers in order from arrays that it does not compute.
+// best. `with_gathers`: of a fused computation also one that gathers in order from arrays that it does not compute, or
+// has numbers along its rows, which repeat in lanes.
 bool IsFlat(const HloInstruction* root, bool with_gathers = false);
 
 // Returns true if a gather reads one element for each of its start indices, which are one number each and computed: it
