@@ -168,7 +168,10 @@ absl::Status CheckGemm(const GemmDescriptor& gemm, const GemmOperands& operands)
   }
   const GemmBytes bytes = BytesOfGemm(gemm);
   if (std::max({bytes.a, bytes.b, bytes.d, bytes.bias}) == INT64_MAX) return invalid("the arrays fit into no memory");
-  if (gemm.batch > 1 && gemm.stride_d < CheckedMul(gemm.ldd, gemm.n).value_or(INT64_MAX))
+  // Matrices lie one after the other, or side by side within a leading dimension.
+  const bool side_by_side =
+      gemm.stride_d >= gemm.m && CheckedMul(gemm.batch, gemm.stride_d).value_or(INT64_MAX) <= gemm.ldd;
+  if (gemm.batch > 1 && !side_by_side && gemm.stride_d < CheckedMul(gemm.ldd, gemm.n).value_or(INT64_MAX))
     return invalid("the results of a batch overlap");
   if (gemm.m == 0 || gemm.n == 0) return absl::OkStatus();
   const auto check_pointer = [&](const char* name, const void* pointer, PrimitiveType type,

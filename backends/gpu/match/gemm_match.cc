@@ -1,7 +1,8 @@
 // A dot has four kinds of axes: batch, M (free in lhs), N (free in rhs), K. Each has a stride in each of the three
 // arrays, 0 where it does not occur. Adjacent axes of a kind that are contiguous everywhere are merged; BLAS supports a
 // product if one axis each of M, N and K is left and the batch is one axis, plus one more that we loop over. Remaining
-// axes of M count as batch: all its matrices use the same rhs.
+// axes of M count as batch: all its matrices use the same rhs. So does one more axis of N, as of an image that is
+// multiplied along its height: all its matrices use the same lhs, and their rows alternate in the result.
 #include "backends/gpu/match/gemm_match.h"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ namespace hilo::gpu {
 namespace {
 
 constexpr int64_t kMaxSteps = 16;
+// Matrices of fewer columns are transposed into one instead.
+constexpr int64_t kLeastColumns = 16;
 
 struct Axis {
   int64_t size;
@@ -297,10 +300,15 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
       !IsPlainAlgorithm(attrs))
     return std::nullopt;
   DotAxes axes = AxesOf(dot);
-  if (axes.n.size() > 1 || axes.k.size() > 1) return std::nullopt;
+  if (axes.n.size() > 2 || axes.k.size() > 1) return std::nullopt;
   while (axes.m.size() > 1) {
     Add(axes.batch, axes.m.front());
     axes.m.erase(axes.m.begin());
+  }
+  if (axes.n.size() == 2) {
+    if (axes.n.back().size < kLeastColumns) return std::nullopt;
+    Add(axes.batch, axes.n.front());
+    axes.n.erase(axes.n.begin());
   }
   if (axes.batch.size() > 2) return std::nullopt;
   const Axis one = {1, 0, 0, 0};
@@ -315,7 +323,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   gemm.m = n.size;
   gemm.n = m.size;
   gemm.k = k.size;
-  gemm.ldd = n.size;
+  gemm.ldd = m.size == 1 ? n.size : m.out;
   const bool k_is_minor_in_rhs = k.size == 1 || k.rhs == 1;
   if ((n.size == 1 || n.rhs == 1) && !(WantsTransposedA(gemm.a_type) && k_is_minor_in_rhs)) {
     gemm.lda = std::max(k.size == 1 ? 0 : k.rhs, gemm.m);

@@ -47,6 +47,10 @@ TEST(GemmTest, Refusals) {
   EXPECT_EQ(with([](GemmDescriptor& g) { g.ldd = 3; }), invalid);
   EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.stride_d = 11; }), invalid);
   EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.stride_d = 12; }), ok);
+  // Side by side within the leading dimension.
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.ldd = 2 * g.m, g.stride_d = g.m; }), ok);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 2, g.ldd = 2 * g.m, g.stride_d = g.m - 1; }), invalid);
+  EXPECT_EQ(with([](GemmDescriptor& g) { g.batch = 3, g.ldd = 2 * g.m, g.stride_d = g.m; }), invalid);
   EXPECT_EQ(with([](GemmDescriptor& g) { g.b_type = F64; }), unimplemented);
   EXPECT_EQ(Refusal(Plain(S16, 4, 4, 4)), unimplemented);
   EXPECT_EQ(Refusal(Plain(F32, 4, 3, 2), {.a = memory, .b = memory}), invalid);
