@@ -1,6 +1,8 @@
 // The choice of kernels for dots and convolutions, and the tiles of products.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
@@ -8,6 +10,7 @@
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
+#include "backends/llvm/elements/generated_ops.h"
 #include "base/math.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
@@ -315,6 +318,45 @@ Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOption
   return source;
 }
 
+// What element-wise instructions make of a product of 8-bit integers, whose sums a library would leave to be read
+// again.
+struct Epilogue {
+  double bytes = 0;         // of results
+  double instructions = 0;  // of threads
+};
+// Returns nullopt if a kernel of our own would store no less: the kernels that read its results compute them as well.
+std::optional<Epilogue> EpilogueOf(const HloInstruction& dot) {
+  std::vector<const HloInstruction*> members = {&dot};
+  absl::flat_hash_set<const HloInstruction*> inside = {&dot};
+  Epilogue epilogue;
+  for (size_t i = 0; i < members.size(); ++i) {
+    for (const HloInstruction* user : members[i]->users()) {
+      if (inside.contains(user) || !IsElementwise(user->opcode()) || user->HasControlDependencies() ||
+          !ShapeUtil::SameDimensions(user->shape(), dot.shape()))
+        continue;
+      if (members.size() == kMaxSources) return std::nullopt;
+      inside.insert(user);
+      members.push_back(user);
+      epilogue.instructions += WorkOf(*user).instructions;
+    }
+  }
+  bool some_absorbed = members.size() == 1;
+  for (const HloInstruction* member : members) {
+    const auto is_inside = [&](const HloInstruction* user) { return inside.contains(user); };
+    const auto is_loop = [](const HloInstruction* user) {
+      return user->opcode() == HloOpcode::kReduce || codegen::IsElementGenerated(user->opcode());
+    };
+    if (!member->IsRoot() && absl::c_all_of(member->users(), is_inside)) continue;
+    epilogue.bytes += static_cast<double>(ShapeUtil::ByteSizeOf(member->shape()));
+    some_absorbed |= !member->IsRoot() && absl::c_any_of(member->users(), [&](const HloInstruction* user) {
+      return !is_inside(user) && is_loop(user);
+    });
+  }
+  const auto sum_bytes = static_cast<double>(ShapeUtil::ByteSizeOf(dot.shape()));
+  const bool is_less = some_absorbed ? epilogue.bytes < sum_bytes : epilogue.bytes <= sum_bytes;
+  return is_less ? std::optional(epilogue) : std::nullopt;
+}
+
 ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& sizes) {
   const PrimitiveType x = convolution.operand(0)->shape().element_type(),
                       y = convolution.operand(1)->shape().element_type();
@@ -330,11 +372,15 @@ ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& 
 }  // namespace
 
 bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
-  const ProductFacts product = FactsOf(dot);
+  ProductFacts product = FactsOf(dot);
   if (!TensorCoresMultiply(product, facts)) return false;
-  const ProductTile tile = TileOf(product, facts);
   const DotFusionOptions fusion = DotFusionFor(facts);
   const GpuMachine machine;
+  const Source sources[] = {SourceOf(dot, 0, fusion), SourceOf(dot, 1, fusion)};
+  const std::optional<Epilogue> epilogue = product.sum == S32 ? EpilogueOf(dot) : std::nullopt;
+  product.can_copy = epilogue.has_value() && sources[0].instructions == 0 && sources[1].instructions == 0 &&
+                     LhsOf(dot).DepthIsMinor() && RhsOf(dot).DepthIsMinor();
+  const ProductTile tile = TileOf(product, facts);
   const auto bytes_of = [](const HloInstruction& array) {
     return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape()));
   };
@@ -346,13 +392,24 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   for (int64_t i = 0; i < 2; ++i) {
     const HloInstruction& operand = *dot.operand(i);
     const double here = bytes_of(operand);
-    const Source source = SourceOf(dot, i, fusion);
+    const Source& source = sources[i];
     own += source.bytes;
     library += here;
     strip_bytes += strips[i] * source.bytes / static_cast<double>(ShapeUtil::ElementsIn(operand.shape()));
     if (source.instructions == 0) continue;
     instructions += source.instructions * static_cast<double>(repeats[i]);
     made_ns += (source.bytes + here) / machine.bytes_per_ns + machine.launch_ns;
+  }
+  if (epilogue.has_value()) {
+    own += epilogue->bytes - result;
+    instructions += epilogue->instructions;
+    made_ns += machine.launch_ns + std::max((result + epilogue->bytes) / machine.bytes_per_ns,
+                                            epilogue->instructions / machine.instructions_per_ns);
+    // Libraries want both along the depth.
+    for (int64_t i = 0; i < 2; ++i) {
+      if (!(i == 0 ? LhsOf(dot) : RhsOf(dot)).DepthIsMinor())
+        made_ns += machine.launch_ns + 2 * bytes_of(*dot.operand(i)) / machine.bytes_per_ns;
+    }
   }
   if (made_ns == 0) return false;
   // A block waits for a strip at a time, and two share a multiprocessor.
@@ -362,8 +419,10 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
                waiting = std::min(blocks, most_blocks) * strip_bytes;
   const double bytes_per_ns = std::min(machine.bytes_per_ns, waiting / machine.latency_ns);
   const double own_ns =
-      std::max(own / bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kOwnTensorCores) +
-                                       instructions / machine.instructions_per_ns) +
+      std::max(own / bytes_per_ns,
+               flops / ProductFlopsPerNs(product.lhs, tile.copied_strips > 0 ? ProductUnit::kOwnPipeline
+                                                                             : ProductUnit::kOwnTensorCores) +
+                   instructions / machine.instructions_per_ns) +
       SumsOfPartsNs(product, parts);
   const double library_ns =
       std::max(library / machine.bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kLibrary));
