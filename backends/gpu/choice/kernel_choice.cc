@@ -125,6 +125,7 @@ absl::StatusOr<KernelConfig> ChooseOwnKernel(const HloInstruction& instruction, 
   const HloInstruction& hero = *HeroOf(&instruction);
   if (instruction.opcode() == HloOpcode::kFusion && hero.opcode() != HloOpcode::kReduce) {
     if (std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts)) return *std::move(rows);
+    if (std::optional<KernelConfig> rows = ChooseStreamedRows(instruction, facts)) return *std::move(rows);
   }
   if (const Chooser choose = kOfHeroes[hero.opcode()]) return choose(instruction, facts);
   if (!codegen::IsElementGenerated(hero.opcode()) && hero.opcode() != HloOpcode::kTuple && !hero.IsParameter())
@@ -158,6 +159,10 @@ class KernelChoice : public HloPass {
 };
 
 }  // namespace
+
+bool TakesRows(const HloInstruction& fusion, const KernelFacts& facts) {
+  return ChooseRegisterRows(fusion, facts).has_value() || ChooseStreamedRows(fusion, facts).has_value();
+}
 
 int64_t GroupOf(int64_t bytes, int64_t line, int64_t most) {
   int64_t group = std::clamp<int64_t>(kGroupBytes / std::max<int64_t>(bytes, 1), 1, most);

@@ -26,8 +26,9 @@
 //   prefix-scan-in-order     {block}: a thread per line
 //   prefix-scan-lines        {block, threads of a line, elements of a part}: of several parts each is a block's
 //   radix-sort               {block, passes}
-//   register-rows            {block, threads of a row, groups of a thread}; parts of the rows where reductions across
-//                            them are among the results
+//   register-rows            {block, threads of a row, groups of a thread, or 0 if the block reads its row again for
+//                            each level of reductions}; parts of the rows where reductions across them are among the
+//                            results
 //   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,
 //                            the most updates that a thread combines, or 1 for all, or kBlockSize if blocks do}, then
 //                            for each operand the {block, width} of the loop that computes it, or {0, 0} if it is
@@ -78,6 +79,8 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
 // The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are
 // spills.
 inline constexpr int64_t kMostGridFeatures = 192;
+// Returns true if one kernel computes the row group that a fusion is.
+bool TakesRows(const HloInstruction& fusion, const KernelFacts& facts);
 // What the kernels of dots compute besides products.
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
 

@@ -34,6 +34,9 @@ int64_t LoopWidth(const HloInstruction& instruction, const LoopResults& results,
 
 // In registers, if they hold the rows; nullopt otherwise.
 std::optional<KernelConfig> ChooseRegisterRows(const HloInstruction& instruction, const KernelFacts& facts);
+// By blocks that read their rows again from the second cache, if the model finds that faster than a kernel for each
+// reduction and one for the results; nullopt otherwise.
+std::optional<KernelConfig> ChooseStreamedRows(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, const KernelFacts& facts);
 absl::StatusOr<KernelConfig> ChooseReduceWindow(const HloInstruction& instruction, const KernelFacts& facts);
 

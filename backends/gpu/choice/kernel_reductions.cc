@@ -21,6 +21,8 @@ constexpr int64_t kShort = 8;
 constexpr int64_t kWarpRow = 1024;
 // Elements of a row that a thread holds for one reduction, which a loop reads as fast.
 constexpr int64_t kMostOfReduction = 16;
+// Of what a block reads of its row: those of a block a multiprocessor fit into the second cache, of 40 MB or more.
+constexpr int64_t kMostStreamedBytes = 256 << 10;
 // The minimum size of a part of a row: eight elements for each thread of its block. Of a column: four for each of eight
 // strips, so that loads outnumber the steps of the combination.
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
@@ -139,6 +141,28 @@ std::optional<KernelConfig> ChooseRegisterRows(const HloInstruction& instruction
                       .why = absl::StrCat("rows of ", plan->space.columns, " elements fit into registers")};
 }
 
+std::optional<KernelConfig> ChooseStreamedRows(const HloInstruction& instruction, const KernelFacts& facts) {
+  const std::optional<RowPlan> plan = PlanStreamedRows(&instruction, facts.strict);
+  if (!plan.has_value()) return std::nullopt;
+  int64_t row_bytes = 0;
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (plan->space.IsFull(operand->shape()))
+      row_bytes += plan->space.columns * PrimitiveTypeByteSize(operand->shape().element_type());
+  }
+  if (row_bytes == 0 || row_bytes > kMostStreamedBytes) return std::nullopt;
+  // Kernels for the reductions, of which two levels may be one (one-pass-reductions), and for the results.
+  const GpuMachine machine;
+  const Roofline roofline = StreamedRowsRoofline(instruction, *plan);
+  const auto launches = static_cast<double>(std::max<size_t>(plan->levels.size(), 2));
+  const double read_again = (launches - 1) * static_cast<double>(plan->space.rows * row_bytes),
+               apart_ns = (roofline.bytes + read_again) / machine.bytes_per_ns + launches * machine.launch_ns;
+  if (roofline.ns() > apart_ns) return std::nullopt;
+  return KernelConfig{.kind = KernelKind::kRegisterRows,
+                      .width = plan->group,
+                      .tile = {plan->block, plan->threads, plan->groups},
+                      .why = absl::StrCat("rows of ", plan->space.columns, " elements fit into the second cache")};
+}
+
 absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, const KernelFacts& facts) {
   const Reduction r = ReductionOf(instruction);
   const CombinationOrder order = r.OrderOf(facts.strict);
@@ -150,6 +174,10 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
     std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts);
     if (rows.has_value() && rows->width * rows->tile[2] <= kMostOfReduction) return *std::move(rows);
   }
+  // A reduction of what others leave, all in one kernel.
+  if (std::optional<KernelConfig> rows = ChooseStreamedRows(instruction, facts);
+      rows.has_value() && PlanStreamedRows(&instruction, facts.strict)->levels.size() > 1)
+    return *std::move(rows);
   const int64_t group = GroupOf(WidestOperandBytes(instruction), r.input.dimensions().back());
   if (r.ReducesMinor())
     return r.columns <= kWarpRow ? ChooseWarpRows(r, order, group) : ChooseBlockRows(r, order, group);

@@ -297,6 +297,10 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   const KernelConfig& config = *instruction.kernel();
   if (config.kind == KernelKind::kGenerated) return {};
   if (instruction.opcode() == HloOpcode::kSort) return SortRoofline(instruction, config);
+  if (config.kind == KernelKind::kRegisterRows) {
+    const std::optional<RowPlan> plan = RowPlanOf(&instruction);
+    if (plan.has_value() && plan->IsStreamed()) return StreamedRowsRoofline(instruction, *plan);
+  }
   AddParts(instruction, &roofline);
   if (config.kind == KernelKind::kScatterSorted && config.tile[1] > 1) {
     // Tiles of updates leave a window each to another launch.
@@ -355,6 +359,42 @@ Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config) {
           .memory_ns = passes.bytes / kMachine.bytes_per_ns,
           .arithmetic_ns = passes.instructions / kMachine.instructions_per_ns,
           .launch_ns = passes.launches * kMachine.launch_ns};
+}
+
+Roofline StreamedRowsRoofline(const HloInstruction& instruction, const RowPlan& plan) {
+  const Work work = WorkOf(instruction);
+  Roofline roofline{.bytes = work.bytes(), .flops = work.flops, .launch_ns = kMachine.launch_ns};
+  double cache_bytes = work.bytes_written, instructions = 0;
+  const auto add_pass = [&](std::vector<const HloInstruction*> wanted) {
+    absl::flat_hash_set<const HloInstruction*> computed;
+    while (!wanted.empty()) {
+      const HloInstruction* member = wanted.back();
+      wanted.pop_back();
+      if (!plan.space.IsFull(member->shape()) || !computed.insert(member).second) continue;
+      if (member->IsParameter() || !member->parent()->IsFusion()) {
+        cache_bytes += BytesOf(*member);
+      } else {
+        instructions += InstructionsOf(*member);
+        wanted.insert(wanted.end(), member->operands().begin(), member->operands().end());
+      }
+    }
+  };
+  for (const std::vector<const HloInstruction*>& level : plan.levels) {
+    std::vector<const HloInstruction*> terms;
+    for (const HloInstruction* reduce : level) {
+      terms.push_back(reduce->operand(0));
+      instructions += InstructionsOf(*reduce);
+    }
+    add_pass(std::move(terms));
+  }
+  add_pass(plan.roots);
+  // A multiprocessor without a row does nothing.
+  const double filled =
+      std::min(1.0, static_cast<double>(plan.space.rows) / static_cast<double>(kMachine.multiprocessors));
+  roofline.memory_ns =
+      std::max(roofline.bytes / kMachine.bytes_per_ns, cache_bytes / (filled * kMachine.cache_bytes_per_ns));
+  roofline.arithmetic_ns = instructions / (filled * kMachine.instructions_per_ns);
+  return roofline;
 }
 
 Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config) {

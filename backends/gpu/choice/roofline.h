@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/gpu/match/product_match.h"
+#include "backends/gpu/match/row_plan.h"
 #include "hlo/analysis/attention.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/hlo_module.h"
@@ -16,6 +17,7 @@ namespace hilo::gpu {
 // An H100 with HBM3. Rates are those that good kernels reach, about 0.85 of the data sheet's for memory.
 struct GpuMachine {
   double bytes_per_ns = 2850;
+  double cache_bytes_per_ns = 5500;     // of the second cache
   double instructions_per_ns = 29'600;  // one per lane and cycle: 132 * 128 at 1.755 GHz
   double launch_ns = 2000;
   double latency_ns = 700;  // of a read from memory that waits for others
@@ -47,6 +49,10 @@ Roofline RooflineOf(const HloInstruction& instruction);
 
 // Of one execution of a sort by kernels of `config`. What the bisections of merges wait for is not counted.
 Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config);
+
+// Of one execution of a kernel of streamed rows: what it computes again, and reads again from the second cache, is
+// counted in its times.
+Roofline StreamedRowsRoofline(const HloInstruction& instruction, const RowPlan& plan);
 
 // Of one execution of a kernel that computes the attention, or the grid of scores.
 Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config);

@@ -55,9 +55,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     hooks.before_fusion.push_back(MakeConvolutionFusion(kernels.libraries));
   }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
-  const auto accepts_rows = [strict = options.strict](const HloInstruction& fusion) {
-    return PlanRows(&fusion, strict).has_value();
-  };
+  const auto accepts_rows = [kernels](const HloInstruction& fusion) { return TakesRows(fusion, kernels); };
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,

@@ -15,6 +15,7 @@
 
 #include "backends/gpu/emitters/column_parts.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/row_threads.h"
 #include "backends/gpu/match/row_plan.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -30,16 +31,6 @@ using codegen::Carried;
 using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
-
-// Returns the count of leading dimensions that have `elements` elements; -1 if there is none.
-int64_t LeadingDimensions(absl::Span<const int64_t> dimensions, int64_t elements) {
-  int64_t product = 1;
-  for (size_t d = 0; d <= dimensions.size(); ++d) {
-    if (product == elements && (d == dimensions.size() || dimensions[d] != 1)) return static_cast<int64_t>(d);
-    if (d < dimensions.size()) product *= dimensions[d];
-  }
-  return -1;
-}
 
 // The types of what the reductions across the rows make of a column.
 std::vector<PrimitiveType> ColumnTypes(const RowPlan& plan) {
@@ -136,70 +127,25 @@ class RowKernel {
     std::vector<Index>& known = full_[std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())];
     if (known.empty()) {
       for (int64_t i = 0; i < elements(); ++i)
-        known.push_back(MakeFullIndex(shape.dimensions(), i / plan_.group, i % plan_.group));
+        known.push_back(
+            FullIndexOf(k_, plan_.space, shape.dimensions(), row_, first_columns_[i / plan_.group], i % plan_.group));
     }
     return known[e];
-  }
-
-  Index MakeFullIndex(absl::Span<const int64_t> dimensions, int64_t group, int64_t j) {
-    const auto& [rows, columns] = plan_.space;
-    const LaneIndex& base = first_columns_[group];
-    const int64_t leading = LeadingDimensions(dimensions, rows);
-    if (leading < 0) {
-      const LaneIndex column = base.AddConstant(j).WithRange({0, columns - 1});
-      return Index({LaneIndex::Uniform(row_, 1, rows), column}).Reshape(k_.context(), {rows, columns}, dimensions);
-    }
-    std::vector<LaneIndex> index = k_.Delinearize(row_, dimensions.first(leading));
-    const auto trailing = dimensions.subspan(leading);
-    std::vector<LaneIndex> in_row = Index::FromLinear(base, trailing).Dims(k_.context());
-    in_row.back() = in_row.back().AddConstant(j).WithRange({0, trailing.back() - 1});
-    index.insert(index.end(), in_row.begin(), in_row.end());
-    return Index(std::move(index));
-  }
-
-  Index RowIndex(const Shape& shape) {
-    return shape.rank() == 0 ? Index() : Index(k_.Delinearize(row_, shape.dimensions()));
   }
 
   // Element `e` of the thread, or the row's.
   absl::StatusOr<ElementValue> Value(const HloInstruction* instruction, int64_t e) {
     return k_.elements().Generate(instruction, plan_.space.IsFull(instruction->shape())
                                                    ? FullIndex(instruction->shape(), e)
-                                                   : RowIndex(instruction->shape()));
+                                                   : RowIndexOf(k_, instruction->shape(), row_));
   }
 
   // Loads what `wanted` reads of full arrays: before any arithmetic, so that adjacent loads become one access.
   absl::Status Load(absl::Span<const HloInstruction* const> wanted) {
-    std::vector<const HloInstruction*> stack(wanted.begin(), wanted.end());
-    while (!stack.empty()) {
-      const HloInstruction* instruction = stack.back();
-      stack.pop_back();
-      if (!visited_.insert(instruction).second || instruction->opcode() == HloOpcode::kReduce) continue;
-      const bool in_memory =
-          instruction->IsParameter() || (instruction != instruction_ && !instruction->parent()->IsFusion());
-      if (!in_memory) {
-        stack.insert(stack.end(), instruction->operands().begin(), instruction->operands().end());
-        continue;
-      }
-      if (!plan_.space.IsFull(instruction->shape())) continue;
-      for (int64_t e = 0; e < elements(); ++e) HILO_RETURN_IF_ERROR(Value(instruction, e).status());
+    for (const HloInstruction* array : FullArraysOf(instruction_, plan_.space, wanted, &visited_)) {
+      for (int64_t e = 0; e < elements(); ++e) HILO_RETURN_IF_ERROR(Value(array, e).status());
     }
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<Elements> Combine(const HloInstruction* reduce, const ElementValue& a, const ElementValue& b) {
-    return codegen::EmitComputation(k_.context(), *reduce->called_computation(), {a, b});
-  }
-
-  // Every lane gets the combination of `lanes` adjacent ones.
-  absl::StatusOr<ElementValue> CombineLanes(const HloInstruction* reduce, ElementValue value, int64_t lanes) {
-    for (int distance = 1; distance < lanes; distance *= 2) {
-      ElementValue other{.re = k_.ShuffleAcross(value.re, distance)};
-      if (value.im != nullptr) other.im = k_.ShuffleAcross(value.im, distance);
-      HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(reduce, value, other));
-      value = sum[0];
-    }
-    return value;
   }
 
   ElementValue Select(llvm::Value* condition, const ElementValue& a, const ElementValue& c) {
@@ -212,11 +158,11 @@ class RowKernel {
     HILO_ASSIGN_OR_RETURN(ElementValue sum, Value(operand, 0));
     for (int64_t e = 1; e < elements(); ++e) {
       HILO_ASSIGN_OR_RETURN(const ElementValue element, Value(operand, e));
-      HILO_ASSIGN_OR_RETURN(const Elements next, Combine(reduce, sum, element));
+      HILO_ASSIGN_OR_RETURN(const ElementValue next, CombineTerms(k_, reduce, sum, element));
       llvm::Value* has = has_group_[e / plan_.group];
-      sum = has == nullptr ? next[0] : Select(has, next[0], sum);
+      sum = has == nullptr ? next : Select(has, next, sum);
     }
-    return CombineLanes(reduce, sum, std::min<int64_t>(plan_.threads, kWarp));
+    return sum;
   }
 
   // Computes all reductions of a level; every thread of the row gets their results.
@@ -228,53 +174,7 @@ class RowKernel {
     for (const HloInstruction* reduce : level) {
       HILO_ASSIGN_OR_RETURN(sums.emplace_back(), ReduceOwn(reduce));
     }
-    if (plan_.threads > kWarp) HILO_RETURN_IF_ERROR(CombineWarps(level, &sums));
-    for (size_t i = 0; i < level.size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(const ElementValue init, k_.elements().Generate(level[i]->operand(1), Index()));
-      HILO_ASSIGN_OR_RETURN(const Elements sum, Combine(level[i], init, sums[i]));
-      k_.SetValue(level[i], sum[0]);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status CombineWarps(const std::vector<const HloInstruction*>& level, Elements* sums) {
-    const int64_t warps = plan_.threads / kWarp;
-    llvm::Value* first = b_.CreateMul(row_in_block_, Int(warps), "", true, true);
-    llvm::Value* own = b_.CreateAdd(first, b_.CreateLShr(lane_, 5), "", true, true);
-    std::vector<std::vector<llvm::Value*>> cells;
-    for (const ElementValue& sum : *sums) {
-      std::vector<llvm::Value*>& mine = cells.emplace_back();
-      for (llvm::Value* part : codegen::Pack({sum}))
-        mine.push_back(k_.Shared(part->getType(), block_rows_ * warps, "warps"));
-    }
-    llvm::Value* in_warp = b_.CreateAnd(lane_, Int(kWarp - 1));
-    HILO_RETURN_IF_ERROR(k_.If("first_lane", b_.CreateICmpEQ(in_warp, Int(0)), [&] {
-      for (size_t i = 0; i < cells.size(); ++i) {
-        const Carried parts = codegen::Pack({(*sums)[i]});
-        for (size_t p = 0; p < parts.size(); ++p) k_.StoreCell(cells[i][p], own, parts[p]);
-      }
-      return absl::OkStatus();
-    }));
-    k_.Barrier();
-    llvm::Value* cell = b_.CreateAdd(first, b_.CreateAnd(in_warp, Int(warps - 1)), "", true, true);
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const ElementValue& sum = (*sums)[i];
-      ElementValue partial{.re = k_.LoadCell(cells[i][0], cell, sum.re->getType())};
-      if (sum.im != nullptr) partial.im = k_.LoadCell(cells[i][1], cell, sum.im->getType());
-      HILO_ASSIGN_OR_RETURN((*sums)[i], CombineLanes(level[i], partial, warps));
-    }
-    return absl::OkStatus();
-  }
-
-  bool SharesMemory() {
-    for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
-      for (const HloInstruction* operand : instruction_->operands()) {
-        for (int64_t other = 0, leaves = LeafCount(operand->shape()); other < leaves; ++other) {
-          if (k_.SameMemory(instruction_, static_cast<int64_t>(leaf), operand, other)) return true;
-        }
-      }
-    }
-    return false;
+    return CombineThreads(k_, {plan_.threads, block_rows_, lane_, row_in_block_}, level, std::move(sums));
   }
 
   bool IsColumns(const HloInstruction* root) const {
@@ -414,7 +314,7 @@ class RowKernel {
     }
     // Other threads read the element of a row that one thread writes, and threads without a row read other threads'
     // rows.
-    if (SharesMemory() && (row_results || has_row_ != nullptr)) k_.Barrier();
+    if (SharesMemory(k_, instruction_) && (row_results || has_row_ != nullptr)) k_.Barrier();
     for (int64_t group = 0; group < plan_.groups; ++group)
       HILO_RETURN_IF_ERROR(When(And(has_row_, has_group_[group]), [&] { return StoreGroup(group, values); }));
     if (!row_results) return absl::OkStatus();
@@ -422,7 +322,8 @@ class RowKernel {
       for (size_t leaf = 0; leaf < plan_.roots.size(); ++leaf) {
         const Shape& shape = plan_.roots[leaf]->shape();
         if (!plan_.space.IsFull(shape) && !IsColumns(plan_.roots[leaf]))
-          k_.ArrayOf(instruction_, static_cast<int64_t>(leaf)).Store(k_.context(), RowIndex(shape), values[leaf][0]);
+          k_.ArrayOf(instruction_, static_cast<int64_t>(leaf))
+              .Store(k_.context(), RowIndexOf(k_, shape, row_), values[leaf][0]);
       }
       return absl::OkStatus();
     });
@@ -510,6 +411,7 @@ absl::Status EmitInParts(ProgramEmitter& program, const HloInstruction* instruct
 absl::Status EmitRegisterRows(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<RowPlan> plan = RowPlanOf(instruction);
   HILO_RET_CHECK(plan.has_value());
+  if (plan->IsStreamed()) return EmitStreamedRows(program, instruction, *plan);
   if (!plan->columns.empty()) return EmitInParts(program, instruction, *plan);
   KernelEmitter k(&program, instruction);
   HILO_RETURN_IF_ERROR(RowKernel(k, instruction, *plan).Emit());

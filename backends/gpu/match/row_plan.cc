@@ -1,7 +1,10 @@
 #include "backends/gpu/match/row_plan.h"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ir/kernel_config.h"
@@ -16,8 +19,9 @@ constexpr int64_t kMostElements = 16;
 constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
 // The largest blocks have 64 registers a thread, which hold twice as many elements if little is computed from them: a
-// cross entropy of 32,000 columns does not spill, one of two distributions does.
-constexpr int64_t kMostCodeOfLongRows = 96;
+// cross entropy of 32,000 columns does not spill, one of two distributions does, and if they hold one value of each
+// element from one reduction to the next.
+constexpr int64_t kMostCodeOfLongRows = 96, kMostHeldOfLongRows = 1;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 constexpr int64_t kBlock = 256;
 // With reductions across the rows a multiprocessor has one or two blocks, which must keep enough rows in flight, and
@@ -27,6 +31,8 @@ constexpr int64_t kColumnBlock = 512;
 constexpr int64_t kLeastRowsInParts = 64;
 // Of what the threads of a block combine of columns in shared memory.
 constexpr int64_t kMostColumnBytes = 40 << 10;
+// Shorter rows that do not fit into registers are so much code that it is better not computed again.
+constexpr int64_t kLeastStreamedColumns = 8192;
 
 int64_t PowerOfTwoFrom(int64_t value) {
   int64_t power = 1;
@@ -38,6 +44,7 @@ int64_t PowerOfTwoFrom(int64_t value) {
 struct Demand {
   int64_t code_size = 0;  // of an element
   int64_t arrays = 0;     // full ones in memory
+  int64_t held = 0;       // values of an element from one level of reductions to the next
   int64_t widest = 1;     // bytes of an element
   int64_t group = kMostInGroup;
 
@@ -57,7 +64,8 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   if (demand.code_size > kLongCode || demand.arrays > kManyArrays) most /= 2;
   if (demand.code_size > kVeryLongCode || demand.widest > 4) most /= 2;
   const int64_t columns = plan->space.columns;
-  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows) most *= 2;
+  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows && demand.held <= kMostHeldOfLongRows)
+    most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
   while (columns % group != 0) group /= 2;
   const int64_t groups = columns / group;
@@ -72,8 +80,42 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   return plan->groups * group <= 2 * most;
 }
 
+// Returns how many values of an element a thread holds at most from one level of reductions to a later one: those that
+// several levels need, each computed by the first.
+int64_t HeldValues(const RowGroup& group) {
+  const auto results = static_cast<int64_t>(group.levels.size());
+  absl::flat_hash_map<const HloInstruction*, int64_t> level_of;  // of reductions
+  for (size_t level = 0; level < group.levels.size(); ++level) {
+    for (const HloInstruction* reduce : group.levels[level]) level_of[reduce] = static_cast<int64_t>(level);
+  }
+  struct Uses {
+    int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
+    void Add(int64_t level) {
+      first = std::min(first, level);
+      last = std::max(last, level);
+    }
+  };
+  absl::flat_hash_map<const HloInstruction*, Uses> uses;
+  for (const HloInstruction* root : group.roots) uses[root].Add(results);
+  std::vector<int64_t> held(group.levels.size(), 0);  // after each level
+  for (auto it = group.members.rbegin(); it != group.members.rend(); ++it) {
+    const HloInstruction* member = *it;
+    const auto reduction = level_of.find(member);
+    if (reduction != level_of.end()) {
+      uses[member->operand(0)].Add(reduction->second);
+      continue;
+    }
+    const Uses own = uses[member];
+    if (own.last < 0) continue;
+    for (const HloInstruction* operand : member->operands()) uses[operand].Add(own.first);
+    if (!group.space.IsFull(member->shape()) || IsFreeToRepeat(*member)) continue;
+    for (int64_t level = own.first; level < own.last; ++level) ++held[level];
+  }
+  return held.empty() ? 0 : *std::max_element(held.begin(), held.end());
+}
+
 Demand DemandOf(const HloInstruction& instruction, const RowGroup& group) {
-  Demand demand;
+  Demand demand{.held = HeldValues(group)};
   for (const HloInstruction* member : group.members) {
     if (member->opcode() == HloOpcode::kReduce)
       demand.AddArray(member->operand(0)->shape(), group.space, /*in_memory=*/false);
@@ -108,6 +150,20 @@ std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) 
   if (!ChooseThreads(DemandOf(*instruction, plan), &plan)) return std::nullopt;
   plan.block = std::max(plan.columns.empty() ? kBlock : kColumnBlock, plan.threads);
   return plan.columns.empty() || KeepsColumns(plan) ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+std::optional<RowPlan> PlanStreamedRows(const HloInstruction* instruction, bool strict) {
+  std::optional<RowGroup> group = RowGroupOf(*instruction, strict);
+  if (!group.has_value() || !group->columns.empty() || group->space.columns < kLeastStreamedColumns)
+    return std::nullopt;
+  RowPlan plan{*std::move(group)};
+  const Demand demand = DemandOf(*instruction, plan);
+  plan.group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
+  while (plan.space.columns % plan.group != 0) plan.group /= 2;
+  plan.threads = std::min(kMostThreads, PowerOfTwoFrom(plan.space.columns / plan.group / 2 + 1));
+  plan.block = plan.threads;
+  plan.groups = 0;
+  return plan;
 }
 
 std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction) {

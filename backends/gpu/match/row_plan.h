@@ -1,4 +1,4 @@
-// Row groups that fit into the registers of a block.
+// Row groups whose rows are in the registers of a block, or go through them.
 #ifndef HILO_BACKENDS_GPU_MATCH_ROW_PLAN_H_
 #define HILO_BACKENDS_GPU_MATCH_ROW_PLAN_H_
 
@@ -19,11 +19,15 @@ struct RowPlan : RowGroup {
   int64_t block = 0;
 
   int64_t BlockRows() const { return block / threads; }
+  bool IsStreamed() const { return groups == 0; }
 };
 // Reductions across the rows of one kernel: two of a layer norm's gradient, one of its other forms.
 inline constexpr int64_t kMostColumnReductions = 3;
 // Returns nullopt if the instruction has no such kernel, or if its rows do not fit into registers.
 std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
+// Plans a kernel whose blocks go through their row again for each level of reductions and for the results: `groups` is
+// 0. Returns nullopt if the instruction has no such kernel.
+std::optional<RowPlan> PlanStreamedRows(const HloInstruction* instruction, bool strict);
 // Returns the plan of an instruction whose KernelConfig has its numbers: {block, threads, groups}, and the group as
 // width.
 std::optional<RowPlan> RowPlanOf(const HloInstruction* instruction);
