@@ -33,6 +33,8 @@ namespace {
 constexpr int64_t kReach = 400;
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
 constexpr int64_t kMostAdjacentRepeats = 128;
+// Copies of each element in a broadcast that is not worth storing, whatever its operand.
+constexpr int64_t kLeastRepeats = 4;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
@@ -65,9 +67,10 @@ struct Group {
   RowSpace space;
   // For each member: whether it is computed at the rows' own positions.
   absl::flat_hash_map<const HloInstruction*, bool> in_row;
-  absl::flat_hash_set<const HloInstruction*> copies;  // have other users, which use their own copy
-  absl::flat_hash_set<const HloInstruction*> reads;   // arrays from outside
-  std::vector<HloInstruction*> earlier;               // members from before the floor of the group, in order
+  absl::flat_hash_set<const HloInstruction*> copies;   // have other users, which use their own copy
+  absl::flat_hash_set<const HloInstruction*> to_copy;  // when they join
+  absl::flat_hash_set<const HloInstruction*> reads;    // arrays from outside
+  std::vector<HloInstruction*> earlier;                // members from before the floor of the group, in order
   int64_t reductions = 0, followers = 0, column_reductions = 0;
 
   bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
@@ -190,7 +193,88 @@ class RowFusion : public FusionPass {
     if (last_column > last) AddProducers(order, lowest, last_column, floor, {}, group);
     last = std::max(last, last_column);
     AddEarlier(order, index, floor, last, group);
+    if (options_.repeats_producers) LeaveOutNarrow(order, floor, last, group);
     return last;
+  }
+
+  // A producer of the group, and what only it needs.
+  struct Narrow {
+    absl::flat_hash_set<const HloInstruction*> members;
+    int64_t bytes = 0;  // of the arrays that they read, less those of the result
+  };
+
+  // Returns order[at] and the members that only it needs, if they read arrays that loops compute for them alone; else,
+  // or if these have no more bytes than its result, one without members.
+  Narrow NarrowProducer(const std::vector<HloInstruction*>& order, int64_t floor, int64_t at,
+                        const Group& group) const {
+    const HloInstruction* result = order[at];
+    Narrow narrow{.members = {result}, .bytes = -ShapeUtil::ByteSizeOf(result->shape())};
+    const auto is_member = [&](const HloInstruction* x) { return narrow.members.contains(x); };
+    // What members have of their own: it does not depend on the group's reductions.
+    const auto is_free = [&](const HloInstruction& x) {
+      return IsFreeHere(x) && absl::c_none_of(x.operands(), [&](const HloInstruction* y) { return group.Has(y); });
+    };
+    int64_t lowest = at;
+    for (int64_t i = at - 1; i >= floor && lowest - i <= kReach; --i) {
+      const HloInstruction* instruction = order[i];
+      if (!group.Has(instruction) || group.copies.contains(instruction) ||
+          absl::c_none_of(instruction->users(), is_member))
+        continue;
+      if (is_free(*instruction)) continue;
+      if (instruction->opcode() == HloOpcode::kReduce || !absl::c_all_of(instruction->users(), is_member)) return {};
+      narrow.members.insert(instruction);
+      lowest = i;
+    }
+    absl::flat_hash_set<const HloInstruction*> arrays;
+    for (const HloInstruction* member : narrow.members) {
+      for (const HloInstruction* operand : member->operands()) {
+        if (is_member(operand) || group.copies.contains(operand) || is_free(*operand)) continue;
+        if (group.Has(operand)) return {};  // out of reach, or needed by others
+        if (!group.space.IsFull(operand->shape()) || !arrays.insert(operand).second) continue;
+        if (operand->IsParameter() || operand->IsConstant() || operand->opcode() == HloOpcode::kReduce ||
+            !target_.IsFusible(*operand) || !absl::c_all_of(operand->users(), is_member))
+          return {};
+        narrow.bytes += ShapeUtil::ByteSizeOf(operand->shape());
+      }
+    }
+    return narrow.bytes > 0 ? narrow : Narrow();
+  }
+
+  // Takes out of the group what the loops that compute its operands make as well, if that is less memory: such as the
+  // comparison of random numbers of 32 bits.
+  void LeaveOutNarrow(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last, Group* group) const {
+    Narrow best;
+    for (int64_t i = last; i > floor; --i) {
+      const HloInstruction* member = order[i];
+      const auto found = group->in_row.find(member);
+      if (found == group->in_row.end() || !found->second || group->copies.contains(member) ||
+          !IsElementwise(member->opcode()) || !group->space.IsFull(member->shape()))
+        continue;
+      Narrow narrow = NarrowProducer(order, floor, i, *group);
+      if (narrow.bytes > best.bytes) best = std::move(narrow);
+    }
+    if (best.members.empty()) return;
+    Group kept{.space = group->space,
+               .to_copy = std::move(group->to_copy),
+               .reductions = group->reductions,
+               .followers = group->followers,
+               .column_reductions = group->column_reductions};
+    const auto is_left = [&](const HloInstruction* x) { return group->Has(x) && !best.members.contains(x); };
+    const auto keep = [&](HloInstruction* member) {
+      // What is free has a copy on either side.
+      const bool is_copy =
+          group->copies.contains(member) ||
+          absl::c_any_of(member->users(), [&](const HloInstruction* x) { return best.members.contains(x); });
+      if (!is_left(member) || (is_copy && absl::c_none_of(member->users(), is_left))) return false;
+      kept.Add(member, group->in_row.at(member));
+      if (is_copy) kept.copies.insert(member);
+      return true;
+    };
+    for (HloInstruction* member : group->earlier) {
+      if (keep(member)) kept.earlier.push_back(member);
+    }
+    for (int64_t i = floor; i <= last; ++i) keep(order[i]);
+    *group = std::move(kept);
   }
 
   // Adds producers from order[floor] on, if no path leads from them through `below`, whose instructions depend on the
@@ -384,7 +468,7 @@ class RowFusion : public FusionPass {
       const auto users = producer->users();
       const bool all_inside =
           std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
-      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce || (!all_inside && !IsFree(producer)) ||
+      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce || (!all_inside && !IsFreeHere(*producer)) ||
           !Precedes(producer, {}, group))
         continue;
       group->earlier.push_back(producer);
@@ -416,6 +500,54 @@ class RowFusion : public FusionPass {
            !BelongsToReader(*instruction, group);
   }
 
+  // Broadcasts read fewer elements than they have.
+  bool IsFreeHere(const HloInstruction& instruction) const {
+    return IsFree(&instruction) || (options_.repeats_producers && instruction.opcode() == HloOpcode::kBroadcast &&
+                                    kLeastRepeats * ShapeUtil::ElementsIn(instruction.operand(0)->shape()) <=
+                                        ShapeUtil::ElementsIn(instruction.shape()));
+  }
+
+  // Returns true for a producer that is computed again from what the group reads anyway, values of rows, and arrays of
+  // at most its own bytes that are in memory, so that nothing is stored for the group: such as a normalized array from
+  // the array and its mean. What it is computed from joins as copies, too.
+  bool IsRepeated(const HloInstruction* producer, Group* group) const {
+    if (!options_.repeats_producers || !group->space.IsFull(producer->shape())) return false;
+    if (group->to_copy.contains(producer)) return true;
+    absl::flat_hash_set<const HloInstruction*> chain, read;
+    std::vector<const HloInstruction*> work = {producer};
+    int64_t bytes = 0;
+    while (!work.empty()) {
+      const HloInstruction* instruction = work.back();
+      work.pop_back();
+      if (group->Has(instruction) || chain.contains(instruction) || !group->space.IsFull(instruction->shape()) ||
+          (instruction != producer && IsFreeHere(*instruction)))
+        continue;
+      const bool repeats = (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast) &&
+                           StaysInRow(*instruction, group->space) && !IsExpensiveToRepeat(*instruction) &&
+                           !instruction->HasControlDependencies() && target_.IsFusible(*instruction) &&
+                           static_cast<int64_t>(chain.size()) < kMostRepeatedWork;
+      if (repeats) {
+        chain.insert(instruction);
+        work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+      } else if (instruction == producer) {
+        return false;
+      } else if (!group->reads.contains(instruction) && read.insert(instruction).second) {
+        bytes += ShapeUtil::ByteSizeOf(instruction->shape());
+      }
+    }
+    // An array that only the chain reads might be in no memory.
+    const bool in_memory = absl::c_all_of(read, [&](const HloInstruction* array) {
+      return array->IsParameter() ||
+             absl::c_any_of(array->users(), [&](const HloInstruction* user) { return !chain.contains(user); });
+    });
+    if (!in_memory || bytes > ShapeUtil::ByteSizeOf(producer->shape()) ||
+        group->in_row.size() + chain.size() > kRowLimits.members ||
+        group->reads.size() + chain.size() > kRowLimits.operands)
+      return false;
+    group->to_copy.insert(chain.begin(), chain.end());
+    return true;
+  }
+
   // Adds the producer if it may join.
   bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above,
                 Group* group) const {
@@ -431,6 +563,11 @@ class RowFusion : public FusionPass {
         in_the_way = in_the_way || above.contains(user);
         continue;
       }
+      // A copy leaves a user outside.
+      if (group->to_copy.contains(user)) {
+        all_inside = false;
+        in_the_way = true;
+      }
       in_row = in_row && member->second && (user->opcode() == HloOpcode::kReduce || StaysInRow(*user, group->space));
     }
     const bool reduces = instruction->opcode() == HloOpcode::kReduce;
@@ -440,10 +577,11 @@ class RowFusion : public FusionPass {
     if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
     if (!in_row && !KeepsRows(*instruction)) return false;
-    if (!all_inside && IsFree(instruction)) {
+    if (!all_inside && IsFreeHere(*instruction)) {
       group->copies.insert(instruction);
     } else if (!all_inside && (!in_row || in_the_way)) {
-      return false;
+      if (!in_row || !IsRepeated(instruction, group)) return false;
+      group->copies.insert(instruction);
     }
     group->Add(instruction, in_row);
     group->reductions += reduces ? 1 : 0;
@@ -469,12 +607,67 @@ class RowFusion : public FusionPass {
     return read;
   }
 
+  // Returns true if `reader` is in the group, or computes its operands as it reads them: no sort or product. Those of a
+  // view are its users.
+  bool ReadsInLoop(const HloInstruction& reader, const Group& group) const {
+    const bool is_view = reader.opcode() == HloOpcode::kReshape || reader.opcode() == HloOpcode::kBroadcast;
+    const auto computes = [&](const HloInstruction* user) {
+      return group.Has(user) || user->opcode() == HloOpcode::kReduce ||
+             (IsElementwise(user->opcode()) && target_.IsFusible(*user));
+    };
+    const auto is_reshape = [](const HloInstruction* user) { return user->opcode() == HloOpcode::kReshape; };
+    if (!is_view) return computes(&reader);
+    return !reader.IsRoot() && absl::c_all_of(reader.users(), computes) && absl::c_none_of(reader.users(), is_reshape);
+  }
+
+  // Takes out of `read` what its readers compute again from arrays in memory, of at most its own bytes, and from values
+  // of rows, which become results instead: such as a normalized array, from the array and its mean.
+  void LeaveToReaders(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last, const Group& group,
+                      absl::flat_hash_set<const HloInstruction*>* read) const {
+    for (int64_t i = last; i >= floor; --i) {
+      const HloInstruction* result = order[i];
+      if (!group.Has(result) || !read->contains(result) || !group.space.IsFull(result->shape()) || result->IsRoot() ||
+          static_cast<int64_t>(result->users().size()) > kMostCopies ||
+          !absl::c_all_of(result->users(), [&](const HloInstruction* user) { return ReadsInLoop(*user, group); }))
+        continue;
+      absl::flat_hash_set<const HloInstruction*> chain, arrays, of_rows;
+      std::vector<const HloInstruction*> work = {result};
+      int64_t bytes = 0;
+      bool repeats = true;
+      while (!work.empty() && repeats) {
+        const HloInstruction* instruction = work.back();
+        work.pop_back();
+        const bool is_full = group.space.IsFull(instruction->shape());
+        if (!group.Has(instruction) || (instruction != result && read->contains(instruction))) {
+          if (is_full && arrays.insert(instruction).second) bytes += ShapeUtil::ByteSizeOf(instruction->shape());
+          continue;
+        }
+        if (group.copies.contains(instruction) || !chain.insert(instruction).second) continue;
+        const bool is_view =
+            instruction->opcode() == HloOpcode::kBroadcast || instruction->opcode() == HloOpcode::kReshape;
+        if (!is_full && !is_view) {
+          repeats = group.space.IsRow(instruction->shape());
+          of_rows.insert(instruction);
+          continue;
+        }
+        repeats = (is_view || IsElementwise(instruction->opcode())) && !IsExpensiveToRepeat(*instruction) &&
+                  static_cast<int64_t>(chain.size()) <= kMostRepeatedWork;
+        work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+      }
+      if (!repeats || bytes > ShapeUtil::ByteSizeOf(result->shape()) || (read->size() == 1 && of_rows.empty()))
+        continue;
+      read->erase(result);
+      read->insert(of_rows.begin(), of_rows.end());
+    }
+  }
+
   // Makes the fusion of a group, whose members are the earlier ones and those from order[floor] to order[last].
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
                              int64_t last, const Group& group) const {
     std::vector<HloInstruction*> outputs;
     FusedMembers inside(computation, "fused_rows");
-    const absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
+    absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
+    if (options_.repeats_producers) LeaveToReaders(order, floor, last, group, &read);
     for (HloInstruction* member : group.earlier) inside.Add(member);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];

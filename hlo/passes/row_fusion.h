@@ -23,6 +23,9 @@ struct RowFusionOptions {
   // Reductions across the rows compute their operands themselves (hlo/passes/column_separation.h).
   bool separates_columns = false;
   bool separates_reads = false;  // and gathers of few elements
+  // Producers that others read too, and results that others read, are computed again where that reads no more than
+  // their array: of use where time is that of memory.
+  bool repeats_producers = false;
   // If not 0, only groups with reductions across the rows are fused, each with up to so many of them.
   int64_t most_column_reductions = 0;
 };

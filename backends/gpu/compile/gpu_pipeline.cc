@@ -60,6 +60,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,
                                                .separates_reads = true,
+                                               .repeats_producers = true,
                                                .most_column_reductions = kMostColumnReductions}));
   // Sums of columns; those of rows join other kernels of their rows.
   const auto reduces_columns = [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); };
@@ -69,7 +70,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                               {.most_reductions = kMostRowReductions,
                                                .accepts = accepts_rows,
                                                .separates_columns = true,
-                                               .separates_reads = true}));
+                                               .separates_reads = true,
+                                               .repeats_producers = true}));
   // Rows that are too long for registers, or in no group of rows.
   const auto any_reduction = [](const HloInstruction&) { return true; };
   if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(any_reduction));
