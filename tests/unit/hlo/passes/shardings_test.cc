@@ -509,5 +509,81 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(text, "f32[8,8] reduce-window(")) << text;
 }
 
+// Tiles that do not divide the windows of a kernel's gradient: the last partition adds up those that it has.
+TEST(ShardingsTest, TilesThatDoNotDivideWindows) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=4
+ENTRY e {
+  x = f32[1,16,2] parameter(0), sharding={devices=[1,4,1]<=[4]}
+  k = f32[3,2,2] parameter(1)
+  v = f32[1,14,2] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
+  ROOT g = f32[3,2,2] convolution(x, v), window={size=14}, dim_labels=f0b_i0o->0bf
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_EQ(CountOf(text, " all-reduce("), 1) << text;
+  EXPECT_EQ(CountOf(text, "window={size=4"), 1) << text;
+  EXPECT_EQ(CountOf(text, "window={size=2"), 1) << text;
+}
+
+// Borders that are repeated along two dimensions, as jnp.pad does it, stay in tiles.
+TEST(ShardingsTest, RepeatedBordersAreNotGathered) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[32,16] parameter(0), sharding={devices=[4,2]<=[8]}
+  row = f32[1,16] slice(x), slice={[0:1], [0:16]}
+  one = f32[1,1,16] broadcast(row), dimensions={0,2}
+  again = f32[1,16] reshape(one)
+  last = f32[1,16] slice(x), slice={[31:32], [0:16]}
+  rows = f32[34,16] concatenate(again, x, last), dimensions={0}
+  left = f32[34,1] slice(rows), slice={[0:34], [0:1]}
+  right = f32[34,1] slice(rows), slice={[0:34], [15:16]}
+  both = f32[34,18] concatenate(left, rows, right), dimensions={1}
+  moved = f32[32,16] slice(both), slice={[2:34], [1:17]}
+  ROOT r = f32[32,16] subtract(x, moved), sharding={devices=[4,2]<=[8]}
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+}
+
+TEST(ShardingsTest, IotasAreMadeByTile) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  i = u32[64,16] iota(), iota_dimension=0
+  j = f32[64,16] iota(), iota_dimension=1
+  k = u32[64,16] multiply(i, i)
+  f = f32[64,16] convert(k)
+  ROOT r = f32[64,16] add(f, j), sharding={devices=[4,2]<=[8]}
+})");
+  EXPECT_TRUE(absl::StrContains(text, "u32[16,8] iota(), iota_dimension=0")) << text;
+  // Floats round: those of another start are not these plus the start.
+  EXPECT_TRUE(absl::StrContains(text, "f32[64,16] iota(), iota_dimension=1")) << text;
+  EXPECT_EQ(CountOf(text, "u32[64,16]"), 0) << text;
+}
+
+// A manual computation without results in another one whose other axes are automatic, as debug prints of JAX are.
+TEST(ShardingsTest, ManualComputationsOfEffectsAlone) {
+  const std::string text =
+      Divided(R"(HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2, "y"=4]>}}
+ENTRY e {
+  v = f32[4,8] parameter(0), sharding={devices=[2,4]<=[8]}
+  l = f32[2,8] custom-call(v), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"}
+  n = f32[2,8] custom-call(l), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"y\"}>"}
+  effect = () custom-call(n), custom_call_target="see", custom_call_has_side_effect=true
+  m = f32[2,8] negate(l)
+  ROOT g = f32[4,8] custom-call(m), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"}
+})");
+  EXPECT_TRUE(absl::StrContains(text, "custom_call_target=\"see\"")) << text;
+}
+
+// Each partition makes the call, of its tile, whatever the result of the program has.
+TEST(ShardingsTest, CallsOnTiles) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=4
+ENTRY e {
+  x = f32[8,2] parameter(0), sharding={devices=[4,1]<=[4]}
+  effect = () custom-call(x), custom_call_target="see", custom_call_has_side_effect=true, operand_layout_constraints={f32[8,2]{1,0}}, frontend_attributes={on_tiles="true"}
+  ROOT r = f32[8,2] negate(x), sharding={devices=[4,1]<=[4]}
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_TRUE(absl::StrContains(text, "operand_layout_constraints={f32[2,2]{1,0}}")) << text;
+}
+
 }  // namespace
 }  // namespace hilo
