@@ -25,26 +25,18 @@
 #include "hlo/passes/column_separation.h"
 #include "hlo/passes/fused_members.h"
 #include "hlo/passes/fusion_pass.h"
+#include "hlo/passes/row_fusion_group.h"
+#include "hlo/passes/row_repeats.h"
 
 namespace hilo {
 namespace {
 
-// Instructions that are visited on either side of a group without one that joins.
-constexpr int64_t kReach = 400;
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
 constexpr int64_t kMostAdjacentRepeats = 128;
-// Copies of each element in a broadcast that is not worth storing, whatever its operand.
-constexpr int64_t kLeastRepeats = 4;
 // Smaller arrays are parts of other kernels.
 constexpr int64_t kLeastElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
-
-// Returns true if recomputing it in several kernels is free.
-bool IsFree(const HloInstruction* instruction) {
-  return instruction->opcode() == HloOpcode::kIota ||
-         (instruction->opcode() == HloOpcode::kBroadcast && instruction->operand(0)->shape().rank() <= 1);
-}
 
 // Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself, and
 // for cheap ones of elements that are repeated for a few vectors only, such as scales of groups.
@@ -63,47 +55,16 @@ bool KeepsRows(const HloInstruction& instruction) {
          });
 }
 
-struct Group {
-  RowSpace space;
-  // For each member: whether it is computed at the rows' own positions.
-  absl::flat_hash_map<const HloInstruction*, bool> in_row;
-  absl::flat_hash_set<const HloInstruction*> copies;   // have other users, which use their own copy
-  absl::flat_hash_set<const HloInstruction*> to_copy;  // when they join
-  absl::flat_hash_set<const HloInstruction*> reads;    // arrays from outside
-  std::vector<HloInstruction*> earlier;                // members from before the floor of the group, in order
-  int64_t reductions = 0, followers = 0, column_reductions = 0;
-
-  bool Has(const HloInstruction* instruction) const { return in_row.contains(instruction); }
-  // Returns true if the group reads few enough arrays after `instruction` joins.
-  bool HasRoomFor(const HloInstruction* instruction) const {
-    if (in_row.size() >= kRowLimits.members) return false;
-    absl::flat_hash_set<const HloInstruction*> more;
-    for (const HloInstruction* operand : instruction->operands()) {
-      if (IsRead(operand) && !reads.contains(operand)) more.insert(operand);
-    }
-    return reads.size() + more.size() - reads.count(instruction) <= kRowLimits.operands;
-  }
-  void Add(const HloInstruction* instruction, bool stays_in_row) {
-    in_row[instruction] = stays_in_row;
-    reads.erase(instruction);
-    for (const HloInstruction* operand : instruction->operands()) {
-      if (IsRead(operand)) reads.insert(operand);
-    }
-  }
-
- private:
-  bool IsRead(const HloInstruction* operand) const {
-    return !Has(operand) && !(operand->IsConstant() && operand->shape().IsScalar());
-  }
-};
-
 // The positions of instructions in an order.
 using OrderIndex = absl::flat_hash_map<const HloInstruction*, int64_t>;
 
 class RowFusion : public FusionPass {
  public:
   RowFusion(const Target* target, bool strict, RowFusionOptions options)
-      : target_(*target), strict_(strict), options_(std::move(options)) {}
+      : target_(*target),
+        strict_(strict),
+        options_(std::move(options)),
+        repeats_(*target, options_.repeats_producers) {}
   absl::string_view name() const override {
     return options_.most_column_reductions > 0 ? "fuse-rows-and-columns" : "fuse-rows";
   }
@@ -131,7 +92,7 @@ class RowFusion : public FusionPass {
       for (int64_t i = 0; i < count; ++i) {
         if (!Begins(order[i]) || !tried.insert(order[i]->unique_id()).second) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        Group group{.space = *RowSpaceOf(*order[i])};
+        RowFusionGroup group{.space = *RowSpaceOf(*order[i])};
         const int64_t last = Grow(order, index, i, floor, &group);
         if (options_.most_column_reductions > 0 ? group.column_reductions == 0
                                                 : group.followers == 0 && group.reductions < 2)
@@ -160,14 +121,14 @@ class RowFusion : public FusionPass {
   // Adds what belongs to the group of order[first], all of it from order[floor] on. Returns the index of its last
   // member.
   int64_t Grow(const std::vector<HloInstruction*>& order, const OrderIndex& index, int64_t first, int64_t floor,
-               Group* group) const {
+               RowFusionGroup* group) const {
     group->Add(order[first], true);
     group->reductions = 1;
     const auto count = static_cast<int64_t>(order.size());
     // Outside instructions that depend on the group.
     absl::flat_hash_set<const HloInstruction*> below;
     int64_t last = first;
-    for (int64_t i = first + 1; i < count && i - last <= kReach; ++i) {
+    for (int64_t i = first + 1; i < count && i - last <= kRowReach; ++i) {
       const HloInstruction* instruction = order[i];
       const auto operands = instruction->operands();
       const bool outside = std::any_of(operands.begin(), operands.end(),
@@ -193,97 +154,17 @@ class RowFusion : public FusionPass {
     if (last_column > last) AddProducers(order, lowest, last_column, floor, {}, group);
     last = std::max(last, last_column);
     AddEarlier(order, index, floor, last, group);
-    if (options_.repeats_producers) LeaveOutNarrow(order, floor, last, group);
+    if (options_.repeats_producers) repeats_.LeaveOutNarrow(order, floor, last, group);
     return last;
-  }
-
-  // A producer of the group, and what only it needs.
-  struct Narrow {
-    absl::flat_hash_set<const HloInstruction*> members;
-    int64_t bytes = 0;  // of the arrays that they read, less those of the result
-  };
-
-  // Returns order[at] and the members that only it needs, if they read arrays that loops compute for them alone; else,
-  // or if these have no more bytes than its result, one without members.
-  Narrow NarrowProducer(const std::vector<HloInstruction*>& order, int64_t floor, int64_t at,
-                        const Group& group) const {
-    const HloInstruction* result = order[at];
-    Narrow narrow{.members = {result}, .bytes = -ShapeUtil::ByteSizeOf(result->shape())};
-    const auto is_member = [&](const HloInstruction* x) { return narrow.members.contains(x); };
-    // What members have of their own: it does not depend on the group's reductions.
-    const auto is_free = [&](const HloInstruction& x) {
-      return IsFreeHere(x) && absl::c_none_of(x.operands(), [&](const HloInstruction* y) { return group.Has(y); });
-    };
-    int64_t lowest = at;
-    for (int64_t i = at - 1; i >= floor && lowest - i <= kReach; --i) {
-      const HloInstruction* instruction = order[i];
-      if (!group.Has(instruction) || group.copies.contains(instruction) ||
-          absl::c_none_of(instruction->users(), is_member))
-        continue;
-      if (is_free(*instruction)) continue;
-      if (instruction->opcode() == HloOpcode::kReduce || !absl::c_all_of(instruction->users(), is_member)) return {};
-      narrow.members.insert(instruction);
-      lowest = i;
-    }
-    absl::flat_hash_set<const HloInstruction*> arrays;
-    for (const HloInstruction* member : narrow.members) {
-      for (const HloInstruction* operand : member->operands()) {
-        if (is_member(operand) || group.copies.contains(operand) || is_free(*operand)) continue;
-        if (group.Has(operand)) return {};  // out of reach, or needed by others
-        if (!group.space.IsFull(operand->shape()) || !arrays.insert(operand).second) continue;
-        if (operand->IsParameter() || operand->IsConstant() || operand->opcode() == HloOpcode::kReduce ||
-            !target_.IsFusible(*operand) || !absl::c_all_of(operand->users(), is_member))
-          return {};
-        narrow.bytes += ShapeUtil::ByteSizeOf(operand->shape());
-      }
-    }
-    return narrow.bytes > 0 ? narrow : Narrow();
-  }
-
-  // Takes out of the group what the loops that compute its operands make as well, if that is less memory: such as the
-  // comparison of random numbers of 32 bits.
-  void LeaveOutNarrow(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last, Group* group) const {
-    Narrow best;
-    for (int64_t i = last; i > floor; --i) {
-      const HloInstruction* member = order[i];
-      const auto found = group->in_row.find(member);
-      if (found == group->in_row.end() || !found->second || group->copies.contains(member) ||
-          !IsElementwise(member->opcode()) || !group->space.IsFull(member->shape()))
-        continue;
-      Narrow narrow = NarrowProducer(order, floor, i, *group);
-      if (narrow.bytes > best.bytes) best = std::move(narrow);
-    }
-    if (best.members.empty()) return;
-    Group kept{.space = group->space,
-               .to_copy = std::move(group->to_copy),
-               .reductions = group->reductions,
-               .followers = group->followers,
-               .column_reductions = group->column_reductions};
-    const auto is_left = [&](const HloInstruction* x) { return group->Has(x) && !best.members.contains(x); };
-    const auto keep = [&](HloInstruction* member) {
-      // What is free has a copy on either side.
-      const bool is_copy =
-          group->copies.contains(member) ||
-          absl::c_any_of(member->users(), [&](const HloInstruction* x) { return best.members.contains(x); });
-      if (!is_left(member) || (is_copy && absl::c_none_of(member->users(), is_left))) return false;
-      kept.Add(member, group->in_row.at(member));
-      if (is_copy) kept.copies.insert(member);
-      return true;
-    };
-    for (HloInstruction* member : group->earlier) {
-      if (keep(member)) kept.earlier.push_back(member);
-    }
-    for (int64_t i = floor; i <= last; ++i) keep(order[i]);
-    *group = std::move(kept);
   }
 
   // Adds producers from order[floor] on, if no path leads from them through `below`, whose instructions depend on the
   // group. Returns the index of the first one, or `lowest`.
   int64_t AddProducers(const std::vector<HloInstruction*>& order, int64_t lowest, int64_t last, int64_t floor,
-                       const absl::flat_hash_set<const HloInstruction*>& below, Group* group) const {
+                       const absl::flat_hash_set<const HloInstruction*>& below, RowFusionGroup* group) const {
     // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
-    for (int64_t i = last; i >= floor && lowest - i <= kReach; --i) {
+    for (int64_t i = last; i >= floor && lowest - i <= kRowReach; --i) {
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || below.contains(instruction)) continue;
       const auto users = instruction->users();
@@ -304,13 +185,14 @@ class RowFusion : public FusionPass {
   // Adds reductions of the rows that read, element by element, what others compute from the group's elements, such as
   // the components of a force: computed apart, the elements would be an array in memory, or computed several times.
   // Returns the index of the last one, or `last`.
-  int64_t AddSiblings(const std::vector<HloInstruction*>& order, int64_t lowest, int64_t last, Group* group) const {
+  int64_t AddSiblings(const std::vector<HloInstruction*>& order, int64_t lowest, int64_t last,
+                      RowFusionGroup* group) const {
     const auto count = static_cast<int64_t>(order.size());
     absl::flat_hash_set<const HloInstruction*>
         below;  // reductions of the group, and what depends on them or is outside
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
     int64_t siblings = 0;
-    for (int64_t i = lowest; i < count && i - last <= kReach && siblings < options_.most_siblings; ++i) {
+    for (int64_t i = lowest; i < count && i - last <= kRowReach && siblings < options_.most_siblings; ++i) {
       HloInstruction* instruction = order[i];
       const auto reads = [&](const HloInstruction* operand) {
         return between.contains(operand) || (group->Has(operand) && group->space.IsFull(operand->shape()));
@@ -348,10 +230,10 @@ class RowFusion : public FusionPass {
   // Adds reductions across the rows of what is computed, element by element, from the group's elements and from arrays
   // that it reads. Returns the index of the last one, or `last`.
   int64_t AddColumnReductions(const std::vector<HloInstruction*>& order, int64_t floor, int64_t lowest, int64_t last,
-                              Group* group) const {
+                              RowFusionGroup* group) const {
     if (options_.most_column_reductions == 0) return last;
     const auto count = static_cast<int64_t>(order.size());
-    const int64_t first = std::max(floor, lowest - kReach);
+    const int64_t first = std::max(floor, lowest - kRowReach);
     // Outside instructions on which the group depends.
     absl::flat_hash_set<const HloInstruction*> above;
     for (int64_t i = last; i >= first; --i) {
@@ -362,7 +244,7 @@ class RowFusion : public FusionPass {
     }
     absl::flat_hash_set<const HloInstruction*> below;    // outside instructions that depend on the group
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
-    for (int64_t i = first; i < count && i - last <= kReach; ++i) {
+    for (int64_t i = first; i < count && i - last <= kRowReach; ++i) {
       if (group->column_reductions == options_.most_column_reductions) break;
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || above.contains(instruction)) continue;
@@ -393,7 +275,7 @@ class RowFusion : public FusionPass {
 
   // Adds `instruction` and those of `between` that it depends on.
   static void AddWith(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& between,
-                      Group* group) {
+                      RowFusionGroup* group) {
     std::vector<const HloInstruction*> work = {instruction};
     while (!work.empty()) {
       const HloInstruction* member = work.back();
@@ -409,7 +291,7 @@ class RowFusion : public FusionPass {
   // Takes expensive functions of one value a row, and what only depends on them, out of a group from order[first] to
   // order[last] again, if no element of a row needs them, such as the logarithm of a log-sum-exp. Returns the index of
   // the last member then.
-  int64_t LeaveOutResults(const std::vector<HloInstruction*>& order, int64_t first, int64_t last, Group* group,
+  int64_t LeaveOutResults(const std::vector<HloInstruction*>& order, int64_t first, int64_t last, RowFusionGroup* group,
                           absl::flat_hash_set<const HloInstruction*>* below) const {
     if (group->space.rows < options_.least_separate_rows || group->space.columns == 1) return last;
     absl::flat_hash_set<const HloInstruction*> results;
@@ -422,7 +304,7 @@ class RowFusion : public FusionPass {
                          [&](const HloInstruction* user) { return !group->Has(user) || results.contains(user); }))
         results.insert(member);
     }
-    Group kept{.space = group->space};
+    RowFusionGroup kept{.space = group->space};
     kept.Add(order[first], true);
     kept.reductions = 1;
     absl::flat_hash_set<const HloInstruction*> left_out;
@@ -449,7 +331,7 @@ class RowFusion : public FusionPass {
   // Adds producers from before order[floor] that only the group reads, so that no path leads from them to other groups,
   // and copies of free ones.
   void AddEarlier(const std::vector<HloInstruction*>& order, const OrderIndex& index, int64_t floor, int64_t last,
-                  Group* group) const {
+                  RowFusionGroup* group) const {
     if (floor == 0) return;
     std::vector<HloInstruction*> work;
     const auto push_reads = [&](const HloInstruction& member) {
@@ -468,8 +350,8 @@ class RowFusion : public FusionPass {
       const auto users = producer->users();
       const bool all_inside =
           std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return group->Has(user); });
-      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce || (!all_inside && !IsFreeHere(*producer)) ||
-          !Precedes(producer, {}, group))
+      if (group->Has(producer) || producer->opcode() == HloOpcode::kReduce ||
+          (!all_inside && !repeats_.IsFree(*producer)) || !Precedes(producer, {}, group))
         continue;
       group->earlier.push_back(producer);
       push_reads(*producer);
@@ -481,7 +363,7 @@ class RowFusion : public FusionPass {
   // Returns true if `instruction` is read only by reductions across the rows or gathers of few elements, and their
   // loops compute it from arrays that are in memory and from results of rows: in this kernel it would be stored and
   // read again.
-  bool BelongsToReader(const HloInstruction& instruction, const Group& group) const {
+  bool BelongsToReader(const HloInstruction& instruction, const RowFusionGroup& group) const {
     return (IsForColumns(instruction, group.space, options_.separates_columns ? kMostSeparated : 0) ||
             (options_.separates_reads && IsForFewReads(instruction))) &&
            absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
@@ -489,7 +371,7 @@ class RowFusion : public FusionPass {
            });
   }
 
-  bool Follows(const HloInstruction* instruction, const Group& group) const {
+  bool Follows(const HloInstruction* instruction, const RowFusionGroup& group) const {
     if (!group.HasRoomFor(instruction) || instruction->HasControlDependencies() || instruction->HasSideEffect() ||
         instruction->IsDead())
       return false;
@@ -500,57 +382,9 @@ class RowFusion : public FusionPass {
            !BelongsToReader(*instruction, group);
   }
 
-  // Broadcasts read fewer elements than they have.
-  bool IsFreeHere(const HloInstruction& instruction) const {
-    return IsFree(&instruction) || (options_.repeats_producers && instruction.opcode() == HloOpcode::kBroadcast &&
-                                    kLeastRepeats * ShapeUtil::ElementsIn(instruction.operand(0)->shape()) <=
-                                        ShapeUtil::ElementsIn(instruction.shape()));
-  }
-
-  // Returns true for a producer that is computed again from what the group reads anyway, values of rows, and arrays of
-  // at most its own bytes that are in memory, so that nothing is stored for the group: such as a normalized array from
-  // the array and its mean. What it is computed from joins as copies, too.
-  bool IsRepeated(const HloInstruction* producer, Group* group) const {
-    if (!options_.repeats_producers || !group->space.IsFull(producer->shape())) return false;
-    if (group->to_copy.contains(producer)) return true;
-    absl::flat_hash_set<const HloInstruction*> chain, read;
-    std::vector<const HloInstruction*> work = {producer};
-    int64_t bytes = 0;
-    while (!work.empty()) {
-      const HloInstruction* instruction = work.back();
-      work.pop_back();
-      if (group->Has(instruction) || chain.contains(instruction) || !group->space.IsFull(instruction->shape()) ||
-          (instruction != producer && IsFreeHere(*instruction)))
-        continue;
-      const bool repeats = (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast) &&
-                           StaysInRow(*instruction, group->space) && !IsExpensiveToRepeat(*instruction) &&
-                           !instruction->HasControlDependencies() && target_.IsFusible(*instruction) &&
-                           static_cast<int64_t>(chain.size()) < kMostRepeatedWork;
-      if (repeats) {
-        chain.insert(instruction);
-        work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
-      } else if (instruction == producer) {
-        return false;
-      } else if (!group->reads.contains(instruction) && read.insert(instruction).second) {
-        bytes += ShapeUtil::ByteSizeOf(instruction->shape());
-      }
-    }
-    // An array that only the chain reads might be in no memory.
-    const bool in_memory = absl::c_all_of(read, [&](const HloInstruction* array) {
-      return array->IsParameter() ||
-             absl::c_any_of(array->users(), [&](const HloInstruction* user) { return !chain.contains(user); });
-    });
-    if (!in_memory || bytes > ShapeUtil::ByteSizeOf(producer->shape()) ||
-        group->in_row.size() + chain.size() > kRowLimits.members ||
-        group->reads.size() + chain.size() > kRowLimits.operands)
-      return false;
-    group->to_copy.insert(chain.begin(), chain.end());
-    return true;
-  }
-
   // Adds the producer if it may join.
   bool Precedes(const HloInstruction* instruction, const absl::flat_hash_set<const HloInstruction*>& above,
-                Group* group) const {
+                RowFusionGroup* group) const {
     if (!group->HasRoomFor(instruction) || instruction->HasControlDependencies() || instruction->HasSideEffect())
       return false;
     if (instruction->IsParameter() || instruction->IsConstant() || ShapeUtil::ElementsIn(instruction->shape()) <= 1)
@@ -577,10 +411,10 @@ class RowFusion : public FusionPass {
     if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));
     if (!in_row && !KeepsRows(*instruction)) return false;
-    if (!all_inside && IsFreeHere(*instruction)) {
+    if (!all_inside && repeats_.IsFree(*instruction)) {
       group->copies.insert(instruction);
     } else if (!all_inside && (!in_row || in_the_way)) {
-      if (!in_row || !IsRepeated(instruction, group)) return false;
+      if (!in_row || !repeats_.IsRepeated(instruction, group)) return false;
       group->copies.insert(instruction);
     }
     group->Add(instruction, in_row);
@@ -591,7 +425,8 @@ class RowFusion : public FusionPass {
   // Returns the members that are results of the fusion. Broadcasts and reshapes are not: other users have their own,
   // of a smaller result.
   static absl::flat_hash_set<const HloInstruction*> ReadOutside(const std::vector<HloInstruction*>& order,
-                                                                int64_t floor, int64_t last, const Group& group) {
+                                                                int64_t floor, int64_t last,
+                                                                const RowFusionGroup& group) {
     constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kReshape};
     absl::flat_hash_set<const HloInstruction*> read, views;
     for (int64_t i = last; i >= floor; --i) {
@@ -607,67 +442,13 @@ class RowFusion : public FusionPass {
     return read;
   }
 
-  // Returns true if `reader` is in the group, or computes its operands as it reads them: no sort or product. Those of a
-  // view are its users.
-  bool ReadsInLoop(const HloInstruction& reader, const Group& group) const {
-    const bool is_view = reader.opcode() == HloOpcode::kReshape || reader.opcode() == HloOpcode::kBroadcast;
-    const auto computes = [&](const HloInstruction* user) {
-      return group.Has(user) || user->opcode() == HloOpcode::kReduce ||
-             (IsElementwise(user->opcode()) && target_.IsFusible(*user));
-    };
-    const auto is_reshape = [](const HloInstruction* user) { return user->opcode() == HloOpcode::kReshape; };
-    if (!is_view) return computes(&reader);
-    return !reader.IsRoot() && absl::c_all_of(reader.users(), computes) && absl::c_none_of(reader.users(), is_reshape);
-  }
-
-  // Takes out of `read` what its readers compute again from arrays in memory, of at most its own bytes, and from values
-  // of rows, which become results instead: such as a normalized array, from the array and its mean.
-  void LeaveToReaders(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last, const Group& group,
-                      absl::flat_hash_set<const HloInstruction*>* read) const {
-    for (int64_t i = last; i >= floor; --i) {
-      const HloInstruction* result = order[i];
-      if (!group.Has(result) || !read->contains(result) || !group.space.IsFull(result->shape()) || result->IsRoot() ||
-          static_cast<int64_t>(result->users().size()) > kMostCopies ||
-          !absl::c_all_of(result->users(), [&](const HloInstruction* user) { return ReadsInLoop(*user, group); }))
-        continue;
-      absl::flat_hash_set<const HloInstruction*> chain, arrays, of_rows;
-      std::vector<const HloInstruction*> work = {result};
-      int64_t bytes = 0;
-      bool repeats = true;
-      while (!work.empty() && repeats) {
-        const HloInstruction* instruction = work.back();
-        work.pop_back();
-        const bool is_full = group.space.IsFull(instruction->shape());
-        if (!group.Has(instruction) || (instruction != result && read->contains(instruction))) {
-          if (is_full && arrays.insert(instruction).second) bytes += ShapeUtil::ByteSizeOf(instruction->shape());
-          continue;
-        }
-        if (group.copies.contains(instruction) || !chain.insert(instruction).second) continue;
-        const bool is_view =
-            instruction->opcode() == HloOpcode::kBroadcast || instruction->opcode() == HloOpcode::kReshape;
-        if (!is_full && !is_view) {
-          repeats = group.space.IsRow(instruction->shape());
-          of_rows.insert(instruction);
-          continue;
-        }
-        repeats = (is_view || IsElementwise(instruction->opcode())) && !IsExpensiveToRepeat(*instruction) &&
-                  static_cast<int64_t>(chain.size()) <= kMostRepeatedWork;
-        work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
-      }
-      if (!repeats || bytes > ShapeUtil::ByteSizeOf(result->shape()) || (read->size() == 1 && of_rows.empty()))
-        continue;
-      read->erase(result);
-      read->insert(of_rows.begin(), of_rows.end());
-    }
-  }
-
   // Makes the fusion of a group, whose members are the earlier ones and those from order[floor] to order[last].
   absl::StatusOr<bool> Build(HloComputation* computation, const std::vector<HloInstruction*>& order, int64_t floor,
-                             int64_t last, const Group& group) const {
+                             int64_t last, const RowFusionGroup& group) const {
     std::vector<HloInstruction*> outputs;
     FusedMembers inside(computation, "fused_rows");
     absl::flat_hash_set<const HloInstruction*> read = ReadOutside(order, floor, last, group);
-    if (options_.repeats_producers) LeaveToReaders(order, floor, last, group, &read);
+    if (options_.repeats_producers) repeats_.LeaveToReaders(order, floor, last, group, &read);
     for (HloInstruction* member : group.earlier) inside.Add(member);
     for (int64_t i = floor; i <= last; ++i) {
       HloInstruction* member = order[i];
@@ -684,6 +465,7 @@ class RowFusion : public FusionPass {
   const Target& target_;
   const bool strict_;
   const RowFusionOptions options_;
+  const RowRepeats repeats_;
 };
 
 }  // namespace
