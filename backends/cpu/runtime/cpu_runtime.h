@@ -20,8 +20,8 @@ extern "C" {
 // The comparator of a sort: operands 2i and 2i+1 point to the two elements of array i; the last operand points to
 // HiloCpuContext::cancelled, which its loops poll. Returns 1 if the first element comes before the second.
 typedef int32_t (*HiloLess)(const uint8_t* const* operands);
-// Writes the key of each of `length` elements of a list, an unsigned number: a uint32_t if the word has at most 32 bits,
-// else a uint64_t. The elements of array i are steps[i] bytes apart from lists[i] on.
+// Writes the key of each of `length` elements of a list, an unsigned number: a uint32_t if the word has at most 32
+// bits, else a uint64_t. The elements of array i are steps[i] bytes apart from lists[i] on.
 typedef void (*HiloSortKeys)(const uint8_t* const* lists, const int64_t* steps, int64_t length, void* keys);
 // Writes the elements, adjacent ones of one array, whose keys would be `keys` if the elements were compared as they
 // are.
@@ -33,9 +33,9 @@ struct HiloSortWord {
   HiloSortElements read;  // null unless the word is the key of elements of the only array
 };
 
-// Sorts lists [first_list, last_list) stably, a long one by several threads. Element e of list j of array i is at arrays[i] + (j / stride * stride *
-// length + j % stride + e * stride) * sizes[i]. The context is polled for cancellation. If there are no words, `less`
-// tells the order, otherwise the words, the most significant first.
+// Sorts lists [first_list, last_list) stably, a long one by several threads. Element e of list j of array i is at
+// arrays[i] + (j / stride * stride * length + j % stride + e * stride) * sizes[i]. The context is polled for
+// cancellation. If there are no words, `less` tells the order, otherwise the words, the most significant first.
 int32_t hilo_cpu_sort(HiloCpuContext* context, int64_t array_count, uint8_t* const* arrays, const int64_t* sizes,
                       int64_t first_list, int64_t last_list, int64_t length, int64_t stride, HiloLess less,
                       const HiloSortWord* words, int64_t word_count);

@@ -64,9 +64,8 @@ TEST(StablehloImportTest, DonationOfArguments) {
 // A result whose layout is left open lies as it is computed, but for one in the memory of an argument.
 TEST(StablehloImportTest, OpenLayoutOfADonatedResult_IsThatOfTheArgument) {
   const auto layout_with = [](absl::string_view argument) {
-    const auto program = ImportStablehlo(absl::StrCat(
-        "module { func.func @main(%x: tensor<2x2xf32>", argument,
-        R"() -> (tensor<2x2xf32> {mhlo.layout_mode = "auto"}) {
+    const auto program = ImportStablehlo(absl::StrCat("module { func.func @main(%x: tensor<2x2xf32>", argument,
+                                                      R"() -> (tensor<2x2xf32> {mhlo.layout_mode = "auto"}) {
              %y = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
              return %y : tensor<2x2xf32> } })"));
     EXPECT_TRUE(program.ok()) << program.status();
