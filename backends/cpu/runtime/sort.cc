@@ -117,6 +117,10 @@ class KeySorter {
   // Writes position(i) of all i in the stable order of keys[position(i)], where position(i) is i if `is_last`.
   template <typename Key>
   int32_t OrderByWord(const HiloSortWord& word, const Key* keys, bool is_last, uint32_t* order) {
+    if (is_last && length_ <= kMostRanked) {
+      CallOrderByRank(keys, length_, order);
+      return HILO_OK;
+    }
     if (is_last) return OrderByWord(word, keys, [](int64_t i) { return static_cast<uint32_t>(i); }, order);
     return OrderByWord(word, keys, [earlier = earlier_](int64_t i) { return earlier[i]; }, order);
   }
