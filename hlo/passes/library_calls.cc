@@ -2,6 +2,8 @@
 //
 //   __op$block_scaled_dot   (f[b,m,k] lhs, f[b,n,k] rhs, their scales, which are smaller along k) -> f[b,m,n] product
 //
+// `b` may be missing, as the scale of rhs may be; a fifth operand, a number, is a factor of the product.
+//
 // Those for linear algebra become calls of LAPACK (runtime/lapack):
 //
 //   (a, taus) = custom-call(x), custom_call_target="Qr"
@@ -14,11 +16,13 @@
 // XLA's have row-major arrays and report no failures; LAPACK's have column-major matrices and report failures. The
 // configuration of Eigh, "lower,sorted,iterations,tolerance", is for Jacobi's method; only its first word has a meaning
 // here.
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ir/tile_assignment.h"
@@ -144,16 +148,30 @@ absl::StatusOr<Results> Eigh(const HloInstruction& call) {
 }
 
 absl::StatusOr<Results> BlockScaledDot(const HloInstruction& call) {
-  HILO_RETURN_IF_ERROR(CheckSignature(call, 4, 1));
-  for (const HloInstruction* operand : call.operands()) {
-    if (!operand->shape().IsArray() || operand->shape().rank() != 3)
-      return InvalidArgument("expected arrays of three dimensions, got ", operand->shape().ToString());
+  const int64_t count = std::clamp<int64_t>(call.operand_count(), 3, 5);
+  HILO_RETURN_IF_ERROR(CheckSignature(call, count, 1));
+  std::vector<HloInstruction*> operands(call.operands().begin(), call.operands().end());
+  HloInstruction* const factor = count == 5 ? operands.back() : nullptr;
+  if (factor != nullptr) operands.pop_back();
+  const int64_t rank = operands[0]->shape().IsArray() ? operands[0]->shape().rank() : 0;
+  for (const HloInstruction* operand : operands) {
+    if (!operand->shape().IsArray() || operand->shape().rank() != rank || rank < 2 || rank > 3)
+      return InvalidArgument("expected matrices, or arrays of three dimensions, got ", operand->shape().ToString());
   }
+  if (factor != nullptr &&
+      !ShapeUtil::Compatible(factor->shape(), ShapeUtil::MakeShape(call.shape().element_type(), {})))
+    return InvalidArgument("expected a factor of the product that is a number of its type, got ",
+                           factor->shape().ToString());
+  // A number as scale is none.
+  if (count == 3) operands.push_back(call.parent()->AddConstant(LiteralUtil::CreateR0<float>(1)));
   auto attributes = std::make_unique<DotAttrs>();
-  attributes->lhs_batch_dims = attributes->rhs_batch_dims = {0};
-  attributes->lhs_contracting_dims = attributes->rhs_contracting_dims = {2};
-  HILO_ASSIGN_OR_RETURN(HloInstruction * product, call.parent()->AddOp(HloOpcode::kScaledDot, call.operands(),
+  if (rank == 3) attributes->lhs_batch_dims = attributes->rhs_batch_dims = {0};
+  attributes->lhs_contracting_dims = attributes->rhs_contracting_dims = {rank - 1};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * product, call.parent()->AddOp(HloOpcode::kScaledDot, operands,
                                                                        std::move(attributes), {}, &call.shape()));
+  if (factor == nullptr) return Results{product};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * factors, MakeBroadcast(factor, call.shape(), {}));
+  HILO_ASSIGN_OR_RETURN(product, call.parent()->AddOp(HloOpcode::kMultiply, {product, factors}));
   return Results{product};
 }
 
