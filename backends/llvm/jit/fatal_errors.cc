@@ -37,13 +37,14 @@ absl::Status CatchFatalErrors(absl::FunctionRef<void()> run) {
   // What LLVM prints of a crash: a list of objects on the stack.
   const void* const stack_trace = llvm::SavePrettyStackState();
   Recovery caught;
+  Recovery* const outer = recovery;
   if (setjmp(caught.jump) == 0) {
     recovery = &caught;
     run();
-    recovery = nullptr;
+    recovery = outer;
     return absl::OkStatus();
   }
-  recovery = nullptr;
+  recovery = outer;
   llvm::RestorePrettyStackState(stack_trace);
   return absl::InternalError(absl::StrCat("LLVM: ", caught.message));
 }
