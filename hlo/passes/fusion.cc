@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/compared_values.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/analysis/row_group.h"
@@ -293,6 +294,7 @@ class LoopFusion : public FusionPass {
 
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
+    compared_ = ValuesComparedWithResults(*computation);
     Groups groups = FormGroups(order, {});
     // Loops that become one may take in what they shared.
     absl::flat_hash_map<const HloInstruction*, int> merged;
@@ -386,6 +388,7 @@ class LoopFusion : public FusionPass {
       if (static_cast<int64_t>(joined.size()) > (instructions_per_byte_ > 0 ? kMostTimedCopies : kMostCopies) && !free)
         return {};
     }
+    if (joined.size() > 1 && compared_.contains(producer)) return {};
     if (instructions_per_byte_ > 0 && repeats == 1) {
       if (joined.size() > 1 && !free && !AreCopiesFaster(*producer, joined, groups)) return {};
     } else {
@@ -537,7 +540,8 @@ class LoopFusion : public FusionPass {
   }
 
   const Target& target_;
-  const double instructions_per_byte_;  // 0: copies are counted instead
+  const double instructions_per_byte_;                   // 0: copies are counted instead
+  absl::flat_hash_set<const HloInstruction*> compared_;  // those of the computation that are computed once
 };
 
 }  // namespace

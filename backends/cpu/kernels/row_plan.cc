@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hlo/analysis/compared_values.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
@@ -63,14 +64,15 @@ std::optional<int64_t> FreeLeaf(const CachedRowsPlan& plan, const HloInstruction
   return std::nullopt;
 }
 
-// Keeps what is expensive and evaluated in several phases. Returns false if no memory can.
-bool KeepExpensive(CachedRowsPlan* plan) {
+// Keeps what several phases evaluate and is expensive, or compared with a result of it. Returns false if no memory can.
+bool KeepRepeated(const HloComputation& computation, CachedRowsPlan* plan) {
+  const absl::flat_hash_set<const HloInstruction*> compared = ValuesComparedWithResults(computation);
   Evaluate(plan);
   // Users first: what they need need not be kept then.
   for (auto it = plan->group.members.rbegin(); it != plan->group.members.rend(); ++it) {
     const HloInstruction& member = **it;
     if (member.IsParameter() || !plan->group.space.IsFull(member.shape()) || member.opcode() == HloOpcode::kReduce ||
-        !IsExpensiveToRepeat(member))
+        !(IsExpensiveToRepeat(member) || compared.contains(&member)))
       continue;
     RowPhase* first = nullptr;
     int times = 0;
@@ -132,7 +134,8 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
   }
   plan.phases.push_back({.reduces = {}});
   const int64_t least = plan.group.space.rows >= kManyRows ? kLeastVectorsOfManyRows : kLeastVectors;
-  if (plan.width == 1 || columns < least * plan.width || !KeepExpensive(&plan)) return std::nullopt;
+  if (plan.width == 1 || columns < least * plan.width || !KeepRepeated(*instruction.called_computation(), &plan))
+    return std::nullopt;
   return plan;
 }
 

@@ -12,8 +12,8 @@
 
 namespace hilo::cpu {
 
-// An expensive member that a reduction computes and that is read again after it: the memory of a result keeps it until
-// then, of which the row is written last.
+// A member that a reduction computes and that is read again after it, expensive or compared with the result: the memory
+// of a result keeps it until then, of which the row is written last.
 struct KeptRow {
   const HloInstruction* member;
   int64_t leaf;
@@ -39,7 +39,7 @@ struct CachedRowsPlan {
 };
 
 // Returns nullopt if `instruction` is no row group whose rows fit into a cache and fill vectors, or if a phase would
-// compute again what is expensive.
+// compute again what is expensive or is compared with its results.
 std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, const codegen::TargetTraits& target,
                                              bool strict);
 

@@ -174,11 +174,14 @@ llvm::Value* ToMemory(EmitterContext& context, PrimitiveType type, llvm::Value* 
   return stored != nullptr ? stored : Encode(context, type, value);
 }
 
-ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x) {
+ElementValue RoundAsInMemory(EmitterContext& context, PrimitiveType type, ElementValue x) {
   if (IsIntegralType(type)) return {WrapInteger(context, type, x.re)};
-  if (!IsNarrowFloat(type)) return x;
-  if (!context.numerics().strict && (type == F16 || type == BF16)) return x;
-  return {Round(context, type, x.re)};
+  return IsNarrowFloat(type) ? ElementValue{Round(context, type, x.re)} : x;
+}
+
+ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x) {
+  const bool may_be_wider = !context.numerics().strict && (type == F16 || type == BF16);
+  return may_be_wider ? x : RoundAsInMemory(context, type, x);
 }
 
 ElementValue EmitConvert(EmitterContext& context, PrimitiveType from, PrimitiveType to, ElementValue x) {

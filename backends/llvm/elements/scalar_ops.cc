@@ -166,10 +166,23 @@ namespace {
 using Operands = absl::Span<const ElementValue>;
 using Elementwise = absl::StatusOr<ElementValue> (*)(EmitterContext&, const HloInstruction*, Operands);
 
+// Returns the instruction whose elements `value` has at other indices.
+const HloInstruction* MovedBy(const HloInstruction* value) {
+  while (HasTrait(value->opcode(), kMovement) && value->opcode() != HloOpcode::kConcatenate) value = value->operand(0);
+  return value;
+}
+
+// A value in memory may be what the other side of the comparison is too, or its maximum: both are rounded then, unless
+// one is a constant.
 absl::StatusOr<ElementValue> EmitCompareOp(EmitterContext& context, const HloInstruction* compare, Operands operands) {
   const CompareAttrs& attrs = compare->attrs<CompareAttrs>();
-  return EmitCompare(context, attrs.direction, attrs.type, compare->operand(0)->shape().element_type(), operands[0],
-                     operands[1]);
+  const PrimitiveType type = compare->operand(0)->shape().element_type();
+  const HloInstruction *lhs = MovedBy(compare->operand(0)), *rhs = MovedBy(compare->operand(1));
+  const auto rounded = [&](const HloInstruction& value, ElementValue x) {
+    return value.IsParameter() || lhs->IsConstant() || rhs->IsConstant() ? x : RoundAsInMemory(context, type, x);
+  };
+  return EmitCompare(context, attrs.direction, attrs.type, type, rounded(*lhs, operands[0]),
+                     rounded(*rhs, operands[1]));
 }
 absl::StatusOr<ElementValue> EmitReducePrecisionOp(EmitterContext& context, const HloInstruction* instruction,
                                                    Operands operands) {

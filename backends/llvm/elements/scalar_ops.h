@@ -2,7 +2,7 @@
 // operands are scalars and some vectors, the scalars are splatted.
 //
 // Results of types narrower than 16 bits are always rounded (or wrapped) to the type; F16 and BF16 only when numerics
-// are strict.
+// are strict, or when they are compared.
 #ifndef HILO_BACKENDS_LLVM_ELEMENTS_SCALAR_OPS_H_
 #define HILO_BACKENDS_LLVM_ELEMENTS_SCALAR_OPS_H_
 
@@ -50,6 +50,8 @@ bool IsReadAtSameIndex(const HloInstruction* instruction, int64_t operand);
 ElementValue EmitLiteral(EmitterContext& context, const Literal& literal, int64_t linear = 0);
 // Returns a scalar zero of a type.
 ElementValue EmitZero(EmitterContext& context, PrimitiveType type);
+// Rounds to `type` as a store and a load do; integers are wrapped.
+ElementValue RoundAsInMemory(EmitterContext& context, PrimitiveType type, ElementValue x);
 // Rounds to `type` where the numeric options require it.
 ElementValue RoundToType(EmitterContext& context, PrimitiveType type, ElementValue x);
 // Makes both scalars or both vectors.
