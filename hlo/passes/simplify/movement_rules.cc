@@ -1,6 +1,7 @@
 // Moves of elements to other positions that are known: reshapes, transposes, slices, pads, concatenations.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/passes/simplify/rules.h"
@@ -68,30 +69,85 @@ std::vector<int64_t> WithoutOnes(const Shape& shape) {
   return sizes;
 }
 
-// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, where it often cancels
-// with its inverse: computations along a last dimension of 1 have no lanes.
-Result HoistReshape(HloInstruction* i) {
-  HloInstruction* op = i->operand(0);
-  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->opcode() == HloOpcode::kCopy ||
-      op->users().size() != 1)
-    return nullptr;
-  if (!op->shape().IsArray() || op->operand_count() == 0 || WithoutOnes(op->shape()) != WithoutOnes(i->shape()))
-    return nullptr;
-  for (const HloInstruction* operand : op->operands()) {
-    if (!operand->shape().IsScalar() && !ShapeUtil::SameDimensions(operand->shape(), op->shape())) return nullptr;
-  }
+// Returns true for an array of which only one instruction computes each element from the elements of other arrays at
+// its index, or from scalars.
+bool IsMovable(const HloInstruction& op) {
+  if (!IsElementwise(op.opcode()) || op.opcode() == HloOpcode::kMap || op.opcode() == HloOpcode::kCopy ||
+      op.users().size() != 1 || !op.shape().IsArray() || op.operand_count() == 0)
+    return false;
+  return absl::c_all_of(op.operands(), [&](const HloInstruction* operand) {
+    return operand->shape().IsScalar() || ShapeUtil::SameDimensions(operand->shape(), op.shape());
+  });
+}
+
+// Moves `i`, which moves elements, from the result of `op`, which is movable, to its operands. `move` does so for one.
+template <typename Move>
+Result HoistAbove(HloInstruction* op, HloInstruction* i, const Move& move) {
   std::vector<HloInstruction*> operands;
   for (HloInstruction* operand : op->operands()) {
     if (!operand->shape().IsScalar() || op->shape().IsScalar()) {
-      auto moved = MakeReshape(operand, ShapeUtil::MakeShape(operand->shape().element_type(), i->shape().dimensions()));
-      if (!moved.ok()) return moved.status();
-      operand = *moved;
+      HILO_ASSIGN_OR_RETURN(operand, move(operand));
     }
     operands.push_back(operand);
   }
   HloInstruction* computed = i->parent()->AddInstruction(op->CloneWithNewOperands(i->shape(), operands));
   ShapeUtil::SetToDefaultLayout(computed->mutable_shape());
   return computed;
+}
+
+// A reshape that only adds or drops dimensions of size 1 moves above element-wise operations, where it often cancels
+// with its inverse: computations along a last dimension of 1 have no lanes.
+Result HoistReshape(HloInstruction* i) {
+  HloInstruction* op = i->operand(0);
+  if (!IsMovable(*op) || WithoutOnes(op->shape()) != WithoutOnes(i->shape())) return nullptr;
+  return HoistAbove(op, i, [&](HloInstruction* operand) {
+    return MakeReshape(operand, ShapeUtil::MakeShape(operand->shape().element_type(), i->shape().dimensions()));
+  });
+}
+
+// The transpose of an array that repeats one with fewer elements, by this factor at least, moves to that array; and
+// instructions between them at most.
+constexpr int64_t kLeastRepeats = 4;
+constexpr int kMostMoved = 8;
+
+bool RepeatsSmallArray(const HloInstruction& broadcast) {
+  return broadcast.opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(broadcast.operand(0)->shape()) <=
+                                                            ShapeUtil::ElementsIn(broadcast.shape()) / kLeastRepeats;
+}
+
+// Returns true if `value` is computed from small arrays that are repeated. `budget`: instructions to look at.
+bool IsOfSmallArrays(const HloInstruction& value, int& budget) {
+  if (--budget < 0) return false;
+  if (RepeatsSmallArray(value)) return true;
+  return IsMovable(value) && absl::c_all_of(value.operands(), [&](const HloInstruction* operand) {
+           return operand->shape().IsScalar() || IsOfSmallArrays(*operand, budget);
+         });
+}
+
+// An outer product is computed in the order of the result rather than transposed.
+Result HoistTranspose(HloInstruction* i) {
+  HloInstruction* op = i->operand(0);
+  int budget = kMostMoved;
+  if (!IsMovable(*op) || op->shape().IsScalar() || !IsOfSmallArrays(*op, budget)) return nullptr;
+  return HoistAbove(
+      op, i, [&](HloInstruction* operand) { return MakeTranspose(operand, i->attrs<TransposeAttrs>().dimensions); });
+}
+
+// transpose(broadcast(x)): the dimensions of x in the order of the result.
+Result TransposeSmallArray(HloInstruction* i) {
+  HloInstruction* broadcast = i->operand(0);
+  if (!RepeatsSmallArray(*broadcast)) return nullptr;
+  const std::vector<int64_t>& permutation = i->attrs<TransposeAttrs>().dimensions;
+  const std::vector<int64_t>& dimensions = broadcast->attrs<BroadcastAttrs>().dimensions;
+  std::vector<int64_t> order, positions;
+  for (size_t d = 0; d < permutation.size(); ++d) {
+    const auto it = absl::c_find(dimensions, permutation[d]);
+    if (it == dimensions.end()) continue;
+    order.push_back(it - dimensions.begin());
+    positions.push_back(static_cast<int64_t>(d));
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction * transposed, MakeTranspose(broadcast->operand(0), std::move(order)));
+  return MakeBroadcast(transposed, i->shape(), std::move(positions));
 }
 
 Result SliceWhole(HloInstruction* i) {
@@ -361,6 +417,9 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result { return MovesOnlyOnes(i) ? MakeReshape(i->operand(0), i->shape()) : nullptr; }},
     {HloOpcode::kTranspose, "transpose(transpose(x)) => transpose(x)", MergeTransposes},
     {HloOpcode::kTranspose, "transpose(broadcast(scalar)) => broadcast(scalar)", ReshapeOfBroadcast},
+    {HloOpcode::kTranspose, "transpose(broadcast(x)) => broadcast(transpose(x)), of a small array",
+     TransposeSmallArray},
+    {HloOpcode::kTranspose, "transpose(op(x, y)) => op(transpose(x), transpose(y)), of small arrays", HoistTranspose},
     {HloOpcode::kBroadcast, "broadcast(broadcast(x)) => broadcast(x)", MergeBroadcasts},
     {HloOpcode::kBroadcast, "broadcast(x) => reshape(x), adding dimensions of size 1", BroadcastToReshape},
     {HloOpcode::kSlice, "slice(x) => x, all of it", SliceWhole},
