@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/gemm.h"
+#include "base/math.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -105,10 +106,10 @@ bool IsLarge(int64_t m, int64_t n, int64_t k) {
 }
 bool IsLarge(const std::optional<Gemm>& gemm) { return gemm.has_value() && IsLarge(gemm->m, gemm->n, gemm->k); }
 
-int64_t Volume(const Shape& shape, const std::vector<int64_t>& dimensions) {
-  int64_t volume = 1;
-  for (int64_t d : dimensions) volume *= shape.dimensions(d);
-  return volume;
+// Returns true if a call of the library computes such a product fast, its operands transposed if need be.
+bool HasLargeVolume(const HloInstruction& dot) {
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  return IsLarge(Product(lhs.free_sizes), Product(rhs.free_sizes), Product(lhs.contracting_sizes));
 }
 
 }  // namespace
@@ -185,21 +186,16 @@ bool HasNarrowOperands(const HloInstruction& dot) {
 }
 
 bool IsWidenedDot(const HloInstruction& dot) {
-  if (dot.opcode() != HloOpcode::kDot || !IsLarge(GemmOf(dot))) return false;
+  if (dot.opcode() != HloOpcode::kDot || !HasLargeVolume(dot)) return false;
   if (GemmSymbol(dot) == nullptr) return HasNarrowOperands(dot) || IsDotOfSmallIntegers(dot);
   // A stream of the weights, which has sums in F32, computes them from the narrower numbers.
   const PrimitiveType type = dot.shape().element_type();
-  return type == BF16 && GemmOf(dot)->m <= kMostStreamRows && IsFromNarrower(*dot.operand(1), type);
+  const std::optional<Gemm> gemm = GemmOf(dot);
+  return type == BF16 && gemm.has_value() && gemm->m <= kMostStreamRows && IsFromNarrower(*dot.operand(1), type);
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {
-  if (dot.opcode() != HloOpcode::kDot || GemmSymbol(dot) == nullptr) return false;
-  const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  return !GemmOf(dot).has_value() &&
-         IsLarge(Volume(lhs, FreeDimensions(lhs, attrs.lhs_batch_dims, attrs.lhs_contracting_dims)),
-                 Volume(rhs, FreeDimensions(rhs, attrs.rhs_batch_dims, attrs.rhs_contracting_dims)),
-                 Volume(lhs, attrs.lhs_contracting_dims));
+  return dot.opcode() == HloOpcode::kDot && !GemmOf(dot).has_value() && HasLargeVolume(dot);
 }
 
 bool CanStream(const HloInstruction& dot) {

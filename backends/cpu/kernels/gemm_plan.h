@@ -46,7 +46,8 @@ bool HasNarrowOperands(const HloInstruction& dot);
 // Returns true for products of narrower floats or integers that would be library dots with other types of operands or
 // results.
 bool IsWidenedDot(const HloInstruction& dot);
-// Returns true for products that would be library dots, or outer products of rows, if their operands were transposed.
+// Returns true for products large enough for a library call that are matrix products, whose rows calls and tiles read,
+// only after their operands are transposed.
 bool IsTransposedDot(const HloInstruction& dot);
 
 // Returns true for products of few rows and a matrix of weights whose rows or columns are contiguous, so that loops can

@@ -116,8 +116,10 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   for (const HloInstruction* root : loop.roots)
     width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, reads->transposes));
   for (const HloInstruction* transpose : reads->transposes) {
-    // Vectors of an operand lie in one dimension of it, or in its linear index.
-    if (reads->dims.size() == 1) {
+    // Vectors of an operand lie in one dimension of it, or in its linear index. An operand outside the loop is in memory.
+    if (!transpose->parent()->IsFusion()) {
+      width = std::min(width, codegen::FullVectorWidth(transpose, target));
+    } else if (reads->dims.size() == 1) {
       const int64_t behind = loop.shape().rank() - 1 - reads->dims[0];
       width = std::min(width, codegen::PreferredWidth(transpose, target, /*flat=*/false, behind));
     } else {
