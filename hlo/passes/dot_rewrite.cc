@@ -12,7 +12,7 @@ namespace {
 class DotRewrite : public HloPass {
  public:
   DotRewrite(absl::string_view name, std::function<bool(const HloInstruction&)> accepts, MakeDotReplacement replacement)
-      : name_(name), accepts_(std::move(accepts)), replacement_(replacement) {}
+      : name_(name), accepts_(std::move(accepts)), replacement_(std::move(replacement)) {}
   absl::string_view name() const override { return name_; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -40,7 +40,7 @@ class DotRewrite : public HloPass {
 
 std::unique_ptr<HloPass> MakeDotRewrite(absl::string_view name, std::function<bool(const HloInstruction& dot)> accepts,
                                         MakeDotReplacement replacement) {
-  return std::make_unique<DotRewrite>(name, std::move(accepts), replacement);
+  return std::make_unique<DotRewrite>(name, std::move(accepts), std::move(replacement));
 }
 
 }  // namespace hilo

@@ -12,7 +12,7 @@
 namespace hilo {
 
 // Adds the instruction that replaces a dot to its computation, and returns it.
-using MakeDotReplacement = absl::StatusOr<HloInstruction*> (*)(HloInstruction* dot);
+using MakeDotReplacement = std::function<absl::StatusOr<HloInstruction*>(HloInstruction* dot)>;
 
 // The pass replaces the dots outside fusions for which `accepts` returns true. `name` must outlive it.
 std::unique_ptr<HloPass> MakeDotRewrite(absl::string_view name, std::function<bool(const HloInstruction& dot)> accepts,

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "hlo/ir/hlo_module.h"
+
 namespace hilo {
 
 absl::StatusOr<HloInstruction*> MakeReshape(HloInstruction* operand, const Shape& shape) {
@@ -49,6 +51,16 @@ absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) 
   HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
   if (like->shape().IsScalar()) return scalar;
   return MakeBroadcast(scalar, like->shape(), {});
+}
+
+HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, PrimitiveType type) {
+  HloComputation* computation = module->AddComputation(HloOpcodeString(opcode));
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
+  HloInstruction* x = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "x"));
+  HloInstruction* y = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "y"));
+  auto root = computation->AddOp(opcode, {x, y});
+  if (root.ok()) computation->set_root_instruction(*root).IgnoreError();
+  return computation;
 }
 
 }  // namespace hilo

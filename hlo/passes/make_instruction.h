@@ -17,6 +17,8 @@ absl::StatusOr<HloInstruction*> MakeBroadcast(HloInstruction* operand, const Sha
 absl::StatusOr<HloInstruction*> MakeTranspose(HloInstruction* operand, std::vector<int64_t> dimensions);
 absl::StatusOr<HloInstruction*> MakeSlice(HloInstruction* operand, std::vector<SliceRange> ranges);
 absl::StatusOr<HloInstruction*> MakeBinary(HloOpcode opcode, HloInstruction* lhs, HloInstruction* rhs);
+// Adds the computation of `opcode` on two scalars.
+HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, PrimitiveType type);
 // Of one array, by `computation`.
 absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstruction* init,
                                            std::vector<int64_t> dimensions, HloComputation* computation);

@@ -74,6 +74,9 @@ std::unique_ptr<HloPass> MakeWindowSeparation(bool strict);
 // parts for threads, and their sum. Sums in another order.
 std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
+// "split-dots": dots whose sums are over the first dimension of both factors, for which `sections_of` returns more than
+// 1, a divisor of its size, become so many products of sections and their sum. Sums in another order.
+std::unique_ptr<HloPass> MakeDotSplit(std::function<int64_t(const HloInstruction& dot)> sections_of);
 // "factor-sums": factors of a sum that are one number for each result are multiplied with the sum. Roundings differ.
 std::unique_ptr<HloPass> MakeSumFactors();
 // "merge-reductions": reductions for which `accepts` returns true, and that read the same arrays, become one with

@@ -35,7 +35,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
       return machine.ok() && Nanoseconds(WorkOf(reduce), *machine) >= kLongSum * kParallelNanoseconds;
     };
     hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionFold(),
-                                      MakeReductionSplit(kFewResults, is_long));
+                                      MakeReductionSplit(kFewResults, is_long), MakeDotSplit(SectionsOf));
   }
   hooks.after_layout.push_back(MakeWindowSeparation(options.strict));
   const auto with_traits = [options](auto decide) {

@@ -105,6 +105,10 @@ bool FillsMoreLanesMerged(const HloInstruction& dot, const codegen::TargetTraits
 // minor-most dimension is that of the result: tiles then load vectors where they would gather.
 bool IsFasterTransposed(const HloInstruction& dot, const codegen::TargetTraits& target, bool strict);
 
+// Returns the number of sections, a divisor of the number of terms, that the sums of a product of two tall matrices are
+// computed in; 1 for other dots.
+int64_t SectionsOf(const HloInstruction& dot);
+
 // Returns true if sums of the rows of a matrix are faster as sums of the columns of its transpose, not counting the
 // transposition.
 bool IsFasterInColumns(const HloInstruction& reduce, const codegen::TargetTraits& target, bool strict);

@@ -302,6 +302,14 @@ bool TilesBeatLibrary(const HloInstruction& dot, int64_t width, const TargetTrai
 // complex, 64 of 64 x 64 x 64 4720 and 406. By the library: f32, 10 of 100 x 100 x 100 100 and 80.
 constexpr int64_t kLeastTransposedRows = 4, kLeastLibraryRows = 8, kLeastTransposedTerms = 5;
 
+// Bytes of the rows of both factors in a section of long sums, which the second-level cache holds; terms of a section at
+// least; sections of which a product has so many at least; and how many times as large the factors are as all sums of
+// sections. Measured, f32, on two threads, in us, in one piece and in sections: 100,000 rows, 64 x 4 results 4532 and
+// 673, 8 x 8 113 and 66, 64 x 64 3363 and 3345; 1,000,000 rows, 3 x 3 1237 and 473; 20,000 rows, 200 x 5 625 and 338,
+// 30 x 30 160 and 93; 10,000 rows, 500 x 3 1067 and 494; but 100,000 rows, 12 x 100 2092 and 2476.
+constexpr int64_t kSectionBytes = 1 << 17, kLeastSection = 64, kLeastSections = 16;
+constexpr int64_t kFactorsPerSum = 4;
+
 }  // namespace
 
 bool FillsMoreLanesMerged(const HloInstruction& dot, const TargetTraits& target, bool /*strict*/) {
@@ -325,6 +333,24 @@ bool IsFasterTransposed(const HloInstruction& dot, const TargetTraits& target, b
   if (IsStreamDot(dot) || AddsInLanes(dot, target)) return false;
   if (!IsLibraryDot(dot)) return true;
   return rows >= kLeastLibraryRows && TilesBeatLibrary(dot, NarrowWidth(dot, rhs.free_sizes.back(), target), target);
+}
+
+int64_t SectionsOf(const HloInstruction& dot) {
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  const int64_t rows = Product(lhs.free_sizes), columns = Product(rhs.free_sizes),
+                terms = Product(lhs.contracting_sizes);
+  const auto bytes_of = [&](const DotSide& side) {
+    return Product(side.free_sizes) * PrimitiveTypeByteSize(side.operand->shape().element_type());
+  };
+  if (rows < 2 || columns < 2) return 1;
+  const int64_t wanted = std::max(kLeastSection, kSectionBytes / (bytes_of(lhs) + bytes_of(rhs)));
+  if (terms < kLeastSections * wanted || rows * columns > (rows + columns) * (wanted / kFactorsPerSum)) return 1;
+  // The divisor that is nearest to the wanted size, from half of it to twice.
+  for (int64_t more = 0; more <= wanted; ++more) {
+    if (terms % (wanted + more) == 0) return terms / (wanted + more);
+    if (more <= wanted / 2 && terms % (wanted - more) == 0) return terms / (wanted - more);
+  }
+  return 1;
 }
 
 DotFusionOptions DotFusionFor(bool strict) {

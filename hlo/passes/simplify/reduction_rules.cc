@@ -35,17 +35,6 @@ Result MakeConvert(HloInstruction* x, PrimitiveType type) {
   return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
 }
 
-// The computation of `opcode` on two scalars.
-HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, PrimitiveType type) {
-  HloComputation* computation = module->AddComputation(HloOpcodeString(opcode));
-  const Shape scalar = ShapeUtil::MakeShape(type, {});
-  HloInstruction* x = computation->AddInstruction(HloInstruction::CreateParameter(0, scalar, "x"));
-  HloInstruction* y = computation->AddInstruction(HloInstruction::CreateParameter(1, scalar, "y"));
-  auto root = computation->AddOp(opcode, {x, y});
-  if (root.ok()) computation->set_root_instruction(*root).IgnoreError();
-  return computation;
-}
-
 // Returns the type of a dot's products and of their sums, to which its operands are converted: narrow floats are added
 // up as f32, as the dot adds them up. Nullopt if the type does not hold the numbers of an operand.
 std::optional<PrimitiveType> SumTypeOf(const HloInstruction& dot) {
