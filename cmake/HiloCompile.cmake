@@ -39,6 +39,10 @@ if(HILO_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_compile_options(-fno-sanitize=function)  # compiled programs do not say their types in front of their code
   endif()
+  if(HILO_SANITIZE MATCHES undefined AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # With them "&function != nullptr" is no constant expression, which tables of functions are checked by.
+    add_compile_options(-fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
+  endif()
   if(HILO_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # a fence that the sanitizer does not see
   endif()
