@@ -60,7 +60,12 @@ class Access {
       llvm::Value* all = Tag(b_.CreateAlignedLoad(type, pointer, Alignment(at)));
       return b_.CreateSelect(mask, all, llvm::Constant::getNullValue(type));
     }
-    return Tag(b_.CreateMaskedLoad(type, pointer, Alignment(at), mask, llvm::Constant::getNullValue(type)));
+    llvm::Align alignment = Alignment(at);
+    if (context_.MayHaveNoActiveLane()) {
+      pointer = NearPointer(at, count);
+      alignment = llvm::Align(ElementAlignment());
+    }
+    return Tag(b_.CreateMaskedLoad(type, pointer, alignment, mask, llvm::Constant::getNullValue(type)));
   }
 
   void Store(const LaneIndex& at, llvm::Value* value) {
@@ -125,6 +130,13 @@ class Access {
   llvm::Value* Pointer(llvm::Value* position) {
     return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                           : b_.CreateGEP(type_, array_.pointer, position);
+  }
+
+  // Returns the address of Base() if one of `count` components from there is in the array, otherwise one next to the
+  // array: where no memory is, processors take 500 cycles to find that no lane is read.
+  llvm::Value* NearPointer(const LaneIndex& at, int count) {
+    llvm::Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at.Base(context_), context_.Int64(-count));
+    return Pointer(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, first, context_.Int64(Components())));
   }
 
   static int LanesOf(llvm::Value* value) {

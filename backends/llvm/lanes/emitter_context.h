@@ -67,6 +67,8 @@ class EmitterContext {
   ElementValue Splat(ElementValue value);
   // Returns lane `lane` of a vector; a scalar passes through.
   llvm::Value* Lane(llvm::Value* value, int lane);
+  // Returns false if a lane is known to be active.
+  bool MayHaveNoActiveLane() const;
   // Returns an i1, true if any lane is active; null when that is known.
   llvm::Value* AnyLaneActive();
   // Returns the mask as a value: true when null; a vector if width > 1.
