@@ -1,9 +1,9 @@
-// Retypes kernels that only move numbers of narrow floating-point types:
+// Retypes kernels that only move numbers of narrow floating-point types, or truth values:
 //
 //   transpose(bf16[31,5] x)  =>  bitcast(u16[5,31] transpose(u16[31,5] bitcast(x)))
 //
-// The bitcasts forward their operands' memory. Loads would widen each number, and stores would round it again. All bits
-// are kept, also those of NaNs.
+// The bitcasts forward their operands' memory. Loads would widen each number, and stores would round it again; truth
+// values would become vectors of single bits. All bits are kept, also those of NaNs.
 #include <cstring>
 #include <utility>
 
@@ -17,42 +17,52 @@
 namespace hilo {
 namespace {
 
-// Floating-point types that occupy one or two whole bytes.
-bool IsNarrow(const Shape& shape) {
-  if (!shape.IsArray() || !IsFloatingPointType(shape.element_type())) return false;
+// Floating-point types that occupy one or two whole bytes, or of a kernel of truth values these.
+bool IsNarrow(const Shape& shape, bool is_pred) {
+  if (!shape.IsArray()) return false;
+  if (is_pred) return shape.element_type() == PRED;
+  if (!IsFloatingPointType(shape.element_type())) return false;
   const int bits = PrimitiveTypeBitWidth(shape.element_type());
   return bits == 8 || bits == 16;
 }
 
 Shape AsBits(const Shape& shape) {
-  return ShapeUtil::ChangeElementType(shape, PrimitiveTypeBitWidth(shape.element_type()) == 8 ? U8 : U16);
+  return ShapeUtil::ChangeElementType(shape, PrimitiveTypeByteSize(shape.element_type()) == 1 ? U8 : U16);
 }
 
-// Whether the operation is the same for numbers and for their bits.
-bool IsMove(const HloInstruction& instruction) {
-  static constexpr OpcodeSet kOthers = {HloOpcode::kConstant, HloOpcode::kParameter, HloOpcode::kSelect};
-  return HasTrait(instruction.opcode(), kMovement) || kOthers.contains(instruction.opcode());
+// Whether the operation is the same for numbers and for their bits. The condition of a select stays a truth value.
+bool IsMove(const HloInstruction& instruction, bool is_pred) {
+  static constexpr OpcodeSet kOthers = {HloOpcode::kConstant, HloOpcode::kParameter};
+  return HasTrait(instruction.opcode(), kMovement) || kOthers.contains(instruction.opcode()) ||
+         (instruction.opcode() == HloOpcode::kSelect && !is_pred);
 }
 
-bool ReadsOrYieldsNarrow(const HloInstruction& instruction) {
-  if (IsNarrow(instruction.shape())) return true;
+bool ReadsOrYieldsNarrow(const HloInstruction& instruction, bool is_pred) {
+  if (IsNarrow(instruction.shape(), is_pred)) return true;
   for (const HloInstruction* operand : instruction.operands()) {
-    if (IsNarrow(operand->shape())) return true;
+    if (IsNarrow(operand->shape(), is_pred)) return true;
   }
   return false;
+}
+
+bool IsPred(const HloInstruction& instruction) {
+  return instruction.shape().IsArray() && instruction.shape().element_type() == PRED;
 }
 
 // Whether the instruction computes an array of a narrow type by moves alone. Its operands of such types are arrays, or
 // scalar constants: other scalars may be in registers, as numbers.
 bool OnlyMoves(const HloInstruction& instruction) {
-  if (!IsNarrow(instruction.shape()) || ShapeUtil::ElementsIn(instruction.shape()) < 2) return false;
+  const bool is_pred = IsPred(instruction);
+  if (!IsNarrow(instruction.shape(), is_pred) || ShapeUtil::ElementsIn(instruction.shape()) < 2) return false;
   for (const HloInstruction* operand : instruction.operands()) {
-    if (IsNarrow(operand->shape()) && ShapeUtil::ElementsIn(operand->shape()) < 2 && !operand->IsConstant())
+    if (IsNarrow(operand->shape(), is_pred) && ShapeUtil::ElementsIn(operand->shape()) < 2 && !operand->IsConstant())
       return false;
   }
-  if (instruction.opcode() != HloOpcode::kFusion) return instruction.operand_count() > 0 && IsMove(instruction);
+  if (instruction.opcode() != HloOpcode::kFusion)
+    return instruction.operand_count() > 0 && IsMove(instruction, is_pred);
   for (const HloInstruction* member : instruction.called_computation()->instructions()) {
-    if (member->opcode() == HloOpcode::kFusion || (ReadsOrYieldsNarrow(*member) && !IsMove(*member))) return false;
+    if (member->opcode() == HloOpcode::kFusion || (ReadsOrYieldsNarrow(*member, is_pred) && !IsMove(*member, is_pred)))
+      return false;
   }
   return true;
 }
@@ -65,9 +75,9 @@ absl::StatusOr<HloInstruction*> BitsOf(const HloInstruction& constant, HloComput
   return computation->AddConstant(std::move(bits));
 }
 
-absl::Status RetypeMembers(HloComputation* fused) {
+absl::Status RetypeMembers(HloComputation* fused, bool is_pred) {
   for (HloInstruction* member : fused->MakePostOrder()) {
-    if (!IsNarrow(member->shape())) continue;
+    if (!IsNarrow(member->shape(), is_pred)) continue;
     if (member->IsConstant()) {
       HILO_ASSIGN_OR_RETURN(HloInstruction* const bits, BitsOf(*member, fused));
       for (HloInstruction* user : std::vector<HloInstruction*>(member->users().begin(), member->users().end())) {
@@ -85,9 +95,10 @@ absl::Status RetypeMembers(HloComputation* fused) {
 
 absl::Status Retype(HloInstruction* instruction) {
   HloComputation* const computation = instruction->parent();
+  const bool is_pred = IsPred(*instruction);
   for (int64_t i = 0; i < instruction->operand_count(); ++i) {
     HloInstruction* operand = instruction->mutable_operand(i);
-    if (!IsNarrow(operand->shape())) continue;
+    if (!IsNarrow(operand->shape(), is_pred)) continue;
     if (operand->IsConstant() && operand->shape().IsScalar()) {
       HILO_ASSIGN_OR_RETURN(operand, BitsOf(*operand, computation));
     } else {
@@ -97,7 +108,7 @@ absl::Status Retype(HloInstruction* instruction) {
     computation->ReplaceOperand(instruction, i, operand);
   }
   if (instruction->opcode() == HloOpcode::kFusion)
-    HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation()));
+    HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation(), is_pred));
   const Shape shape = instruction->shape();
   HloInstruction* result = computation->AddInstruction(
       HloInstruction::Create(HloOpcode::kBitcast, shape, std::vector<HloInstruction*>{instruction}));
