@@ -59,6 +59,30 @@ int64_t WindowElements(const HloInstruction& reduce_window) {
   return elements;
 }
 
+// Rows and columns from which a kernel transposes tiles.
+constexpr int64_t kLeastTransposedRows = 4;
+
+// Returns true for transposes that loops over tiles compute: the minor-most dimension of the result is another one than
+// the operand's, and neither is short.
+bool IsTransposedInTiles(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kTranspose || instruction.shape().rank() == 0) return false;
+  const Shape& operand = instruction.operand(0)->shape();
+  const int64_t row = instruction.attrs<TransposeAttrs>().dimensions.back();
+  int64_t contiguous = 1;
+  for (int64_t d = operand.rank() - 1; d > row; --d) contiguous *= operand.dimensions(d);
+  return std::min(contiguous, operand.dimensions(row)) >= kLeastTransposedRows;
+}
+
+// Returns true if loops over tiles cannot compute the producer, or `user`, if the other one is computed with it: one of
+// them is a transpose, and the other moves elements otherwise. A user that leaves out most of the producer does not
+// count.
+bool PreventsTiles(const HloInstruction& producer, const HloInstruction& user) {
+  if (!HasTrait(producer.opcode(), kMovement) || producer.opcode() == HloOpcode::kPad ||
+      !HasTrait(user.opcode(), kMovement))
+    return false;
+  return (IsTransposedInTiles(producer) && 2 * Elements(&user) > Elements(&producer)) || IsTransposedInTiles(user);
+}
+
 // Constants that a fused computation has for itself.
 bool IsFusedConstant(const HloInstruction& instruction) {
   return instruction.IsConstant() && instruction.shape().IsScalar();
@@ -374,6 +398,7 @@ class LoopFusion : public FusionPass {
     for (const HloInstruction* user : producer->users()) {
       auto it = membership.find(user);
       if (it == membership.end()) return {};
+      if (!loops_are_launched() && PreventsTiles(*producer, *user)) return {};
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }

@@ -107,7 +107,7 @@ Result HoistReshape(HloInstruction* i) {
 
 // The transpose of an array that repeats one with fewer elements, by this factor at least, moves to that array; and
 // instructions between them at most.
-constexpr int64_t kLeastRepeats = 4;
+constexpr int64_t kLeastRepeats = 2;
 constexpr int kMostMoved = 8;
 
 bool RepeatsSmallArray(const HloInstruction& broadcast) {
