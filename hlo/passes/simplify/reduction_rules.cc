@@ -1,6 +1,6 @@
 // Dots rewritten as sums, which loops over rows compute well, or as products. Argmax and argmin with indices of 64 bits
 // rewritten with 32, as many as the values have. Reductions of stacked arrays rewritten as operations on these, and
-// sums of which one term is not 0 as that term.
+// sums of which one term is not 0 as that term. Reductions of transposes rewritten without these.
 //
 //   dot(f32[1000,1000] m, f32[1000] v)  =>  reduce(multiply(m, broadcast(v))), whose lanes run along a row
 #include <algorithm>
@@ -388,9 +388,73 @@ Result SumOfOneHot(HloInstruction* reduce) {
   return nullptr;
 }
 
+// Element-wise operations between a transpose and the reduction of what they compute.
+constexpr size_t kMostMappedOperations = 4;
+
+// The array before `value`, if one operation makes `value` of it and of numbers that are the same for all elements;
+// null if there is none, or if others read `value`.
+HloInstruction* OnlyArrayOf(const HloInstruction& value) {
+  if (!IsElementwise(value.opcode()) || value.opcode() == HloOpcode::kMap || value.user_count() > 1) return nullptr;
+  HloInstruction* array = nullptr;
+  for (HloInstruction* operand : value.operands()) {
+    if (IsScalarBroadcast(operand) || operand->shape().IsScalar()) continue;
+    if (array != nullptr && array != operand) return nullptr;
+    array = operand;
+  }
+  return array;
+}
+
+// reduce(f(transpose(x))): the elements are read where they are, and only the results are transposed.
+Result ReduceOfTranspose(HloInstruction* reduce) {
+  if (reduce->operand_count() != 2 || !ReductionOp(*reduce->called_computation()).has_value()) return nullptr;
+  std::vector<HloInstruction*> operations;  // the last one first
+  HloInstruction* transpose = reduce->operand(0);
+  while (transpose->opcode() != HloOpcode::kTranspose) {
+    if (operations.size() == kMostMappedOperations) return nullptr;
+    operations.push_back(transpose);
+    transpose = OnlyArrayOf(*transpose);
+    if (transpose == nullptr) return nullptr;
+  }
+  if (transpose->user_count() > 1) return nullptr;
+  const std::vector<int64_t>& permutation = transpose->attrs<TransposeAttrs>().dimensions;
+  HloInstruction* const x = transpose->operand(0);
+  HloInstruction* value = x;
+  for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
+    const HloInstruction& operation = **it;
+    const auto in_place = [&](PrimitiveType type) { return ShapeUtil::MakeShape(type, x->shape().dimensions()); };
+    HloInstruction* const before = OnlyArrayOf(operation);
+    std::vector<HloInstruction*> operands;
+    for (HloInstruction* operand : operation.operands()) {
+      if (operand == before) {
+        operand = value;
+      } else if (!operand->shape().IsScalar()) {
+        HILO_ASSIGN_OR_RETURN(operand,
+                              MakeBroadcast(operand->operand(0), in_place(operand->shape().element_type()), {}));
+      }
+      operands.push_back(operand);
+    }
+    value = reduce->parent()->AddInstruction(
+        operation.CloneWithNewOperands(in_place(operation.shape().element_type()), operands));
+  }
+  std::vector<int64_t> reduced, kept;
+  for (const int64_t d : reduce->attrs<ReduceAttrs>().dimensions) reduced.push_back(permutation[d]);
+  for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
+    if (!Contains(reduce->attrs<ReduceAttrs>().dimensions, d)) kept.push_back(permutation[d]);
+  }
+  std::sort(reduced.begin(), reduced.end());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * result,
+                        MakeReduce(value, reduce->operand(1), std::move(reduced), reduce->called_computation()));
+  // The results have the kept dimensions in the order of x.
+  std::vector<int64_t> sorted = kept, order;
+  std::sort(sorted.begin(), sorted.end());
+  for (const int64_t d : kept) order.push_back(std::find(sorted.begin(), sorted.end(), d) - sorted.begin());
+  return MakeTranspose(result, std::move(order));
+}
+
 const Rule kRules[] = {
     {HloOpcode::kReduce, "reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)", SumOfOneHot,
      /*exact=*/false},
+    {HloOpcode::kReduce, "reduce(f(transpose(x))) => transpose(reduce(f(x)))", ReduceOfTranspose, /*exact=*/false},
     {HloOpcode::kReduce, "reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...", UnstackedReduction},
     {HloOpcode::kReduce, "argmax(x) of 64-bit indices => convert(argmax(x) of 32-bit indices)", NarrowArgReduction},
     {HloOpcode::kDot, "dot(x, y) => broadcast(x) * broadcast(y), no sum", OuterProduct, /*exact=*/false},
