@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "absl/algorithm/container.h"
+#include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/value_range.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -297,6 +298,19 @@ const Rule kElementwiseRules[] = {
     {HloOpcode::kAdd, "op(broadcast(x), broadcast(y)) => broadcast(op(x, y))", SinkBroadcasts},
 };
 
+// multiply(x, convert(p)) of a truth value, as a mask: 0 where it is false, also if x is infinite or NaN there, as XLA
+// has it.
+Result SelectByFactor(HloInstruction* i) {
+  if (IsComplexType(i->shape().element_type())) return nullptr;
+  for (const int64_t side : {1, 0}) {
+    HloInstruction* const factor = i->operand(side);
+    if (factor->opcode() != HloOpcode::kConvert || factor->operand(0)->shape().element_type() != PRED) continue;
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const zero, MakeUniform(i, 0));
+    return i->parent()->AddOp(HloOpcode::kSelect, {factor->operand(0), i->operand(1 - side), zero});
+  }
+  return nullptr;
+}
+
 const Rule kRules[] = {
     {HloOpcode::kAdd, "add(x, 0) => x, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(0)); }},
@@ -325,6 +339,8 @@ const Rule kRules[] = {
     {HloOpcode::kMultiply, "multiply(1 + 0i, x) => x",
      [](HloInstruction* i) -> Result { return If(IsComplexOne(i->operand(0)), i->operand(1)); }, /*exact=*/false},
     {HloOpcode::kMultiply, "multiply(x, -1) => negate(x)", MultiplyByMinusOne},
+    {HloOpcode::kMultiply, "multiply(x, convert(p)) => select(p, x, 0), of a truth value", SelectByFactor,
+     /*exact=*/false},
     {HloOpcode::kMultiply, "multiply(x, 0) => 0, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(1)); }},
     {HloOpcode::kDivide, "divide(x, 1) => x",
