@@ -120,6 +120,9 @@ constexpr int64_t kUnrolledTerms = 8, kUnrolledProducts = 32, kComplexProducts =
 // two threads, as tiles and by the library, in us, f32: 1000 products of 24 x 24 x 24 169 and 348, 1000 of 32 x 32 x 32
 // 307 and 342, 16 of 50 x 40 x 60 27 and 23, 32 of 64 x 64 x 64 74 and 74.
 constexpr double kTiledWork = 1e5;
+// The same in a batch, if the left factor is stored by columns, which the library packs: sums of 250 terms, by the
+// library and as tiles: 400 of 12 x 100 2190 and 1180, 400 of 64 x 64 3020 and 2420, 80 of 30 x 30 98 and 83.
+constexpr double kTransposedTiledWork = 2e6;
 // Columns of a product that the library computes as slowly as if they were many more, as it copies all of the left side
 // first; and products of a sum, if the columns are more than half as many and F32. Measured with the library and as
 // tiles, on two threads, in us: f32[100000,16] times f32[16,3] 221 and 126, f32[100000,8] times f32[8,8] 148 and 64,
@@ -293,7 +296,10 @@ bool TilesBeatLibrary(const HloInstruction& dot, int64_t width, const TargetTrai
   if (columns <= kNarrowColumns && (target.has_avx512 || columns % width == 0) &&
       (type == F64 || columns <= kNarrowColumns / 2 || depth <= kNarrowDepth))
     return true;
-  return work <= kTiledWork && fills_vectors && width == FullWidth(target, std::vector<PrimitiveType>{type});
+  const std::optional<Gemm> gemm = GemmOf(dot);
+  const bool packs_batch = gemm.has_value() && gemm->a.transposed && gemm->batch >= kManyTiled;
+  return work <= (packs_batch ? kTransposedTiledWork : kTiledWork) && fills_vectors &&
+         width == FullWidth(target, std::vector<PrimitiveType>{type});
 }
 
 // Rows of a product that pay for the transpose of its right factor, if lanes would gather that, and if the library
@@ -302,11 +308,11 @@ bool TilesBeatLibrary(const HloInstruction& dot, int64_t width, const TargetTrai
 // complex, 64 of 64 x 64 x 64 4720 and 406. By the library: f32, 10 of 100 x 100 x 100 100 and 80.
 constexpr int64_t kLeastTransposedRows = 4, kLeastLibraryRows = 8, kLeastTransposedTerms = 5;
 
-// Bytes of the rows of both factors in a section of long sums, which the second-level cache holds; terms of a section at
-// least; sections of which a product has so many at least; and how many times as large the factors are as all sums of
-// sections. Measured, f32, on two threads, in us, in one piece and in sections: 100,000 rows, 64 x 4 results 4532 and
-// 673, 8 x 8 113 and 66, 64 x 64 3363 and 3345; 1,000,000 rows, 3 x 3 1237 and 473; 20,000 rows, 200 x 5 625 and 338,
-// 30 x 30 160 and 93; 10,000 rows, 500 x 3 1067 and 494; but 100,000 rows, 12 x 100 2092 and 2476.
+// Bytes of the rows of both factors in a section of long sums, which the second-level cache holds; terms of a section
+// at least; sections of which a product has so many at least; and how many times as large the factors are as all sums
+// of sections. Measured, f32, on two threads, in us, in one piece and in sections: 100,000 rows, 64 x 4 results 4532
+// and 673, 8 x 8 113 and 66, 64 x 64 3363 and 3345; 1,000,000 rows, 3 x 3 1237 and 473; 20,000 rows, 200 x 5 625 and
+// 338, 30 x 30 160 and 93; 10,000 rows, 500 x 3 1067 and 494; 100,000 rows, 12 x 100 2190 and 1180.
 constexpr int64_t kSectionBytes = 1 << 17, kLeastSection = 64, kLeastSections = 16;
 constexpr int64_t kFactorsPerSum = 4;
 
