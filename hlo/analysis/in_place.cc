@@ -58,6 +58,17 @@ bool IsPlainLoopRoot(const HloInstruction& root) {
          root.opcode() == HloOpcode::kIota || root.IsParameter() || root.IsConstant();
 }
 
+// Returns true if `update`, a dynamic-update-slice, writes where `ranges`, those of a slice of the same size, are.
+// These lie inside the array, so that starts that are equal need not be clamped.
+bool StartsAt(const HloInstruction& update, absl::Span<const SliceRange> ranges) {
+  if (update.operand_count() != static_cast<int64_t>(ranges.size()) + 2) return false;
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    const HloInstruction& start = *update.operand(d + 2);
+    if (!start.IsConstant() || ranges[d].stride != 1 || start.literal().GetAsInt64(0) != ranges[d].start) return false;
+  }
+  return true;
+}
+
 // A fusion whose root updates a part of a parameter: the parameter may be used by the root alone, or be read at the
 // written window for the update's own elements.
 void UpdateFusionPairs(const HloInstruction& root, std::vector<InPlacePair>& pairs) {
@@ -118,8 +129,11 @@ std::vector<InPlacePair> FusionPairs(const HloInstruction& fusion) {
 }  // namespace
 
 bool ReadsWrittenWindow(const HloInstruction& slice, const HloInstruction& update) {
-  if (slice.opcode() != HloOpcode::kDynamicSlice || slice.operand(0) != update.operand(0)) return false;
+  const bool is_static = slice.opcode() == HloOpcode::kSlice;
+  if (!is_static && slice.opcode() != HloOpcode::kDynamicSlice) return false;
+  if (slice.operand(0) != update.operand(0)) return false;
   if (!ShapeUtil::SameDimensions(slice.shape(), update.operand(1)->shape())) return false;
+  if (is_static) return StartsAt(update, slice.attrs<SliceAttrs>().slice);
   if (slice.operand_count() + 1 != update.operand_count()) return false;
   for (int64_t i = 1; i < slice.operand_count(); ++i) {
     if (slice.operand(i) != update.operand(i + 1)) return false;

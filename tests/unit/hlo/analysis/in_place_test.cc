@@ -112,5 +112,28 @@ TEST(InPlace, FusionsThatUpdate) {
                             kOperands, "f32[8]"));
 }
 
+TEST(InPlace, FusionsThatUpdateAFixedWindow) {
+  constexpr absl::string_view kOperands = "x = f32[8,9] parameter(0)  y = f32[2,3] parameter(1)";
+  const auto pairs = [&](absl::string_view slice, absl::string_view starts) {
+    return FusionPairs(
+        absl::StrCat("a = f32[8,9] parameter(0)  b = f32[2,3] parameter(1)  one = s32[] constant(1)  four = s32[] "
+                     "constant(4)  seven = s32[] constant(7)  s = f32[2,3] slice(a), slice={",
+                     slice, "}  n = f32[2,3] add(s, b)  ROOT u = f32[8,9] dynamic-update-slice(a, n, ", starts, ")"),
+        kOperands, "f32[8,9]");
+  };
+  EXPECT_EQ("0>0*", pairs("[1:3], [4:7]", "one, four"));
+  // Another window.
+  EXPECT_EQ("", pairs("[1:3], [5:8]", "one, four"));
+  EXPECT_EQ("", pairs("[2:4], [4:7]", "one, four"));
+  // Elements that lie apart.
+  EXPECT_EQ("", pairs("[1:4:2], [4:7]", "one, four"));
+  // A start that is clamped: the slice is not where it says, even if it is where the window goes.
+  EXPECT_EQ("", pairs("[6:8], [4:7]", "seven, four"));
+  // A start that is not known.
+  EXPECT_EQ("", FusionPairs("a = f32[8] parameter(0)  i = s32[] parameter(1)  s = f32[2] slice(a), slice={[1:3]}  n = "
+                            "f32[2] negate(s)  ROOT u = f32[8] dynamic-update-slice(a, n, i)",
+                            "x = f32[8] parameter(0)  y = s32[] parameter(1)", "f32[8]"));
+}
+
 }  // namespace
 }  // namespace hilo
