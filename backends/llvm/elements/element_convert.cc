@@ -41,9 +41,24 @@ llvm::Value* Decode(EmitterContext& context, PrimitiveType type, llvm::Value* bi
   if (type == F4E2M1FN) bits = b.CreateAnd(bits, IntLike(bits, 15));
   return EmitSmallToFloat(b, bits, FormatOf(type));
 }
+
+// Returns the memory form of half precision that Decode made `x` from, or null. LLVM, which rounds nothing twice, does
+// not see it behind the fence of EmitHalfToFloat.
+llvm::Value* BitsOfHalf(EmitterContext& context, llvm::Value* x) {
+  using namespace llvm::PatternMatch;
+  llvm::Value* half;
+  if (!match(x, m_Intrinsic<llvm::Intrinsic::arithmetic_fence>(m_FPExt(m_Value(half)))) ||
+      !half->getType()->getScalarType()->isHalfTy())
+    return nullptr;
+  return context.b().CreateBitCast(half, Like(x, context.b().getInt16Ty()));
+}
+
 llvm::Value* Encode(EmitterContext& context, PrimitiveType type, llvm::Value* x) {
   llvm::IRBuilder<>& b = context.b();
-  if (type == F16) return b.CreateBitCast(EmitFloatToHalf(b, x, context.target().has_f16c), Like(x, b.getInt16Ty()));
+  if (type == F16) {
+    if (llvm::Value* bits = BitsOfHalf(context, x)) return bits;
+    return b.CreateBitCast(EmitFloatToHalf(b, x, context.target().has_f16c), Like(x, b.getInt16Ty()));
+  }
   if (type == BF16) {
     llvm::Value* bfloat =
         context.target().has_bf16_rounding ? b.CreateFPTrunc(x, Like(x, b.getBFloatTy())) : EmitFloatToBfloat(b, x);
