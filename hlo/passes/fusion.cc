@@ -44,6 +44,8 @@ constexpr int64_t kMaxRepeatUsers = 16;
 constexpr int64_t kMostTimedCopies = 8;
 // Instructions behind a producer, or behind what a loop reads besides, that are searched for arrays that both read.
 constexpr size_t kMostSources = 64;
+// Instructions by which a scatter computes the update of a single element: storing and loading it takes about as long.
+constexpr int64_t kMostScalarInstructions = 2;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 
@@ -490,16 +492,34 @@ class LoopFusion : public FusionPass {
     return 2 * Elements(&producer) <= Elements(array) && !(is_slice_update && ReadsWrittenWindow(producer, root));
   }
 
-  // Returns true if the producer is a function that a loop computes in lanes, and `root` a scatter of windows without
-  // rows, which has none: a scalar exponential takes ten times as long as one of a vector's.
-  static bool LosesLanes(const HloInstruction& producer, const HloInstruction& root) {
-    if (root.opcode() != HloOpcode::kScatter || !CostFacts(producer.opcode()).transcendental) return false;
+  // Returns true if a loop computes the producer in lanes, and `root` is a scatter of windows without rows, which has
+  // none: a scalar exponential takes ten times as long as one of a vector's, and so do many operations together.
+  bool LosesLanes(const HloInstruction& producer, const HloInstruction& root) const {
+    if (root.opcode() != HloOpcode::kScatter) return false;
+    const bool is_function = CostFacts(producer.opcode()).transcendental;
+    if (!is_function && !(IsUpdateOf(producer, root) && HasMuchWorkBehind(producer))) return false;
     const ScatterAttrs& attrs = root.attrs<ScatterAttrs>();
     const int64_t minor = root.operand(0)->shape().rank() - 1;
     const Shape& updates = root.operand(root.operand_count() / 2 + 1)->shape();
     return attrs.update_window_dims.empty() || absl::c_linear_search(attrs.inserted_window_dims, minor) ||
            absl::c_linear_search(attrs.input_batching_dims, minor) ||
            updates.dimensions(attrs.update_window_dims.back()) == 1;
+  }
+
+  // Returns true if `producer` is what `scatter` adds, or reshapes first.
+  static bool IsUpdateOf(const HloInstruction& producer, const HloInstruction& scatter) {
+    const int64_t arrays = scatter.operand_count() / 2;
+    for (int64_t i = 0; i < arrays; ++i) {
+      const HloInstruction* update = scatter.operand(arrays + 1 + i);
+      while (update != &producer && update->opcode() == HloOpcode::kReshape) update = update->operand(0);
+      if (update == &producer) return true;
+    }
+    return false;
+  }
+
+  bool HasMuchWorkBehind(const HloInstruction& producer) const {
+    const int64_t elements = Elements(&producer);
+    return WorkFor({&producer}, elements).instructions > static_cast<double>(kMostScalarInstructions * elements);
   }
 
   // One loop more then costs more than what it saves of repeated functions and of elements that lie apart.
