@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/affine_index.h"
 #include "hlo/analysis/compared_values.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
@@ -410,7 +411,7 @@ class LoopFusion : public FusionPass {
     if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
     std::vector<int> joined;
     int64_t repeats = 1;
-    const bool expensive = IsExpensiveToRepeat(*producer), free = IsFreeToRepeat(*producer);
+    const bool expensive = IsExpensiveToRepeat(*producer), free = IsFree(*producer);
     for (const HloInstruction* user : producer->users()) {
       auto it = membership.find(user);
       if (it == membership.end()) return {};
@@ -456,6 +457,16 @@ class LoopFusion : public FusionPass {
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
     }
     return joined;
+  }
+
+  // True if an element costs nothing inside a loop: also what is an affine function of its index, which lanes know
+  // without an array. A gather at such indices reads runs.
+  static bool IsFree(const HloInstruction& producer) {
+    if (IsFreeToRepeat(producer)) return true;
+    const HloOpcode opcode = producer.opcode();
+    return (opcode == HloOpcode::kAdd || opcode == HloOpcode::kMultiply || opcode == HloOpcode::kConvert ||
+            opcode == HloOpcode::kReshape) &&
+           AffineIndexOf(producer).has_value();
   }
 
   // A reshape of a row that is repeated: its elements are read at the remainder of an index, which lanes would gather.
