@@ -157,6 +157,28 @@ class Access {
     return active;
   }
 
+  // Returns the lanes that may be active: those that no constant among the conditions of `mask` excludes.
+  static std::vector<int> PossibleLanes(llvm::Value* mask, int lanes) {
+    constexpr size_t kMostConditions = 16;
+    std::vector<llvm::Value*> conditions = {mask};
+    std::vector<bool> possible(static_cast<size_t>(lanes), true);
+    for (size_t next = 0; next < conditions.size() && next < kMostConditions; ++next) {
+      auto* both = llvm::dyn_cast<llvm::BinaryOperator>(conditions[next]);
+      if (both != nullptr && both->getOpcode() == llvm::Instruction::And)
+        conditions.insert(conditions.end(), both->op_begin(), both->op_end());
+      const std::optional<std::vector<int>> active = ActiveLanes(conditions[next], lanes);
+      if (!active) continue;
+      std::vector<bool> here(static_cast<size_t>(lanes));
+      for (int lane : *active) here[lane] = true;
+      for (int lane = 0; lane < lanes; ++lane) possible[lane] = possible[lane] && here[lane];
+    }
+    std::vector<int> result;
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (possible[lane]) result.push_back(lane);
+    }
+    return result;
+  }
+
   // Components of the array.
   int64_t Components() const {
     return ShapeUtil::ElementsIn(array_.shape) * (IsComplexType(array_.shape.element_type()) ? 2 : 1);
@@ -408,10 +430,10 @@ class Access {
   }
 
   // Loads the runs from the first to the last element that the active lanes of a pattern need, and permutes them. Null
-  // if the elements are far apart, or the mask is not a constant.
+  // if the elements are far apart, or if the mask is not a constant and not all lanes are one run.
   llvm::Value* LoadPattern(const LaneIndex& at) {
     const std::optional<std::vector<int>> active = ActiveLanes(context_.lanes.mask, width());
-    if (!active) return nullptr;
+    if (!active) return LoadPartOfRun(at);
     if (active->empty()) return llvm::Constant::getNullValue(llvm::FixedVectorType::get(type_, width()));
     const absl::Span<const int64_t> steps = at.steps();
     int64_t low = steps[active->front()], high = low;
@@ -440,6 +462,17 @@ class Access {
       result = result == nullptr ? b_.CreateShuffleVector(run, shuffle) : b_.CreateShuffleVector(result, run, shuffle);
     }
     return result;
+  }
+
+  // Loads the run that a pattern is in all lanes that may be active under a mask, as in the columns that a
+  // concatenation puts side by side. Null if it is none.
+  llvm::Value* LoadPartOfRun(const LaneIndex& at) {
+    const std::vector<int> lanes = PossibleLanes(context_.lanes.mask, width());
+    if (lanes.empty()) return nullptr;
+    const absl::Span<const int64_t> steps = at.steps();
+    const int64_t offset = steps[lanes[0]] - lanes[0];
+    if (std::any_of(lanes.begin(), lanes.end(), [&](int lane) { return steps[lane] - lane != offset; })) return nullptr;
+    return LoadRun(at.AddConstant(offset), width(), context_.lanes.mask);
   }
 
   // Returns true if the lanes are in one column of a table, whose row length is the lanes' stride: whole rows may then

@@ -49,6 +49,34 @@ TEST(RowBlocksTest, RowsOfSeveralDimensions) {
   }
 }
 
+// Columns that are rolled along the rows, each by its own distance: a lane's element is at the same distance from the
+// written one in all lanes of its column, unless the column is put in the place of another.
+TEST(RowBlocksTest, RolledColumns) {
+  for (const char* type : kTypes) {
+    for (const bool swapped : {false, true}) {
+      std::string columns, parts;
+      for (int column = 0; column < 5; ++column) {
+        const int from = swapped ? (column + 2) % 5 : column, by = column + 1;
+        absl::StrAppend(&columns, absl::Substitute(R"(
+          c$1 = $0[6,29,1] slice(x), slice={[0:6], [0:29], [$2:$3]}
+          low$1 = $0[6,$5,1] slice(c$1), slice={[0:6], [0:$5], [0:1]}
+          high$1 = $0[6,$4,1] slice(c$1), slice={[0:6], [$5:29], [0:1]}
+          rolled$1 = $0[6,29,1] concatenate(high$1, low$1), dimensions={1})",
+                                                   type, column, from, from + 1, by, 29 - by));
+        absl::StrAppend(&parts, column == 0 ? "" : ", ", "rolled", column);
+      }
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule rolled
+        ENTRY main {
+          p = s32[6,29,5] parameter(0)
+          x = $0[6,29,5] convert(p)$1
+          ROOT r = $0[6,29,5] concatenate($2), dimensions={2}
+        })",
+                                         type, columns, parts));
+    }
+  }
+}
+
 TEST(RowBlocksTest, ValuesOfRowsAndColumns) {
   for (const char* type : kTypes) {
     for (const char* columns : {"6", "11", "18"}) {
