@@ -97,6 +97,32 @@ class Access {
     }
   }
 
+  // Stores one component of each of `columns` for each lane, which together are consecutive: vector by vector, each of
+  // which takes its lanes from one column after the other. LLVM would take a shuffle of all of them apart.
+  void StoreInterleaved(const LaneIndex& at, absl::Span<llvm::Value* const> columns) {
+    const int count = static_cast<int>(columns.size());
+    for (int vector = 0; vector < count; ++vector) {
+      std::vector<int> rows(width());
+      for (int lane = 0; lane < width(); ++lane) rows[lane] = (vector * width() + lane) / count;
+      llvm::Value* result = nullptr;
+      for (int column = 0; column < count; ++column) {
+        std::vector<int> shuffle(width());
+        bool is_used = false;
+        for (int lane = 0; lane < width(); ++lane) {
+          const bool is_here = (vector * width() + lane) % count == column;
+          is_used = is_used || is_here;
+          shuffle[lane] = result == nullptr ? rows[lane] : is_here ? width() + rows[lane] : lane;
+        }
+        if (!is_used) continue;
+        result = result == nullptr ? b_.CreateShuffleVector(columns[column], shuffle)
+                                   : b_.CreateShuffleVector(result, columns[column], shuffle);
+      }
+      llvm::Value* mask = context_.lanes.mask;
+      StoreRun(at.AddConstant(vector * width()), result,
+               mask == nullptr ? nullptr : b_.CreateShuffleVector(mask, rows));
+    }
+  }
+
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask) {
     llvm::Value* pointer = Pointer(at);
     if (mask == nullptr || WritesOnlyPadding(at, value, mask)) {
@@ -592,6 +618,8 @@ void IrArray::StoreColumns(EmitterContext& context, const Index& first, absl::Sp
     for (int column = 0; column < count; ++column) access.Store(at.AddConstant(column), columns[column]);
     return;
   }
+  if (static_cast<int64_t>(values.size()) > kLargestShuffledStride && at.stride() == count)
+    return access.StoreInterleaved(at, columns);
   const std::vector<int> shuffle = Interleave(width, count);
   llvm::Value* mask = context.lanes.mask;
   if (mask != nullptr && count > 1)

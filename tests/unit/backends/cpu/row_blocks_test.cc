@@ -77,6 +77,34 @@ TEST(RowBlocksTest, RolledColumns) {
   }
 }
 
+// Rows that are put together from single columns, each of which is computed for the rows in the lanes.
+TEST(RowBlocksTest, StackedColumns) {
+  for (const char* type : kTypes) {
+    for (const int count : {5, 9, 16, 17}) {
+      std::string columns, parts;
+      for (int column = 0; column < count; ++column) {
+        absl::StrAppend(
+            &columns, absl::Substitute(R"(
+          s$1 = $0[3,37,1] slice(x), slice={[0:3], [0:37], [$2:$3]}
+          c$1 = $0[3,37,1] $4(s$1, r))",
+                                       type, column, column % 3, column % 3 + 1, column % 2 == 0 ? "add" : "multiply"));
+        absl::StrAppend(&parts, column == 0 ? "" : ", ", "c", column);
+      }
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule stacked
+        ENTRY main {
+          p = s32[3,37,3] parameter(0)
+          q = s32[3,37] parameter(1)
+          x = $0[3,37,3] convert(p)
+          y = $0[3,37] convert(q)
+          r = $0[3,37,1] reshape(y)$1
+          ROOT t = $0[3,37,$2] concatenate($3), dimensions={2}
+        })",
+                                         type, columns, count, parts));
+    }
+  }
+}
+
 TEST(RowBlocksTest, ValuesOfRowsAndColumns) {
   for (const char* type : kTypes) {
     for (const char* columns : {"6", "11", "18"}) {
