@@ -105,6 +105,25 @@ TEST(RowBlocksTest, StackedColumns) {
   }
 }
 
+// Columns that are gathered: all lanes read one row, which is in registers if it is short.
+TEST(RowBlocksTest, GatheredColumns) {
+  for (const char* type : kTypes) {
+    for (const int columns : {2, 7, 16, 31, 32, 50, 64, 65}) {
+      ExpectSameResults(absl::Substitute(R"(
+        HloModule gathered
+        ENTRY main {
+          p = s32[9,$1] parameter(0)
+          q = s32[37] parameter(1)
+          x = $0[9,$1] convert(p)
+          i = s32[37] multiply(q, q)
+          g = $0[9,37] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={9,1}
+          ROOT r = $0[9,37] add(g, g)
+        })",
+                                         type, columns));
+    }
+  }
+}
+
 TEST(RowBlocksTest, ValuesOfRowsAndColumns) {
   for (const char* type : kTypes) {
     for (const char* columns : {"6", "11", "18"}) {
