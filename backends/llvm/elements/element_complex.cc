@@ -87,7 +87,11 @@ class ComplexOps {
     Value* cancels = sign > 0 ? b_.CreateFCmpOLT(e.re, Like(x.re, -0.5)) : b_.CreateFCmpOGT(e.re, Like(x.re, 0.5));
     return {b_.CreateSelect(cancels, close, b_.CreateFAdd(e.re, Like(x.re, sign))), e.im};
   }
-  C Expm1(C x) { return ExpPlus(x, -1); }
+  // The real part of a zero is +0, as that of e^0 - 1.
+  C Expm1(C x) {
+    const C difference = ExpPlus(x, -1);
+    return {b_.CreateFAdd(difference.re, Like(x.re, 0)), difference.im};
+  }
 
   // log|x|: near the unit circle from |x|^2 - 1 = (large - 1)(large + 1) + small^2.
   Value* LogModulus(C x) {
@@ -132,15 +136,31 @@ class ComplexOps {
     return Select(IsZero(x), x, {b_.CreateFMul(modulus, M(F::kCos, angle)), b_.CreateFMul(modulus, M(F::kSin, angle))});
   }
 
+  // The hyperbolic sine and cosine of a real number as sinh * factor and cosh * factor. The factor is 1 but for large
+  // numbers, of which these are the sine and cosine of x / 2 and the factor is 2 cosh(x / 2): they overflow only after
+  // a factor between -1 and 1 is multiplied with them. There cosh(x) and 2 cosh(x / 2)^2 = cosh(x) + 1 are the same.
+  struct Hyperbolic {
+    Value *sinh, *cosh, *factor;
+  };
+  Hyperbolic HyperbolicOf(C x) {
+    Value* large = b_.CreateFCmpOGT(Abs(x.re), Like(x.re, IsDouble(x) ? 700 : 85));
+    Value* argument = b_.CreateSelect(large, b_.CreateFMul(x.re, Like(x.re, 0.5)), x.re);
+    Value* cosh = M(F::kCosh, argument);
+    return {M(F::kSinh, argument), cosh, b_.CreateSelect(large, b_.CreateFMul(Like(x.re, 2), cosh), Like(x.re, 1))};
+  }
   // Real arguments have real values, even where these are infinite or NaN.
   C Sinh(C x) {
-    Value* im = b_.CreateSelect(IsZero(x.im), x.im, b_.CreateFMul(M(F::kCosh, x.re), M(F::kSin, x.im)));
-    return {b_.CreateFMul(M(F::kSinh, x.re), M(F::kCos, x.im)), im};
+    const Hyperbolic of = HyperbolicOf(x);
+    Value* im = b_.CreateFMul(b_.CreateFMul(of.cosh, M(F::kSin, x.im)), of.factor);
+    return {b_.CreateFMul(b_.CreateFMul(of.sinh, M(F::kCos, x.im)), of.factor),
+            b_.CreateSelect(IsZero(x.im), x.im, im)};
   }
   C Cosh(C x) {
+    const Hyperbolic of = HyperbolicOf(x);
     Value* zero = b_.CreateFMul(x.im, CopySign(Like(x.re, 1), x.re));
-    Value* im = b_.CreateSelect(IsZero(x.im), zero, b_.CreateFMul(M(F::kSinh, x.re), M(F::kSin, x.im)));
-    return {b_.CreateFMul(M(F::kCosh, x.re), M(F::kCos, x.im)), im};
+    Value* im = b_.CreateFMul(b_.CreateFMul(of.sinh, M(F::kSin, x.im)), of.factor);
+    return {b_.CreateFMul(b_.CreateFMul(of.cosh, M(F::kCos, x.im)), of.factor),
+            b_.CreateSelect(IsZero(x.im), zero, im)};
   }
   C Tanh(C x) {
     Value *one = Like(x.re, 1), *tangent = M(F::kTan, x.im), *sine = M(F::kSinh, x.re);

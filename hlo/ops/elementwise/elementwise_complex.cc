@@ -28,14 +28,14 @@ W Cbrt(W x) {
   return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3);
 }
 // exp(a + bi) - 1 = (expm1(a) cos b - 2 sin^2(b/2)) + i exp(a) sin b: no cancellation for small a
-// and b.
+// and b. The real part of a zero is +0, as that of exp(0) - 1.
 template <typename W>
 W Expm1(W x) {
   const Real<W> a = x.real(), b = x.imag();
-  if (b == 0) return W(std::expm1(a), b);
+  if (b == 0) return W(std::expm1(a) + 0, b);
   if (!std::isfinite(a) || !std::isfinite(b)) return std::exp(x) - W(1);
   const Real<W> half = std::sin(b / 2);
-  return W(std::expm1(a) * std::cos(b) - 2 * half * half, std::exp(a) * std::sin(b));
+  return W(std::expm1(a) * std::cos(b) - 2 * half * half + 0, std::exp(a) * std::sin(b));
 }
 // |1 + a + bi|^2 = 1 + a (2 + a) + b^2.
 template <typename W>
