@@ -1,8 +1,15 @@
-// Custom calls that XLA defines for products of blocks with scales, as JAX has them for GPUs, become a scaled-dot:
+// Custom calls that XLA defines for blocks with scales, as JAX has them for GPUs. Products become a scaled-dot:
 //
 //   __op$block_scaled_dot   (f[b,m,k] lhs, f[b,n,k] rhs, their scales, which are smaller along k) -> f[b,m,n] product
 //
-// `b` may be missing, as the scale of rhs may be; a fifth operand, a number, is a factor of the product.
+// `b` may be missing, as the scale of rhs may be; a fifth operand, a number, is a factor of the product. Arrays become
+// narrow numbers with a scale for each block along the last dimension, and back:
+//
+//   __op$quantize     x -> (x / scales as narrow floats, scales = max |x| of each block / 2^e)
+//   __op$dequantize   (x, scales) -> x * scales
+//
+// 2^e is the largest power of two that the narrow type has. As in XLA, the scale of a block of zeros is zero, and its
+// quotients are NaN.
 //
 // Those for linear algebra become calls of LAPACK (runtime/lapack):
 //
@@ -17,6 +24,7 @@
 // configuration of Eigh, "lower,sorted,iterations,tolerance", is for Jacobi's method; only its first word has a meaning
 // here.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/match.h"
@@ -175,12 +183,97 @@ absl::StatusOr<Results> BlockScaledDot(const HloInstruction& call) {
   return Results{product};
 }
 
+// Checks that `scales` has a number for each block of elements along the last dimension of `array`.
+absl::Status CheckBlocks(const Shape& array, const Shape& scales) {
+  bool fits = array.IsArray() && scales.IsArray() && array.is_static() && scales.is_static() && array.rank() >= 1 &&
+              scales.rank() == array.rank() && IsFloatingPointType(array.element_type()) &&
+              IsFloatingPointType(scales.element_type());
+  for (int64_t d = 0; fits && d < array.rank(); ++d) {
+    const int64_t size = array.dimensions(d), blocks = scales.dimensions(d);
+    fits = d + 1 < array.rank() ? size == blocks : blocks > 0 && size % blocks == 0;
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidArgument("expected floats, and scales of equal blocks along their last dimension, got ",
+                         array.ToString(), " and ", scales.ToString());
+}
+
+absl::StatusOr<HloInstruction*> Convert(HloInstruction* x, PrimitiveType type) {
+  const Shape shape = ShapeUtil::MakeShape(type, x->shape().dimensions());
+  return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
+}
+
+// The sizes of blocks and, as a new last dimension, of the elements within one.
+std::vector<int64_t> BlockDimensions(const Shape& array, const Shape& scales) {
+  std::vector<int64_t> sizes(scales.dimensions().begin(), scales.dimensions().end());
+  sizes.push_back(array.dimensions(array.rank() - 1) / sizes.back());
+  return sizes;
+}
+
+// `opcode`, a product or a quotient, of each element of x and the scale of its block.
+absl::StatusOr<HloInstruction*> WithScales(HloOpcode opcode, HloInstruction* x, HloInstruction* scales) {
+  const PrimitiveType type = x->shape().element_type();
+  std::vector<int64_t> kept(x->shape().rank());
+  for (size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<int64_t>(i);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * factors, Convert(scales, type));
+  const Shape blocks = ShapeUtil::MakeShape(type, BlockDimensions(x->shape(), scales->shape()));
+  HILO_ASSIGN_OR_RETURN(factors, MakeBroadcast(factors, blocks, std::move(kept)));
+  HILO_ASSIGN_OR_RETURN(factors, MakeReshape(factors, ShapeUtil::MakeShape(type, x->shape().dimensions())));
+  return MakeBinary(opcode, x, factors);
+}
+
+absl::StatusOr<Results> Dequantize(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 2, 1));
+  HILO_RETURN_IF_ERROR(CheckBlocks(call.operand(0)->shape(), call.operand(1)->shape()));
+  if (!call.shape().IsArray() || !IsFloatingPointType(call.shape().element_type()))
+    return InvalidArgument("expected a result of floats, got ", call.shape().ToString());
+  HILO_ASSIGN_OR_RETURN(HloInstruction * x, Convert(call.operands()[0], call.shape().element_type()));
+  HILO_ASSIGN_OR_RETURN(x, WithScales(HloOpcode::kMultiply, x, call.operands()[1]));
+  return Results{x};
+}
+
+double LargestPowerOfTwo(PrimitiveType type) {
+  double power = 1;
+  while (std::isfinite(2 * power) && LiteralUtil::FromDouble(type, 2 * power).GetAsDouble(0) == 2 * power) power *= 2;
+  return power;
+}
+
+absl::StatusOr<Results> Quantize(const HloInstruction& call) {
+  HILO_RETURN_IF_ERROR(CheckSignature(call, 1, 2));
+  HloInstruction* const x = call.operands()[0];
+  const Shape &narrow = call.shape().tuple_shapes(0), &scale_shape = call.shape().tuple_shapes(1);
+  HILO_RETURN_IF_ERROR(CheckBlocks(x->shape(), scale_shape));
+  if (!narrow.IsArray() || !IsSmallFloatType(narrow.element_type()))
+    return InvalidArgument("expected floats of at most 8 bits as the first result, got ", narrow.ToString());
+  const PrimitiveType type = x->shape().element_type();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * magnitudes, x->parent()->AddOp(HloOpcode::kAbs, {x}));
+  HILO_ASSIGN_OR_RETURN(magnitudes,
+                        MakeReshape(magnitudes, ShapeUtil::MakeShape(type, BlockDimensions(x->shape(), scale_shape))));
+  HloComputation* maximum = x->parent()->parent()->AddComputation("maximum");
+  const Shape scalar = ShapeUtil::MakeShape(type, {});
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * larger,
+      maximum->AddOp(HloOpcode::kMaximum, {maximum->AddInstruction(HloInstruction::CreateParameter(0, scalar, "x")),
+                                           maximum->AddInstruction(HloInstruction::CreateParameter(1, scalar, "y"))}));
+  HILO_RETURN_IF_ERROR(maximum->set_root_instruction(larger));
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * scales,
+      MakeReduce(magnitudes, x->parent()->AddConstant(LiteralUtil::Zero(type)), {x->shape().rank()}, maximum));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * power, MakeUniform(scales, LargestPowerOfTwo(narrow.element_type())));
+  HILO_ASSIGN_OR_RETURN(scales, MakeBinary(HloOpcode::kDivide, scales, power));
+  HILO_ASSIGN_OR_RETURN(scales, Convert(scales, scale_shape.element_type()));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * quotients, WithScales(HloOpcode::kDivide, x, scales));
+  HILO_ASSIGN_OR_RETURN(quotients, Convert(quotients, narrow.element_type()));
+  return Results{quotients, scales};
+}
+
 using Rewrite = absl::StatusOr<Results> (*)(const HloInstruction& call);
 
 Rewrite FindRewrite(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kCustomCall) return nullptr;
   const std::string& target = instruction.attrs<CustomCallAttrs>().custom_call_target;
   if (target == "__op$block_scaled_dot") return BlockScaledDot;
+  if (target == "__op$dequantize") return Dequantize;
+  if (target == "__op$quantize") return Quantize;
   if (target == "Eigh") return Eigh;
   if (target == "ProductOfElementaryHouseholderReflectors") return ProductOfReflectors;
   if (target == "Qr") return Qr;
