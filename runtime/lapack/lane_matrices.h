@@ -114,12 +114,41 @@ template <typename R>
 using GenerateWide = void (*)(R* a, int32_t m, int32_t n, int32_t k, const R* taus, R* work);
 constexpr int64_t WideWorkSize(int64_t m, int64_t n) { return m * (n + kMostLanes) + m + kMostLanes; }
 
+// Calls part(job, i) for i in [0, parts), in any order and on any threads, and returns after the last; null: there are
+// no threads.
+struct PartRunner {
+  void (*run)(void* context, int64_t parts, void (*part)(const void* job, int64_t i), const void* job) = nullptr;
+  void* context = nullptr;
+};
+
+// getrf of one m x n matrix and potrf of one of n rows, both of real numbers (dense_kernels.inc), as those of
+// LaneRoutines. `work` has DenseWorkSize() elements, aligned to kLaneAlignment. The results do not depend on `runner`.
+template <typename R>
+using FactorDense = void (*)(R* a, int32_t m, int32_t n, int32_t* pivots, int32_t* info, R* work,
+                             const PartRunner& runner);
+template <typename R>
+using FactorDefiniteDense = void (*)(R* a, int32_t n, bool lower, int32_t* info, R* work, const PartRunner& runner);
+// Elements from a column of the work space to the next: whole lines, and no multiple of 1 KB, whose columns would
+// evict each other.
+template <typename R>
+constexpr int64_t DenseStep(int64_t rows) {
+  constexpr int64_t kLine = kLaneAlignment / sizeof(R), kFewSets = 1024 / sizeof(R);
+  const int64_t padded = (rows + kMostLanes - 1) / kMostLanes * kMostLanes;
+  return padded % kFewSets == 0 ? padded + kLine : padded;
+}
+template <typename R>
+constexpr int64_t DenseWorkSize(int64_t rows, int64_t columns) {
+  return DenseStep<R>(rows) * columns;
+}
+
 template <typename R>
 struct LaneKernels {
   LaneRoutines<R> real, complex;
   SolveSystems<R> solve_systems;
   FactorWide<R> factor_wide;
   GenerateWide<R> generate_wide;
+  FactorDense<R> factor_dense;
+  FactorDefiniteDense<R> factor_definite_dense;
 };
 
 // Returns the kernels for the best instruction set of this machine. R: float or double.

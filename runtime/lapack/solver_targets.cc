@@ -7,10 +7,19 @@
 namespace hilo::lapack {
 namespace {
 
+PartRunner RunnerOn(ThreadPool* pool) {
+  if (pool == nullptr || pool->num_threads() == 1) return {};
+  return {[](void* context, int64_t parts, void (*part)(const void*, int64_t), const void* job) {
+            static_cast<ThreadPool*>(context)->ParallelFor(parts, [&](int64_t i) { part(job, i); });
+          },
+          pool};
+}
+
 template <typename T>
 absl::Status Potrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 0}}, kIsComplex<T>));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   HILO_ASSIGN_OR_RETURN(const char uplo, batch.Letter("uplo", "LU"));
   const Int n = batch.ResultSize(0, 1), lda = std::max(n, 1);
@@ -27,6 +36,12 @@ absl::Status Potrf(const Call& call) {
         *batch.template Result<Int>(1, b) = CholeskySmall(batch.Result(0, b), n, uplo == 'L');
       return absl::OkStatus();
     }
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(DenseWorkSize<T>(n, n)));
+    for (int64_t b = 0; b < batch.count(); ++b) {
+      HostLaneKernels<T>().factor_definite_dense(batch.Result(0, b), n, uplo == 'L', batch.template Result<Int>(1, b),
+                                                 work.get(), RunnerOn(call.thread_pool));
+    }
+    return absl::OkStatus();
   }
   for (int64_t b = 0; b < batch.count(); ++b) {
     CallRoutine(batch.routines().potrf, &uplo, &n, batch.Result(0, b), &lda, batch.template Result<Int>(1, b),
@@ -38,8 +53,8 @@ absl::Status Potrf(const Call& call) {
 template <typename T>
 absl::Status Getrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch,
-                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kIndex, 1}, {B::kIndex, 0}}));
+  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}},
+                                                 {{B::kNumber, 2}, {B::kIndex, 1}, {B::kIndex, 0}}, kIsComplex<T>));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(
@@ -57,6 +72,12 @@ absl::Status Getrf(const Call& call) {
       }
       return absl::OkStatus();
     }
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(DenseWorkSize<T>(m, n)));
+    for (int64_t b = 0; b < batch.count(); ++b) {
+      HostLaneKernels<T>().factor_dense(batch.Result(0, b), m, n, batch.template Result<Int>(1, b),
+                                        batch.template Result<Int>(2, b), work.get(), RunnerOn(call.thread_pool));
+    }
+    return absl::OkStatus();
   }
   for (int64_t b = 0; b < batch.count(); ++b) {
     CallRoutine(batch.routines().getrf, &m, &n, batch.Result(0, b), &lda, batch.template Result<Int>(1, b),

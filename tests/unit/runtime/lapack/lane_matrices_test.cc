@@ -167,7 +167,8 @@ TYPED_TEST(LaneMatricesTest, SystemsOfOneTriangleAreSolved) {
           const Batch<E> right = Noise<E>(1, m + 3, n, 0);
           Batch<E> x = right;
           std::vector<E> memory(LaneSystemsWorkSize(size) + kLaneAlignment);
-          named.solve_systems(triangle, t.components(), size + 2, count, x.components(), m + 3, Aligned(memory));
+          named.kernels.solve_systems(triangle, t.components(), size + 2, count, x.components(), m + 3,
+                                      Aligned(memory));
           const auto element = [&](int32_t i, int32_t j) -> E {
             if (triangle.transposed) std::swap(i, j);
             if (triangle.lower ? j > i : j < i) return 0;

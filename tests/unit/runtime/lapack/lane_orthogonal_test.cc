@@ -111,9 +111,9 @@ TYPED_TEST(WideOrthogonalTest, FactorsMultiplyToTheMatrix) {
       Batch<E> factors = a, taus(kMatrices, k, 1), q(kMatrices, m, k);
       std::vector<E> memory(WideWorkSize(m, n) + kLaneAlignment);
       for (int64_t b = 0; b < kMatrices; ++b) {
-        named.factor_wide(&factors(b, 0, 0), m, n, &taus(b, 0, 0), Aligned(memory));
+        named.kernels.factor_wide(&factors(b, 0, 0), m, n, &taus(b, 0, 0), Aligned(memory));
         std::copy_n(&factors(b, 0, 0), m * k, &q(b, 0, 0));
-        named.generate_wide(&q(b, 0, 0), m, k, k, &taus(b, 0, 0), Aligned(memory));
+        named.kernels.generate_wide(&q(b, 0, 0), m, k, k, &taus(b, 0, 0), Aligned(memory));
       }
       ExpectFactors(a, factors, q, named.name + " " + std::to_string(m) + " x " + std::to_string(n));
     }

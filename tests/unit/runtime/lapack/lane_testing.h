@@ -28,9 +28,7 @@ template <typename E>
 struct Named {
   std::string name;
   LaneRoutines<RealOf<E>> routines;
-  SolveSystems<RealOf<E>> solve_systems;  // of real numbers
-  FactorWide<RealOf<E>> factor_wide;
-  GenerateWide<RealOf<E>> generate_wide;
+  LaneKernels<RealOf<E>> kernels;
 };
 
 template <typename E>
@@ -39,9 +37,9 @@ std::vector<Named<E>> AllRoutines() {
   std::vector<Named<E>> all;
   const auto add = [&](const char* name, const LaneKernels<float>& f, const LaneKernels<double>& d) {
     if constexpr (std::is_same_v<R, float>) {
-      all.push_back({name, kComplex<E> ? f.complex : f.real, f.solve_systems, f.factor_wide, f.generate_wide});
+      all.push_back({name, kComplex<E> ? f.complex : f.real, f});
     } else {
-      all.push_back({name, kComplex<E> ? d.complex : d.real, d.solve_systems, d.factor_wide, d.generate_wide});
+      all.push_back({name, kComplex<E> ? d.complex : d.real, d});
     }
   };
   add("baseline", baseline::kFloat, baseline::kDouble);
