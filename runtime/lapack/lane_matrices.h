@@ -31,14 +31,6 @@ constexpr bool IsReflectedInLanes(int64_t batch, int64_t m, int64_t n) {
   if (m == 0 || n == 0 || rows > kLaneMatrix) return false;
   return rows <= kFewRows || IsFasterInLanes(batch, m * n);
 }
-// Returns true if one m x n matrix of real numbers is faster with its columns in lanes. OpenBLAS and lanes on a Zen 4,
-// q and r called by a program, us: f32 33 x 33 22 and 9, 64 x 64 75 and 28, 100 x 100 192 and 90, 150 x 150 415 and
-// 270, 200 x 200 615 and 577, 250 x 250 1,070 and 1,340, 300 x 100 428 and 374, 40 x 200 108 and 28, 500 x 40 120 and
-// 179, 100 x 10 5 and 8; f64 64 x 64 78 and 42, 100 x 100 246 and 148, 170 x 170 690 and 690.
-constexpr bool IsReflectedWide(int64_t m, int64_t n, int64_t element_bytes) {
-  constexpr int64_t kMostBytes = 160 << 10, kMostRowsOfColumn = 4;
-  return n > 0 && m <= kMostRowsOfColumn * n && m * n * element_bytes <= kMostBytes;
-}
 // The same for rotations (eigenvalues, singular values) of matrices whose components have so many bytes. OpenBLAS over
 // lanes as above, eigenvalues of f32, f64, complex f32 and complex f64: 8 rows 6.4, 3.9, 5.7, 3.3; 16 rows 3.8, 2.2,
 // 3.6, 2.0; 24 rows 2.7, 1.5, 2.5, 1.5; 32 rows 1.9, 0.9, 1.1, 0.8, as their matrices leave the first-level cache.
@@ -106,14 +98,6 @@ constexpr int64_t LaneSystemsWorkSize(int64_t size) {
   return (size + kMostLanes) * (size + kMostLanes) + 2 * kMostLanes * size;
 }
 
-// factor_orthogonal and generate_orthogonal of one matrix of real numbers, whose columns are lanes. `work` has
-// WideWorkSize() elements, aligned to kLaneAlignment.
-template <typename R>
-using FactorWide = void (*)(R* a, int32_t m, int32_t n, R* taus, R* work);
-template <typename R>
-using GenerateWide = void (*)(R* a, int32_t m, int32_t n, int32_t k, const R* taus, R* work);
-constexpr int64_t WideWorkSize(int64_t m, int64_t n) { return m * (n + kMostLanes) + m + kMostLanes; }
-
 // Calls part(job, i) for i in [0, parts), in any order and on any threads, and returns after the last; null: there are
 // no threads.
 struct PartRunner {
@@ -141,14 +125,28 @@ constexpr int64_t DenseWorkSize(int64_t rows, int64_t columns) {
   return DenseStep<R>(rows) * columns;
 }
 
+// geqrf and orgqr of one matrix of real numbers (dense_orthogonal.inc), as factor_orthogonal and generate_orthogonal.
+// `work` has DenseOrthogonalWorkSize() elements, aligned to kLaneAlignment. The results do not depend on `runner`.
+template <typename R>
+using FactorOrthogonalDense = void (*)(R* a, int32_t m, int32_t n, R* taus, R* work, const PartRunner& runner);
+template <typename R>
+using GenerateOrthogonalDense = void (*)(R* a, int32_t m, int32_t n, int32_t k, const R* taus, R* work,
+                                         const PartRunner& runner);
+inline constexpr int64_t kReflections = 48;  // columns whose reflections are applied together
+template <typename R>
+constexpr int64_t DenseOrthogonalWorkSize(int64_t rows, int64_t columns) {
+  return DenseStep<R>(rows) * (columns + 2 * kReflections) + 3 * kReflections * kReflections +
+         2 * kReflections * columns;
+}
+
 template <typename R>
 struct LaneKernels {
   LaneRoutines<R> real, complex;
   SolveSystems<R> solve_systems;
-  FactorWide<R> factor_wide;
-  GenerateWide<R> generate_wide;
   FactorDense<R> factor_dense;
   FactorDefiniteDense<R> factor_definite_dense;
+  FactorOrthogonalDense<R> factor_orthogonal_dense;
+  GenerateOrthogonalDense<R> generate_orthogonal_dense;
 };
 
 // Returns the kernels for the best instruction set of this machine. R: float or double.

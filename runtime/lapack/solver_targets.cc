@@ -89,7 +89,8 @@ absl::Status Getrf(const Call& call) {
 template <typename T>
 absl::Status Geqrf(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}}, {{B::kNumber, 2}, {B::kNumber, 1}}, kIsComplex<T>));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(
@@ -101,12 +102,12 @@ absl::Status Geqrf(const Call& call) {
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {
-    if (IsReflectedWide(m, n, sizeof(T))) {
-      HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(WideWorkSize(m, n)));
-      for (int64_t b = 0; b < batch.count(); ++b)
-        HostLaneKernels<T>().factor_wide(batch.Result(0, b), m, n, batch.Result(1, b), work.get());
-      return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(DenseOrthogonalWorkSize<T>(m, n)));
+    for (int64_t b = 0; b < batch.count(); ++b) {
+      HostLaneKernels<T>().factor_orthogonal_dense(batch.Result(0, b), m, n, batch.Result(1, b), work.get(),
+                                                   RunnerOn(call.thread_pool));
     }
+    return absl::OkStatus();
   }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;
@@ -142,7 +143,8 @@ absl::Status Geqp3(const Call& call) {
 template <typename T>
 absl::Status Orgqr(const Call& call) {
   using B = BatchCall<T>;
-  HILO_ASSIGN_OR_RETURN(const B batch, B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}}, {{B::kNumber, 2}}));
+  HILO_ASSIGN_OR_RETURN(const B batch,
+                        B::Create(call, {{B::kNumber, 2}, {B::kNumber, 1}}, {{B::kNumber, 2}}, kIsComplex<T>));
   HILO_RETURN_IF_ERROR(batch.Start(0, 0));
   const Int m = batch.ResultSize(0, 2), n = batch.ResultSize(0, 1), k = batch.OperandSize(1, 1), lda = std::max(m, 1);
   HILO_RETURN_IF_ERROR(B::Expect(m >= n && n >= k, "no more reflectors than columns, and no more columns than rows"));
@@ -153,12 +155,12 @@ absl::Status Orgqr(const Call& call) {
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {
-    if (IsReflectedWide(m, n, sizeof(T))) {
-      HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(WideWorkSize(m, n)));
-      for (int64_t b = 0; b < batch.count(); ++b)
-        HostLaneKernels<T>().generate_wide(batch.Result(0, b), m, n, k, batch.Operand(1, b), work.get());
-      return absl::OkStatus();
+    HILO_ASSIGN_OR_RETURN(const auto work, AlignedWork<T>(DenseOrthogonalWorkSize<T>(m, n)));
+    for (int64_t b = 0; b < batch.count(); ++b) {
+      HostLaneKernels<T>().generate_orthogonal_dense(batch.Result(0, b), m, n, k, batch.Operand(1, b), work.get(),
+                                                     RunnerOn(call.thread_pool));
     }
+    return absl::OkStatus();
   }
   return WithWork<T>(batch.count(), [&](int64_t b, T* work, const Int* lwork) {
     Int info = 0;

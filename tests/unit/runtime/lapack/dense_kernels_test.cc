@@ -25,14 +25,6 @@ std::vector<R> DenseWork(int32_t m, int32_t n) {
   return std::vector<R>(DenseWorkSize<R>(m, n) + kLaneAlignment, std::numeric_limits<R>::quiet_NaN());
 }
 
-// Runs parts last to first, as threads may.
-PartRunner Backwards() {
-  return {[](void*, int64_t parts, void (*part)(const void*, int64_t), const void* job) {
-            for (int64_t i = parts - 1; i >= 0; --i) part(job, i);
-          },
-          nullptr};
-}
-
 template <typename R>
 struct Pivoted {
   Batch<R> factors;

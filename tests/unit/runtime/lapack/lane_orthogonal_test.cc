@@ -97,26 +97,114 @@ TYPED_TEST(LaneOrthogonalTest, FactorsMultiplyToTheMatrix) {
 }
 
 template <typename E>
-class WideOrthogonalTest : public testing::Test {};
+class DenseOrthogonalTest : public testing::Test {};
 using RealTypes = testing::Types<float, double>;
-TYPED_TEST_SUITE(WideOrthogonalTest, RealTypes);
+TYPED_TEST_SUITE(DenseOrthogonalTest, RealTypes);
 
-TYPED_TEST(WideOrthogonalTest, FactorsMultiplyToTheMatrix) {
-  using E = TypeParam;
+template <typename R>
+struct OrthogonalFactors {
+  Batch<R> factors, taus, q;
+};
+
+// Q has `columns` columns.
+template <typename R>
+OrthogonalFactors<R> DenseFactors(const LaneKernels<R>& kernels, const Batch<R>& a, int32_t columns,
+                                  const PartRunner& runner = {}) {
+  const int32_t m = a.rows, n = a.columns, k = std::min(m, n);
+  OrthogonalFactors<R> result{a, Batch<R>(a.count, k, 1), Batch<R>(a.count, m, columns)};
+  // What is left of an earlier call must not matter.
+  std::vector<R> memory(DenseOrthogonalWorkSize<R>(m, std::max(n, columns)) + kLaneAlignment,
+                        std::numeric_limits<R>::quiet_NaN());
+  for (int64_t b = 0; b < a.count; ++b) {
+    R* const taus = &result.taus(b, 0, 0);
+    kernels.factor_orthogonal_dense(&result.factors(b, 0, 0), m, n, taus, Aligned(memory), runner);
+    std::copy_n(&result.factors(b, 0, 0), m * std::min(k, columns), &result.q(b, 0, 0));
+    kernels.generate_orthogonal_dense(&result.q(b, 0, 0), m, columns, std::min(k, columns), taus, Aligned(memory),
+                                      runner);
+  }
+  return result;
+}
+
+TYPED_TEST(DenseOrthogonalTest, FactorsMultiplyToTheMatrix) {
+  using R = TypeParam;
   constexpr int64_t kMatrices = 5;
-  for (const auto& [m, n] : {std::pair(1, 1), {5, 3}, {3, 5}, {33, 33}, {64, 64}, {71, 40}, {40, 130}, {90, 85}}) {
-    const int32_t k = std::min(m, n);
-    for (const Named<E>& named : AllRoutines<E>()) {
-      const Batch<E> a = MatricesToReflect<E>(kMatrices, m, n);
-      Batch<E> factors = a, taus(kMatrices, k, 1), q(kMatrices, m, k);
-      std::vector<E> memory(WideWorkSize(m, n) + kLaneAlignment);
-      for (int64_t b = 0; b < kMatrices; ++b) {
-        named.kernels.factor_wide(&factors(b, 0, 0), m, n, &taus(b, 0, 0), Aligned(memory));
-        std::copy_n(&factors(b, 0, 0), m * k, &q(b, 0, 0));
-        named.kernels.generate_wide(&q(b, 0, 0), m, k, k, &taus(b, 0, 0), Aligned(memory));
-      }
-      ExpectFactors(a, factors, q, named.name + " " + std::to_string(m) + " x " + std::to_string(n));
+  for (const auto& [m, n] : {std::pair(1, 1),
+                             {5, 3},
+                             {3, 5},
+                             {33, 33},
+                             {64, 64},
+                             {71, 40},
+                             {40, 130},
+                             {90, 85},
+                             {150, 130},
+                             {130, 150},
+                             {145, 145},
+                             {300, 97},
+                             {97, 300}}) {
+    for (const Named<R>& named : AllRoutines<R>()) {
+      const Batch<R> a = MatricesToReflect<R>(kMatrices, m, n);
+      const auto result = DenseFactors<R>(named.kernels, a, std::min(m, n));
+      ExpectFactors(a, result.factors, result.q, named.name + " " + std::to_string(m) + " x " + std::to_string(n));
     }
+  }
+}
+
+TYPED_TEST(DenseOrthogonalTest, MoreColumnsThanReflectionsAreOrthonormal) {
+  using R = TypeParam;
+  for (const auto& [m, n] : {std::pair(20, 7), {150, 20}, {200, 130}, {64, 64}}) {
+    for (const Named<R>& named : AllRoutines<R>()) {
+      const auto result = DenseFactors<R>(named.kernels, Noise<R>(1, m, n, 0), m);
+      ExpectOrthonormal(result.q, 0, m, named.name);
+    }
+  }
+}
+
+// Squares of such columns overflow, underflow or lose digits.
+TYPED_TEST(DenseOrthogonalTest, ColumnsOfAllSizesKeepTheirDigits) {
+  using R = TypeParam;
+  for (const int32_t n : {20, 150}) {
+    for (const Named<R>& named : AllRoutines<R>()) {
+      Batch<R> a = Noise<R>(1, n, n, 0);
+      const R largest = std::numeric_limits<R>::max(), least = std::numeric_limits<R>::min();
+      const std::vector<R> sizes = {largest / 1000, 1, least * 1000, std::sqrt(least), std::sqrt(largest)};
+      for (int32_t j = 0; j < n; ++j) {
+        for (int32_t i = 0; i < n; ++i) a(0, i, j) *= sizes[j % sizes.size()];
+      }
+      const auto result = DenseFactors<R>(named.kernels, a, n);
+      ExpectOrthonormal(result.q, 0, n, named.name);
+      for (int32_t j = 0; j < n; ++j) {
+        const double size = sizes[j % sizes.size()];
+        for (int32_t i = 0; i < n; ++i) {
+          double sum = 0;
+          for (int32_t p = 0; p <= j; ++p) sum += double{result.q(0, i, p)} * (result.factors(0, p, j) / size);
+          ASSERT_NEAR(sum, a(0, i, j) / size, Tolerance<R>(n)) << named.name << " " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DenseOrthogonalTest, NanIsInTheFactors) {
+  using R = TypeParam;
+  for (const int32_t n : {20, 150}) {
+    for (const Named<R>& named : AllRoutines<R>()) {
+      Batch<R> a = Noise<R>(1, n, n, 0);
+      a(0, n - 1, 3) = std::numeric_limits<R>::quiet_NaN();
+      const auto result = DenseFactors<R>(named.kernels, a, n);
+      for (int32_t j = 0; j < 3; ++j) EXPECT_TRUE(std::isfinite(result.factors(0, j, j))) << named.name;
+      for (int32_t j = 3; j < n; ++j) EXPECT_TRUE(std::isnan(result.factors(0, j, j))) << named.name << " " << j;
+    }
+  }
+}
+
+TYPED_TEST(DenseOrthogonalTest, PartsHaveTheBitsOfTheWhole) {
+  using R = TypeParam;
+  for (const Named<R>& named : AllRoutines<R>()) {
+    const Batch<R> a = Noise<R>(1, 260, 250, 0);
+    const auto whole = DenseFactors<R>(named.kernels, a, 250),
+               parts = DenseFactors<R>(named.kernels, a, 250, Backwards());
+    EXPECT_EQ(whole.factors.data, parts.factors.data) << named.name;
+    EXPECT_EQ(whole.q.data, parts.q.data) << named.name;
   }
 }
 

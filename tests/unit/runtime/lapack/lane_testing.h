@@ -103,6 +103,14 @@ R* Aligned(std::vector<R>& memory) {
   return static_cast<R*>(std::align(kLaneAlignment, sizeof(R), at, space));
 }
 
+// Runs parts last to first, as threads may.
+inline PartRunner Backwards() {
+  return {[](void*, int64_t parts, void (*part)(const void*, int64_t), const void* job) {
+            for (int64_t i = parts - 1; i >= 0; --i) part(job, i);
+          },
+          nullptr};
+}
+
 template <typename E>
 double Tolerance(int32_t n) {
   return (n + 4) * (n + 4) * 8.0 * std::numeric_limits<RealOf<E>>::epsilon();
