@@ -182,6 +182,15 @@ RealOf<T>* Components(T* numbers) {
   return reinterpret_cast<RealOf<T>*>(numbers);
 }
 
+// Runs the parts of a kernel on the threads of a pool, which may be null.
+inline PartRunner RunnerOn(ThreadPool* pool) {
+  if (pool == nullptr || pool->num_threads() == 1) return {};
+  return {[](void* context, int64_t parts, void (*part)(const void*, int64_t), const void* job) {
+            static_cast<ThreadPool*>(context)->ParallelFor(parts, [&](int64_t i) { part(job, i); });
+          },
+          pool};
+}
+
 // Uninitialised memory for `count` elements, at least one. Errors: ResourceExhausted.
 template <typename E>
 absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {

@@ -13,6 +13,63 @@ bool AllFinite(const T* data, int64_t count) {
   return true;
 }
 
+// The exponent of the power of two by which a matrix must be divided lest squares of its elements overflow or
+// underflow, or 0.
+template <typename R>
+int ExponentOfScale(const R* a, int64_t elements) {
+  constexpr int kHarmless = std::numeric_limits<R>::max_exponent / 4;
+  R largest = 0;
+  for (int64_t i = 0; i < elements; ++i) largest = std::max(largest, std::abs(a[i]));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return std::abs(exponent) <= kHarmless ? 0 : exponent;
+}
+
+// Where the reductions of dense_tridiagonal.inc are faster than the library's. A Zen 5, eigenvectors by the library and
+// by these and its stedc, us: f32 10 rows 5 and 5, 16 13 and 11, 64 145 and 118, 256 2,467 and 1,578, 1000 61,998 and
+// 41,498; f64 16 14 and 12, 64 200 and 168, 256 4,106 and 2,778.
+constexpr Int kLeastReducedRows = 10;
+
+// Syevd of real matrices of n rows, whose first result has them.
+template <typename R>
+absl::Status EigenOfReal(const BatchCall<R>& batch, char mode, bool lower, Int n, ThreadPool* pool) {
+  const int64_t elements = int64_t{n} * n;
+  HILO_ASSIGN_OR_RETURN(const auto memory, AlignedWork<R>(SymmetricWorkSize<R>(n)));
+  HILO_ASSIGN_OR_RETURN(const auto beside, Work<R>(n));
+  HILO_ASSIGN_OR_RETURN(const auto taus, Work<R>(n));
+  const char vectors = mode == 'V' ? 'I' : 'N';
+  const auto solve = [&](int64_t b, R* work, const Int* lwork, Int* iwork, const Int* liwork) {
+    CallRoutine(batch.routines().stedc, &vectors, &n, batch.Result(1, b), beside.get(), batch.Result(0, b), &n, work,
+                lwork, iwork, liwork, batch.template Result<Int>(2, b), size_t{1});
+  };
+  R work_size = 0;
+  Int liwork = 0;
+  const Int query = -1;
+  solve(0, &work_size, &query, &liwork, &query);
+  const Int lwork = QueriedSize(work_size);
+  HILO_ASSIGN_OR_RETURN(const auto work, Work<R>(lwork));
+  HILO_ASSIGN_OR_RETURN(const auto iwork, Work<Int>(liwork));
+  const LaneKernels<R>& kernels = HostLaneKernels<R>();
+  for (int64_t b = 0; b < batch.count(); ++b) {
+    R *const a = batch.Result(0, b), *const values = batch.Result(1, b);
+    Int* const info = batch.template Result<Int>(2, b);
+    for (Int j = 0; j < n; ++j) {  // the other half is not read, and may be anything
+      for (Int i = 0; i < j; ++i) (lower ? a[i + int64_t{j} * n] : a[j + int64_t{i} * n]) = 0;
+    }
+    if (!AllFinite(a, elements)) {
+      *info = 1;
+      continue;
+    }
+    const int exponent = ExponentOfScale(a, elements);
+    for (int64_t i = 0; exponent != 0 && i < elements; ++i) a[i] = std::ldexp(a[i], -exponent);
+    kernels.reduce_symmetric(a, n, lower, values, beside.get(), taus.get(), memory.get(), RunnerOn(pool));
+    solve(b, work.get(), &lwork, iwork.get(), &liwork);
+    if (mode == 'V') kernels.apply_reduction(a, n, taus.get(), memory.get(), RunnerOn(pool));
+    for (Int i = 0; exponent != 0 && i < n; ++i) values[i] = std::ldexp(values[i], exponent);
+  }
+  return absl::OkStatus();
+}
+
 template <typename T>
 absl::Status Syevd(const Call& call) {
   using B = BatchCall<T>;
@@ -31,6 +88,10 @@ absl::Status Syevd(const Call& call) {
                      batch.template Result<R>(1, 0), batch.template Result<Int>(2, 0), work.get());
     return absl::OkStatus();
   }
+  if (batch.count() == 0) return absl::OkStatus();
+  if constexpr (!kIsComplex<T>) {
+    if (n >= kLeastReducedRows) return EigenOfReal(batch, mode, uplo == 'L', n, call.thread_pool);
+  }
   const auto run = [&](int64_t b, T* work, const Int* lwork, R* rwork, const Int* lrwork, Int* iwork,
                        const Int* liwork) {
     T* a = batch.Result(0, b);
@@ -44,7 +105,6 @@ absl::Status Syevd(const Call& call) {
                   size_t{1});
     }
   };
-  if (batch.count() == 0) return absl::OkStatus();
   T work_size = 0;
   R rwork_size = 0;
   Int liwork = -1;

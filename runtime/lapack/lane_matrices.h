@@ -139,6 +139,21 @@ constexpr int64_t DenseOrthogonalWorkSize(int64_t rows, int64_t columns) {
          2 * kReflections * columns;
 }
 
+// sytrd of one symmetric matrix of n rows of real numbers (dense_tridiagonal.inc), of which the lower or upper half is
+// given: n numbers on the diagonal, n - 1 beside it and n - 1 taus. The reflections stay in `work`, which has
+// SymmetricWorkSize() elements, aligned to kLaneAlignment. The numbers must be neither so large nor so small that their
+// squares overflow or underflow.
+template <typename R>
+using ReduceSymmetric = void (*)(const R* a, int32_t n, bool lower, R* diagonal, R* beside, R* taus, R* work,
+                                 const PartRunner& runner);
+// Replaces z, n x n, by the product of those reflections with it.
+template <typename R>
+using ApplyReduction = void (*)(R* z, int32_t n, const R* taus, R* work, const PartRunner& runner);
+template <typename R>
+constexpr int64_t SymmetricWorkSize(int64_t n) {
+  return DenseOrthogonalWorkSize<R>(n, n) + DenseStep<R>(n) * n;
+}
+
 template <typename R>
 struct LaneKernels {
   LaneRoutines<R> real, complex;
@@ -147,6 +162,8 @@ struct LaneKernels {
   FactorDefiniteDense<R> factor_definite_dense;
   FactorOrthogonalDense<R> factor_orthogonal_dense;
   GenerateOrthogonalDense<R> generate_orthogonal_dense;
+  ReduceSymmetric<R> reduce_symmetric;
+  ApplyReduction<R> apply_reduction;
 };
 
 // Returns the kernels for the best instruction set of this machine. R: float or double.

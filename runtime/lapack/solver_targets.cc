@@ -7,14 +7,6 @@
 namespace hilo::lapack {
 namespace {
 
-PartRunner RunnerOn(ThreadPool* pool) {
-  if (pool == nullptr || pool->num_threads() == 1) return {};
-  return {[](void* context, int64_t parts, void (*part)(const void*, int64_t), const void* job) {
-            static_cast<ThreadPool*>(context)->ParallelFor(parts, [&](int64_t i) { part(job, i); });
-          },
-          pool};
-}
-
 template <typename T>
 absl::Status Potrf(const Call& call) {
   using B = BatchCall<T>;

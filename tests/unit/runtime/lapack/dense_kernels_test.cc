@@ -227,5 +227,70 @@ TYPED_TEST(DenseKernelsTest, PartsOfDefiniteFactorsHaveTheBitsOfTheWhole) {
   }
 }
 
+template <typename R>
+struct Reduced {
+  std::vector<R> diagonal, beside, taus;
+  Batch<R> q;
+};
+
+template <typename R>
+Reduced<R> Reduce(const LaneKernels<R>& kernels, const Batch<R>& a, bool lower, const PartRunner& runner = {}) {
+  const int32_t n = a.rows;
+  Reduced<R> result{std::vector<R>(n), std::vector<R>(n - 1), std::vector<R>(n - 1), Batch<R>(1, n, n)};
+  std::vector<R> memory(SymmetricWorkSize<R>(n) + kLaneAlignment, std::numeric_limits<R>::quiet_NaN());
+  kernels.reduce_symmetric(a.data.data(), n, lower, result.diagonal.data(), result.beside.data(), result.taus.data(),
+                           Aligned(memory), runner);
+  for (int32_t i = 0; i < n; ++i) result.q(0, i, i) = 1;
+  kernels.apply_reduction(result.q.data.data(), n, result.taus.data(), Aligned(memory), runner);
+  return result;
+}
+
+// a = Q T Q^T, and Q^T Q = 1.
+TYPED_TEST(DenseKernelsTest, TridiagonalFormsHaveTheMatrixBehindTheirReflections) {
+  using R = TypeParam;
+  for (const Named<R>& named : AllRoutines<R>()) {
+    for (const int32_t n : {1, 2, 3, 9, 16, 17, 33, 50, 64, 101, 130}) {
+      for (const bool lower : {true, false}) {
+        Batch<R> a = Definite<R>(n, lower);
+        if (n > 40) {  // columns with nothing to reflect
+          for (int32_t i = 0; i < n; ++i) {
+            for (const int32_t j : {0, 5, 20}) {
+              if (i != j) a(0, lower ? std::max(i, j) : std::min(i, j), lower ? std::min(i, j) : std::max(i, j)) = 0;
+            }
+          }
+        }
+        const Reduced<R> result = Reduce(named.kernels, a, lower);
+        const double tolerance = 32 * n * std::numeric_limits<R>::epsilon();
+        const auto q = [&](int32_t i, int32_t j) { return double{result.q(0, i, j)}; };
+        for (int32_t i = 0; i < n; ++i) {
+          for (int32_t j = 0; j <= i; ++j) {
+            double sum = 0, product = 0;
+            for (int32_t k = 0; k < n; ++k) {
+              double row = result.diagonal[k] * q(j, k);
+              if (k > 0) row += result.beside[k - 1] * q(j, k - 1);
+              if (k + 1 < n) row += result.beside[k] * q(j, k + 1);
+              sum += q(i, k) * row;
+              product += q(i, k) * q(j, k);
+            }
+            ASSERT_NEAR(sum, lower ? a(0, i, j) : a(0, j, i), tolerance) << named.name << " " << n;
+            ASSERT_NEAR(product, i == j ? 1 : 0, tolerance) << named.name << " " << n;
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DenseKernelsTest, PartsOfTridiagonalFormsHaveTheBitsOfTheWhole) {
+  using R = TypeParam;
+  for (const Named<R>& named : AllRoutines<R>()) {
+    const Batch<R> a = Definite<R>(300, true);
+    const Reduced<R> whole = Reduce(named.kernels, a, true), parts = Reduce(named.kernels, a, true, Backwards());
+    EXPECT_EQ(whole.diagonal, parts.diagonal) << named.name;
+    EXPECT_EQ(whole.beside, parts.beside) << named.name;
+    EXPECT_EQ(whole.q.data, parts.q.data) << named.name;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::lapack

@@ -307,6 +307,61 @@ TYPED_TEST(LapackTargetsTest, HermitianEigenvalues) {
   ExpectNear(Product(a, v), scaled);
 }
 
+// Of more rows than lanes take, whose squares may overflow or underflow; the half that is not given is NaN.
+TYPED_TEST(LapackTargetsTest, HermitianEigenvaluesOfManyRows) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  for (const int64_t n : {10, 37}) {
+    for (const char uplo : {'L', 'U'}) {
+      for (const R size : {R(1), std::numeric_limits<R>::max() / 1000, std::numeric_limits<R>::min() * 1000}) {
+        const Matrices<T> m = Noise<T>(2, n, n, 7);
+        Matrices<T> a = m, given(2, n, n), v(2, n, n), rest(2, n, n);
+        for (int64_t s = 0; s < 2; ++s) {
+          for (int64_t j = 0; j < n; ++j) {
+            for (int64_t i = 0; i < n; ++i) {
+              a(s, i, j) = (m(s, i, j) + Conjugate(m(s, j, i))) / R(2);
+              const bool is_given = uplo == 'L' ? i >= j : i <= j;
+              given(s, i, j) = is_given ? a(s, i, j) * size : T(std::numeric_limits<R>::quiet_NaN());
+            }
+          }
+        }
+        Vectors<R> w(2, n), alone(2, n);
+        Vectors<int32_t> info(2, -1);
+        for (const char mode : {'V', 'N'}) {
+          this->Must(this->Name("syevd", "heevd"), {given.array()},
+                     {mode == 'V' ? v.array() : rest.array(), mode == 'V' ? w.array() : alone.array(), info.array()},
+                     {{"mode", mode}, {"uplo", uplo}});
+          EXPECT_EQ(info(0, 0), 0);
+        }
+        Matrices<T> scaled = v, one(2, n, n);
+        for (int64_t s = 0; s < 2; ++s) {
+          for (int64_t j = 0; j < n; ++j) {
+            one(s, j, j) = 1;
+            EXPECT_NEAR(alone(s, j) / size, w(s, j) / size, 100 * std::numeric_limits<R>::epsilon() * double(n));
+            for (int64_t i = 0; i < n; ++i) scaled(s, i, j) *= w(s, j) / size;
+          }
+        }
+        ExpectNear(Product(a, v), scaled);
+        ExpectNear(Product(Adjoint(v), v), one);
+      }
+    }
+  }
+}
+
+TYPED_TEST(LapackTargetsTest, HermitianMatricesThatAreNotFiniteAreReported) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  if (kIsComplex<T>) GTEST_SKIP() << "complex ones are the library's";
+  Matrices<T> a = Noise<T>(2, 20, 20, 7), v(2, 20, 20);
+  a(0, 12, 3) = std::numeric_limits<R>::infinity();
+  Vectors<R> w(2, 20);
+  Vectors<int32_t> info(2, -1);
+  this->Must(this->Name("syevd", "heevd"), {a.array()}, {v.array(), w.array(), info.array()},
+             {{"mode", 'V'}, {"uplo", 'L'}});
+  EXPECT_EQ(info(0), 1);
+  EXPECT_EQ(info(1), 0);
+}
+
 TYPED_TEST(LapackTargetsTest, Eigenvalues) {
   using T = TypeParam;
   using R = RealOf<T>;
