@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kDepth = 256, kHeight = 128, kWidthBytes = 480 * 1024;  // of a packed block
 // Sections of few rows, for weights that fit the last-level cache, and for those that are read as streams.
 constexpr int64_t kDepthOfFewRows = 64, kDepthOfStreams = 16, kCacheBytes = 24 << 20;
+constexpr int64_t kFewTerms = 32, kLargeResult = 512 * 1024;
 // Bytes that a section of an operand spans if it is read in place however often.
 constexpr int64_t kSmallBytes = 96 * 1024;
 
@@ -192,17 +193,25 @@ class Product {
   void MultiplyBlock(const Element* a, int64_t rows, const Element* b, int64_t columns, int64_t depth, Sum* c,
                      int64_t ldc, bool accumulate) const {
     const int64_t steps = Steps(depth);
-    for (int64_t j = 0; j < columns; j += strip_) {
+    const auto multiply_tiles = [&](int64_t j, int64_t begin, int64_t end) {
       const int64_t filled = std::min(strip_, columns - j), vectors = CeilDiv(filled, kernel_.lanes);
       const int64_t last = filled - (vectors - 1) * kernel_.lanes;
       const Strip<T> strip_b = StripOfB(b, j, filled, vectors * kernel_.lanes, depth);
-      for (int64_t i = 0; i < rows; i += kernel_.rows) {
-        const int64_t tile_rows = std::min(kernel_.rows, rows - i);
+      for (int64_t i = begin; i < end; i += kernel_.rows) {
+        const int64_t tile_rows = std::min(kernel_.rows, end - i);
         const Strip<T> strip_a = StripOfA(a, i, tile_rows, steps);
         kernel_.tile(tile_rows, vectors, last < kernel_.lanes)(steps, strip_a.first, strip_a.across, strip_a.step,
                                                                strip_b.first, strip_b.step, c + i * ldc + j, ldc, last,
                                                                accumulate);
       }
+    };
+    // Few terms and a result that leaves the second-level cache: it is most of what is accessed, and is written along
+    // its rows. Down its columns every row of a tile is in another page.
+    const bool along_rows = depth <= kFewTerms && rows * ldc * static_cast<int64_t>(sizeof(Sum)) >= kLargeResult &&
+                            (!b_in_place_ || kernel_.has_masks);
+    const int64_t height = along_rows ? kernel_.rows : rows;
+    for (int64_t i = 0; i < rows; i += height) {
+      for (int64_t j = 0; j < columns; j += strip_) multiply_tiles(j, i, std::min(rows, i + height));
     }
   }
 

@@ -35,10 +35,11 @@ constexpr int64_t kManyLaneTerms = 512, kFewLaneRows = 16, kLeastLaneTerms = 128
 // Products in F32 that our own tiles, which read narrow and small matrices in place, compute faster than the library:
 // of so many columns, rows (gemm::kFewRows) or multiply-adds. Measured on two threads, by the library and by tiles, in
 // us: 1000 x 1000 x 10 209 and 171, 2000 x 1000 x 64 1297 and 1159, 2048 x 64 x 64 91 and 74, 200 x 200 x 200 79
-// and 89. Or of so few terms: 2048 x 4 x 2048 599 and 488, 2048 x 8 x 2048 520 and 353, 2048 x 16 x 2048 406 and 435.
+// and 89. Or of so few terms (Zen 5): 2048 x 16 x 2048 417 and 307, 2048 x 32 x 2048 620
+// and 567, 2048 x 48 x 2048 850 and 978.
 constexpr int64_t kNarrowColumns = 64;
 constexpr double kSmallProduct = 1 << 21;
-constexpr int64_t kFewTerms = 8;
+constexpr int64_t kFewTerms = 32;
 
 struct Extent {
   int64_t size = 1, stride = 1;

@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
                          ::testing::Values(std::tuple(1, 1, 1), std::tuple(8, 24, 7), std::tuple(9, 49, 255),
                                            std::tuple(130, 50, 257), std::tuple(3, 1010, 40), std::tuple(257, 25, 600),
                                            std::tuple(64, 1056, 300), std::tuple(4, 530, 300), std::tuple(2, 77, 70),
-                                           std::tuple(7, 64, 64), std::tuple(150, 10, 512), std::tuple(12, 20, 600)));
+                                           std::tuple(7, 64, 64), std::tuple(150, 10, 512), std::tuple(12, 20, 600),
+                                           std::tuple(131, 1100, 9)));
 
 // Numbers that end where no memory may be accessed.
 template <typename T>
