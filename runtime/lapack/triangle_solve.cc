@@ -39,8 +39,10 @@ void SolveByTrsm(const TriangleLetters& letters, Int m, Int n, const T* a, Int l
               &ldb, size_t{1}, size_t{1}, size_t{1}, size_t{1});
 }
 
-// Right-hand sides that are solved faster as lanes, and rows of a triangle, of which each part makes a copy.
-constexpr Int kLeastLaneSystems = 4, kMostLaneRows = 1024;
+// Right-hand sides that are solved faster as lanes, and rows of a triangle, of which each part makes a copy. On a Zen
+// 5, by the library and as lanes, us: 4 of 200 rows of f32 9.3 and 15.7, 8 9.9 and 15.7, 15 16.8 and 16.0; 8 of 700
+// rows 144 and 206; 8 of 200 rows of f64 18 and 23, 15 28 and 23.
+constexpr Int kLeastLaneSystems = 12, kMostLaneRows = 1024;
 
 template <typename R>
 absl::Status SolveInLanes(const TriangleLetters& letters, Int m, Int n, const R* a, Int lda, R* b, Int ldb) {
