@@ -200,9 +200,9 @@ TYPED_TEST(DenseOrthogonalTest, NanIsInTheFactors) {
 TYPED_TEST(DenseOrthogonalTest, PartsHaveTheBitsOfTheWhole) {
   using R = TypeParam;
   for (const Named<R>& named : AllRoutines<R>()) {
-    const Batch<R> a = Noise<R>(1, 260, 250, 0);
-    const auto whole = DenseFactors<R>(named.kernels, a, 250),
-               parts = DenseFactors<R>(named.kernels, a, 250, Backwards());
+    const Batch<R> a = Noise<R>(1, 520, 500, 0);
+    const auto whole = DenseFactors<R>(named.kernels, a, 500),
+               parts = DenseFactors<R>(named.kernels, a, 500, Backwards());
     EXPECT_EQ(whole.factors.data, parts.factors.data) << named.name;
     EXPECT_EQ(whole.q.data, parts.q.data) << named.name;
   }
