@@ -327,8 +327,10 @@ MpiTransport::~MpiTransport() {
     peer->broken = true;
     is_quiet = peer->StopReceiving() && is_quiet;
   }
-  // To free a communicator may wait for processes that are dead or stuck.
-  const bool may_free = is_quiet && (!has_death_ || mpi_->survives_failures());
+  // To free a communicator may wait for processes that are dead or stuck. And once a run has failed, a message that
+  // is never received may come after that: in MPICH it crashes this process, or is taken for one of the next
+  // communicator.
+  const bool may_free = is_quiet && (!has_failure_ || mpi_->survives_failures());
   if (may_free && communicator_ != 0) mpi_->FreeCommunicator(communicator_);
 }
 
@@ -391,6 +393,7 @@ void MpiTransport::Post(int64_t process, const FrameHeader& header, absl::string
   Peer& peer = *found->second;
   // A failure overtakes what it ends.
   if (header.kind == FrameKind::kFail) {
+    has_failure_ = true;
     tcp_->Post(process, header, bytes);
     return;
   }
@@ -472,6 +475,7 @@ void MpiTransport::Work() {
 
 void MpiTransport::OnFrame(int64_t process, Frame frame) {
   if (frame.header().kind != FrameKind::kAttend) {
+    if (frame.header().kind == FrameKind::kFail) has_failure_ = true;
     listener_->OnFrame(process, std::move(frame));
     return;
   }
@@ -490,7 +494,7 @@ void MpiTransport::OnFrame(int64_t process, Frame frame) {
 void MpiTransport::OnGone(int64_t process, const absl::Status& why, bool has_left) {
   Peer& peer = *peers_.at(process);
   if (!has_left) {
-    has_death_ = true;
+    has_failure_ = true;
     mpi_->Suspect(peer.world_rank());
     if (!mpi_->survives_failures()) mpi_->LeaveWithoutFinalizing();
   }

@@ -88,7 +88,7 @@ class MpiTransport : public Transport, private FrameListener {
   MpiHandle communicator_ = 0;
   FrameListener* listener_ = nullptr;
   std::map<int64_t, std::unique_ptr<Peer>> peers_;  // by process
-  std::atomic<bool> has_death_{false};
+  std::atomic<bool> has_failure_{false};            // a process has died, or a run has failed
   Bell bell_;
   bool yields_ = false;  // there are fewer processors than processes
 

@@ -7,8 +7,8 @@
 // and go on as a group without it. A victim that is only slow must change nothing. Whatever a collective delivers is
 // checked. Nothing may be left behind. Of all cases of --rounds, --cases takes some at random. Through MPI, of the
 // implementations whose mpirun is installed, or named by HILO_TEST_MPIRUN_OPENMPI, _ULFM or _MPICH, each round does one
-// of the faults for each collective: it takes seconds to start. mpi-ulfm is Open MPI 5 with `--with-ft ulfm`, where no
-// survivor may be ended.
+// of the faults for each collective, and one more: it takes seconds to start. mpi-ulfm is Open MPI 5 with `--with-ft
+// ulfm`, where no survivor may be ended.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -396,7 +396,11 @@ int Main(int argc, char** argv) {
       for (const char* op : kOps) {
         ++number;  // each op with another fault
         for (const char* fault : kFaults) {
-          if (is_mpi && (number++ % std::size(kFaults) != 0 || !IsSurvivable(transport, fault))) continue;
+          // Of arrays of different sizes parts are on their way when all hear of it: the next group must not get them.
+          const bool leaves_parts =
+              absl::string_view(op) == "all-reduce-of-much" && absl::string_view(fault) == "wrong";
+          const bool is_chosen = number++ % std::size(kFaults) == 0 || leaves_parts;
+          if (is_mpi && (!is_chosen || !IsSurvivable(transport, fault))) continue;
           const bool is_cut = absl::string_view(fault) == "cut";
           if (is_cut && !HasCables(transport)) continue;
           const bool is_last = is_cut && absl::string_view(transport) == "mixed";
