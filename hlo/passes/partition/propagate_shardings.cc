@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -112,7 +113,6 @@ class ShardingPropagation {
   }
 
   void CountUses() {
-    uses_.assign(shapes_.size(), 0);
     makers_.resize(shapes_.size());
     users_.resize(shapes_.size());
     for (size_t i = 0; i < relations_.size(); ++i) {
@@ -120,7 +120,7 @@ class ShardingPropagation {
       for (size_t t = 0; t < relation.arrays.size(); ++t) {
         if (relation.arrays[t] < 0) continue;
         (t < relation.operands ? users_ : makers_)[relation.arrays[t]].push_back(i);
-        if (t < relation.operands) ++uses_[relation.arrays[t]];
+        if (t < relation.operands) ++uses_[{relation.arrays[t], relation.scopes[t]}];
       }
     }
   }
@@ -139,7 +139,8 @@ class ShardingPropagation {
         if (priority == 0 && !relation.is_data_flow) {
           for (size_t t = 0; t < relation.operands; ++t) {
             const int array = relation.arrays[t];
-            if (array >= 0 && shapes_[array]->rank() > 0 && uses_[array] > 1) return Direction::kNone;
+            if (array >= 0 && shapes_[array]->rank() > 0 && uses_.at({array, relation.scopes[t]}) > 1)
+              return Direction::kNone;
           }
         }
         return passes ? Direction::kBoth : Direction::kForward;
@@ -351,7 +352,7 @@ class ShardingPropagation {
   std::vector<WithheldCut> withheld_;
   const std::vector<ShardingRelation> relations_;
 
-  std::vector<int> uses_;
+  std::map<std::pair<int, int>, int> uses_;          // by array and scope
   std::vector<std::vector<size_t>> makers_, users_;  // relations, by array that is a result or an operand
 };
 

@@ -18,9 +18,29 @@ namespace {
 
 // Loops within loops that are followed.
 constexpr int kDeepest = 64;
+// Ops that a value made of constants has at most.
+constexpr size_t kMostOfConstants = 64;
+// Users of a value among which other constraints are looked for.
+constexpr size_t kMostUsers = 256;
 
 bool IsOpen(const std::vector<bool>& open, int64_t number) {
   return number < static_cast<int64_t>(open.size()) && open[number];
+}
+
+// Whether the value is a constant or iota, or made of these alone by few ops that repeat or compute elements.
+bool IsMadeOfConstants(const HloInstruction& value) {
+  std::vector<const HloInstruction*> left = {&value};
+  for (size_t i = 0; i < left.size(); ++i) {
+    const HloInstruction& op = *left[i];
+    if (op.IsConstant() || op.opcode() == HloOpcode::kIota) continue;
+    const bool may_be = op.opcode() == HloOpcode::kBroadcast || op.opcode() == HloOpcode::kReshape ||
+                        op.opcode() == HloOpcode::kSlice || IsElementwise(op.opcode());
+    if (!may_be || left.size() > kMostOfConstants) return false;
+    for (const HloInstruction* operand : op.operands()) {
+      if (!absl::c_linear_search(left, operand)) left.push_back(operand);
+    }
+  }
+  return true;
 }
 
 class RelationBuilder {
@@ -138,6 +158,7 @@ class RelationBuilder {
     if (to < 0 || absl::c_linear_search(from, -1)) return;
     ShardingRelation edge{.rule = IdentityRule(*made_.shapes[to], from.size() + 1), .arrays = std::move(from)};
     edge.operands = edge.arrays.size();
+    edge.scopes.assign(edge.operands, scope_);
     edge.arrays.push_back(to);
     edge.is_data_flow = is_data_flow;
     edge.allowed = allowed;
@@ -203,6 +224,7 @@ class RelationBuilder {
       relation.opcode = HloOpcode::kReshape;
     for (const HloInstruction* operand : op->operands()) relation.arrays.push_back(ArraysOf(operand)[0]);
     relation.operands = relation.arrays.size();
+    relation.scopes.assign(relation.operands, scope_);
     relation.arrays.insert(relation.arrays.end(), arrays.begin(), arrays.end());
     made_.relations.push_back(std::move(relation));
     return absl::OkStatus();
@@ -221,14 +243,44 @@ class RelationBuilder {
     HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
     stated[0].tiles = stated[0].tiles.Reduced();
     State(arrays[0], stated[0]);
-    // What is only made to be marked is made that way.
-    const HloInstruction* marked = mark->operand(0);
     const bool is_final = !absl::c_linear_search(stated[0].is_open, true) &&
                           absl::c_all_of(stated[0].priorities, [](int64_t priority) { return priority == 0; });
-    if (is_final && !IsShardingMark(*marked) && !CutsOrJoins(*marked) &&
-        marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter() && marked->users().size() == 1)
-      State(operand, {.tiles = stated[0].tiles});
+    if (is_final) ApplyMark(*mark, operand, stated[0].tiles);
     return absl::OkStatus();
+  }
+
+  // What a mark alone says the sharding of is made that way. The state of a loop may be cut more.
+  void ApplyMark(const HloInstruction& mark, int operand, const TileAssignment& tiles) {
+    const HloInstruction* marked = mark.operand(0);
+    if (IsShardingMark(*marked) || CutsOrJoins(*marked) || marked->users().size() > kMostUsers) return;
+    const bool is_alone = absl::c_all_of(marked->users(), [&](const HloInstruction* user) {
+      if (user == &mark) return true;
+      if (CutsOrJoins(*user)) return false;
+      if (!IsShardingMark(*user) || !StatesSharding(*user)) return true;
+      const auto stated = meshes_.StatedBy(*user, 1);
+      return stated.ok() && SameTiles((*stated)[0].tiles.Reduced(), tiles) &&
+             !absl::c_linear_search((*stated)[0].is_open, true);
+    });
+    // Each user has a constant of its own.
+    if (!is_alone || (marked->users().size() > 1 && IsMadeOfConstants(*marked))) return;
+    if (IsChangingState(*marked)) {
+      State(operand, {.tiles = tiles, .is_open = std::vector<bool>(made_.shapes[operand]->rank(), true)});
+    } else if (marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter()) {
+      State(operand, {.tiles = tiles});
+    }
+  }
+
+  // Whether the value is an element of the state of the loop whose body is being added, which the body does not return
+  // as it is.
+  bool IsChangingState(const HloInstruction& value) const {
+    if (body_ == nullptr || value.opcode() != HloOpcode::kGetTupleElement ||
+        value.operand(0) != body_->parameter_instruction(0))
+      return false;
+    const HloInstruction* root = body_->root_instruction();
+    if (root->opcode() != HloOpcode::kTuple) return false;
+    const HloInstruction* next = root->operand(value.tuple_index());
+    return next->opcode() != HloOpcode::kGetTupleElement || next->operand(0) != value.operand(0) ||
+           next->tuple_index() != value.tuple_index();
   }
 
   // Of a manual region: the whole array is cut along the manual axes first, and then as the local one.
@@ -250,7 +302,7 @@ class RelationBuilder {
         AddEdge({operand}, whole);
       }
       State(whole, stated[i]);
-      ShardingRelation edge{.operands = 1};
+      ShardingRelation edge{.operands = 1, .scopes = {scope_}};
       edge.rule.tensors.resize(2);
       const bool cuts = CutsToLocal(*call);
       std::vector<std::vector<int>>&of_whole = edge.rule.tensors[cuts ? 0 : 1],
@@ -313,8 +365,14 @@ class RelationBuilder {
     made_.leaves.try_emplace(condition.parameter_instruction(0), state);
     made_.leaves[loop] = state;
     const auto first = static_cast<std::ptrdiff_t>(made_.relations.size());
+    const int outer = scope_;
+    scope_ = ++scopes_;
     HILO_RETURN_IF_ERROR(AddComputation(condition, depth + 1));
+    const int body_scope = scope_ = ++scopes_;
+    const HloComputation* const outer_body = std::exchange(body_, &body);
     HILO_RETURN_IF_ERROR(AddComputation(body, depth + 1));
+    body_ = outer_body;
+    scope_ = outer;
     const auto edges = static_cast<std::ptrdiff_t>(made_.relations.size());
     const std::vector<int> before = ArraysOf(loop->operand(0)), after = ArraysOf(body.root_instruction());
     for (size_t i = 0; i < state.size(); ++i) {
@@ -323,7 +381,9 @@ class RelationBuilder {
     // What passes through is handed on before the loop, as a value that the body captures; other state after it.
     std::rotate(made_.relations.begin() + first, made_.relations.begin() + edges, made_.relations.end());
     for (size_t i = 0; i < state.size(); ++i) {
-      if (after[i] != state[i]) AddEdge({before[i], after[i]}, state[i], /*is_data_flow=*/true);
+      if (after[i] == state[i] || state[i] < 0) continue;
+      AddEdge({before[i], after[i]}, state[i], /*is_data_flow=*/true);
+      made_.relations.back().scopes[1] = body_scope;
     }
     return absl::OkStatus();
   }
@@ -359,6 +419,8 @@ class RelationBuilder {
   ShardingRelations made_;
   const ManualRegion* region_ = nullptr;            // in which arrays are made now, and cut along no manual axis
   bool is_nested_ = false;                          // ... and along no other axis either
+  const HloComputation* body_ = nullptr;            // of the innermost loop that is being added
+  int scope_ = 0, scopes_ = 0;                      // as ShardingRelation::scopes, now and in all
   std::map<std::string, std::vector<int>> groups_;  // of arrays that are sharded alike
 };
 

@@ -21,6 +21,8 @@ struct ShardingRelation {
   ShardingRule rule;
   std::vector<int> arrays;  // operands, then results; -1 for what has no sharding
   size_t operands = 0;
+  std::vector<int> scopes;  // by operand: where it is used, as the state of a loop, which is one array, is in the body,
+                            // the condition and behind the loop
   HloOpcode opcode = HloOpcode::kCopy;
   bool is_elementwise = false;
   PropagationDirection allowed = PropagationDirection::kBoth;

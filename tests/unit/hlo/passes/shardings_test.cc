@@ -152,6 +152,69 @@ TEST(ShardingsTest, OfLoops) {
   }
 }
 
+// A constraint that leaves nothing open decides how the value is made whose only constraint it is, whatever else uses
+// that.
+TEST(ShardingsTest, ConstraintsOfValuesWithOtherUses) {
+  constexpr char kMade[] = "  %t = stablehlo.sine %h : tensor<8x16xf32>\n";
+  constexpr char kOnB[] = "  %c = sdy.sharding_constraint %t <@m, [{\"b\"}, {}]> : tensor<8x16xf32>\n";
+  constexpr char kSum[] = "  %s = stablehlo.add %t, %d : tensor<8x16xf32>\n  return %s : tensor<8x16xf32>";
+  const struct {
+    const char *h, *made, *then, *result;
+  } cases[] = {
+      {R"({"a"}, {})", kMade, "  %d = stablehlo.sine %c : tensor<8x16xf32>\n", kBOnRows},
+      {R"({}, {"a"})", kMade, "  %d = stablehlo.sine %c : tensor<8x16xf32>\n", kBOnRows},
+      {R"({}, {"b"})", kMade, "  %d = sdy.sharding_constraint %t <@m, [{\"b\"}, {}]> : tensor<8x16xf32>\n", kBOnRows},
+      {R"({"a"}, {})", kMade, "  %d = sdy.sharding_constraint %t <@m, [{\"b\"}, {?}]> : tensor<8x16xf32>\n",
+       "{replicated}"},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments =
+        absl::StrReplaceAll(R"(%h: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [X]>})", {{"X", c.h}});
+    EXPECT_EQ(OfStablehlo(arguments, absl::StrCat(c.made, kOnB, c.then, kSum)), c.result) << c.h << c.made << c.then;
+  }
+}
+
+// ... and, as far as it goes, that of the state of a loop.
+TEST(ShardingsTest, ConstraintsOfStatesOfLoops) {
+  constexpr char kBOnRowsAndAOnColumns[] = "{devices=[4,2]0,4,1,5,2,6,3,7}";
+  const struct {
+    const char *h, *body, *result;
+  } cases[] = {
+      {R"({"a"}, {})", "%y = stablehlo.sine %c : tensor<8x16xf32>", kBOnRows},
+      {R"({}, {"a"})", "%y = stablehlo.sine %c : tensor<8x16xf32>", kBOnRowsAndAOnColumns},
+      {R"({}, {"b"})", "%y = stablehlo.add %c, %s : tensor<8x16xf32>", kBOnRows},
+      {R"({"a"}, {})", "%y = stablehlo.add %c, %s : tensor<8x16xf32>", kBOnRows},
+      {R"({}, {"a"})", "%y = stablehlo.add %c, %s : tensor<8x16xf32>", kBOnRowsAndAOnColumns},
+      // Constraints that differ.
+      {R"({}, {"b"})",
+       "%e = sdy.sharding_constraint %s <@m, [{}, {\"b\"}]> : tensor<8x16xf32>\n"
+       "%y = stablehlo.add %c, %e : tensor<8x16xf32>",
+       kBOnColumns},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments =
+        absl::StrReplaceAll(R"(%h: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [X]>})", {{"X", c.h}});
+    EXPECT_EQ(OfStablehlo(arguments, absl::StrReplaceAll(R"(
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %n, %s = %h) : tensor<i32>, tensor<8x16xf32>
+  cond {
+    %four = stablehlo.constant dense<4> : tensor<i32>
+    %l = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %c = sdy.sharding_constraint %s <@m, [{"b"}, {}]> : tensor<8x16xf32>
+    BODY
+    stablehlo.return %j, %y : tensor<i32>, tensor<8x16xf32>
+  }
+  return %r#1 : tensor<8x16xf32>)",
+                                                         {{"BODY", c.body}})),
+              c.result)
+        << c.h << ": " << c.body;
+  }
+}
+
 // A constraint waits for its turn, and its dimension is not cut otherwise until then; an axis that it wants to be
 // replicated along cuts none of its dimensions.
 TEST(ShardingsTest, PrioritiesAndReplicatedAxesOfConstraints) {
