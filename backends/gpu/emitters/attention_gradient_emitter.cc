@@ -8,6 +8,9 @@
 // from the fragments of results of the scores to those of the left side of the products without leaving the lane,
 // rounded to the type of the operands. A line is spread over four lanes.
 //
+// A maximum, and sums of multiples of the exponentials less it, take one time: each lane has the maximum of its own
+// elements so far, and scales what it has summed up when that grows. The lanes of a line agree in the end.
+//
 // Sums are in an order of their own, the same every time.
 #include "backends/gpu/emitters/attention_gradient_emitter.h"
 
@@ -253,29 +256,65 @@ class GridKernel : ScoreKernel {
         HILO_RETURN_IF_ERROR(strip->loader.StartCopies(strip->batch, Int(0), first, number));
       return absl::OkStatus();
     };
-    StripRange range{Int(0), Int(others_)};
-    if (const std::optional<GridMask> mask = MaskOf(grid_, pass)) {
-      const GridBlock block{.grid = grid_,
-                            .tile = tile_,
-                            .own = own_,
-                            .first_line = first_line_,
-                            .scratch = strips_[0].loader.StripOf(Int(0)).cells[0],
-                            .at = {at_[0], at_[1]},
-                            .begin_line = [this](int64_t line) { SetReduced(line); }};
-      HILO_ASSIGN_OR_RETURN(range, EmitStripRange(k_, block, *mask));
+    const auto strips = [&](const StripRange& range, const Carried& carried) -> absl::StatusOr<Carried> {
+      // A pass before may still read what is filled here.
+      if (!tile_.copies_strips)
+        return codegen::EmitLoop(k_.context(), "strips", range.begin, range.end, tile_.strip, carried, load);
+      k_.Barrier();
+      return ForEachCopied(range.begin, range.end, tile_.strip, carried, copy, add);
+    };
+    const std::optional<GridMask> mask = MaskOf(grid_, pass);
+    Carried sums;
+    if (mask.has_value() && pass.maximum != nullptr) {
+      HILO_ASSIGN_OR_RETURN(sums, ForVisible(pass, *mask, start, strips));
+    } else {
+      StripRange range{Int(0), Int(others_)};
+      if (mask.has_value()) {
+        const GridBlock block{.grid = grid_,
+                              .tile = tile_,
+                              .own = own_,
+                              .first_line = first_line_,
+                              .scratch = Scratch(),
+                              .at = {at_[0], at_[1]},
+                              .begin_line = [this](int64_t line) { SetReduced(line); }};
+        HILO_ASSIGN_OR_RETURN(range, EmitStripRange(k_, block, *mask));
+      }
+      HILO_ASSIGN_OR_RETURN(sums, strips(range, start.Pack()));
     }
-    // A pass before may still read what is filled here.
-    if (tile_.copies_strips) k_.Barrier();
-    HILO_ASSIGN_OR_RETURN(
-        const Carried sums,
-        tile_.copies_strips
-            ? ForEachCopied(range.begin, range.end, tile_.strip, start.Pack(), copy, add)
-            : codegen::EmitLoop(k_.context(), "strips", range.begin, range.end, tile_.strip, start.Pack(), load));
     const Sums end = start.Unpack(sums);
-    for (size_t i = 0; i < pass.reductions.size(); ++i) SetReduction(pass.reductions[i], end.lines[i]);
+    HILO_RETURN_IF_ERROR(SetReductions(pass, end));
     for (size_t i = 0; i < pass.products.size(); ++i)
       HILO_RETURN_IF_ERROR(StoreProduct(pass.products[i], end.products[i]));
     return absl::OkStatus();
+  }
+
+  // Shared memory that nothing uses between passes, a float for each warp.
+  llvm::Value* Scratch() { return strips_[0].loader.StripOf(Int(0)).cells[0]; }
+
+  static size_t NumberOfMaximum(const GridPass& pass) {
+    return static_cast<size_t>(absl::c_find(pass.reductions, pass.maximum) - pass.reductions.begin());
+  }
+
+  // Goes through the strips that a causal mask leaves, and then through the others, if they count: the pass knows its
+  // maxima only then.
+  absl::StatusOr<Carried> ForVisible(
+      const GridPass& pass, const GridMask& mask, const Sums& start,
+      absl::FunctionRef<absl::StatusOr<Carried>(const StripRange& range, const Carried& carried)> strips) {
+    HILO_RET_CHECK(mask.rows == own_);
+    llvm::Value* visible = VisibleEnd(k_, mask.mask, AtMost(Plus(first_line_, tile_.lines - 1), lines_ - 1),
+                                      lines_ / grid_.axes[mask.row_axis].size, tile_.strip, others_);
+    const auto part = [&](llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
+      llvm::Value* is_first = b_.CreateICmpEQ(number, Int(0));
+      OwnLines maxima = start.Unpack(carried).lines[NumberOfMaximum(pass)];
+      for (llvm::Value*& maximum : maxima)
+        maximum = AcrossLine(maximum, [&](llvm::Value* x, llvm::Value* y) { return Combine(pass.maximum, x, y); });
+      llvm::Value* least = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::minimum, maxima[0], maxima[1]);
+      k_.Barrier();  // after the last strip
+      HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(k_, mask.mask, least, Scratch(), tile_.threads));
+      llvm::Value* rest = b_.CreateSelect(hidden, visible, Int(others_));
+      return strips({b_.CreateSelect(is_first, Int(0), visible), b_.CreateSelect(is_first, visible, rest)}, carried);
+    };
+    return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(2), 1, start.Pack(), part);
   }
 
   // The same strip with its lines as positions.
@@ -284,12 +323,15 @@ class GridKernel : ScoreKernel {
     return strip;
   }
 
+  // The scores of 16 lines and kPiece lines of a strip, as lanes have them.
+  using PieceOfScore = std::array<Fragment, 2>;
+
   // Returns the scores of the block's lines and kPiece lines of the strip from `piece` on.
-  std::array<Fragment, 2> Scores(const HloInstruction* score, int64_t piece) {
+  PieceOfScore Scores(const HloInstruction* score, int64_t piece) {
     const Strip& block = block_[absl::c_find(grid_.scores, score) - grid_.scores.begin()];
     const GridOperand operand = ScoreOperand(grid_, score, summed_);
     const Strip strip = AsPositions(StripOf(operand).Current());
-    std::array<Fragment, 2> scores;
+    PieceOfScore scores;
     scores.fill(Zeros());
     for (int64_t depth = 0; depth < FeaturesOf(operand); depth += kPiece) {
       const Carried own = multiplier_.Load(block, first_in_block_, depth);
@@ -325,41 +367,125 @@ class GridKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
+  // An element of a piece.
+  struct Element {
+    int64_t half, in_fragment;
+    int64_t line() const { return in_fragment / 2; }
+    std::vector<LaneIndex> at;
+    llvm::Value* exists;  // null: it does
+  };
+
+  // Returns an element of a piece at line `first` + `piece` of the strips' side.
+  Element ElementAt(llvm::Value* first, int64_t piece, int64_t half, int64_t in_fragment) {
+    Element element{.half = half, .in_fragment = in_fragment, .at = {}, .exists = nullptr};
+    llvm::Value* other = Plus(Plus(Plus(first, multiplier_.column()), piece), half * kColumns + in_fragment % 2);
+    if (others_ % tile_.strip != 0) {
+      element.exists = b_.CreateICmpULT(other, Int(others_));
+      other = AtMost(other, others_ - 1);
+    }
+    element.at = at_[element.line()];
+    SetAxes(summed_, other, &element.at);
+    return element;
+  }
+
+  // Makes the scores those of an element, and rows what they are so far.
+  absl::Status Begin(const GridPass& pass, absl::Span<const PieceOfScore> scores, const Element& element) {
+    for (size_t s = 0; s < scores.size(); ++s) {
+      llvm::Value* score = scores[s][element.half][element.in_fragment];
+      k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), score));
+    }
+    SetReduced(element.line());
+    for (const HloInstruction* tangent : pass.tangents) HILO_RETURN_IF_ERROR(SetTangent(tangent, element.at));
+    return absl::OkStatus();
+  }
+
+  // Returns what an element gives a reduction.
+  absl::StatusOr<llvm::Value*> TermOf(const HloInstruction* reduce, const Element& element) {
+    HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(reduce->operand(0), element.at));
+    return element.exists == nullptr ? x : b_.CreateSelect(element.exists, x, IdentityOf(reduce));
+  }
+
   // Adds what the strip's lines from `piece` on give.
   absl::Status AddPiece(const GridPass& pass, llvm::Value* first, int64_t piece, Sums* sums) {
-    std::vector<std::array<Fragment, 2>> scores;
+    std::vector<PieceOfScore> scores;
     for (const HloInstruction* score : pass.scores) scores.push_back(Scores(score, piece));
-    std::vector<std::array<Fragment, 2>> factors(pass.products.size());
-    llvm::Value* own = Plus(Plus(first, multiplier_.column()), piece);
+    for (const auto& [sum, factors] : pass.factors) {
+      for (const LineFactor& factor : factors) k_.SetValue(factor.value, {Float(1)});
+    }
+    if (pass.maximum != nullptr) {
+      HILO_RETURN_IF_ERROR(AddWithMaximum(pass, scores, first, piece, sums));
+    } else {
+      HILO_RETURN_IF_ERROR(AddElements(pass, scores, first, piece, sums));
+    }
+    for (const auto& [sum, factors] : pass.factors) {
+      for (const LineFactor& factor : factors) k_.ClearValue(factor.value);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddElements(const GridPass& pass, absl::Span<const PieceOfScore> scores, llvm::Value* first,
+                           int64_t piece, Sums* sums) {
+    std::vector<PieceOfScore> factors(pass.products.size());
     for (int64_t i = 0; i < 2 * kOwn; ++i) {
-      const int64_t half = i / kOwn, in_fragment = i % kOwn, line = in_fragment / 2;
-      llvm::Value* other = Plus(own, half * kColumns + in_fragment % 2);
-      llvm::Value* exists = nullptr;
-      if (others_ % tile_.strip != 0) {
-        exists = b_.CreateICmpULT(other, Int(others_));
-        other = AtMost(other, others_ - 1);
-      }
-      std::vector<LaneIndex> at = at_[line];
-      SetAxes(summed_, other, &at);
-      for (size_t s = 0; s < scores.size(); ++s)
-        k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), scores[s][half][in_fragment]));
-      SetReduced(line);
-      for (const HloInstruction* tangent : pass.tangents) HILO_RETURN_IF_ERROR(SetTangent(tangent, at));
-      for (const HloInstruction* exponential : pass.exponentials) HILO_RETURN_IF_ERROR(SetExponential(exponential, at));
+      const Element element = ElementAt(first, piece, i / kOwn, i % kOwn);
+      HILO_RETURN_IF_ERROR(Begin(pass, scores, element));
+      for (const HloInstruction* exponential : pass.exponentials)
+        HILO_RETURN_IF_ERROR(SetExponential(exponential, element.at));
       for (size_t r = 0; r < pass.reductions.size(); ++r) {
-        const HloInstruction* reduce = pass.reductions[r];
-        HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(reduce->operand(0), at));
-        if (exists != nullptr) x = b_.CreateSelect(exists, x, IdentityOf(reduce));
-        sums->lines[r][line] = Combine(reduce, sums->lines[r][line], x);
+        HILO_ASSIGN_OR_RETURN(llvm::Value * x, TermOf(pass.reductions[r], element));
+        llvm::Value*& sum = sums->lines[r][element.line()];
+        sum = Combine(pass.reductions[r], sum, x);
       }
       for (size_t p = 0; p < pass.products.size(); ++p) {
         const HloInstruction* product = pass.products[p];
-        HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(product->operand(grid_.grid_operands.at(product)), at));
-        factors[p][half][in_fragment] = exists == nullptr ? x : b_.CreateSelect(exists, x, Float(0));
+        HILO_ASSIGN_OR_RETURN(llvm::Value * x,
+                              ElementOf(product->operand(grid_.grid_operands.at(product)), element.at));
+        factors[p][element.half][element.in_fragment] =
+            element.exists == nullptr ? x : b_.CreateSelect(element.exists, x, Float(0));
       }
     }
     for (size_t p = 0; p < pass.products.size(); ++p)
       AddProduct(pass.products[p], piece, factors[p], &sums->products[p]);
+    return absl::OkStatus();
+  }
+
+  // The same for a pass with a maximum, which has no products.
+  absl::Status AddWithMaximum(const GridPass& pass, absl::Span<const PieceOfScore> scores, llvm::Value* first,
+                              int64_t piece, Sums* sums) {
+    const size_t number = NumberOfMaximum(pass);
+    for (int64_t line = 0; line < kOwnLines; ++line) {
+      std::vector<Element> elements;
+      for (int64_t i = 0; i < 2 * kOwn; ++i) {
+        if (i % kOwn / 2 == line) elements.push_back(ElementAt(first, piece, i / kOwn, i % kOwn));
+      }
+      llvm::Value *const before = sums->lines[number][line], *after = before;
+      Carried logits;
+      for (const Element& element : elements) {
+        HILO_RETURN_IF_ERROR(Begin(pass, scores, element));
+        HILO_ASSIGN_OR_RETURN(logits.emplace_back(), TermOf(pass.maximum, element));
+        after = Combine(pass.maximum, after, logits.back());
+      }
+      sums->lines[number][line] = after;
+      // While there are but infinities of the negative sign, exponentials are 0, rather than NaN.
+      llvm::Value* is_least = b_.CreateFCmpOEQ(after, IdentityOf(pass.maximum));
+      llvm::Value* subtracted = b_.CreateSelect(is_least, Float(0), after);
+      llvm::Value* scale = Exponential(b_.CreateFSub(before, subtracted));
+      for (size_t r = 0; r < pass.reductions.size(); ++r) {
+        llvm::Value*& sum = sums->lines[r][line];
+        if (absl::c_linear_search(pass.scaled, pass.reductions[r])) sum = b_.CreateFMul(sum, scale);
+      }
+      for (size_t i = 0; i < elements.size(); ++i) {
+        const Element& element = elements[i];
+        HILO_RETURN_IF_ERROR(Begin(pass, scores, element));
+        k_.SetValue(pass.exponentials[0], {Exponential(b_.CreateFSub(logits[i], subtracted))});
+        for (size_t r = 0; r < pass.reductions.size(); ++r) {
+          if (r == number) continue;
+          HILO_ASSIGN_OR_RETURN(llvm::Value * x, TermOf(pass.reductions[r], element));
+          llvm::Value*& sum = sums->lines[r][line];
+          sum = Combine(pass.reductions[r], sum, x);
+        }
+      }
+    }
     return absl::OkStatus();
   }
 
@@ -386,6 +512,31 @@ class GridKernel : ScoreKernel {
     for (const auto& [reduce, values] : reduced_) k_.SetValue(reduce, values[line]);
   }
 
+  // Sets the reductions of a pass from what the lanes of a line have.
+  absl::Status SetReductions(const GridPass& pass, Sums sums) {
+    if (pass.maximum != nullptr) {
+      const size_t number = NumberOfMaximum(pass);
+      SetReduction(pass.maximum, sums.lines[number]);
+      for (int64_t i = 0; i < kOwnLines; ++i) {
+        llvm::Value* maximum = reduced_.back().second[i].re;
+        // NaN where all of the line are infinities of the negative sign, as their exponentials are.
+        llvm::Value* scale = Exponential(b_.CreateFSub(sums.lines[number][i], maximum));
+        for (size_t r = 0; r < pass.reductions.size(); ++r) {
+          llvm::Value*& sum = sums.lines[r][i];
+          if (absl::c_linear_search(pass.scaled, pass.reductions[r])) sum = b_.CreateFMul(sum, scale);
+        }
+      }
+    }
+    for (size_t r = 0; r < pass.reductions.size(); ++r) {
+      const HloInstruction* reduce = pass.reductions[r];
+      if (reduce == pass.maximum) continue;
+      SetReduction(reduce, sums.lines[r]);
+      const auto factors = pass.factors.find(reduce);
+      if (factors != pass.factors.end()) HILO_RETURN_IF_ERROR(Multiply(factors->second, reduced_.size() - 1));
+    }
+    return absl::OkStatus();
+  }
+
   // Combines what the lanes of a line have.
   void SetReduction(const HloInstruction* reduce, const OwnLines& lines) {
     auto& values = reduced_.emplace_back(reduce, std::array<ElementValue, kOwnLines>()).second;
@@ -393,6 +544,19 @@ class GridKernel : ScoreKernel {
       const auto combine = [&](llvm::Value* x, llvm::Value* y) { return Combine(reduce, x, y); };
       values[i] = As(reduce->shape().element_type(), AcrossLine(lines[i], combine));
     }
+  }
+
+  // Multiplies a sum of F32, number `number` of what is reduced so far, with factors of its terms.
+  absl::Status Multiply(absl::Span<const LineFactor> factors, size_t number) {
+    for (int64_t line = 0; line < kOwnLines; ++line) {
+      SetReduced(line);
+      for (const LineFactor& factor : factors) {
+        HILO_ASSIGN_OR_RETURN(llvm::Value * value, ElementOf(factor.value, at_[line]));
+        llvm::Value*& sum = reduced_[number].second[line].re;
+        sum = factor.divides ? b_.CreateFDiv(sum, value) : b_.CreateFMul(sum, value);
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Returns the number of the fusion's result that `array` is stored as, and the instructions from it to there.

@@ -109,6 +109,9 @@ class KernelEmitter : public codegen::KernelFunction {
   // Sets the value of `instruction` for all later reads: an array of which this thread needs one element.
   void SetValue(const HloInstruction* instruction, const codegen::ElementValue& value) { values_[instruction] = value; }
 
+  // Later reads compute `instruction` again.
+  void ClearValue(const HloInstruction* instruction) { values_.erase(instruction); }
+
   // Brackets the emission of one instruction of a sequence.
   void BeginInstruction(const HloInstruction* instruction);
 

@@ -67,7 +67,9 @@ std::optional<GridMask> MaskOf(const ScoreGrid& grid, const GridPass& pass) {
   result.row_axis = axes[mask->row_dimension];
   if (AxesOf(grid, OtherSide(result.rows)).size() != 1 || AxesOf(grid, result.rows)[0] != result.row_axis)
     return std::nullopt;
+  if (pass.maximum != nullptr && result.maximum != pass.maximum) return std::nullopt;
   for (const HloInstruction* reduce : pass.reductions) {
+    if (reduce == pass.maximum) continue;  // masked logits are less
     if (ReductionOp(*reduce->called_computation()) != HloOpcode::kAdd ||
         !Vanishes(pass, exponential, reduce->operand(0)))
       return std::nullopt;

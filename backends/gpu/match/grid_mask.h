@@ -11,9 +11,9 @@
 
 namespace hilo::gpu {
 
-// A pass adds up nothing but multiples of exponentials of logits less their row's maximum, and the mask makes those
-// small: at keys beyond the index of the row along `row_axis` plus the mask's offset they are 0, if the maximum is
-// large enough.
+// A pass adds up nothing but multiples of exponentials of logits less their row's maximum, which it may compute too,
+// and the mask makes those small: at keys beyond the index of the row along `row_axis` plus the mask's offset they are
+// 0, if the maximum is large enough.
 struct GridMask {
   CausalMask mask;
   GridSide rows = GridSide::kLeft;          // the other side has the keys, as one axis

@@ -1,12 +1,15 @@
 #include "backends/gpu/match/grid_tile.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "backends/gpu/match/gemm_match.h"
+#include "hlo/analysis/reduction_op.h"
+#include "hlo/analysis/score_chain.h"
 #include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
@@ -36,23 +39,156 @@ void AddNeeded(const ScoreGrid& grid, GridPass* pass) {
   }
 }
 
+// Steps of a walk over the factors of a sum's terms, which are a graph.
+constexpr size_t kMostTermSteps = 64;
+
+// The number of reductions, one after the other, that members need.
+using Depths = absl::flat_hash_map<const HloInstruction*, size_t>;
+
+size_t DepthOf(const Depths& depths, const HloInstruction* x) {
+  const auto known = depths.find(x);
+  return known == depths.end() ? 0 : known->second;
+}
+
+const HloInstruction* WithoutUnits(const HloInstruction* x) {
+  while (IsReshapeOfUnits(*x)) x = x->operand(0);
+  return x;
+}
+
+bool IsSum(const HloInstruction& reduce) {
+  return ReductionOp(*reduce.called_computation()) == HloOpcode::kAdd && reduce.shape().element_type() == F32;
+}
+
+// Returns true for a whole member that is the same along `side`.
+bool IsLineFactor(const ScoreGrid& grid, const HloInstruction* x, GridSide side) {
+  if (!grid.Has(x) || !grid.IsWhole(x) || x->shape().element_type() != F32) return false;
+  while (IsReshapeOfUnits(*x) || x->opcode() == HloOpcode::kTranspose) x = x->operand(0);
+  if (x->opcode() != HloOpcode::kBroadcast || !grid.Has(x->operand(0))) return false;
+  return absl::c_none_of(grid.dimensions.at(x->operand(0)),
+                         [&](int64_t axis) { return axis >= 0 && grid.axes[axis].side == side; });
+}
+
+// The terms of a sum are products: of the factors, and of what is left.
+struct SumTerms {
+  std::vector<LineFactor> factors;
+  std::vector<const HloInstruction*> rest;
+};
+SumTerms TermsOf(const ScoreGrid& grid, const HloInstruction* sum) {
+  const GridSide side = grid.summed.at(sum);
+  SumTerms terms;
+  std::vector<const HloInstruction*> work = {sum->operand(0)};
+  for (size_t step = 0; !work.empty(); ++step) {
+    const HloInstruction* x = work.back();
+    work.pop_back();
+    const bool is_open = step < kMostTermSteps && grid.Has(x) && x->shape().element_type() == F32;
+    if (is_open && x->opcode() == HloOpcode::kMultiply) {
+      for (const HloInstruction* operand : x->operands()) {
+        if (IsLineFactor(grid, operand, side)) {
+          terms.factors.push_back({operand, /*divides=*/false});
+        } else {
+          work.push_back(operand);
+        }
+      }
+    } else if (is_open && x->opcode() == HloOpcode::kDivide && IsLineFactor(grid, x->operand(1), side)) {
+      terms.factors.push_back({x->operand(1), /*divides=*/true});
+      work.push_back(x->operand(0));
+    } else if (is_open && (x->opcode() == HloOpcode::kNegate || IsReshapeOfUnits(*x))) {
+      work.push_back(x->operand(0));
+    } else {
+      terms.rest.push_back(x);
+    }
+  }
+  return terms;
+}
+
+// Returns the factors that need reductions of pass `depth` or later.
+std::vector<LineFactor> FactorsAfter(const SumTerms& terms, size_t depth, const Depths& depths) {
+  std::vector<LineFactor> factors;
+  absl::c_copy_if(terms.factors, std::back_inserter(factors),
+                  [&](const LineFactor& factor) { return DepthOf(depths, factor.value) > depth; });
+  return factors;
+}
+
+// Returns the exponential of x - maximum, if there is just one among the terms' factors, and nothing else of the terms
+// needs a reduction of a pass `depth` or later; `maximum` is one of pass `depth`. Else null.
+const HloInstruction* ExponentialOf(const ScoreGrid& grid, const HloInstruction* sum, const HloInstruction* maximum,
+                                    size_t depth, const Depths& depths) {
+  if (!IsSum(*sum) || grid.summed.at(sum) != grid.summed.at(maximum)) return nullptr;
+  const HloInstruction* exponential = nullptr;
+  for (const HloInstruction* x : TermsOf(grid, sum).rest) {
+    if (DepthOf(depths, x) <= depth) continue;
+    if (exponential != nullptr || x->opcode() != HloOpcode::kExp || x->shape().element_type() != F32) return nullptr;
+    const HloInstruction* difference = x->operand(0);
+    if (difference->opcode() != HloOpcode::kSubtract ||
+        WithoutUnits(difference->operand(0)) != WithoutUnits(maximum->operand(0)))
+      return nullptr;
+    const HloInstruction* repeated = WithoutUnits(difference->operand(1));
+    if (repeated->opcode() != HloOpcode::kBroadcast || repeated->operand(0) != maximum) return nullptr;
+    exponential = x;
+  }
+  return exponential;
+}
+
+// Adds the sums of pass `depth` + 1 to the pass of their maximum, if all of them can be scaled. `depth` is the number
+// of the pass before any are joined.
+bool JoinMaximum(const ScoreGrid& grid, const GridPass& sums, size_t depth, const Depths& depths, GridPass* pass) {
+  for (const HloInstruction* maximum : pass->reductions) {
+    if (ReductionOp(*maximum->called_computation()) != HloOpcode::kMaximum || maximum->shape().element_type() != F32)
+      continue;
+    const HloInstruction* exponential = ExponentialOf(grid, sums.reductions[0], maximum, depth, depths);
+    const bool are_scaled = absl::c_all_of(sums.reductions, [&](const HloInstruction* sum) {
+      return exponential != nullptr && ExponentialOf(grid, sum, maximum, depth, depths) == exponential;
+    });
+    if (!are_scaled) continue;
+    GridPass joined = *pass;
+    joined.maximum = maximum;
+    joined.scaled = sums.reductions;
+    joined.reductions.insert(joined.reductions.end(), sums.reductions.begin(), sums.reductions.end());
+    for (const HloInstruction* sum : sums.reductions)
+      joined.factors[sum] = FactorsAfter(TermsOf(grid, sum), depth, depths);
+    GridPass needed = joined;
+    AddNeeded(grid, &needed);
+    if (needed.exponentials.size() != 1) return false;  // others would need the maximum before it is known
+    *pass = std::move(joined);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<GridPass> PassesOf(const ScoreGrid& grid) {
-  // The number of reductions, one after the other, that a member needs.
-  absl::flat_hash_map<const HloInstruction*, size_t> depths;
-  std::vector<GridPass> passes;
+  Depths depths;
+  std::vector<GridPass> by_depth;
   for (const HloInstruction* member : grid.members) {
     size_t depth = 0;
-    for (const HloInstruction* operand : member->operands()) {
-      if (const auto known = depths.find(operand); known != depths.end()) depth = std::max(depth, known->second);
+    if (member->opcode() != HloOpcode::kReduce) {
+      for (const HloInstruction* operand : member->operands()) depth = std::max(depth, DepthOf(depths, operand));
+      depths[member] = depth;
+      continue;
     }
-    if (member->opcode() == HloOpcode::kReduce) {
-      passes.resize(std::max(passes.size(), depth + 1));
-      passes[depth].reductions.push_back(member);
-      ++depth;
+    depth = DepthOf(depths, member->operand(0));
+    std::vector<LineFactor> left_out;
+    if (IsSum(*member)) {
+      const SumTerms terms = TermsOf(grid, member);
+      depth = 0;
+      for (const HloInstruction* x : terms.rest) depth = std::max(depth, DepthOf(depths, x));
+      // What factors need is known when their pass ends.
+      for (const LineFactor& factor : terms.factors) {
+        if (const size_t of_factor = DepthOf(depths, factor.value); of_factor > 0)
+          depth = std::max(depth, of_factor - 1);
+      }
+      left_out = FactorsAfter(terms, depth, depths);
     }
-    depths[member] = depth;
+    by_depth.resize(std::max(by_depth.size(), depth + 1));
+    by_depth[depth].reductions.push_back(member);
+    if (!left_out.empty()) by_depth[depth].factors[member] = std::move(left_out);
+    depths[member] = depth + 1;
+  }
+  std::vector<GridPass> passes;
+  for (size_t depth = 0; depth < by_depth.size(); ++depth) {
+    passes.push_back(std::move(by_depth[depth]));
+    if (depth + 1 < by_depth.size() && JoinMaximum(grid, by_depth[depth + 1], depth, depths, &passes.back())) ++depth;
   }
   if (!grid.products.empty()) passes.push_back({.products = {grid.products.begin(), grid.products.end()}});
   for (GridPass& pass : passes) AddNeeded(grid, &pass);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
 
@@ -26,10 +27,27 @@ struct GridTile {
   }
 };
 
+// A factor of all terms of a sum, the same along the side that it adds up. It is F32.
+struct LineFactor {
+  const HloInstruction* value;  // a whole member
+  bool divides;
+};
+
 // The passes over the strips that a kernel makes. Each but the last computes reductions that need no others than those
 // of passes before; the last one, those that are left, if it has products.
+//
+// Two things keep sums from a pass of their own. Factors that need later reductions are multiplied with the sum instead
+// of its terms. And the sums of multiples of exp(x - maximum of x), as of a softmax and of its gradient, are in the
+// pass of the maximum: their exponentials are of x less the largest one so far, and what is summed up is scaled when a
+// larger one comes.
 struct GridPass {
   std::vector<const HloInstruction*> reductions, products;
+  // By sum: the factors of its terms that are left out of them.
+  absl::flat_hash_map<const HloInstruction*, std::vector<LineFactor>> factors;
+  // The maximum, one of the reductions, and the sums that are scaled as it grows; null: none. There is one exponential
+  // then, and all of them are F32.
+  const HloInstruction* maximum = nullptr;
+  std::vector<const HloInstruction*> scaled;
   // What these need, operands first: all members, and among them the scores, and exponentials and hyperbolic
   // tangents of whole grids.
   std::vector<const HloInstruction*> members, scores, exponentials, tangents;
