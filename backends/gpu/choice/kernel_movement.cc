@@ -138,12 +138,22 @@ bool HasLongRuns(const Scatter& s) {
          UpdatesOf(s) >= kLongRun * ShapeUtil::ElementsIn(s.operand);
 }
 
+// Returns true for extrema of floats that are applied by comparing and exchanging. An element of many updates, which
+// would wait for each other, has them sorted; where they are sorted already, they are combined first.
+bool AreExchanged(const Scatter& s) {
+  return IsExtremumOfFloats(s) && !HasLongRuns(s) && !AreIndependent(s) && !AreSorted(s);
+}
+
 absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, const KernelFacts& facts) {
   const Scatter s = ScatterOf(instruction);
   const int64_t updates = ShapeUtil::ElementsIn(s.updates);
   KernelConfig config;
   if (AtomicOperation(s).has_value()) {
     config = {.kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic integer operation"};
+  } else if (AreExchanged(s)) {
+    config = {.kind = KernelKind::kScatterAtomic,
+              .tile = {BlockFor(updates), 1},
+              .why = "extrema: compared and exchanged, as long as they change"};
   } else if (const bool independent = AreIndependent(s);
              independent || (AreSorted(s) && UpdatesOf(s) >= kSortedUpdates)) {
     int64_t bytes = 1;
@@ -186,7 +196,7 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
 
 bool IsSortedScatter(const HloInstruction& scatter) {
   const Scatter s = ScatterOf(scatter);
-  if (UpdatesOf(s) < kSortedUpdates || UpdatesOf(s) > INT32_MAX || AtomicOperation(s).has_value() ||
+  if (UpdatesOf(s) < kSortedUpdates || UpdatesOf(s) > INT32_MAX || AtomicOperation(s).has_value() || AreExchanged(s) ||
       AreIndependent(s) || AreSorted(s) || !AreSameOrDisjoint(s) || !s.attrs->input_batching_dims.empty() ||
       s.attrs->scatter_dims_to_operand_dims.empty() || !OwnPositionsOf(*s.scatter).empty() ||
       ShapeUtil::IsZeroElementArray(s.updates) || ShapeUtil::IsZeroElementArray(s.operand))

@@ -1,14 +1,14 @@
 // Scatter: the operands are copied to the results, unless they share memory, and updates are applied to the
 // results.
 //
-// Four ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, and any
-// order gives the same result: one thread per update element. *Independent*: the program promises that no two updates
-// overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them all
-// (scatter_sorted.cc), or blocks combine long runs (scatter_runs.cc). Many updates are sorted to be so
-// (hlo/passes/expand/scatter.cc). *Owners*: everything else, which must be applied in order, and floating-point sums,
-// which must be deterministic. Every result element has one thread that owns it: the owner iterates over all indices in
-// order and applies the updates of its elements. Dimensions that windows span fully and batching dimensions divide the
-// elements among threads without any search.
+// Four ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, or the
+// maximum or minimum of floats, which compares and exchanges, and any order gives the same result: one thread per
+// update element. *Independent*: the program promises that no two updates overlap. *Sorted*: the updates of an element
+// follow each other; the thread of the first applies them all (scatter_sorted.cc), or blocks combine long runs
+// (scatter_runs.cc). Many updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*: everything else, which
+// must be applied in order, and floating-point sums, which must be deterministic. Every result element has one thread
+// that owns it: the owner iterates over all indices in order and applies the updates of its elements. Dimensions that
+// windows span fully and batching dimensions divide the elements among threads without any search.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -44,8 +44,11 @@ BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
   return (IsSignedIntegralType(type) ? kSignedAtomics : kUnsignedAtomics)[operation].value_or(BinOp::Add);
 }
 
+// How threads apply updates of the same element.
+enum class Sharing { kNone, kAtomic, kExchange };
+
 // One thread per update element, or per group of them.
-absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::optional<llvm::AtomicRMWInst::BinOp> atomic) {
+absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, Sharing sharing) {
   const std::vector<int64_t> batch_sizes = s.BatchSizes(), window_sizes = s.WindowSizes();
   const int64_t group = s.instruction->kernel()->width;
   std::vector<int64_t> sizes = batch_sizes;
@@ -62,7 +65,10 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, std::option
       if (group > 1) return kernel.ApplyToGroup(origin, batch, offset, group);
       HILO_ASSIGN_OR_RETURN(const Elements updates, kernel.UpdatesAt(batch, offset));
       const Index position(kernel.PositionOf(origin, offset));
-      return atomic ? kernel.ApplyAtomically(*atomic, position, updates[0]) : kernel.Apply(position, updates);
+      if (sharing == Sharing::kNone) return kernel.Apply(position, updates);
+      if (sharing == Sharing::kExchange) return kernel.ApplyByExchange(position, updates[0]);
+      const BinOp operation = MachineOperation(*AtomicOperation(s), s.operand.element_type());
+      return kernel.ApplyAtomically(operation, position, updates[0]);
     });
   });
 }
@@ -128,13 +134,13 @@ absl::Status EmitScatterAtomic(ProgramEmitter& program, const HloInstruction* in
   const Scatter s = ScatterOf(*instruction);
   HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
   if (!has_updates) return absl::OkStatus();
-  return EmitParallel(program, s, MachineOperation(*AtomicOperation(s), s.operand.element_type()));
+  return EmitParallel(program, s, AtomicOperation(s).has_value() ? Sharing::kAtomic : Sharing::kExchange);
 }
 
 absl::Status EmitScatterIndependent(ProgramEmitter& program, const HloInstruction* instruction) {
   const Scatter s = ScatterOf(*instruction);
   HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
-  return has_updates ? EmitParallel(program, s, std::nullopt) : absl::OkStatus();
+  return has_updates ? EmitParallel(program, s, Sharing::kNone) : absl::OkStatus();
 }
 
 absl::Status EmitScatterSorted(ProgramEmitter& program, const HloInstruction* instruction) {

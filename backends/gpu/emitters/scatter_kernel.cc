@@ -88,13 +88,43 @@ absl::Status ScatterKernel::ApplyToGroup(const std::vector<llvm::Value*>& origin
 
 absl::Status ScatterKernel::ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const Index& position,
                                             const ElementValue& update) {
-  const codegen::IrArray array = k_.ArrayOf(s_.instruction);
+  const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
+  b_.CreateAtomicRMW(operation, AddressOf(position), update.re, llvm::Align(bytes), llvm::AtomicOrdering::Monotonic);
+  return absl::OkStatus();
+}
+
+absl::Status ScatterKernel::ApplyByExchange(const Index& position, const ElementValue& update) {
+  llvm::Type* type = update.re->getType();
+  const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
+  llvm::Type* word = b_.getIntNTy(static_cast<unsigned>(8 * bytes));
+  const llvm::Align align(bytes);
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, k_.function()); };
+  llvm::BasicBlock *start = b_.GetInsertBlock(), *combine = block("combine"), *exchange = block("exchange"),
+                   *end = block("end");
+  llvm::Value* pointer = AddressOf(position);
+  llvm::LoadInst* first = b_.CreateAlignedLoad(word, pointer, align);
+  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  b_.CreateBr(combine);
+  b_.SetInsertPoint(combine);
+  llvm::PHINode* before = b_.CreatePHI(word, 2, "before");
+  before->addIncoming(first, start);
+  HILO_ASSIGN_OR_RETURN(const Elements combined, Combined({{b_.CreateBitCast(before, type)}}, {update}));
+  llvm::Value *value = combined[0].re, *is_nan = b_.CreateFCmpUNO(value, value);
+  value = b_.CreateBitCast(b_.CreateSelect(is_nan, llvm::ConstantFP::getNaN(type), value), word);
+  b_.CreateCondBr(b_.CreateICmpEQ(value, before), end, exchange);
+  b_.SetInsertPoint(exchange);
+  llvm::Value* result = b_.CreateAtomicCmpXchg(pointer, before, value, align, llvm::AtomicOrdering::Monotonic,
+                                               llvm::AtomicOrdering::Monotonic);
+  before->addIncoming(b_.CreateExtractValue(result, 0), exchange);
+  b_.CreateCondBr(b_.CreateExtractValue(result, 1), end, combine);
+  b_.SetInsertPoint(end);
+  return absl::OkStatus();
+}
+
+llvm::Value* ScatterKernel::AddressOf(const Index& position) {
   llvm::Value* at = position.Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
   llvm::Type* type = codegen::MemoryType(k_.module().getContext(), s_.operand.element_type());
-  const int64_t bytes = PrimitiveTypeByteSize(s_.operand.element_type());
-  b_.CreateAtomicRMW(operation, b_.CreateInBoundsGEP(type, array.pointer, at), update.re, llvm::Align(bytes),
-                     llvm::AtomicOrdering::Monotonic);
-  return absl::OkStatus();
+  return b_.CreateInBoundsGEP(type, k_.ArrayOf(s_.instruction).pointer, at);
 }
 
 }  // namespace hilo::gpu

@@ -38,8 +38,14 @@ class ScatterKernel {
                             const std::vector<codegen::LaneIndex>& window, int64_t group);
   absl::Status ApplyAtomically(llvm::AtomicRMWInst::BinOp operation, const codegen::Index& position,
                                const codegen::ElementValue& update);
+  // Applies an update by comparing and exchanging the element until it stays as it is. NaN becomes that of positive
+  // sign, so that the result is the same in any order.
+  absl::Status ApplyByExchange(const codegen::Index& position, const codegen::ElementValue& update);
 
  private:
+  // Returns the address of an element of the result.
+  llvm::Value* AddressOf(const codegen::Index& position);
+
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const Scatter& s_;

@@ -57,6 +57,13 @@ std::optional<HloOpcode> AtomicOperation(const Scatter& s) {
   return operation == HloOpcode::kMultiply ? std::nullopt : operation;
 }
 
+bool IsExtremumOfFloats(const Scatter& s) {
+  const PrimitiveType type = s.operand.element_type();
+  if (s.count != 1 || (type != F32 && type != F64)) return false;
+  const std::optional<HloOpcode> operation = ReductionOp(s.computation());
+  return operation == HloOpcode::kMaximum || operation == HloOpcode::kMinimum;
+}
+
 bool AreSameOrDisjoint(const Scatter& s) {
   return absl::c_all_of(s.window_dims,
                         [&](int64_t d) { return s.WindowSize(d) == 1 || s.WindowSize(d) == s.operand.dimensions(d); });

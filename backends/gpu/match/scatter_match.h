@@ -33,6 +33,9 @@ Scatter ScatterOf(const HloInstruction& instruction);
 // Returns the operation of a computation that is one operation on integers of at least 32 bits, which the machine
 // applies atomically and whose order does not matter; nullopt for others.
 std::optional<HloOpcode> AtomicOperation(const Scatter& scatter);
+// Returns true for the maximum or the minimum of floats that fit the words which the machine compares and exchanges:
+// any order of the updates gives the same result.
+bool IsExtremumOfFloats(const Scatter& scatter);
 
 // Returns true if the program promises that no two updates overlap: indices are unique, and windows either fill a
 // dimension or are one wide.
