@@ -150,9 +150,9 @@ class RowFusion : public FusionPass {
     const int64_t last_sibling = AddSiblings(order, lowest, last, group);
     if (last_sibling > last) AddProducers(order, lowest, last_sibling, floor, {}, group);
     last = std::max(last, last_sibling);
-    const int64_t last_column = AddColumnReductions(order, floor, lowest, last, group);
-    if (last_column > last) AddProducers(order, lowest, last_column, floor, {}, group);
-    last = std::max(last, last_column);
+    last = AddColumnReductions(order, floor, lowest, last, group);
+    // They may be before the rows in the order.
+    if (group->column_reductions > 0) AddProducers(order, lowest, last, floor, {}, group);
     AddEarlier(order, index, floor, last, group);
     if (options_.repeats_producers) repeats_.LeaveOutNarrow(order, floor, last, group);
     return last;
