@@ -37,6 +37,7 @@ namespace {
 constexpr size_t kMaxReads = 16;
 constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
+constexpr size_t kMaxTimedReads = 4;  // of what is expensive, where that takes less time than an array
 // Times that strides may take apart the elements of a producer that is computed at more than one index.
 constexpr int kMostScatters = 1;
 // Users that are looked at for repeated reads.
@@ -257,10 +258,11 @@ class LoopFusion : public FusionPass {
     return work;
   }
 
-  // Returns true if computing the producer in each of several groups takes less time than one more loop that writes its
-  // array, and reading that in each group. A loop takes the time of its bytes or of its instructions.
-  bool AreCopiesFaster(const HloInstruction& producer, const std::vector<int>& joined,
-                       const std::vector<Group>& groups) const {
+  // Returns true if computing the producer in each of several groups, `times` times there, takes less time than one
+  // more loop that writes its array, and reading that in each group. A loop takes the time of its bytes or of its
+  // instructions.
+  bool AreCopiesFaster(const HloInstruction& producer, const std::vector<int>& joined, const std::vector<Group>& groups,
+                       size_t times) const {
     const auto time_of = [&](double bytes, double instructions) {
       return std::max(bytes * instructions_per_byte_, instructions);
     };
@@ -300,7 +302,7 @@ class LoopFusion : public FusionPass {
       const double instructions = group.instructions + work.instructions;
       stored += time_of(bytes + own_bytes, instructions);
       for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : bytes_of(*array, size);
-      copied += time_of(bytes, instructions + own.instructions);
+      copied += time_of(bytes, instructions + static_cast<double>(times) * own.instructions);
     }
     return copied < stored;
   }
@@ -432,7 +434,7 @@ class LoopFusion : public FusionPass {
     }
     if (joined.size() > 1 && compared_.contains(producer)) return {};
     if (instructions_per_byte_ > 0 && repeats == 1) {
-      if (joined.size() > 1 && !free && !AreCopiesFaster(*producer, joined, groups)) return {};
+      if (joined.size() > 1 && !free && !AreCopiesFaster(*producer, joined, groups, /*times=*/1)) return {};
     } else {
       if (joined.size() > 1 && expensive) return {};
       const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
@@ -451,7 +453,12 @@ class LoopFusion : public FusionPass {
       size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
       if (!moves_only && !loops_are_launched() && ScattersOf(groups[group], *producer) > kMostScatters)
         most = kMaxExpensiveReads;
-      if (reads > most && !IsSameEverywhere(*producer)) return {};
+      if (reads > most && !IsSameEverywhere(*producer)) {
+        // Of several operands of a concatenation, for example.
+        const bool is_timed =
+            instructions_per_byte_ > 0 && expensive && joined.size() == 1 && repeats == 1 && reads <= kMaxTimedReads;
+        if (!is_timed || !AreCopiesFaster(*producer, joined, groups, reads)) return {};
+      }
       if (free) continue;  // an array in memory would cost more, whatever the size of the group
       if (groups[group].members.size() >= kLoopLimits.members) return {};
       if (groups[group].emitted + static_cast<int64_t>(reads) > kMaxEmittedOfGroup) return {};
