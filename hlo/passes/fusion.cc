@@ -29,6 +29,7 @@
 #include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
+#include "hlo/passes/transpose_tiles.h"
 
 namespace hilo {
 namespace {
@@ -61,44 +62,6 @@ int64_t WindowElements(const HloInstruction& reduce_window) {
   for (const Window::Dimension& w : reduce_window.attrs<ReduceWindowAttrs>().window.dimensions)
     elements = CheckedMul(elements, w.size).value_or(elements);
   return elements;
-}
-
-// Rows and columns from which a kernel transposes tiles, and bytes of an element: larger ones are moved one by one as
-// fast as by one more kernel.
-constexpr int64_t kLeastTransposedRows = 4, kMostTransposedBytes = 4;
-
-// Returns true for transposes that loops over tiles compute: the minor-most dimension of the result is another one than
-// the operand's, neither is short, and the elements are small.
-bool IsTransposedInTiles(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kTranspose || instruction.shape().rank() == 0 ||
-      PrimitiveTypeByteSize(instruction.shape().element_type()) > kMostTransposedBytes)
-    return false;
-  const Shape& operand = instruction.operand(0)->shape();
-  const int64_t row = instruction.attrs<TransposeAttrs>().dimensions.back();
-  int64_t contiguous = 1;
-  for (int64_t d = operand.rank() - 1; d > row; --d) contiguous *= operand.dimensions(d);
-  return std::min(contiguous, operand.dimensions(row)) >= kLeastTransposedRows;
-}
-
-// Returns true for reshapes that add or drop dimensions of size 1 only.
-bool KeepsIndices(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kReshape) return false;
-  const auto sizes = [](const Shape& shape) {
-    std::vector<int64_t> longer;
-    absl::c_copy_if(shape.dimensions(), std::back_inserter(longer), [](int64_t size) { return size != 1; });
-    return longer;
-  };
-  return sizes(instruction.shape()) == sizes(instruction.operand(0)->shape());
-}
-
-// Returns true if loops over tiles cannot compute the producer together with `user`: one of them is a transpose, and
-// the other moves elements otherwise. Tiles read slices, reversals and paddings; a user that leaves out most of the
-// producer does not count.
-bool PreventsTiles(const HloInstruction& producer, const HloInstruction& user) {
-  static constexpr OpcodeSet kUntiled = {HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kReshape};
-  if (!HasTrait(user.opcode(), kMovement) || KeepsIndices(producer) || KeepsIndices(user)) return false;
-  return (IsTransposedInTiles(producer) && 2 * Elements(&user) > Elements(&producer)) ||
-         (IsTransposedInTiles(user) && kUntiled.contains(producer.opcode()));
 }
 
 // Constants that a fused computation has for itself.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "absl/numeric/bits.h"
+#include "backends/llvm/elements/known_lanes.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -182,42 +183,6 @@ class Access {
 
   static int LanesOf(llvm::Value* value) {
     return static_cast<int>(llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements());
-  }
-
-  // Returns the lanes that are active, in ascending order, if that is known at compile time. `mask` may be null.
-  static std::optional<std::vector<int>> ActiveLanes(llvm::Value* mask, int lanes) {
-    auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
-    if (mask != nullptr && constant == nullptr) return std::nullopt;
-    std::vector<int> active;
-    for (int lane = 0; lane < lanes; ++lane) {
-      llvm::Constant* is_active = constant == nullptr ? nullptr : constant->getAggregateElement(lane);
-      if (constant != nullptr && (is_active == nullptr || !llvm::isa<llvm::ConstantInt>(is_active)))
-        return std::nullopt;
-      if (constant == nullptr || is_active->isOneValue()) active.push_back(lane);
-    }
-    return active;
-  }
-
-  // Returns the lanes that may be active: those that no constant among the conditions of `mask` excludes.
-  static std::vector<int> PossibleLanes(llvm::Value* mask, int lanes) {
-    constexpr size_t kMostConditions = 16;
-    std::vector<llvm::Value*> conditions = {mask};
-    std::vector<bool> possible(static_cast<size_t>(lanes), true);
-    for (size_t next = 0; next < conditions.size() && next < kMostConditions; ++next) {
-      auto* both = llvm::dyn_cast<llvm::BinaryOperator>(conditions[next]);
-      if (both != nullptr && both->getOpcode() == llvm::Instruction::And)
-        conditions.insert(conditions.end(), both->op_begin(), both->op_end());
-      const std::optional<std::vector<int>> active = ActiveLanes(conditions[next], lanes);
-      if (!active) continue;
-      std::vector<bool> here(static_cast<size_t>(lanes));
-      for (int lane : *active) here[lane] = true;
-      for (int lane = 0; lane < lanes; ++lane) possible[lane] = possible[lane] && here[lane];
-    }
-    std::vector<int> result;
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (possible[lane]) result.push_back(lane);
-    }
-    return result;
   }
 
   // Components of the array.
