@@ -116,7 +116,8 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   for (const HloInstruction* root : loop.roots)
     width = std::min(width, codegen::PreferredWidth(root, target, /*flat=*/false, /*behind=*/0, reads->transposes));
   for (const HloInstruction* transpose : reads->transposes) {
-    // Vectors of an operand lie in one dimension of it, or in its linear index. An operand outside the loop is in memory.
+    // Vectors of an operand lie in one dimension of it, or in its linear index. An operand outside the loop is in
+    // memory.
     if (!transpose->parent()->IsFusion()) {
       width = std::min(width, codegen::FullVectorWidth(transpose, target));
     } else if (reads->dims.size() == 1) {

@@ -75,6 +75,12 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "x = s32[12] parameter(0)  z = s32[] constant(-1)  b = s32[12] broadcast(z), dimensions={}  ROOT r = s32[12] "
        "multiply(b, x)",
        "negate(x)"},
+      {"multiply(x, convert(p)) => select(p, x, 0), of a truth value",
+       "x = f32[6] parameter(0)  p = pred[6] parameter(1)  f = f32[6] convert(p)  ROOT r = f32[6] multiply(f, x)",
+       "select(p, x, broadcast(0))"},
+      {"",  // of a number
+       "x = f32[6] parameter(0)  p = s8[6] parameter(1)  f = f32[6] convert(p)  ROOT r = f32[6] multiply(f, x)",
+       "multiply(convert(p), x)"},
       {"multiply(x, 0) => 0, integers",
        "x = s32[8] parameter(0)  z = s32[] constant(0)  b = s32[8] broadcast(z), dimensions={}  ROOT r = s32[8] "
        "multiply(x, b)",

@@ -122,6 +122,18 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3,2] parameter(0)  a = f32[3,2] reverse(x), dimensions={0}  ROOT r = f32[3,2] reverse(a), "
        "dimensions={1}",
        "reverse(reverse(x))"},
+      {"transpose(broadcast(x)) => broadcast(transpose(x)), of a small array",
+       "x = f32[3,2] parameter(0)  a = f32[3,2,4] broadcast(x), dimensions={0,1}  ROOT r = f32[4,2,3] transpose(a), "
+       "dimensions={2,1,0}",
+       "broadcast(transpose(x))"},
+      {"transpose(op(x, y)) => op(transpose(x), transpose(y)), of small arrays",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[3,4] broadcast(x), dimensions={0}  b = f32[3,4] "
+       "broadcast(y), dimensions={1}  c = f32[3,4] multiply(a, b)  ROOT r = f32[4,3] transpose(c), dimensions={1,0}",
+       "multiply(broadcast(x), broadcast(y))"},
+      {"",  // a factor is as large as the product
+       "x = f32[3] parameter(0)  y = f32[3,4] parameter(1)  a = f32[3,4] broadcast(x), dimensions={0}  c = f32[3,4] "
+       "multiply(a, y)  ROOT r = f32[4,3] transpose(c), dimensions={1,0}",
+       "transpose(multiply(broadcast(x), y))"},
       {"reverse(transpose(x)) => transpose(reverse(x)), of other rows",
        "x = f32[3,2,4] parameter(0)  a = f32[4,3,2] transpose(x), dimensions={2,0,1}  ROOT r = f32[4,3,2] reverse(a), "
        "dimensions={0,2}",

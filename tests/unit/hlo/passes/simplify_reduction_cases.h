@@ -10,6 +10,15 @@ namespace hilo::testing {
 
 inline std::vector<SimplifierCase> ReductionCases() {
   return {
+      {"reduce(f(transpose(x))) => transpose(reduce(f(x)))",
+       "x = f32[3,2,4] parameter(0)  t = f32[4,2,3] transpose(x), dimensions={2,1,0}  m = f32[4,2,3] negate(t)  "
+       "z = f32[] constant(0)  ROOT r = f32[2,3] reduce(m, z), dimensions={0}, to_apply=add",
+       "transpose(reduce(negate(x), 0))"},
+      {"",  // another reads the transpose
+       "x = f32[3,2] parameter(0)  t = f32[2,3] transpose(x), dimensions={1,0}  z = f32[] constant(0)  s = f32[3] "
+       "reduce(t, z), dimensions={0}, to_apply=add  b = f32[2,3] broadcast(s), dimensions={1}  "
+       "ROOT r = f32[2,3] subtract(t, b)",
+       "subtract(transpose(x), broadcast(reduce(transpose(x), 0)))"},
       {"reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)",
        "x = s32[5] parameter(0)  v = f32[5] parameter(1)  i = s32[5,7] iota(), iota_dimension=1  b = s32[5,7] "
        "broadcast(x), dimensions={0}  p = pred[5,7] compare(i, b), direction=EQ  a = f32[5,7] broadcast(v), "

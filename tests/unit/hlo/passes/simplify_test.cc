@@ -50,7 +50,8 @@ TEST(Simplify, EachRule_DoesWhatItsTextStates) {
     const bool exact = absl::c_none_of(simplify::AllRules(), [&](const auto& entry) {
       return entry.rule->text == example.rule && !entry.rule->exact;
     });
-    if (absl::StrContains(example.rule, "1 + 0i")) continue;  // inf * (1 + 0i) has a NaN, inf has none
+    // inf * (1 + 0i) and inf * false have a NaN, inf and 0 have none.
+    if (absl::StrContains(example.rule, "1 + 0i") || absl::StrContains(example.rule, "convert(p)")) continue;
     for (int64_t salt = 0; salt < 6; ++salt) {
       auto expected = EvaluateOnEdgeCases(*before, salt);
       auto actual = EvaluateOnEdgeCases(*module, salt);
@@ -82,7 +83,7 @@ TEST(Simplify, StrictModeKeepsWhatIsNotExact) {
   for (const simplify::RuleEntry& entry : simplify::AllRules()) {
     if (!entry.rule->exact) inexact.insert(entry.rule->text);
   }
-  EXPECT_EQ(14u, inexact.size());
+  EXPECT_EQ(16u, inexact.size());
   for (const SimplifierCase& example : AllCases()) {
     if (!inexact.contains(example.rule)) continue;
     auto module = Parse(Text(example));
