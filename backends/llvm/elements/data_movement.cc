@@ -105,6 +105,7 @@ class Movement {
       const LaneIndex shifted = dims[i].AddConstant(-padding[i].edge_padding_low);
       const int64_t limit = size == 0 ? 0 : (size - 1) * step + 1;
       guard.Add(context_, shifted.InRange(context_, 0, limit));
+      guard.SetDistance(Distance(0, i, std::max(padding[i].edge_padding_low, padding[i].edge_padding_high)));
       const LaneIndex inside = shifted.WithRange({0, limit - 1});
       guard.Add(context_, inside.RemConstant(context_, step).InRange(context_, 0, 1));
       dims[i] = inside.DivConstant(context_, step);
@@ -165,6 +166,7 @@ class Movement {
       HILO_ASSIGN_OR_RETURN(LaneIndex start, Start(i + 2, shape().dimensions(i) - size));
       const LaneIndex offset = dims[i].Add(context_, start.MulConstant(context_, -1));
       guard.Add(context_, offset.InRange(context_, 0, size));
+      guard.SetDistance(Distance(1, i, shape().dimensions(i)));
       inside[i] = offset.WithRange({0, size - 1});
     }
     return Choose(guard, [&] { return Operand(1, Index(inside)); }, [&] { return Operand(0, index_); });
@@ -177,6 +179,13 @@ class Movement {
   const Shape& operand_shape(int64_t i) const { return instruction_.operand(i)->shape(); }
   absl::StatusOr<ElementValue> Operand(int64_t i, const Index& index) {
     return emitter_.Generate(instruction_.operand(i), index);
+  }
+
+  // Returns the bytes between elements of an operand whose indices in a dimension are `indices` apart.
+  int64_t Distance(int64_t operand, size_t dimension, int64_t indices) const {
+    const Shape& array = operand_shape(operand);
+    return indices * ShapeUtil::RowMajorStrides(array.dimensions())[dimension] *
+           PrimitiveTypeByteSize(array.element_type());
   }
 
   absl::StatusOr<LaneIndex> Start(int64_t operand, int64_t high) {
@@ -208,6 +217,7 @@ class Movement {
     const int64_t middle = (first + last) / 2;
     Guard guard;
     guard.Add(context_, at.InRange(context_, starts[first], starts[middle]));
+    guard.SetDistance(Distance(first, dimension, starts[last] - starts[first]));
     return Choose(
         guard, [&] { return ConcatenatePart(dims, dimension, starts, first, middle); },
         [&] { return ConcatenatePart(dims, dimension, starts, middle, last); }, instruction_.operand_count() > 2);

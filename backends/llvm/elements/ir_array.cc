@@ -77,7 +77,7 @@ class Access {
       return b_.CreateSelect(mask, all, llvm::Constant::getNullValue(type));
     }
     llvm::Align alignment = Alignment(at);
-    if (context_.MayHaveNoActiveLane()) {
+    if (context_.lanes.may_be_far) {
       pointer = NearPointer(at, count);
       alignment = llvm::Align(ElementAlignment());
     }

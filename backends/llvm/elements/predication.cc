@@ -26,6 +26,15 @@ ElementValues Unpack(absl::Span<llvm::Value* const> carried, absl::Span<const Pr
   return values;
 }
 
+namespace {
+
+// Bytes next to an array that are memory but for the pages at its ends: a loop meets the others in few iterations.
+constexpr int64_t kNear = 4096;
+
+}  // namespace
+
+void Guard::SetDistance(int64_t bytes) { may_be_far_ = may_be_far_ || bytes > kNear; }
+
 void Guard::Add(EmitterContext& context, llvm::Value* condition) {
   if (condition == nullptr) return;
   llvm::Value*& all = condition->getType()->isVectorTy() ? lanes_ : uniform_;
@@ -65,6 +74,7 @@ absl::StatusOr<ElementValues> Guard::ChooseLanes(EmitterContext& context, absl::
     Lanes& lanes = context.lanes;
     lanes.mask = lanes.mask == nullptr ? condition : b.CreateAnd(lanes.mask, condition);
     lanes.first_lane_active = false;
+    lanes.may_be_far = lanes.may_be_far || may_be_far_;
     if (!may_skip) return values();
     auto some = [&]() -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(ElementValues all, values());

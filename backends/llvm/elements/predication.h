@@ -20,6 +20,8 @@ class Guard {
   // Null conditions always hold.
   void Add(EmitterContext& context, llvm::Value* condition);
   bool Always() const { return uniform_ == nullptr && lanes_ == nullptr; }
+  // Where the conditions hold for no lane, the index may be this many bytes outside of the array that is read.
+  void SetDistance(int64_t bytes);
 
   // Emits `on_true` where the conditions hold, else `on_false`: a branch for uniform conditions, narrowed masks and a
   // select for the others. With `may_skip`, sides that no lane takes are branched around. `uniform`: the values are
@@ -38,6 +40,7 @@ class Guard {
 
   llvm::Value* uniform_ = nullptr;
   llvm::Value* lanes_ = nullptr;
+  bool may_be_far_ = false;
 };
 
 // Convert element values to and from loop-carried LLVM values; `types` states which have imaginary parts.

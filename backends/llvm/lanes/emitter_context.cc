@@ -28,10 +28,8 @@ llvm::Value* EmitterContext::Lane(llvm::Value* value, int lane) {
   return value->getType()->isVectorTy() ? builder_->CreateExtractElement(value, lane) : value;
 }
 
-bool EmitterContext::MayHaveNoActiveLane() const { return lanes.mask != nullptr && !lanes.first_lane_active; }
-
 llvm::Value* EmitterContext::AnyLaneActive() {
-  if (!MayHaveNoActiveLane()) return nullptr;
+  if (lanes.mask == nullptr || lanes.first_lane_active) return nullptr;
   return lanes.width == 1 ? lanes.mask : builder_->CreateOrReduce(lanes.mask);
 }
 

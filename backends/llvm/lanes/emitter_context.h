@@ -35,6 +35,8 @@ struct Lanes {
   // Whether lane 0 is active wherever this code runs: true for the masks of loop tails, false for masks that a pad or a
   // concatenate makes. If true, values that are equal in all lanes are loaded without testing the mask.
   bool first_lane_active = true;
+  // Whether no lane may be active far outside of an array, where perhaps no memory is.
+  bool may_be_far = false;
 };
 
 // An element's value in registers: scalar when uniform over the lanes, else <width x T>. Types: PRED i1; integers iN
@@ -67,8 +69,6 @@ class EmitterContext {
   ElementValue Splat(ElementValue value);
   // Returns lane `lane` of a vector; a scalar passes through.
   llvm::Value* Lane(llvm::Value* value, int lane);
-  // Returns false if a lane is known to be active.
-  bool MayHaveNoActiveLane() const;
   // Returns an i1, true if any lane is active; null when that is known.
   llvm::Value* AnyLaneActive();
   // Returns the mask as a value: true when null; a vector if width > 1.
