@@ -182,6 +182,19 @@ class RowFusion : public FusionPass {
     return lowest;
   }
 
+  // Returns the instructions from order[first] to order[last] outside of the group on which it depends.
+  static absl::flat_hash_set<const HloInstruction*> Above(const std::vector<HloInstruction*>& order, int64_t first,
+                                                          int64_t last, const RowFusionGroup& group) {
+    absl::flat_hash_set<const HloInstruction*> above;
+    for (int64_t i = last; i >= first; --i) {
+      if (!group.Has(order[i]) && absl::c_any_of(order[i]->users(), [&](const HloInstruction* user) {
+            return group.Has(user) || above.contains(user);
+          }))
+        above.insert(order[i]);
+    }
+    return above;
+  }
+
   // Adds reductions of the rows that read, element by element, what others compute from the group's elements, such as
   // the components of a force: computed apart, the elements would be an array in memory, or computed several times.
   // Returns the index of the last one, or `last`.
@@ -191,9 +204,12 @@ class RowFusion : public FusionPass {
     absl::flat_hash_set<const HloInstruction*>
         below;  // reductions of the group, and what depends on them or is outside
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
+    const absl::flat_hash_set<const HloInstruction*> above = Above(order, lowest, last, *group);
     int64_t siblings = 0;
     for (int64_t i = lowest; i < count && i - last <= kRowReach && siblings < options_.most_siblings; ++i) {
       HloInstruction* instruction = order[i];
+      // It may read a producer that is copied into the group, as a broadcast constant, and lead to a member.
+      if (above.contains(instruction)) continue;
       const auto reads = [&](const HloInstruction* operand) {
         return between.contains(operand) || (group->Has(operand) && group->space.IsFull(operand->shape()));
       };
@@ -234,14 +250,7 @@ class RowFusion : public FusionPass {
     if (options_.most_column_reductions == 0) return last;
     const auto count = static_cast<int64_t>(order.size());
     const int64_t first = std::max(floor, lowest - kRowReach);
-    // Outside instructions on which the group depends.
-    absl::flat_hash_set<const HloInstruction*> above;
-    for (int64_t i = last; i >= first; --i) {
-      if (!group->Has(order[i]) && absl::c_any_of(order[i]->users(), [&](const HloInstruction* user) {
-            return group->Has(user) || above.contains(user);
-          }))
-        above.insert(order[i]);
-    }
+    const absl::flat_hash_set<const HloInstruction*> above = Above(order, first, last, *group);
     absl::flat_hash_set<const HloInstruction*> below;    // outside instructions that depend on the group
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
     for (int64_t i = first; i < count && i - last <= kRowReach; ++i) {
