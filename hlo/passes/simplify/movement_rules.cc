@@ -69,8 +69,7 @@ std::vector<int64_t> WithoutOnes(const Shape& shape) {
   return sizes;
 }
 
-// Returns true for an array of which only one instruction computes each element from the elements of other arrays at
-// its index, or from scalars.
+// Returns true for an element-wise operation that one instruction reads, on arrays of its dimensions and scalars.
 bool IsMovable(const HloInstruction& op) {
   if (!IsElementwise(op.opcode()) || op.opcode() == HloOpcode::kMap || op.opcode() == HloOpcode::kCopy ||
       op.users().size() != 1 || !op.shape().IsArray() || op.operand_count() == 0)

@@ -144,6 +144,12 @@ class LapackTargetsTest : public ::testing::Test {
 using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(LapackTargetsTest, Types);
 
+// What kernels of our own do for real matrices; the library does it for complex ones.
+template <typename T>
+class RealLapackTargetsTest : public LapackTargetsTest<T> {};
+using RealTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(RealLapackTargetsTest, RealTypes);
+
 TYPED_TEST(LapackTargetsTest, Cholesky) {
   using T = TypeParam;
   const Matrices<T> m = Noise<T>(3, 5, 5, 1);
@@ -348,15 +354,13 @@ TYPED_TEST(LapackTargetsTest, HermitianEigenvaluesOfManyRows) {
   }
 }
 
-TYPED_TEST(LapackTargetsTest, HermitianMatricesThatAreNotFiniteAreReported) {
+TYPED_TEST(RealLapackTargetsTest, SymmetricMatricesThatAreNotFiniteAreReported) {
   using T = TypeParam;
-  using R = RealOf<T>;
-  if (kIsComplex<T>) GTEST_SKIP() << "complex ones are the library's";
   Matrices<T> a = Noise<T>(2, 20, 20, 7), v(2, 20, 20);
-  a(0, 12, 3) = std::numeric_limits<R>::infinity();
-  Vectors<R> w(2, 20);
+  a(0, 12, 3) = std::numeric_limits<T>::infinity();
+  Vectors<T> w(2, 20);
   Vectors<int32_t> info(2, -1);
-  this->Must(this->Name("syevd", "heevd"), {a.array()}, {v.array(), w.array(), info.array()},
+  this->Must(this->Name("syevd", ""), {a.array()}, {v.array(), w.array(), info.array()},
              {{"mode", 'V'}, {"uplo", 'L'}});
   EXPECT_EQ(info(0), 1);
   EXPECT_EQ(info(1), 0);
