@@ -1,9 +1,13 @@
 // Common subexpressions: of equal instructions (opcode, operands, attributes, shape, called computations) the first
 // stays. Equal constants become one. Metadata does not count, and computations are equal if they compute the same:
-// every reduction of JAX has a computation of its own.
+// every reduction of JAX has a computation of its own. Nor does which channel a collective has: the devices exchange
+// the same data but once.
+#include <string>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/standard_passes.h"
@@ -19,7 +23,19 @@ struct Expression {
   const HloInstruction* instruction;
   absl::InlinedVector<const HloInstruction*, 4> operands;
   absl::InlinedVector<int64_t, 1> called;
+  std::string collective = {};  // the attributes of one but for the number of its channel; empty for others
 };
+
+bool IsCollective(const HloInstruction& instruction) {
+  return HasTrait(instruction.opcode(), kCollective) && instruction.attributes() != nullptr;
+}
+
+std::string AttributesOfCollective(const HloInstruction& instruction) {
+  std::string attributes;
+  for (const auto& [name, text] : instruction.attributes()->ToText())
+    absl::StrAppend(&attributes, name, "=", name == "channel_id" ? "" : text, ";");
+  return attributes;
+}
 
 bool SameConstant(const HloInstruction& a, const HloInstruction& b) {
   if (&a.literal() == &b.literal()) return true;
@@ -33,6 +49,7 @@ bool operator==(const Expression& x, const Expression& y) {
   if (a.opcode() != b.opcode() || !(a.shape() == b.shape())) return false;
   if (x.operands != y.operands || x.called != y.called) return false;
   if (a.IsConstant()) return SameConstant(a, b);
+  if (!x.collective.empty()) return x.collective == y.collective;
   if ((a.attributes() == nullptr) != (b.attributes() == nullptr)) return false;
   return a.attributes() == nullptr || a.attributes()->Equals(*b.attributes());
 }
@@ -47,7 +64,11 @@ H AbslHashValue(H state, const Expression& expression) {
     const bool small = !literal.shape().IsTuple() && literal.untyped_data().size() <= kMaxConstantBytes;
     return H::combine(std::move(state), small ? literal.Hash() : reinterpret_cast<size_t>(&literal));
   }
-  if (instruction.attributes() != nullptr) state = H::combine(std::move(state), instruction.attributes()->Hash());
+  if (!expression.collective.empty()) {
+    state = H::combine(std::move(state), expression.collective);
+  } else if (instruction.attributes() != nullptr) {
+    state = H::combine(std::move(state), instruction.attributes()->Hash());
+  }
   if (!instruction.shape().IsArray()) return state;
   for (int64_t size : instruction.shape().dimensions()) state = H::combine(std::move(state), size);
   return state;
@@ -106,6 +127,7 @@ class Cse : public HloPass {
         Expression expression{instruction, {instruction->operands().begin(), instruction->operands().end()}, {}};
         for (const HloComputation* called : instruction->called_computations())
           expression.called.push_back(numbers.at(called));
+        if (IsCollective(*instruction)) expression.collective = AttributesOfCollective(*instruction);
         auto [it, fresh] = first.try_emplace(std::move(expression), instruction);
         if (fresh) continue;
         HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, it->second));
