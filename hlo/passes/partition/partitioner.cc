@@ -35,6 +35,7 @@
 #include "hlo/passes/partition/combine_all_reduces.h"
 #include "hlo/passes/partition/divider.h"
 #include "hlo/passes/partition/propagate_shardings.h"
+#include "hlo/passes/partition/split_constants.h"
 #include "hlo/passes/partition/sum_before_exchange.h"
 #include "hlo/passes/partition/tile_emitter.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -193,6 +194,8 @@ class Partitioner : public HloPass {
       for (HloComputation* computation : module->computations()) {
         changed |= Divider::InlineCalls(computation);
         HILO_RETURN_IF_ERROR(TakeOutReshapes(computation));
+        HILO_ASSIGN_OR_RETURN(const bool split, SplitConstants(computation));
+        changed |= split;
       }
       HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module));
       changed |= divided;

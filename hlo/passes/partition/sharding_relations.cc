@@ -18,29 +18,11 @@ namespace {
 
 // Loops within loops that are followed.
 constexpr int kDeepest = 64;
-// Ops that a value made of constants has at most.
-constexpr size_t kMostOfConstants = 64;
 // Users of a value among which other constraints are looked for.
 constexpr size_t kMostUsers = 256;
 
 bool IsOpen(const std::vector<bool>& open, int64_t number) {
   return number < static_cast<int64_t>(open.size()) && open[number];
-}
-
-// Whether the value is a constant or iota, or made of these alone by few ops that repeat or compute elements.
-bool IsMadeOfConstants(const HloInstruction& value) {
-  std::vector<const HloInstruction*> left = {&value};
-  for (size_t i = 0; i < left.size(); ++i) {
-    const HloInstruction& op = *left[i];
-    if (op.IsConstant() || op.opcode() == HloOpcode::kIota) continue;
-    const bool may_be = op.opcode() == HloOpcode::kBroadcast || op.opcode() == HloOpcode::kReshape ||
-                        op.opcode() == HloOpcode::kSlice || IsElementwise(op.opcode());
-    if (!may_be || left.size() > kMostOfConstants) return false;
-    for (const HloInstruction* operand : op.operands()) {
-      if (!absl::c_linear_search(left, operand)) left.push_back(operand);
-    }
-  }
-  return true;
 }
 
 class RelationBuilder {
@@ -261,8 +243,7 @@ class RelationBuilder {
       return stated.ok() && SameTiles((*stated)[0].tiles.Reduced(), tiles) &&
              !absl::c_linear_search((*stated)[0].is_open, true);
     });
-    // Each user has a constant of its own.
-    if (!is_alone || (marked->users().size() > 1 && IsMadeOfConstants(*marked))) return;
+    if (!is_alone) return;
     if (IsChangingState(*marked)) {
       State(operand, {.tiles = tiles, .is_open = std::vector<bool>(made_.shapes[operand]->rank(), true)});
     } else if (marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter()) {

@@ -187,6 +187,28 @@ TEST(ShardingPropagationTest, ConstraintsOfStatesOfLoops) {
   }
 }
 
+// Users of one constant, or of one scalar that is repeated, need not agree on its sharding.
+TEST(ShardingPropagationTest, EachUseHasItsOwnConstant) {
+  for (const char* made : {"%k = stablehlo.constant dense<1.0> : tensor<8x16xf32>",
+                           "%f = stablehlo.iota dim = 1 : tensor<8x16xf32>\n"
+                           "  %k = stablehlo.sine %f : tensor<8x16xf32>",
+                           "%k = stablehlo.broadcast_in_dim %v, dims = [] : (tensor<f32>) -> tensor<8x16xf32>"}) {
+    EXPECT_EQ(
+        OfStablehlo(
+            R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %y: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"b"}, {}]>}, %v: tensor<f32>)",
+            absl::StrCat("  ", made, R"(
+  %o = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.multiply %x, %k : tensor<8x16xf32>
+  %s = stablehlo.reduce(%p init: %o) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x16xf32>, tensor<f32>) -> tensor<f32>
+  %t = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8x16xf32>
+  %q = stablehlo.multiply %y, %k : tensor<8x16xf32>
+  %z = stablehlo.add %q, %t : tensor<8x16xf32>
+  return %z : tensor<8x16xf32>)")),
+        kBOnRows)
+        << made;
+  }
+}
+
 // A constraint waits for its turn, and its dimension is not cut otherwise until then; an axis that it wants to be
 // replicated along cuts none of its dimensions.
 TEST(ShardingPropagationTest, PrioritiesAndReplicatedAxesOfConstraints) {

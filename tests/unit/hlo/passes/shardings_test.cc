@@ -176,7 +176,8 @@ TEST(ShardingsTest, BarriersOfOneDirection) {
   EXPECT_EQ(forward(barrier(2)), "{replicated}");
   const auto backward = [](absl::string_view target) {
     return OfHlo("{devices=[2,1,4]<=[8] last_tile_dim_replicate}",
-                 absl::StrReplaceAll(R"(  i = f32[8,16] iota(), iota_dimension=0
+                 absl::StrReplaceAll(R"(  f = f32[8,16] iota(), iota_dimension=0
+  i = f32[8,16] reverse(f), dimensions={1}
   b = f32[8,16] custom-call(i), custom_call_target="TARGET", custom_call_has_side_effect=true
   t = f32[8,16] add(b, x)
   ROOT r = f32[8,16] cosine(i))",
