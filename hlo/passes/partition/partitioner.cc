@@ -33,6 +33,7 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/partition/combine_all_reduces.h"
+#include "hlo/passes/partition/constraints.h"
 #include "hlo/passes/partition/divider.h"
 #include "hlo/passes/partition/propagate_shardings.h"
 #include "hlo/passes/partition/split_constants.h"
@@ -274,6 +275,7 @@ class Partitioner : public HloPass {
     HloComputation* entry = module->entry_computation();
     HILO_RETURN_IF_ERROR(RefuseBitcastsOfLayouts(*module));
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
+    ReadThroughConstraints(module, meshes_);
     HILO_ASSIGN_OR_RETURN(const ManualRegions regions, ManualRegions::Find(*module, meshes_));
     HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, regions, open_));
     const auto not_divided = NotDivided(*module, wanted);

@@ -12,14 +12,13 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/partition/constraints.h"
 
 namespace hilo {
 namespace {
 
 // Loops within loops that are followed.
 constexpr int kDeepest = 64;
-// Users of a value among which other constraints are looked for.
-constexpr size_t kMostUsers = 256;
 
 bool IsOpen(const std::vector<bool>& open, int64_t number) {
   return number < static_cast<int64_t>(open.size()) && open[number];
@@ -225,29 +224,17 @@ class RelationBuilder {
     HILO_ASSIGN_OR_RETURN(std::vector<StatedSharding> stated, meshes_.StatedBy(*mark, 1));
     stated[0].tiles = stated[0].tiles.Reduced();
     State(arrays[0], stated[0]);
-    const bool is_final = !absl::c_linear_search(stated[0].is_open, true) &&
-                          absl::c_all_of(stated[0].priorities, [](int64_t priority) { return priority == 0; });
-    if (is_final) ApplyMark(*mark, operand, stated[0].tiles);
+    if (IsClosed(stated[0])) ApplyConstraint(*mark->operand(0), operand, stated[0].tiles);
     return absl::OkStatus();
   }
 
-  // What a mark alone says the sharding of is made that way. The state of a loop may be cut more.
-  void ApplyMark(const HloInstruction& mark, int operand, const TileAssignment& tiles) {
-    const HloInstruction* marked = mark.operand(0);
-    if (IsShardingMark(*marked) || CutsOrJoins(*marked) || marked->users().size() > kMostUsers) return;
-    const bool is_alone = absl::c_all_of(marked->users(), [&](const HloInstruction* user) {
-      if (user == &mark) return true;
-      if (CutsOrJoins(*user)) return false;
-      if (!IsShardingMark(*user) || !StatesSharding(*user)) return true;
-      const auto stated = meshes_.StatedBy(*user, 1);
-      return stated.ok() && SameTiles((*stated)[0].tiles.Reduced(), tiles) &&
-             !absl::c_linear_search((*stated)[0].is_open, true);
-    });
-    if (!is_alone) return;
-    if (IsChangingState(*marked)) {
-      State(operand, {.tiles = tiles, .is_open = std::vector<bool>(made_.shapes[operand]->rank(), true)});
-    } else if (marked->opcode() != HloOpcode::kGetTupleElement && !marked->IsParameter()) {
-      State(operand, {.tiles = tiles});
+  // A value of which all constraints require the same tiles is made that way. The state of a loop may be cut more.
+  void ApplyConstraint(const HloInstruction& value, int array, const TileAssignment& tiles) {
+    if (IsShardingMark(value) || CutsOrJoins(value) || !AllRequire(value, tiles, meshes_)) return;
+    if (IsChangingState(value)) {
+      State(array, {.tiles = tiles, .is_open = std::vector<bool>(made_.shapes[array]->rank(), true)});
+    } else if (value.opcode() != HloOpcode::kGetTupleElement && !value.IsParameter()) {
+      State(array, {.tiles = tiles});
     }
   }
 
@@ -262,6 +249,11 @@ class RelationBuilder {
     const HloInstruction* next = root->operand(value.tuple_index());
     return next->opcode() != HloOpcode::kGetTupleElement || next->operand(0) != value.operand(0) ||
            next->tuple_index() != value.tuple_index();
+  }
+
+  // What a manual computation takes is made as it requires, too.
+  void ApplySplit(const HloInstruction& value, int array, const StatedSharding& stated) {
+    if (IsClosed(stated) && !IsChangingState(value)) ApplyConstraint(value, array, stated.tiles.Reduced());
   }
 
   // Of a manual region: the whole array is cut along the manual axes first, and then as the local one.
@@ -281,6 +273,7 @@ class RelationBuilder {
         region_ = inside;
         local = arrays[i];
         AddEdge({operand}, whole);
+        ApplySplit(*call->operand(static_cast<int64_t>(i)), operand, stated[i]);
       }
       State(whole, stated[i]);
       ShardingRelation edge{.operands = 1, .scopes = {scope_}};
@@ -319,6 +312,7 @@ class RelationBuilder {
         region != nullptr && (region_ == nullptr || region_ == region))
       return AddRegionEdge(call, *region, arrays);
     HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
+    const absl::StatusOr<std::vector<StatedSharding>> stated = meshes_.StatedByCall(*call);
     for (size_t i = 0; i < tiles.size() && i < arrays.size(); ++i) {
       if (!CutsToLocal(*call)) {
         State(arrays[i], {.tiles = tiles[i].Reduced()});
@@ -331,6 +325,7 @@ class RelationBuilder {
       is_nested_ = is_nested;
       State(as_given, {.tiles = tiles[i].Reduced()});
       AddEdge({ArraysOf(operand)[0]}, as_given);
+      if (!is_nested && stated.ok() && i < stated->size()) ApplySplit(*operand, ArraysOf(operand)[0], (*stated)[i]);
     }
     return absl::OkStatus();
   }

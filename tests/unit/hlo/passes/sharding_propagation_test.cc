@@ -187,6 +187,45 @@ TEST(ShardingPropagationTest, ConstraintsOfStatesOfLoops) {
   }
 }
 
+// ... and that of all uses of a loop's result, but not of the loop's state.
+TEST(ShardingPropagationTest, ConstraintsOfResultsOfLoops) {
+  const struct {
+    const char *h, *then, *result;
+  } cases[] = {
+      {R"({"a"}, {})", "%z = stablehlo.add %c, %s : tensor<8x16xf32>", kBOnRows},
+      {R"({"a"}, {})", "%z = stablehlo.multiply %s, %s : tensor<8x16xf32>", kBOnRows},
+      // Constraints that differ.
+      {R"({"a"}, {})",
+       "%d = sdy.sharding_constraint %r#1 <@m, [{\"a\"}, {}]> : tensor<8x16xf32>\n"
+       "  %z = stablehlo.sine %s : tensor<8x16xf32>",
+       kAOnRows},
+  };
+  for (const auto& c : cases) {
+    const std::string arguments =
+        absl::StrReplaceAll(R"(%h: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [X]>})", {{"X", c.h}});
+    EXPECT_EQ(OfStablehlo(arguments, absl::StrReplaceAll(R"(
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %n, %t = %h) : tensor<i32>, tensor<8x16xf32>
+  cond {
+    %four = stablehlo.constant dense<4> : tensor<i32>
+    %l = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.cosine %t : tensor<8x16xf32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<8x16xf32>
+  }
+  %s = stablehlo.sine %r#1 : tensor<8x16xf32>
+  %c = sdy.sharding_constraint %r#1 <@m, [{"b"}, {}]> : tensor<8x16xf32>
+  THEN
+  return %z : tensor<8x16xf32>)",
+                                                         {{"THEN", c.then}})),
+              c.result)
+        << c.then;
+  }
+}
+
 // Users of one constant, or of one scalar that is repeated, need not agree on its sharding.
 TEST(ShardingPropagationTest, EachUseHasItsOwnConstant) {
   for (const char* made : {"%k = stablehlo.constant dense<1.0> : tensor<8x16xf32>",
