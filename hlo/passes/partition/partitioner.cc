@@ -283,8 +283,11 @@ class Partitioner : public HloPass {
     ProgramShape shape = module->EntryProgramShape();
     for (int64_t i = 0; i < entry->num_parameters(); ++i) {
       HloInstruction* parameter = entry->parameter_instruction(i);
-      if (i < static_cast<int64_t>(open_.parameters.size()) && open_.parameters[i] && parameter->shape().IsArray())
-        parameter->add_extra_attribute("sharding", TileAssignmentToHlo(walk.WantedOfParameter(*parameter)));
+      if (i < static_cast<int64_t>(open_.parameters.size()) && open_.parameters[i] && parameter->shape().IsArray()) {
+        const TileAssignment tiles = walk.WantedOfParameter(*parameter);
+        parameter->add_extra_attribute(
+            "sharding", TileAssignmentToHlo(IsConstrained(*parameter) ? tiles : wanted.WholeAxes(tiles)));
+      }
       if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok())
         return AddContext(done, InstructionContext(*parameter));
     }
@@ -320,6 +323,15 @@ class Partitioner : public HloPass {
          walk.gatherers());
     Warn(*module, "every partition computes the same, whole, for", walk.repeated());
     return true;
+  }
+
+  // Whether a closed constraint states the sharding of an open parameter itself, which then may be cut by parts of
+  // axes.
+  bool IsConstrained(const HloInstruction& parameter) const {
+    return absl::c_any_of(parameter.users(), [&](const HloInstruction* user) {
+      const absl::StatusOr<std::optional<TileAssignment>> tiles = ClosedBy(*user, meshes_);
+      return tiles.ok() && tiles->has_value() && AllRequire(parameter, **tiles, meshes_);
+    });
   }
 
   // A sharded parameter becomes its tile. Its users keep a copy of the whole instead, which has no users at the

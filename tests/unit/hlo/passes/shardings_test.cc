@@ -312,8 +312,8 @@ int CountOf(absl::string_view text, absl::string_view part) {
   return static_cast<int>(std::vector<absl::string_view>(absl::StrSplit(text, part)).size()) - 1;
 }
 
-// An open parameter is cut by the part of an axis that divides it, a result only by whole axes: it is not computed in
-// tiles that would be joined.
+// An open parameter that a constraint states the sharding of is cut by the part of an axis that divides it, others and
+// results only by whole axes: a result is not computed in tiles that would be joined.
 TEST(ShardingsTest, PartsOfAxes) {
   const std::string text =
       Divided(R"(HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2, "y"=4]>}}
@@ -326,6 +326,16 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(text, "f32[11,7] parameter(0)")) << text;
   EXPECT_TRUE(absl::StrContains(text, "spmd_output_sharding={replicated}")) << text;
   EXPECT_EQ(CountOf(text, " all-gather("), 1) << text;
+  const std::string propagated =
+      Divided(R"(HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2, "y"=4]>}}
+ENTRY e {
+  x = f32[12,14] parameter(0)
+  y = f32[12,14] cosine(x)
+  c = f32[12,14] custom-call(y), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=4], [{'x'}, {'y'}]}
+  ROOT r = f32[12,14] exponential(c)
+})",
+              {.parameters = {true}, .results = {true}});
+  EXPECT_TRUE(absl::StrContains(propagated, "f32[6,14] parameter(0)")) << propagated;
 }
 
 // Dimensions that are reversed together are exchanged together.
