@@ -8,6 +8,7 @@
 #include <array>
 
 #include "absl/algorithm/container.h"
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
@@ -242,15 +243,15 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
   const bool is_dynamic = slice->opcode() == HloOpcode::kDynamicSlice;
   if (!is_dynamic && slice->opcode() != HloOpcode::kSlice) return false;
   const HloInstruction& operand = *slice->operand(0);
-  const DividedValue& value = *values_.at(&operand);
-  if (value.tile == nullptr) return false;
+  const TileAssignment now = TilesNow(operand);
+  if (now.IsWhole()) return false;
   OpFactors own = factors;
   Cuts cuts(own.count);
   std::vector<std::array<int64_t, 4>> within;  // dimension, tile, begin and end in it
   for (int64_t d = 0; d < operand.shape().rank(); ++d) {
-    TileCut cut = CutOfDimension(value.tiles, d);
+    TileCut cut = CutOfDimension(now, d);
     if (cut.count == 1 || factors.operands[0][d] != OpFactors::kNone) continue;
-    const int64_t size = operand.shape().dimensions(d), tile_size = size / cut.count;
+    const int64_t size = operand.shape().dimensions(d), tile_size = CeilDiv(size, cut.count);
     SliceRange range{0, slice->shape().dimensions(d), 1};
     if (is_dynamic) {
       const HloInstruction& start = *slice->operand(d + 1);
@@ -268,14 +269,14 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
     cuts.push_back(std::move(cut));
   }
   if (within.empty()) return false;
-  Take(*slice, factors, factors.operands[0], value.tiles, &cuts);
-  const TileAssignment tiles = TilesOf(cuts, own.result);
-  const double cost = CostOfOperands(*slice, own, cuts) + TileBytes(slice->shape(), tiles) +
+  Take(*slice, factors, factors.operands[0], now, &cuts);
+  const TileAssignment of_operand = TilesOf(cuts, own.operands[0]), tiles = TilesOf(cuts, own.result);
+  const double cost = CostOfPadded(operand, of_operand) + TileBytes(slice->shape(), tiles) +
                       ReshardBytes(slice->shape(), tiles, Wanted(*slice), partitions_);
   if (cost >= limit) return false;
 
   std::vector<HloInstruction*> operands(slice->operands().begin(), slice->operands().end());
-  HILO_ASSIGN_OR_RETURN(operands[0], Tile(&operand, TilesOf(cuts, own.operands[0])));
+  HILO_ASSIGN_OR_RETURN(operands[0], TileOfPadded(operand, of_operand));
   for (size_t i = 1; i < operands.size(); ++i) {
     HILO_ASSIGN_OR_RETURN(operands[i], Whole(slice->operand(static_cast<int64_t>(i))));
   }
