@@ -192,6 +192,12 @@ bool TileWalk::MayWait(const HloInstruction& op) const {
     return false;
   for (const HloInstruction* user : op.users()) {
     if (!kMoves.contains(user->opcode())) return false;
+    // A concatenation is traced through along its own dimension alone.
+    if (op.opcode() == HloOpcode::kConcatenate && op.operand_count() > 1) {
+      for (int64_t d = 0; d < op.shape().rank(); ++d) {
+        if (!MovesAlong(op, d) && MovesAlong(*user, d)) return false;
+      }
+    }
     // Along other dimensions than its own, a concatenation is traced through to no single array.
     if (user->opcode() != HloOpcode::kConcatenate || user->operand_count() == 1) continue;
     for (int64_t d = 0; d < op.shape().rank(); ++d) {
