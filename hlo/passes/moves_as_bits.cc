@@ -1,9 +1,10 @@
-// Retypes kernels that only move numbers of narrow floating-point types, or truth values:
+// Retypes kernels that only move numbers of narrow floating-point types, truth values, or complex numbers of 64 bits:
 //
 //   transpose(bf16[31,5] x)  =>  bitcast(u16[5,31] transpose(u16[31,5] bitcast(x)))
 //
 // The bitcasts forward their operands' memory. Loads would widen each number, and stores would round it again; truth
-// values would become vectors of single bits. All bits are kept, also those of NaNs.
+// values would become vectors of single bits, and complex numbers two vectors, of their parts. All bits are kept, also
+// those of NaNs.
 #include <cstring>
 #include <utility>
 
@@ -17,51 +18,57 @@
 namespace hilo {
 namespace {
 
-// Floating-point types that occupy one or two whole bytes, or of a kernel of truth values these.
-bool IsNarrow(const Shape& shape, bool is_pred) {
+// What a kernel moves, by its result.
+enum class Moved { kNarrowFloats, kPreds, kComplex };
+
+Moved MovedBy(const Shape& result) {
+  if (result.IsArray() && result.element_type() == PRED) return Moved::kPreds;
+  return result.IsArray() && IsComplexType(result.element_type()) ? Moved::kComplex : Moved::kNarrowFloats;
+}
+
+// Whether the array has elements of the types that are moved as bits: truth values, complex numbers of 64 bits, or
+// floating-point numbers that occupy one or two whole bytes.
+bool IsMoved(const Shape& shape, Moved moved) {
   if (!shape.IsArray()) return false;
-  if (is_pred) return shape.element_type() == PRED;
+  if (moved == Moved::kPreds) return shape.element_type() == PRED;
+  if (moved == Moved::kComplex) return shape.element_type() == C64;
   if (!IsFloatingPointType(shape.element_type())) return false;
   const int bits = PrimitiveTypeBitWidth(shape.element_type());
   return bits == 8 || bits == 16;
 }
 
 Shape AsBits(const Shape& shape) {
-  return ShapeUtil::ChangeElementType(shape, PrimitiveTypeByteSize(shape.element_type()) == 1 ? U8 : U16);
+  const int bytes = PrimitiveTypeByteSize(shape.element_type());
+  return ShapeUtil::ChangeElementType(shape, bytes == 1 ? U8 : bytes == 2 ? U16 : U64);
 }
 
 // Whether the operation is the same for numbers and for their bits. The condition of a select stays a truth value.
-bool IsMove(const HloInstruction& instruction, bool is_pred) {
+bool IsMove(const HloInstruction& instruction, Moved moved) {
   static constexpr OpcodeSet kOthers = {HloOpcode::kConstant, HloOpcode::kParameter};
   return HasTrait(instruction.opcode(), kMovement) || kOthers.contains(instruction.opcode()) ||
-         (instruction.opcode() == HloOpcode::kSelect && !is_pred);
+         (instruction.opcode() == HloOpcode::kSelect && moved != Moved::kPreds);
 }
 
-bool ReadsOrYieldsNarrow(const HloInstruction& instruction, bool is_pred) {
-  if (IsNarrow(instruction.shape(), is_pred)) return true;
+bool ReadsOrYieldsMoved(const HloInstruction& instruction, Moved moved) {
+  if (IsMoved(instruction.shape(), moved)) return true;
   for (const HloInstruction* operand : instruction.operands()) {
-    if (IsNarrow(operand->shape(), is_pred)) return true;
+    if (IsMoved(operand->shape(), moved)) return true;
   }
   return false;
 }
 
-bool IsPred(const HloInstruction& instruction) {
-  return instruction.shape().IsArray() && instruction.shape().element_type() == PRED;
-}
-
-// Whether the instruction computes an array of a narrow type by moves alone. Its operands of such types are arrays, or
+// Whether the instruction computes an array of such a type by moves alone. Its operands of such types are arrays, or
 // scalar constants: other scalars may be in registers, as numbers.
 bool OnlyMoves(const HloInstruction& instruction) {
-  const bool is_pred = IsPred(instruction);
-  if (!IsNarrow(instruction.shape(), is_pred) || ShapeUtil::ElementsIn(instruction.shape()) < 2) return false;
+  const Moved moved = MovedBy(instruction.shape());
+  if (!IsMoved(instruction.shape(), moved) || ShapeUtil::ElementsIn(instruction.shape()) < 2) return false;
   for (const HloInstruction* operand : instruction.operands()) {
-    if (IsNarrow(operand->shape(), is_pred) && ShapeUtil::ElementsIn(operand->shape()) < 2 && !operand->IsConstant())
+    if (IsMoved(operand->shape(), moved) && ShapeUtil::ElementsIn(operand->shape()) < 2 && !operand->IsConstant())
       return false;
   }
-  if (instruction.opcode() != HloOpcode::kFusion)
-    return instruction.operand_count() > 0 && IsMove(instruction, is_pred);
+  if (instruction.opcode() != HloOpcode::kFusion) return instruction.operand_count() > 0 && IsMove(instruction, moved);
   for (const HloInstruction* member : instruction.called_computation()->instructions()) {
-    if (member->opcode() == HloOpcode::kFusion || (ReadsOrYieldsNarrow(*member, is_pred) && !IsMove(*member, is_pred)))
+    if (member->opcode() == HloOpcode::kFusion || (ReadsOrYieldsMoved(*member, moved) && !IsMove(*member, moved)))
       return false;
   }
   return true;
@@ -75,9 +82,9 @@ absl::StatusOr<HloInstruction*> BitsOf(const HloInstruction& constant, HloComput
   return computation->AddConstant(std::move(bits));
 }
 
-absl::Status RetypeMembers(HloComputation* fused, bool is_pred) {
+absl::Status RetypeMembers(HloComputation* fused, Moved moved) {
   for (HloInstruction* member : fused->MakePostOrder()) {
-    if (!IsNarrow(member->shape(), is_pred)) continue;
+    if (!IsMoved(member->shape(), moved)) continue;
     if (member->IsConstant()) {
       HILO_ASSIGN_OR_RETURN(HloInstruction* const bits, BitsOf(*member, fused));
       for (HloInstruction* user : std::vector<HloInstruction*>(member->users().begin(), member->users().end())) {
@@ -95,10 +102,10 @@ absl::Status RetypeMembers(HloComputation* fused, bool is_pred) {
 
 absl::Status Retype(HloInstruction* instruction) {
   HloComputation* const computation = instruction->parent();
-  const bool is_pred = IsPred(*instruction);
+  const Moved moved = MovedBy(instruction->shape());
   for (int64_t i = 0; i < instruction->operand_count(); ++i) {
     HloInstruction* operand = instruction->mutable_operand(i);
-    if (!IsNarrow(operand->shape(), is_pred)) continue;
+    if (!IsMoved(operand->shape(), moved)) continue;
     if (operand->IsConstant() && operand->shape().IsScalar()) {
       HILO_ASSIGN_OR_RETURN(operand, BitsOf(*operand, computation));
     } else {
@@ -108,7 +115,7 @@ absl::Status Retype(HloInstruction* instruction) {
     computation->ReplaceOperand(instruction, i, operand);
   }
   if (instruction->opcode() == HloOpcode::kFusion)
-    HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation(), is_pred));
+    HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation(), moved));
   const Shape shape = instruction->shape();
   HloInstruction* result = computation->AddInstruction(
       HloInstruction::Create(HloOpcode::kBitcast, shape, std::vector<HloInstruction*>{instruction}));
