@@ -78,9 +78,10 @@ std::unique_ptr<HiloExecutable> Describe(std::unique_ptr<Executable> executable)
 }
 
 absl::Status Compile(HiloClient* client, const void* program, size_t size, const HiloOption* options,
-                     size_t num_options, HiloExecutable** executable) {
+                     size_t num_options, std::shared_ptr<CancellationToken> cancellation, HiloExecutable** executable) {
   HILO_RETURN_IF_ERROR(CheckNotNull(executable, "executable"));
   HILO_ASSIGN_OR_RETURN(Source source, ReadSource(client, program, size, options, num_options));
+  source.options.cancellation = std::move(cancellation);
   HILO_ASSIGN_OR_RETURN(const ProgramCost cost, CostOfProgram(*source.module));
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> compiled,
                         RuntimeAccess::Compile(client->client.get(), std::move(source.module), source.options));
@@ -161,8 +162,34 @@ using hilo::capi::CheckNotNull;
 
 HiloError* HiloCompile(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                        size_t num_options, HiloExecutable** executable) {
-  return Call([&] { return hilo::capi::Compile(client, program, size, options, num_options, executable); });
+  return Call([&] { return hilo::capi::Compile(client, program, size, options, num_options, nullptr, executable); });
 }
+
+HiloError* HiloCompileCancellable(HiloClient* client, const void* program, size_t size, const HiloOption* options,
+                                  size_t num_options, HiloCancellation* cancellation, HiloExecutable** executable) {
+  return Call([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotNull(cancellation, "cancellation"));
+    return hilo::capi::Compile(client, program, size, options, num_options, cancellation->token, executable);
+  });
+}
+
+HiloError* HiloCancellationCreate(HiloCancellation** cancellation) {
+  return Call([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotNull(cancellation, "cancellation"));
+    *cancellation = new HiloCancellation;
+    return absl::OkStatus();
+  });
+}
+
+HiloError* HiloCancellationCancel(HiloCancellation* cancellation) {
+  return Call([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotNull(cancellation, "cancellation"));
+    cancellation->token->Cancel();
+    return absl::OkStatus();
+  });
+}
+
+void HiloCancellationDestroy(HiloCancellation* cancellation) { delete cancellation; }
 
 HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options, size_t num_options,
                     const char* kind, HiloBytes** text) {

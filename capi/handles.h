@@ -84,4 +84,8 @@ struct HiloEvent {
   std::shared_ptr<hilo::CancellationToken> cancellation;
 };
 
+struct HiloCancellation {
+  const std::shared_ptr<hilo::CancellationToken> token = std::make_shared<hilo::CancellationToken>();
+};
+
 #endif  // HILO_CAPI_HANDLES_H_

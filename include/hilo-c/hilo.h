@@ -24,13 +24,14 @@ extern "C" {
 #endif
 
 /* The version of this interface, which grows with each addition (docs/api.md). */
-#define HILO_C_API_VERSION 2
+#define HILO_C_API_VERSION 3
 
 typedef struct HiloError HiloError;
 typedef struct HiloClient HiloClient;
 typedef struct HiloExecutable HiloExecutable;
 typedef struct HiloBuffer HiloBuffer;
 typedef struct HiloEvent HiloEvent;
+typedef struct HiloCancellation HiloCancellation;
 typedef struct HiloBytes HiloBytes;
 
 /* --- versions and errors --- */
@@ -132,6 +133,16 @@ HILO_EXPORT HiloError* HiloSetLogSink(HiloLogSink* sink, void* user_data);
  * HILO_DEADLINE_EXCEEDED. */
 HILO_EXPORT HiloError* HiloCompile(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                                    size_t num_options, HiloExecutable** executable);
+/* The same, ended from outside by `cancellation` (since version 3), which serves one compilation: a deadline that ends
+ * the compilation completes it, too. Errors: also HILO_CANCELLED. */
+HILO_EXPORT HiloError* HiloCompileCancellable(HiloClient* client, const void* program, size_t size,
+                                              const HiloOption* options, size_t num_options,
+                                              HiloCancellation* cancellation, HiloExecutable** executable);
+HILO_EXPORT HiloError* HiloCancellationCreate(HiloCancellation** cancellation);
+/* Ends the compilation soon, with an error of code HILO_CANCELLED unless it ends before; one that has yet to begin
+ * fails at its start. */
+HILO_EXPORT HiloError* HiloCancellationCancel(HiloCancellation* cancellation);
+HILO_EXPORT void HiloCancellationDestroy(HiloCancellation* cancellation);
 /* The text of a stage of that compilation: "input", "hlo" (the optimised module) and the kinds of `hilo compile
  * --emit`. Options as above. Errors: also HILO_INVALID_ARGUMENT listing the kinds. */
 HILO_EXPORT HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options,

@@ -51,7 +51,7 @@ from . import _types  # noqa: E402
 _hilo.set_hooks(Array, _convert)
 _hilo.set_warn(logging.getLogger("hilo").warning)
 atexit.register(_hilo.set_warn, None)
-atexit.register(_hilo.finish_runs)
+atexit.register(_hilo.finish)
 
 __all__ = ["Array", "Client", "Cost", "Error", "Memory", "Program", "Value", "compile", "load", "load_custom_calls", "__version__"]
 

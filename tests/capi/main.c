@@ -125,6 +125,10 @@ static void test_null_arguments(HiloClient* client) {
   ERROR(HILO_INVALID_ARGUMENT, "`event` is NULL", HiloEventAwait(NULL, 0));
   ERROR(HILO_INVALID_ARGUMENT, "`event` is NULL", HiloEventIsDone(NULL, &flag));
   ERROR(HILO_INVALID_ARGUMENT, "`event` is NULL", HiloEventCancel(NULL));
+  ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL", HiloCancellationCreate(NULL));
+  ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL", HiloCancellationCancel(NULL));
+  ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL",
+        HiloCompileCancellable(client, kPair, 1, NULL, 0, NULL, &executable));
   ERROR(HILO_INVALID_ARGUMENT, "`client` is NULL", HiloClientGetMemory(NULL, 0, &number, &number));
   EXPECT(strcmp(HiloClientGetPlatform(NULL), "") == 0 && HiloClientGetDeviceCount(NULL) == 0);
   EXPECT(HiloBytesGetSize(NULL) == 0);
@@ -304,6 +308,21 @@ static void test_deadlines(HiloClient* client) {
   HiloExecutableDestroy(executable);
 }
 
+static void test_cancelled_compilations(HiloClient* client) {
+  HiloCancellation* cancellation = NULL;
+  HiloExecutable* executable = NULL;
+  OK(HiloCancellationCreate(&cancellation));
+  OK(HiloCompileCancellable(client, kPair, strlen(kPair), NULL, 0, cancellation, &executable));
+  HiloExecutableDestroy(executable);
+  executable = NULL;
+  OK(HiloCancellationCancel(cancellation));
+  ERROR(HILO_CANCELLED, "the compilation was cancelled",
+        HiloCompileCancellable(client, kPair, strlen(kPair), NULL, 0, cancellation, &executable));
+  EXPECT(executable == NULL);
+  HiloCancellationDestroy(cancellation);
+  HiloCancellationDestroy(NULL);
+}
+
 static void test_dynamic(HiloClient* client) {
   HiloExecutable* executable = compiled(client, kFilter);
   static const float x[] = {1, 2, 3};
@@ -444,6 +463,7 @@ int main(int argc, char** argv) {
   test_buffers(client);
   test_runs(client);
   test_deadlines(client);
+  test_cancelled_compilations(client);
   test_dynamic(client);
   test_replicas(platform);
   test_custom_calls();

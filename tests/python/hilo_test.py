@@ -53,6 +53,13 @@ def identity(shape, name="same"):
     return f"HloModule {name}\nENTRY main {{ x = {shape} parameter(0)  ROOT y = {shape} copy(x) }}\n"
 
 
+def big_program(steps):
+    """A program that takes long to compile."""
+    lines = "".join(f"  x{i} = f32[100] sine(y{i - 1})  r{i} = f32[100] reverse(y{i - 1}), dimensions={{0}}  y{i} = f32[100] add(x{i}, r{i})\n"
+                    for i in range(1, steps))
+    return f"HloModule big\nENTRY main {{ y0 = f32[100] parameter(0)\n{lines}  ROOT z = f32[100] negate(y{steps - 1}) }}"
+
+
 def aligned(size):
     """A ctypes array of floats at a multiple of 64 bytes."""
     memory = (ctypes.c_char * (4 * size + 64))()
@@ -381,11 +388,28 @@ class Running(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         self.assertIn("KeyboardInterrupt", done.stderr)
 
+    def test_interrupted_compilation(self):
+        """Ctrl-C ends a compilation within a second; the client goes on, and the end of the process is not held up."""
+        text = big_program(20000)
+        client = hilo.Client()
+        for seconds in (0.0, 0.3, 1.0):
+            timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+            start = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                timer.start()
+                client.compile(text)
+            self.assertLess(time.monotonic() - start, seconds + 1)
+            self.assertEqual(client.compile(LINE)([1, 2, 3]).tolist(), [2, 4, 6])
+        code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os, signal, threading; text = sys.stdin.read(); sys.argv = ['', {sys.path[0]!r}]\n"
+                "threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                "try: hilo.compile(text)\n"
+                "except KeyboardInterrupt: print('interrupted')\n")
+        done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "interrupted\n", ""))
+
     def test_end_of_the_process_during_a_compilation(self):
         """A thread may be compiling while the process ends: nothing that it uses is destroyed before."""
-        lines = "".join(f"  x{i} = f32[100] sine(x{i - 1})  r{i} = f32[100] reverse(x{i - 1}), dimensions={{0}}  y{i} = f32[100] add(x{i}, r{i})\n"
-                        .replace(f"(x{i - 1})", f"(y{i - 1})") for i in range(1, 3000))
-        text = "HloModule big\nENTRY main { y0 = f32[100] parameter(0)\n" + lines + "  ROOT z = f32[100] negate(y2999) }"
+        text = big_program(3000)
         code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, threading, time; text = sys.stdin.read(); sys.argv = ['', {sys.path[0]!r}]\n"
                 "threading.Thread(target=lambda: hilo.compile(text), daemon=True).start(); time.sleep(float(%r))\n")
         for seconds in ("0.5", "1.0", "1.5"):

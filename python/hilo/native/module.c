@@ -92,7 +92,7 @@ static PyMethodDef functions[] = {
     {"load_library", module_load_library, METH_O, "Loads libhilo from a path, and returns its version."},
     {"load_custom_calls", module_load_custom_calls, METH_O,
      "Registers the functions of a library for the programs of all clients."},
-    {"finish_runs", module_finish_runs, METH_NOARGS, "Waits for the ends of all runs; Ctrl-C ends them."},
+    {"finish", module_finish, METH_NOARGS, "Waits for the ends of all runs; Ctrl-C ends them."},
     {"set_warn", module_set_warn, METH_O, "Sets the function that takes warnings."},
     {"set_hooks", module_set_hooks, METH_VARARGS,
      "Sets the class of arrays, and the function that converts other objects."},

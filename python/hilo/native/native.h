@@ -15,14 +15,15 @@
 #define HILO_FUNCTIONS(X) \
   X(HiloVersion) X(HiloApiVersion) X(HiloErrorGetCode) X(HiloErrorGetMessage) X(HiloErrorDestroy) \
   X(HiloBytesGetData) X(HiloBytesGetSize) X(HiloBytesDestroy) X(HiloClientCreate) X(HiloClientDestroy) \
-  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompile) X(HiloEmit) \
+  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompileCancellable) X(HiloEmit) \
   X(HiloLoad) X(HiloExecutableSerialize) X(HiloExecutableDestroy) X(HiloElementTypeName) \
   X(HiloExecutableGetCounts) X(HiloExecutableGetParameter) X(HiloExecutableGetResult) \
   X(HiloExecutableReturnsTuple) X(HiloExecutableGetDeviceCount) X(HiloExecutableGetCost) \
   X(HiloBufferFromHost) X(HiloBufferFromHostDynamic) X(HiloBufferGetShape) X(HiloBufferGetDevice) \
   X(HiloBufferGetDimensions) X(HiloBufferGetData) X(HiloBufferIsReady) X(HiloBufferAwait) \
   X(HiloBufferDestroy) X(HiloExecute) X(HiloEventAwait) X(HiloEventIsDone) X(HiloEventCancel) \
-  X(HiloEventDestroy) X(HiloClientLoadCustomCallLibrary) X(HiloSetLogSink)
+  X(HiloEventDestroy) X(HiloClientLoadCustomCallLibrary) X(HiloSetLogSink) X(HiloCancellationCreate) \
+  X(HiloCancellationCancel) X(HiloCancellationDestroy)
 /* clang-format on */
 
 /* Its functions, as hilo.HiloCompile(...); null until load_library has succeeded. */
@@ -97,6 +98,18 @@ bool make_program_types(PyObject* module);
 /* Takes the handle. `run`: that computes it; null: it is computed. */
 PyObject* new_array(HiloBuffer* handle, Run* run);
 
+/* The options of a dict of strings, which lives while they are used. The list is for PyMem_Free. False and an
+ * exception: it is no such dict. */
+bool read_options(PyObject* dict, HiloOption** list, size_t* count);
+
+/* --- compilations --- */
+
+/* Compiles a bytes-like object with options of a dict. Ctrl-C ends the wait at once, and the compilation soon. Null and
+ * an exception: it failed. */
+HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObject* dict);
+/* Waits for those that Ctrl-C has ended. False and an exception: Ctrl-C came again. */
+bool finish_compilations(void);
+
 /* --- runs that have not ended --- */
 
 /* A reference to a run of the client's; null and an exception: no memory. Takes the event, which has not completed, if
@@ -111,8 +124,8 @@ void release_run(Run* run);
 bool await_run(Run* run, double seconds);
 /* Waits for a run that Ctrl-C has ended. */
 void await_end(Run* run);
-/* hilo._hilo.finish_runs: waits for all runs. Ctrl-C ends them. */
-PyObject* module_finish_runs(PyObject* module, PyObject* unused);
+/* hilo._hilo.finish: waits for all runs, and for compilations that Ctrl-C has ended. Ctrl-C ends them. */
+PyObject* module_finish(PyObject* module, PyObject* unused);
 
 /* "f32[2,3]", a new string. */
 PyObject* shape_text(const HiloShape* shape, const int64_t* dimensions);

@@ -5,23 +5,22 @@ PyTypeObject *client_type, *program_type;
 
 /* --- options: a dict of strings --- */
 
-typedef struct {
-  HiloOption* list;
-  size_t count;
-} Options;
-
-static bool read_options(PyObject* dict, Options* options) {
-  *options = (Options){NULL, 0};
+bool read_options(PyObject* dict, HiloOption** list, size_t* count) {
+  *count = 0;
   if (!PyDict_Check(dict)) return PyErr_SetString(PyExc_TypeError, "options are a dict"), false;
-  options->list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *options->list);
-  if (options->list == NULL) return PyErr_NoMemory(), false;
+  *list = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof **list);
+  if (*list == NULL) return PyErr_NoMemory(), false;
   PyObject *name, *value;
   Py_ssize_t position = 0;
   while (PyDict_Next(dict, &position, &name, &value)) {
-    HiloOption* option = &options->list[options->count++];
+    HiloOption* option = &(*list)[(*count)++];
     option->name = PyUnicode_AsUTF8AndSize(name, NULL);
     option->value = option->name == NULL ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
-    if (option->value == NULL) return PyMem_Free(options->list), false;
+    if (option->value == NULL) {
+      PyMem_Free(*list);
+      *list = NULL;
+      return false;
+    }
   }
   return true;
 }
@@ -32,11 +31,12 @@ static PyObject* client_new(PyTypeObject* type, PyObject* arguments, PyObject* n
   (void)named;
   const char* platform;
   PyObject* dict;
-  Options options;
+  HiloOption* options;
+  size_t num_options;
   HiloClient* handle = NULL;
-  if (!PyArg_ParseTuple(arguments, "sO", &platform, &dict) || !read_options(dict, &options)) return NULL;
-  const bool made = CHECK_UNLOCKED(hilo.HiloClientCreate(platform, options.list, options.count, &handle));
-  PyMem_Free(options.list);
+  if (!PyArg_ParseTuple(arguments, "sO", &platform, &dict) || !read_options(dict, &options, &num_options)) return NULL;
+  const bool made = CHECK_UNLOCKED(hilo.HiloClientCreate(platform, options, num_options, &handle));
+  PyMem_Free(options);
   ClientObject* self = made ? (ClientObject*)PyType_GenericNew(type, NULL, NULL) : NULL;
   if (self != NULL) self->handle = handle;
   if (self == NULL && handle != NULL) hilo.HiloClientDestroy(handle);
@@ -58,14 +58,15 @@ static PyObject* client_emit(ClientObject* self, PyObject* arguments) {
   Py_buffer program;
   PyObject* dict;
   const char* kind;
-  Options options;
+  HiloOption* options;
+  size_t num_options;
   HiloBytes* text = NULL;
   if (!PyArg_ParseTuple(arguments, "y*Os", &program, &dict, &kind)) return NULL;
-  bool made = read_options(dict, &options);
+  bool made = read_options(dict, &options, &num_options);
   if (made) {
     made = CHECK_UNLOCKED(
-        hilo.HiloEmit(self->handle, program.buf, (size_t)program.len, options.list, options.count, kind, &text));
-    PyMem_Free(options.list);
+        hilo.HiloEmit(self->handle, program.buf, (size_t)program.len, options, num_options, kind, &text));
+    PyMem_Free(options);
   }
   PyBuffer_Release(&program);
   if (!made) return NULL;
@@ -135,26 +136,26 @@ static Value* read_values(const HiloExecutable* handle, size_t count, GetValue* 
   return values;
 }
 
+static HiloExecutable* load_program(ClientObject* client, PyObject* program) {
+  Py_buffer bytes;
+  HiloExecutable* handle = NULL;
+  if (PyObject_GetBuffer(program, &bytes, PyBUF_SIMPLE) < 0) return NULL;
+  CHECK_UNLOCKED(hilo.HiloLoad(client->handle, bytes.buf, (size_t)bytes.len, &handle));
+  PyBuffer_Release(&bytes);
+  return handle;
+}
+
 /* (client, bytes, options), or (client, bytes, None) to load them. */
 static PyObject* program_new(PyTypeObject* type, PyObject* arguments, PyObject* named) {
   (void)named;
   ClientObject* client;
-  Py_buffer bytes;
-  PyObject* dict;
-  if (!PyArg_ParseTuple(arguments, "O!y*O", client_type, &client, &bytes, &dict)) return NULL;
-  Options options = {NULL, 0};
-  HiloExecutable* handle = NULL;
-  bool made = dict == Py_None || read_options(dict, &options);
-  if (made) {
-    made = dict == Py_None ? CHECK_UNLOCKED(hilo.HiloLoad(client->handle, bytes.buf, (size_t)bytes.len, &handle))
-                           : CHECK_UNLOCKED(hilo.HiloCompile(client->handle, bytes.buf, (size_t)bytes.len, options.list,
-                                                             options.count, &handle));
-    PyMem_Free(options.list);
-  }
-  PyBuffer_Release(&bytes);
-  ProgramObject* self = made ? (ProgramObject*)PyType_GenericNew(type, NULL, NULL) : NULL;
+  PyObject *bytes, *dict;
+  if (!PyArg_ParseTuple(arguments, "O!OO", client_type, &client, &bytes, &dict)) return NULL;
+  HiloExecutable* handle = dict == Py_None ? load_program(client, bytes) : compile_program(client, bytes, dict);
+  if (handle == NULL) return NULL;
+  ProgramObject* self = (ProgramObject*)PyType_GenericNew(type, NULL, NULL);
   if (self == NULL) {
-    if (handle != NULL) hilo.HiloExecutableDestroy(handle);
+    hilo.HiloExecutableDestroy(handle);
     return NULL;
   }
   self->handle = handle;

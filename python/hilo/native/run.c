@@ -103,7 +103,7 @@ void await_end(Run* run) {
   Py_END_ALLOW_THREADS;
 }
 
-PyObject* module_finish_runs(PyObject* module, PyObject* unused) {
+PyObject* module_finish(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   while (newest != NULL) {
@@ -111,5 +111,6 @@ PyObject* module_finish_runs(PyObject* module, PyObject* unused) {
     if (!PyErr_ExceptionMatches(error_class)) return NULL;
     PyErr_Clear();
   }
+  if (!finish_compilations()) return NULL;
   Py_RETURN_NONE;
 }
