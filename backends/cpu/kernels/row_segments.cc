@@ -24,8 +24,10 @@ class Cuts {
     while (!work_.empty() && cuts_.size() <= kMostSegments + 1) {
       const Reader reader = work_.back();
       work_.pop_back();
-      if (seen_.insert({reader.instruction, reader.offset}).second && reader.instruction->shape().rank() > 0)
-        Visit(reader);
+      const HloInstruction* instruction = reader.instruction;
+      // What an instruction outside of a fusion reads is in memory.
+      if (instruction != root && !instruction->parent()->IsFusion()) continue;
+      if (seen_.insert({instruction, reader.offset}).second && instruction->shape().rank() > 0) Visit(reader);
     }
   }
 
