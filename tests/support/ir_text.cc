@@ -29,4 +29,6 @@ HostModule MakeInvalidModule() {
   return made;
 }
 
+int64_t InstructionsOf(const HostModule& module) { return module.module->getInstructionCount(); }
+
 }  // namespace hilo::codegen

@@ -2,6 +2,7 @@
 #ifndef HILO_TESTS_SUPPORT_IR_TEXT_H_
 #define HILO_TESTS_SUPPORT_IR_TEXT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@ absl::StatusOr<HostModule> ParseIr(absl::string_view text);
 
 // Returns a module that LLVM's verifier rejects (text cannot express one).
 HostModule MakeInvalidModule();
+
+// Returns how many instructions the functions of a module have.
+int64_t InstructionsOf(const HostModule& module);
 
 }  // namespace hilo::codegen
 

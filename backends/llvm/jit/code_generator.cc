@@ -111,22 +111,56 @@ const absl::flat_hash_set<absl::string_view>& PassesWithoutWork() {
   return *names;
 }
 
-// All passes, or, for code of x86, those that have work.
+// Passes, by the names that they report, that take most of the time: a cancellation is polled before each.
+const absl::flat_hash_set<absl::string_view>& LongPasses() {
+  static const auto* const names = new absl::flat_hash_set<absl::string_view>{
+      "Loop Strength Reduction",       "CodeGen Prepare",           "X86 DAG->DAG Instruction Selection",
+      "Machine Instruction Scheduler", "Greedy Register Allocator", "Post RA top-down list latency scheduler",
+      "X86 Assembly Printer"};
+  return *names;
+}
+
+// Ends the run of the passes (LeaveRun) if its cancellation has stopped.
+class CancellationPoint : public llvm::FunctionPass {
+ public:
+  static char ID;
+  // `cancellation`: that of the run, or null, when the pass runs.
+  explicit CancellationPoint(const CancellationToken* const* cancellation)
+      : FunctionPass(ID), cancellation_(cancellation) {}
+
+  bool runOnFunction(llvm::Function&) override {
+    const CancellationToken* const token = *cancellation_;
+    if (token != nullptr && token->stopped()) LeaveRun(token->status("compilation"));
+    return false;
+  }
+  void getAnalysisUsage(llvm::AnalysisUsage& usage) const override { usage.setPreservesAll(); }
+
+ private:
+  const CancellationToken* const* const cancellation_;
+};
+char CancellationPoint::ID = 0;
+
+// All passes, or, for code of x86, those that have work; and the points at which a run may end.
 class ShortPassManager : public llvm::legacy::PassManager {
  public:
-  explicit ShortPassManager(const llvm::Triple& triple) : is_x86_(triple.isX86()) {}
+  // `cancellation`: that of the run, or null, when the passes run.
+  ShortPassManager(const llvm::Triple& triple, const CancellationToken* const* cancellation)
+      : is_x86_(triple.isX86()), cancellation_(cancellation) {}
 
   void add(llvm::Pass* pass) override {
-    const llvm::StringRef name = pass->getPassName();
-    if (is_x86_ && PassesWithoutWork().contains(absl::string_view(name.data(), name.size()))) {
+    const llvm::StringRef reported = pass->getPassName();
+    const absl::string_view name(reported.data(), reported.size());
+    if (is_x86_ && PassesWithoutWork().contains(name)) {
       delete pass;
-    } else {
-      llvm::legacy::PassManager::add(pass);
+      return;
     }
+    if (LongPasses().contains(name)) llvm::legacy::PassManager::add(new CancellationPoint(cancellation_));
+    llvm::legacy::PassManager::add(pass);
   }
 
  private:
   const bool is_x86_;
+  const CancellationToken* const* const cancellation_;
 };
 
 // Records LLVM's diagnostics of a module instead of printing them and exiting.
@@ -184,15 +218,17 @@ class CodeGenerator::Emitter {
     return emitter;
   }
 
-  std::string Run(llvm::Module* module) {
+  std::string Run(llvm::Module* module, const CancellationToken* cancellation) {
+    cancellation_ = cancellation;
     buffer_.clear();
     passes_.run(*module);
     return std::string(buffer_.begin(), buffer_.end());
   }
 
  private:
-  explicit Emitter(const llvm::Triple& triple) : stream_(buffer_), passes_(triple) {}
+  explicit Emitter(const llvm::Triple& triple) : stream_(buffer_), passes_(triple, &cancellation_) {}
 
+  const CancellationToken* cancellation_ = nullptr;  // of the run
   llvm::SmallVector<char, 0> buffer_;
   llvm::raw_svector_ostream stream_;
   ShortPassManager passes_;
@@ -263,23 +299,23 @@ void CodeGenerator::Prepare(llvm::Module* module) const {
   module->setDataLayout(machine_->createDataLayout());
 }
 
-void CodeGenerator::Optimize(llvm::Module* module) {
+void CodeGenerator::Optimize(llvm::Module* module, const CancellationToken* cancellation) {
   if (level_ == OptLevel::kNone) return;
   if (optimizer_ == nullptr) optimizer_ = std::make_unique<Optimizer>(machine_.get(), level_);
-  optimizer_->Run(module);
+  optimizer_->Run(module, cancellation);
 }
 
-absl::StatusOr<std::string> CodeGenerator::EmitObject(llvm::Module* module) {
-  return Emit(&objects_, module, /*is_object=*/true);
+absl::StatusOr<std::string> CodeGenerator::EmitObject(llvm::Module* module, const CancellationToken* cancellation) {
+  return Emit(&objects_, module, /*is_object=*/true, cancellation);
 }
 
-absl::StatusOr<std::string> CodeGenerator::EmitAssembly(llvm::Module* module) {
+absl::StatusOr<std::string> CodeGenerator::EmitAssembly(llvm::Module* module, const CancellationToken* cancellation) {
   std::unique_ptr<Emitter> emitter;
-  return Emit(&emitter, module, /*is_object=*/false);
+  return Emit(&emitter, module, /*is_object=*/false, cancellation);
 }
 
-absl::StatusOr<std::string> CodeGenerator::Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module,
-                                                bool is_object) {
+absl::StatusOr<std::string> CodeGenerator::Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module, bool is_object,
+                                                const CancellationToken* cancellation) {
   if (*emitter == nullptr) {
     absl::StatusOr<std::unique_ptr<Emitter>> created = Emitter::Create(
         machine_.get(), is_object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
@@ -290,18 +326,19 @@ absl::StatusOr<std::string> CodeGenerator::Emit(std::unique_ptr<Emitter>* emitte
   module->getContext().setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
   reusable_ = reusable_ && module->getInstructionCount() <= kMostInstructionsToReuse;
   std::string code;
-  const absl::Status finished = CatchFatalErrors([&] { code = (*emitter)->Run(module); });
+  const absl::Status finished = CatchFatalErrors([&] { code = (*emitter)->Run(module, cancellation); });
   module->getContext().setDiagnosticHandler(nullptr);
   if (finished.ok() && errors.empty()) return code;
   reusable_ = false;
   if (finished.ok()) return absl::InternalError(absl::StrCat("code generator: ", absl::StrJoin(errors, "; ")));
   static_cast<void>(emitter->release());  // its passes ended in the middle
+  if (!absl::IsInternal(finished)) return finished;
   const std::optional<CpuFeatures> tuning = OtherTuning(cpu_);
   if (!tuning.has_value()) return finished;
   const absl::StatusOr<std::unique_ptr<CodeGenerator>> other = Take(*tuning, level_);
   if (!other.ok()) return finished;
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*module);
-  return is_object ? (*other)->EmitObject(copy.get()) : (*other)->EmitAssembly(copy.get());
+  return is_object ? (*other)->EmitObject(copy.get(), cancellation) : (*other)->EmitAssembly(copy.get(), cancellation);
 }
 
 }  // namespace hilo::codegen

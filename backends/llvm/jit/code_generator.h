@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "backends/llvm/jit/host_features.h"
 #include "backends/llvm/jit/optimizer.h"
+#include "hilo/host.h"
 
 namespace llvm {
 class Module;
@@ -33,14 +34,15 @@ class CodeGenerator {
   // Sets the target triple and data layout of a module.
   void Prepare(llvm::Module* module) const;
 
-  // Optimizes a module in place.
-  void Optimize(llvm::Module* module);
+  // Optimizes a module in place, until `cancellation` stops (null: to the end).
+  void Optimize(llvm::Module* module, const CancellationToken* cancellation = nullptr);
 
   // Returns an optimized module's code: an ELF object, or assembly. The module is of no use afterwards. Where LLVM's
-  // instruction selection fails, the code is that of another tuning for the same processor. Errors: Internal with
-  // LLVM's message for what the code generator rejects.
-  absl::StatusOr<std::string> EmitObject(llvm::Module* module);
-  absl::StatusOr<std::string> EmitAssembly(llvm::Module* module);
+  // instruction selection fails, the code is that of another tuning for the same processor. `cancellation` (null: none)
+  // is polled between LLVM's longer passes. Errors: Internal with LLVM's message for what the code generator rejects;
+  // Cancelled, DeadlineExceeded.
+  absl::StatusOr<std::string> EmitObject(llvm::Module* module, const CancellationToken* cancellation = nullptr);
+  absl::StatusOr<std::string> EmitAssembly(llvm::Module* module, const CancellationToken* cancellation = nullptr);
 
  private:
   class Emitter;
@@ -48,7 +50,8 @@ class CodeGenerator {
 
   CodeGenerator(CpuFeatures cpu, OptLevel level, std::unique_ptr<llvm::TargetMachine> machine);
   // Makes the emitter if it is null.
-  absl::StatusOr<std::string> Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module, bool is_object);
+  absl::StatusOr<std::string> Emit(std::unique_ptr<Emitter>* emitter, llvm::Module* module, bool is_object,
+                                   const CancellationToken* cancellation);
 
   const CpuFeatures cpu_;
   const OptLevel level_;

@@ -1,7 +1,7 @@
 #include "backends/llvm/jit/fatal_errors.h"
 
 #include <csetjmp>
-#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -13,7 +13,7 @@ namespace {
 
 struct Recovery {
   std::jmp_buf jump;
-  std::string message;
+  absl::Status status;
 };
 
 thread_local Recovery* recovery = nullptr;
@@ -22,8 +22,7 @@ thread_local Recovery* recovery = nullptr;
 void HandleFatalError(void*, const char* reason, bool) {
   if (recovery == nullptr) return;
   const absl::string_view text = reason;
-  recovery->message = std::string(text.substr(0, text.find('\n')));
-  std::longjmp(recovery->jump, 1);
+  LeaveRun(absl::InternalError(absl::StrCat("LLVM: ", text.substr(0, text.find('\n')))));
 }
 
 }  // namespace
@@ -46,7 +45,12 @@ absl::Status CatchFatalErrors(absl::FunctionRef<void()> run) {
   }
   recovery = outer;
   llvm::RestorePrettyStackState(stack_trace);
-  return absl::InternalError(absl::StrCat("LLVM: ", caught.message));
+  return caught.status;
+}
+
+void LeaveRun(absl::Status status) {
+  recovery->status = std::move(status);
+  std::longjmp(recovery->jump, 1);
 }
 
 }  // namespace hilo::codegen

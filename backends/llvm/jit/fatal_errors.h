@@ -10,11 +10,15 @@
 
 namespace hilo::codegen {
 
-// Calls `run`. Errors: Internal with the first line of LLVM's message, if LLVM meets a fatal error on this thread.
+// Calls `run`. Errors: Internal with the first line of LLVM's message, if LLVM meets a fatal error on this thread; that
+// of LeaveRun.
 // `run` then ends where it is, without destructors: objects of its own must not need them, and the passes that it ran
 // must be neither used nor destroyed. The module of these passes is intact but for functions that one of them was
 // changing, and may be copied and destroyed.
 absl::Status CatchFatalErrors(absl::FunctionRef<void()> run);
+
+// Ends the innermost CatchFatalErrors of this thread with `status`, as a fatal error would. Called within one only.
+[[noreturn]] void LeaveRun(absl::Status status);
 
 }  // namespace hilo::codegen
 

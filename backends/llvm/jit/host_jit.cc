@@ -20,6 +20,7 @@
 #include "backends/llvm/jit/object_cache.h"
 #include "backends/llvm/llvm_compat.h"
 #include "base/phase_times.h"
+#include "hilo/status_macros.h"
 #include "llvm/ADT/BitmaskEnum.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
@@ -276,9 +277,10 @@ absl::Status HostJit::PrepareModule(llvm::Module* module) {
 
 absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output, ObjectStore* store) {
   if (module.module == nullptr) return absl::InvalidArgumentError("expected a module, came an empty HostModule");
-  if (options_.cancellation != nullptr) {
-    if (absl::Status s = options_.cancellation->status("compilation"); !s.ok()) return s;
-  }
+  const auto poll = [&] {
+    return options_.cancellation == nullptr ? absl::OkStatus() : options_.cancellation->status("compilation");
+  };
+  HILO_RETURN_IF_ERROR(poll());
   if (absl::Status s = Verify(*module.module); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<CodeGenerator>> taken = CodeGenerator::Take(cpu_, options_.opt_level);
   if (!taken.ok()) return taken.status();
@@ -302,16 +304,17 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
   }
   {
     const PhaseTimer timer("llvm", "optimise", /*on_workers=*/true);
-    generator->Optimize(module.module.get());
+    generator->Optimize(module.module.get(), options_.cancellation.get());
   }
+  HILO_RETURN_IF_ERROR(poll());
   absl::StatusOr<std::string> code = std::string();
   if (output == Output::kIr) {
     llvm::raw_string_ostream stream(*code);
     module.module->print(stream, nullptr);
   } else {
     const PhaseTimer timer("llvm", "generate code", /*on_workers=*/true);
-    code = output == Output::kObject ? generator->EmitObject(module.module.get())
-                                     : generator->EmitAssembly(module.module.get());
+    code = output == Output::kObject ? generator->EmitObject(module.module.get(), options_.cancellation.get())
+                                     : generator->EmitAssembly(module.module.get(), options_.cancellation.get());
   }
   module.module.reset();
   CodeGenerator::Return(std::move(generator));

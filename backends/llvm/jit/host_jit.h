@@ -35,7 +35,7 @@ struct JitOptions {
   bool value_names = true;                          // keep those of values within functions, which only readers need
   bool perf_jitdump = false;                        // write linked functions to perf's jitdump
   ObjectStore* store = nullptr;                     // of other processes' objects; null: none
-  std::shared_ptr<CancellationToken> cancellation;  // polled before each module; null: not cancellable
+  std::shared_ptr<CancellationToken> cancellation;  // polled before and within modules; null: not cancellable
 };
 
 // A module and its context. The context is declared first, so that it is destroyed last.

@@ -14,6 +14,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -198,7 +199,10 @@ llvm::ModulePassManager FastPipeline() {
 
 // The managers are declared before the pipeline, and in the order in which LLVM wants them destroyed.
 struct Optimizer::Passes {
-  Passes(llvm::TargetMachine* machine, OptLevel level) : builder(machine) {
+  Passes(llvm::TargetMachine* machine, OptLevel level)
+      : builder(machine, llvm::PipelineTuningOptions(), /*PGOOpt=*/std::nullopt, &callbacks) {
+    callbacks.registerShouldRunOptionalPassCallback(
+        [this](llvm::StringRef, const llvm::Any&) { return cancellation == nullptr || !cancellation->stopped(); });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);
@@ -208,6 +212,8 @@ struct Optimizer::Passes {
                                             : FastPipeline();
   }
 
+  const CancellationToken* cancellation = nullptr;  // of the run
+  llvm::PassInstrumentationCallbacks callbacks;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
@@ -219,7 +225,8 @@ struct Optimizer::Passes {
 Optimizer::Optimizer(llvm::TargetMachine* machine, OptLevel level) : passes_(new Passes(machine, level)) {}
 Optimizer::~Optimizer() = default;
 
-void Optimizer::Run(llvm::Module* module) {
+void Optimizer::Run(llvm::Module* module, const CancellationToken* cancellation) {
+  passes_->cancellation = cancellation;
   passes_->pipeline.run(*module, passes_->modules);
   // Results belong to the module, which the caller changes or destroys next.
   passes_->modules.clear();

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "hilo/host.h"
+
 namespace llvm {
 class Module;
 class TargetMachine;
@@ -24,8 +26,9 @@ class Optimizer {
   Optimizer(llvm::TargetMachine* machine, OptLevel level);
   ~Optimizer();
 
-  // Optimizes `module` in place. Neither reads nor sets fast-math flags: those are the emitters' decision.
-  void Run(llvm::Module* module);
+  // Optimizes `module` in place. Neither reads nor sets fast-math flags: those are the emitters' decision. Leaves out
+  // the passes that remain when `cancellation` stops; null: none.
+  void Run(llvm::Module* module, const CancellationToken* cancellation = nullptr);
 
  private:
   struct Passes;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "backends/llvm/jit/code_generator.h"
 #include "tests/support/ir_text.h"
 
 namespace hilo::codegen {
@@ -202,6 +203,26 @@ TEST(HostJitTest, FatalErrorsOfLlvmAreErrors) {
     ExpectError(jit->EmitAssembly(*ParseIr(kOtherProcessor)).status(), "LLVM: ");
     ExpectError(jit->CompileToObjects(Parse({kOtherProcessor})).status(), "LLVM: ");
     EXPECT_TRUE(jit->CompileToObjects(Parse({kTwice})).ok());
+  }
+}
+
+TEST(HostJitTest, CancellationEndsTheCompilationOfAModule) {
+  constexpr char kStored[] =
+      "define i64 @stored(i64 %x) { %p = alloca i64  store i64 %x, ptr %p  %y = load i64, ptr %p  ret i64 %y }";
+  const absl::StatusOr<CpuFeatures> cpu = FeaturesOf("");
+  ASSERT_TRUE(cpu.ok()) << cpu.status();
+  CancellationToken running, expired;
+  expired.Expire();
+  for (const CancellationToken* token : {&expired, &running}) {
+    absl::StatusOr<std::unique_ptr<CodeGenerator>> generator = CodeGenerator::Take(*cpu, OptLevel::kFast);
+    ASSERT_TRUE(generator.ok()) << generator.status();
+    std::vector<HostModule> modules = Parse({kStored});
+    (*generator)->Prepare(modules[0].module.get());
+    (*generator)->Optimize(modules[0].module.get(), token);
+    EXPECT_EQ(InstructionsOf(modules[0]), token == &expired ? 4 : 1);
+    const absl::StatusOr<std::string> object = (*generator)->EmitObject(modules[0].module.get(), token);
+    EXPECT_EQ(object.status().code(), token == &expired ? absl::StatusCode::kDeadlineExceeded : absl::StatusCode::kOk);
+    CodeGenerator::Return(*std::move(generator));
   }
 }
 
