@@ -239,6 +239,7 @@ absl::Status Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
                             StridedCopy(from->dimensions(), PrimitiveTypeByteSize(from->element_type()), bytes,
                                         DenseByteStrides(*from), target, strides);
                           }
+                          ClearUnusedBits(from->element_type(), absl::MakeSpan(static_cast<uint8_t*>(target), size));
                         }));
   return absl::OkStatus();
 }

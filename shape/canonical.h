@@ -14,6 +14,10 @@ namespace hilo {
 // bits. Other types are unchanged.
 void Canonicalize(PrimitiveType type, absl::Span<uint8_t> bytes);
 
+// The inverse, for frameworks: the bits above those of a signed integer of fewer than 8 bits become zero. Other types
+// are unchanged.
+void ClearUnusedBits(PrimitiveType type, absl::Span<uint8_t> bytes);
+
 }  // namespace hilo
 
 #endif  // HILO_SHAPE_CANONICAL_H_

@@ -126,6 +126,12 @@ void Canonicalize(PrimitiveType type, absl::Span<uint8_t> bytes) {
   });
 }
 
+void ClearUnusedBits(PrimitiveType type, absl::Span<uint8_t> bytes) {
+  if (!IsSubByteType(type) || !IsSignedIntegralType(type)) return;
+  const auto mask = static_cast<uint8_t>((1 << PrimitiveTypeBitWidth(type)) - 1);
+  for (uint8_t& byte : bytes) byte &= mask;
+}
+
 void LiteralToBytes(const Literal& literal, const Shape& layout_shape, uint8_t* out) {
   const auto data = literal.untyped_data();
   if (!layout_shape.is_static()) WriteSizes(literal, out + ShapeUtil::DynamicSizesOffset(layout_shape));

@@ -205,19 +205,20 @@ TEST_F(BuffersTest, StridedSources) {
   Await(empty.done_with_host_buffer);
 }
 
-// The int4 of ml_dtypes has zeros above its four bits.
-TEST_F(BuffersTest, ValuesOfFewBitsAreSignExtended) {
+// The int4 of ml_dtypes has zeros above its four bits, and so have the bytes that the host gets; Hilo's own are
+// sign-extended.
+TEST_F(BuffersTest, ValuesOfFewBitsHaveZerosAboveThem) {
   alignas(64) const uint8_t values[] = {0x0f, 0x07, 0x08, 0xf1};
   for (auto semantics :
        {PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, PJRT_HostBufferSemantics_kImmutableZeroCopy}) {
     const auto args = FromHost(values, PJRT_Buffer_Type_S4, {4}, semantics);
     PJRT_CALL(Event_Destroy, .event = args.done_with_host_buffer);
-    int8_t back[4] = {};
-    Await(PJRT_CALL(Buffer_ToHostBuffer, .src = args.buffer, .dst = back, .dst_size = 4).event);
-    EXPECT_EQ(back[0], -1);
-    EXPECT_EQ(back[1], 7);
-    EXPECT_EQ(back[2], -8);
-    EXPECT_EQ(back[3], 1);
+    std::vector<uint8_t> back(4);
+    Await(PJRT_CALL(Buffer_ToHostBuffer, .src = args.buffer, .dst = back.data(), .dst_size = 4).event);
+    EXPECT_EQ(back, (std::vector<uint8_t>{0x0f, 0x07, 0x08, 0x01}));
+    std::vector<int8_t> raw(4);
+    Await(PJRT_CALL(Buffer_CopyRawToHost, .buffer = args.buffer, .dst = raw.data(), .transfer_size = 4).event);
+    EXPECT_EQ(raw, (std::vector<int8_t>{-1, 7, -8, 1}));
     PJRT_CALL(Buffer_Destroy, .buffer = args.buffer);
   }
 }
