@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 HILO = os.path.abspath(sys.argv.pop(1))
 SANITIZED = bool(sys.argv[1:] and sys.argv.pop(1))  # their shadow memory leaves no room for a limit
@@ -317,6 +318,17 @@ class HostileTest(unittest.TestCase):
                 text = header.encode()
                 path = self.write("h.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text)
                 self.expect_error(words, "run", self.double, f"--input=@{path}")
+
+    def test_names_in_an_archive(self):
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }"
+        array = b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4)
+        archive = self.folder / "named.npz"
+        for names, words in ((["x", "y"], "has no arg0, but x, y; the parameters are"), ([], "has no arg0, but no arrays;"),
+                             ([f"n{i}" for i in range(11)], "n8, n9, ...;")):
+            with zipfile.ZipFile(archive, "w") as file:
+                for name in names:
+                    file.writestr(f"{name}.npy", array)
+            self.expect_error(words, "run", self.double, f"--inputs={archive}")
 
     def test_output_without_a_reader(self):
         for arguments in (("run", self.double, "--input=random"), ("opt", self.double, "--stage=fused"), ("compile", self.double, "--emit=asm"),

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/interpreter/interpreter_compiler.h"
 #include "backends/registry.h"
 #include "base/errors.h"
@@ -63,6 +64,13 @@ std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
   return list;
 }
 
+// "a, b, c, ..." of what an archive holds.
+std::string ListNames(absl::Span<const std::string> names) {
+  constexpr size_t kMost = 10;
+  if (names.empty()) return "no arrays";
+  return absl::StrCat(absl::StrJoin(names.subspan(0, kMost), ", "), names.size() > kMost ? ", ..." : "");
+}
+
 // The literal as an argument: for a parameter with dynamic dimensions, an array within the bounds defines the
 // sizes.
 absl::StatusOr<Literal> Fit(const ParameterLeaf& leaf, Literal literal) {
@@ -89,7 +97,9 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
     return nullptr;
   };
   // What belongs to no parameter, results for example, may have any type.
+  std::vector<std::string> names;
   const auto type_of = [&](absl::string_view name) -> std::optional<PrimitiveType> {
+    names.emplace_back(name);
     const ParameterLeaf* leaf = leaf_named(name);
     if (leaf == nullptr) return std::nullopt;
     return leaf->shape.element_type();
@@ -108,8 +118,8 @@ absl::StatusOr<std::vector<Arguments>> LoadArchive(const std::vector<ParameterLe
       if (found == by_name.end()) found = by_name.find(leaf.name);
       if (found == by_name.end()) {
         return InvalidArgument(path, " has no ", leaf.name,
-                               device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "",
-                               "; the parameters are", ListLeaves(leaves));
+                               device_count > 1 ? absl::StrCat(" or ", leaf.name, "_r", device) : "", ", but ",
+                               ListNames(names), "; the parameters are", ListLeaves(leaves));
       }
       if (ShapeUtil::Compatible(leaf.shape, found->second->shape())) {
         arguments[device].push_back(found->second);
