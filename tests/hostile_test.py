@@ -330,6 +330,13 @@ class HostileTest(unittest.TestCase):
                     file.writestr(f"{name}.npy", array)
             self.expect_error(words, "run", self.double, f"--inputs={archive}")
 
+    def test_byte_order_marks(self):
+        for name, text in (("a.hlo", DOUBLE), ("a.mlir", STABLEHLO)):
+            done = self.hilo("run", self.write(name, b"\xef\xbb\xbf" + text.encode()), "--input={1,2,3,4}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("{2, 4, 6, 8}", done.stdout)
+        self.expect_error("is empty", "run", self.write("b.hlo", b"\xef\xbb\xbf"))
+
     def test_output_without_a_reader(self):
         for arguments in (("run", self.double, "--input=random"), ("opt", self.double, "--stage=fused"), ("compile", self.double, "--emit=asm"),
                           ("run", "--help"), ("--version",), ("bench", self.double, "--iterations=1", "--no-roofs")):

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/phase_times.h"
 #include "hlo/import/hlo_proto.h"
@@ -33,6 +34,7 @@ absl::string_view ForeignKind(absl::string_view bytes) {
 absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name,
                                                        ParseOptions options) {
   const PhaseTimer timer("read", "program");
+  absl::ConsumePrefix(&bytes, "\xEF\xBB\xBF");  // the byte order mark that some editors put before UTF-8
   if (bytes.empty()) return InvalidArgument(file_name, " is empty; expected a module in HLO text");
   if (LooksLikeHloProto(bytes)) {
     absl::StatusOr<std::unique_ptr<HloModule>> module = HloModuleFromProto(bytes);
