@@ -111,8 +111,11 @@ class LoopFusion : public FusionPass {
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
     if (user->opcode() == HloOpcode::kReduce) return operand < user->operand_count() / 2;
     if (user->opcode() == HloOpcode::kDynamicUpdateSlice) return operand == 1;
-    // The updates; not the indices, which are read again and again.
-    if (user->opcode() == HloOpcode::kScatter) return operand > user->operand_count() / 2;
+    // The updates; the indices too where each is of one element, by a thread. Loops read them again and again.
+    if (user->opcode() == HloOpcode::kScatter) {
+      const int64_t indices = user->operand_count() / 2;
+      return operand > indices || (operand == indices && loops_are_launched() && ScattersElements(*user));
+    }
     // What pads the array that it selects from.
     if (user->opcode() == HloOpcode::kSelectAndScatter)
       return loops_are_launched() && operand == 0 && user->operand(0)->opcode() == HloOpcode::kPad;
@@ -121,6 +124,14 @@ class LoopFusion : public FusionPass {
     if (user->opcode() == HloOpcode::kDynamicSlice) return operand == 0;
     // Of a gather the indices too where each is read once.
     return user->opcode() != HloOpcode::kGather || operand == 0 || Elements(user) <= Elements(user->operand(1));
+  }
+
+  // Returns true if a scatter's updates have one element each.
+  static bool ScattersElements(const HloInstruction& scatter) {
+    const int64_t indices = scatter.operand_count() / 2,
+                  components = std::ssize(scatter.attrs<ScatterAttrs>().scatter_dims_to_operand_dims);
+    return components * Elements(scatter.operand(indices + 1)) == Elements(scatter.operand(indices)) &&
+           !IsExpensiveToRepeat(*scatter.operand(indices));
   }
 
   // Returns how often `user`, or a user of its reshapes, reads each element of its operand.
