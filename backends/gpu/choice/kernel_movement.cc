@@ -62,6 +62,8 @@ constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
 // Updates of an element, in the mean, from which on one thread would add them up, some 0.1 us each with runs of twice
 // the mean, for longer than blocks combine them in two launches more.
 constexpr int64_t kLongRun = 32;
+// So many elements have few of the updates each that a device applies at a time.
+constexpr int64_t kSpreadElements = int64_t{1} << 14;
 // The most updates that one thread combines: what follows of a long run has other threads, and a launch for each power
 // of this number.
 constexpr int64_t kMostOwnUpdates = 64;
@@ -138,10 +140,11 @@ bool HasLongRuns(const Scatter& s) {
          UpdatesOf(s) >= kLongRun * ShapeUtil::ElementsIn(s.operand);
 }
 
-// Returns true for extrema of floats that are applied by comparing and exchanging. An element of many updates, which
-// would wait for each other, has them sorted; where they are sorted already, they are combined first.
+// Returns true for extrema of floats that are applied by comparing and exchanging. Few elements of many updates each,
+// which would wait for each other, have them sorted; where they are sorted already, they are combined first.
 bool AreExchanged(const Scatter& s) {
-  return IsExtremumOfFloats(s) && !HasLongRuns(s) && !AreIndependent(s) && !AreSorted(s);
+  const bool waits = HasLongRuns(s) && ShapeUtil::ElementsIn(s.operand) < kSpreadElements;
+  return IsExtremumOfFloats(s) && !waits && !AreIndependent(s) && !AreSorted(s);
 }
 
 absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, const KernelFacts& facts) {
