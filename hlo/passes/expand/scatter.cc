@@ -8,13 +8,25 @@
 // Each window is one wide, or fills its dimension. Updates whose windows are not inside the operand come last. The
 // keys, which state where windows go, become the indices; updates of one small element are sorted themselves, others
 // gathered.
+//
+// Where updates replace elements, only the last update of each window counts, and nothing is sorted: `o` has the number
+// of that update, -1 if there is none, for each origin of a window. Where about as many windows are replaced as there
+// are, of an array that is not read, they read their updates; else the other updates go outside, and indices are
+// unique:
+//
+//   r = f32[100,8] scatter(x, i, f32[100,8] u), to_apply=second
+//     =>   o = s32[100] scatter(-1, i, iota), to_apply=maximum
+//          r = select(o >= 0, u[o], x)                                      or
+//          r = scatter(x, select(o[i] == iota, i, outside), u), unique_indices=true
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/builder/add_op.h"
+#include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -23,6 +35,11 @@ namespace {
 
 // Bytes of an update that is sorted rather than gathered.
 constexpr int64_t kMostSortedBytes = 8;
+// Numbers of updates for origins that no update goes to: up to so many, or so many for each update, cost less than the
+// launches of a sort, or its passes.
+constexpr int64_t kMostUnusedOrigins = int64_t{1} << 22, kMostOriginsOfUpdate = 8;
+// With more origins for each update, windows are not read again to be written.
+constexpr int64_t kMostReadOrigins = 2;
 
 bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -44,6 +61,10 @@ XlaOp TakeRows(XlaOp array, const std::vector<int64_t>& sizes, XlaOp rows) {
   std::vector<int64_t> slice = sizes;
   slice[0] = 1;
   return Gather(array, rows, numbers, slice);
+}
+
+bool AreFree(absl::Span<HloInstruction* const> operands) {
+  return std::all_of(operands.begin(), operands.end(), [](const auto* operand) { return IsFreeToRepeat(*operand); });
 }
 
 // The arrays of a scatter with one index dimension, the first of the updates, and index vectors as rows.
@@ -74,23 +95,111 @@ class ListScatter {
     HILO_ASSIGN_OR_RETURN(const XlaComputation comparator, Comparator());
     const XlaOp all = Sort(sorted, comparator, 0, /*is_stable=*/true);
 
-    std::vector<XlaOp> operands(operands_.begin(), operands_.begin() + count_);
-    operands.push_back(VectorsOf(GetTupleElement(all, 0)));
+    std::vector<XlaOp> updates;
     for (int64_t i = 0; i < count_; ++i) {
-      operands.push_back(sorts_updates ? Reshape(GetTupleElement(all, 1 + i), updates_)
-                                       : TakeRows(Update(i), updates_, GetTupleElement(all, 1)));
+      updates.push_back(sorts_updates ? Reshape(GetTupleElement(all, 1 + i), updates_)
+                                      : TakeRows(Update(i), updates_, GetTupleElement(all, 1)));
     }
     auto attributes = std::make_unique<ScatterAttrs>(attrs_);
+    attributes->indices_are_sorted = true;
+    return ScatterRows(GetTupleElement(all, 0), updates, std::move(attributes));
+  }
+
+  // Returns true if updates replace elements, and to number the last of each origin is better than to sort them.
+  bool KeepsLast() const {
+    const HloInstruction* root = scatter_.called_computation()->root_instruction();
+    for (int64_t i = 0; i < count_; ++i) {
+      const HloInstruction* result = root->opcode() == HloOpcode::kTuple ? root->operand(i) : root;
+      while (result->opcode() == HloOpcode::kCopy) result = result->operand(0);
+      if (!result->IsParameter() || result->parameter_number() != count_ + i) return false;
+    }
+    return CountOfKeys() <= std::max(kMostUnusedOrigins, kMostOriginsOfUpdate * updates_[0]) &&
+           updates_[0] <= std::numeric_limits<int32_t>::max() && CountOfKeys() < std::numeric_limits<int32_t>::max();
+  }
+
+  absl::StatusOr<XlaOp> Last() {
+    const XlaOp keys = Keys(IndexVectors()), numbers = Iota(builder_, ShapeUtil::MakeShape(S32, {updates_[0]}), 0);
+    XlaBuilder later("later");
+    const Shape number = ShapeUtil::MakeScalarShape(S32);
+    HILO_ASSIGN_OR_RETURN(const XlaComputation maximum,
+                          later.Build(Max(Parameter(&later, 0, number, "a"), Parameter(&later, 1, number, "b"))));
+    ScatterDimensionNumbers dimensions;
+    dimensions.add_inserted_window_dims(0);
+    dimensions.add_scatter_dims_to_operand_dims(0);
+    dimensions.set_index_vector_dim(1);
+    const XlaOp none = Broadcast(ConstantR0<int32_t>(builder_, -1), {CountOfKeys()});
+    const XlaOp last = Scatter(none, ConvertElementType(keys, S32), numbers, maximum, dimensions);
+    if (updates_[0] * kMostReadOrigins >= CountOfKeys() && HasPlainWindows() &&
+        AreFree(scatter_.operands().first(count_)))
+      return TakeLast(last);
+    const XlaOp own = TakeRows(last, {CountOfKeys()},
+                               Min(ConvertElementType(keys, S32), ConstantR0<int32_t>(builder_, CountOfKeys() - 1)));
+    std::vector<XlaOp> updates;
+    for (int64_t i = 0; i < count_; ++i) updates.push_back(Update(i));
+    auto attributes = std::make_unique<ScatterAttrs>(attrs_);
+    attributes->unique_indices = true;
+    attributes->indices_are_sorted = false;
+    return ScatterRows(Select(Eq(own, numbers), keys, Numbers(CountOfKeys(), KeyType())), updates,
+                       std::move(attributes));
+  }
+
+ private:
+  // Scatters rows of updates to the windows of the keys.
+  absl::StatusOr<XlaOp> ScatterRows(XlaOp keys, absl::Span<const XlaOp> updates,
+                                    std::unique_ptr<ScatterAttrs> attributes) {
+    std::vector<XlaOp> operands(operands_.begin(), operands_.begin() + count_);
+    operands.push_back(VectorsOf(keys));
+    operands.insert(operands.end(), updates.begin(), updates.end());
     attributes->update_window_dims.resize(updates_.size() - 1);
     std::iota(attributes->update_window_dims.begin(), attributes->update_window_dims.end(), 1);
     attributes->index_vector_dim = 1;
-    attributes->indices_are_sorted = true;
     HILO_ASSIGN_OR_RETURN(const XlaComputation to_apply, CalledComputation(scatter_));
     const XlaComputation* called[] = {&to_apply};
     return AddOp(builder_, HloOpcode::kScatter, operands, std::move(attributes), called);
   }
 
- private:
+  // Returns the operand's dimensions that windows run over, in the order of those of the updates.
+  std::vector<int64_t> WindowDimensions() const {
+    std::vector<int64_t> dimensions;
+    for (int64_t d = 0; d < scatter_.operand(0)->shape().rank(); ++d) {
+      if (!Contains(attrs_.inserted_window_dims, d)) dimensions.push_back(d);
+    }
+    return dimensions;
+  }
+
+  // Returns true if windows are one wide where indices select them, and fill the other dimensions.
+  bool HasPlainWindows() const {
+    const std::vector<int64_t> dimensions = WindowDimensions();
+    for (size_t j = 0; j < dimensions.size(); ++j) {
+      const int64_t size = scatter_.operand(0)->shape().dimensions(dimensions[j]);
+      if (updates_[j + 1] != (Contains(attrs_.scatter_dims_to_operand_dims, dimensions[j]) ? 1 : size)) return false;
+    }
+    return true;
+  }
+
+  // Each origin reads its last update.
+  XlaOp TakeLast(XlaOp last) {
+    const Shape& operand = scatter_.operand(0)->shape();
+    std::vector<int64_t> dimensions = attrs_.scatter_dims_to_operand_dims;
+    const std::vector<int64_t> origins = SizesOf(operand, dimensions);
+    for (int64_t d : WindowDimensions()) {
+      if (!Contains(attrs_.scatter_dims_to_operand_dims, d)) dimensions.push_back(d);
+    }
+    std::vector<int64_t> order(dimensions.size());  // of the operand's dimensions
+    for (size_t d = 0; d < dimensions.size(); ++d) order[dimensions[d]] = static_cast<int64_t>(d);
+    const XlaOp zero = ConstantR0<int32_t>(builder_, 0), rows = Max(last, zero);
+    std::vector<int64_t> of_origins(origins.size());
+    std::iota(of_origins.begin(), of_origins.end(), 0);
+    const std::vector<int64_t> sizes = SizesOf(operand, dimensions);
+    const XlaOp is_replaced = Transpose(BroadcastInDim(Reshape(Ge(last, zero), origins), sizes, of_origins), order);
+    std::vector<XlaOp> results;
+    for (int64_t i = 0; i < count_; ++i) {
+      const XlaOp windows = Reshape(TakeRows(Update(i), updates_, rows), sizes);
+      results.push_back(Select(is_replaced, Transpose(windows, order), operands_[i]));
+    }
+    return count_ == 1 ? results[0] : Tuple(builder_, results);
+  }
+
   int64_t components() const { return static_cast<int64_t>(attrs_.scatter_dims_to_operand_dims.size()); }
   int64_t SizeOfComponent(int64_t i) const {
     return scatter_.operand(0)->shape().dimensions(attrs_.scatter_dims_to_operand_dims[i]);
@@ -156,10 +265,7 @@ class ListScatter {
   XlaOp Keys(XlaOp vectors) {
     const Shape& operand = scatter_.operand(0)->shape();
     XlaOp key = Numbers(0, S64), inside = Eq(key, key);
-    std::vector<int64_t> window_dims;
-    for (int64_t d = 0; d < operand.rank(); ++d) {
-      if (!Contains(attrs_.inserted_window_dims, d)) window_dims.push_back(d);
-    }
+    const std::vector<int64_t> window_dims = WindowDimensions();
     for (int64_t i = 0; i < components(); ++i) {
       const int64_t dimension = attrs_.scatter_dims_to_operand_dims[i], size = operand.dimensions(dimension);
       int64_t window = 1;
@@ -199,7 +305,8 @@ class ListScatter {
 }  // namespace
 
 absl::StatusOr<XlaOp> ExpandScatter(const HloInstruction& instruction, XlaBuilder*, absl::Span<const XlaOp> operands) {
-  return ListScatter(instruction, operands).Sorted();
+  ListScatter list(instruction, operands);
+  return list.KeepsLast() ? list.Last() : list.Sorted();
 }
 
 }  // namespace hilo
