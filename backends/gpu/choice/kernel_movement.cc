@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/key_sorts.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
@@ -16,6 +17,7 @@
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/own_positions.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/analysis/sort_keys.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -76,6 +78,15 @@ int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
     bytes += std::max<int64_t>(kWordBytes, PrimitiveTypeByteSize(operand->shape().element_type()));
   while (tile < length && 4 * tile * bytes <= kSortTileBytes) tile *= 2;
   return 2 * tile * bytes <= kSortTileBytes ? tile : 1;
+}
+
+KernelConfig MergesOf(const HloInstruction& sort) {
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t tile = SortTileOf(sort, shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]));
+  return {.kind = KernelKind::kMergeSort,
+          .tile = {std::min<int64_t>(kBlockSize, std::max<int64_t>(kWarp, tile)), tile,
+                   BlockFor(ShapeUtil::ElementsIn(shape))},
+          .why = "any comparator"};
 }
 
 int64_t UpdatesOf(const Scatter& s) { return Product(s.BatchSizes()); }
@@ -213,13 +224,8 @@ bool IsSortedScatter(const HloInstruction& scatter) {
 absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction, const KernelFacts& facts) {
   if (instruction.opcode() != HloOpcode::kSort)
     return Unimplemented("sort inside a fusion is not supported on this platform yet");
-  const Shape& shape = instruction.operand(0)->shape();
-  const int64_t length = shape.dimensions(instruction.attrs<SortAttrs>().dimensions[0]);
-  const int64_t tile = SortTileOf(instruction, length);
-  KernelConfig merges{.kind = KernelKind::kMergeSort,
-                      .tile = {std::min<int64_t>(kBlockSize, std::max<int64_t>(kWarp, tile)), tile,
-                               BlockFor(ShapeUtil::ElementsIn(shape))},
-                      .why = "any comparator"};
+  const int64_t length = instruction.operand(0)->shape().dimensions(instruction.attrs<SortAttrs>().dimensions[0]);
+  KernelConfig merges = MergesOf(instruction);
   if (const std::optional<KeySort> keys = KeySortOf(instruction); keys.has_value() && length <= INT32_MAX) {
     KernelConfig digits{.kind = KernelKind::kRadixSort,
                         .tile = {kBlockSize, CeilDiv(keys->key_bits(), kRadixBits)},
@@ -231,6 +237,30 @@ absl::StatusOr<KernelConfig> ChooseSort(const HloInstruction& instruction, const
         absl::StrCat("lists of ", length, " elements: merges are faster than digits of ", keys->key_bits(), " bits");
   }
   return merges;
+}
+
+bool IsSortedByEachKey(const HloInstruction& sort) {
+  if (!IsListByKeys(sort)) return false;
+  const GpuMachine machine;
+  const auto elements = static_cast<double>(ShapeUtil::ElementsIn(sort.operand(0)->shape()));
+  constexpr double kNumberBytes = 4;  // of an element's number, which moves with the keys
+  double bytes = 0, launches = 0;
+  for (const SortKey& key : SortKeysOf(*sort.called_computation())) {
+    const PrimitiveType type = sort.operand(key.array)->shape().element_type();
+    if (!HasOrderKey(key.less->operand(0)->shape().element_type())) return false;
+    const int64_t key_bytes = PrimitiveTypeByteSize(type),
+                  bits = 8 * (IsFloatingPointType(type) ? std::max<int64_t>(4, key_bytes) : key_bytes);
+    const auto passes = static_cast<double>(CeilDiv(bits, kRadixBits)), wide = static_cast<double>(key_bytes);
+    // Keys are gathered and counted; a launch clears what the passes share.
+    bytes += elements * (kNumberBytes + 3 * wide + 2 * passes * (wide + kNumberBytes));
+    launches += 3 + passes;
+  }
+  // Other arrays are gathered.
+  for (const HloInstruction* operand : sort.operands()) {
+    bytes += elements * kNumberBytes + 2 * static_cast<double>(ShapeUtil::ByteSizeOf(operand->shape()));
+    ++launches;
+  }
+  return bytes / machine.bytes_per_ns + launches * machine.launch_ns < SortRoofline(sort, MergesOf(sort)).ns();
 }
 
 bool IsSelectedTopK(const HloInstruction& instruction) {

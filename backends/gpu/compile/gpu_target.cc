@@ -1,6 +1,7 @@
 #include "backends/gpu/compile/gpu_target.h"
 
 #include "backends/gpu/choice/kernel_choice.h"
+#include "backends/gpu/choice/key_sorts.h"
 #include "backends/gpu/thunks/host_call.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "hlo/analysis/in_place.h"
@@ -107,7 +108,8 @@ constexpr EmissionRow kRows[] = {
     {HloOpcode::kSendDone, Emission::kRuntimeCall},
     {HloOpcode::kSetDimensionSize, Emission::kRewritten},
     {HloOpcode::kSlice, Emission::kElement},
-    {HloOpcode::kSort, Emission::kKernel},
+    {HloOpcode::kSort, Emission::kKernel, Emission::kExpanded,
+     [](const HloInstruction& i, bool) { return IsSortedByEachKey(i); }, "of long lists by several keys"},
     {HloOpcode::kStochasticConvert, Emission::kExpanded},
     {HloOpcode::kTopK, Emission::kKernel, Emission::kExpanded,
      [](const HloInstruction& i, bool) { return !IsSelectedTopK(i); }, "of more elements than shared memory holds"},

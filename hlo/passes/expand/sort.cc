@@ -8,8 +8,17 @@
 // Elements travel with their numbers, which decide between equal ones: the sort is stable. Lists are filled up to a
 // power of two with elements that are behind all others. The number of steps grows with the square of the logarithm of
 // the length.
+//
+// A sort of lists by several keys is one by each key instead, the last key first, of the numbers of elements:
+//
+//   (x, y) = sort(a, b), by a, then b   =>   (-, p) = sort(b, iota)   (x, q) = sort(a[p], p)   y = b[q]
+#include <array>
+
+#include "absl/container/flat_hash_map.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/sort_keys.h"
+#include "hlo/builder/add_op.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -100,6 +109,80 @@ class SortingNetwork {
   int64_t outer_ = 1, inner_ = 1, padded_ = 1;
 };
 
+// Copies what a comparator computes from the elements of one array.
+class KeyCopy {
+ public:
+  KeyCopy(XlaBuilder* builder, XlaOp left, XlaOp right) : builder_(builder), sides_{left, right} {}
+
+  XlaOp Of(const HloInstruction& x) {
+    if (x.IsParameter()) return sides_[x.parameter_number() % 2];
+    const auto known = copies_.find(&x);
+    if (known != copies_.end()) return known->second;
+    std::vector<XlaOp> operands;
+    for (const HloInstruction* operand : x.operands()) operands.push_back(Of(*operand));
+    const XlaOp copy = AddOp(builder_, x.opcode(), operands,
+                             x.attributes() == nullptr ? nullptr : x.attributes()->Clone(), {}, &x.shape());
+    copies_.emplace(&x, copy);
+    return copy;
+  }
+
+ private:
+  XlaBuilder* const builder_;
+  const std::array<XlaOp, 2> sides_;
+  absl::flat_hash_map<const HloInstruction*, XlaOp> copies_;
+};
+
+// Compares elements of the key's array, and not the numbers that are sorted with them.
+absl::StatusOr<XlaComputation> ComparatorOf(const SortKey& key, PrimitiveType type) {
+  XlaBuilder builder("order");
+  std::vector<XlaOp> parameters;
+  for (const PrimitiveType of : {type, type, S32, S32})
+    parameters.push_back(
+        Parameter(&builder, static_cast<int64_t>(parameters.size()), ShapeUtil::MakeScalarShape(of), ""));
+  return builder.Build(KeyCopy(&builder, parameters[0], parameters[1]).Of(*key.less));
+}
+
+XlaOp TakeElements(XlaOp list, XlaOp numbers) {
+  GatherDimensionNumbers dimensions;
+  dimensions.add_collapsed_slice_dims(0);
+  dimensions.add_start_index_map(0);
+  dimensions.set_index_vector_dim(1);
+  return Gather(list, numbers, dimensions, {1});
+}
+
+// Returns the sorted operands, which are one list each.
+absl::StatusOr<std::vector<XlaOp>> SortByEachKey(const HloInstruction& sort, absl::Span<const SortKey> keys,
+                                                 XlaBuilder* builder, absl::Span<const XlaOp> operands) {
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t length = ShapeUtil::ElementsIn(shape);
+  std::vector<XlaOp> lists;
+  for (const XlaOp operand : operands) lists.push_back(Reshape(operand, {length}));
+  XlaOp numbers = Iota(builder, ShapeUtil::MakeShape(S32, {length}), 0), sorted_key;
+  for (size_t i = keys.size(); i-- > 0;) {
+    const bool is_first = i + 1 == keys.size();
+    const XlaOp list = lists[keys[i].array];
+    HILO_ASSIGN_OR_RETURN(const XlaComputation comparator,
+                          ComparatorOf(keys[i], sort.operand(keys[i].array)->shape().element_type()));
+    const XlaOp both =
+        Sort({is_first ? list : TakeElements(list, numbers), numbers}, comparator, 0, /*is_stable=*/true);
+    sorted_key = GetTupleElement(both, 0);
+    numbers = GetTupleElement(both, 1);
+  }
+  std::vector<XlaOp> results;
+  for (int64_t i = 0; i < sort.operand_count(); ++i) {
+    const HloInstruction& operand = *sort.operand(i);
+    XlaOp result = sorted_key;
+    if (i != keys[0].array) {
+      const bool is_number =
+          operand.opcode() == HloOpcode::kIota && shape.dimensions(operand.attrs<IotaAttrs>().iota_dimension) == length;
+      result =
+          is_number ? ConvertElementType(numbers, operand.shape().element_type()) : TakeElements(lists[i], numbers);
+    }
+    results.push_back(Reshape(result, shape.dimensions()));
+  }
+  return results;
+}
+
 }  // namespace
 
 absl::StatusOr<XlaOp> ExpandSort(const HloInstruction& instruction, XlaBuilder* builder,
@@ -107,7 +190,10 @@ absl::StatusOr<XlaOp> ExpandSort(const HloInstruction& instruction, XlaBuilder* 
   const Shape& shape = instruction.operand(0)->shape();
   const int64_t dimension = instruction.attrs<SortAttrs>().dimensions[0];
   std::vector<XlaOp> sorted(operands.begin(), operands.end());
-  if (!ShapeUtil::IsZeroElementArray(shape) && shape.dimensions(dimension) > 1) {
+  if (IsListByKeys(instruction)) {
+    HILO_ASSIGN_OR_RETURN(sorted,
+                          SortByEachKey(instruction, SortKeysOf(*instruction.called_computation()), builder, operands));
+  } else if (!ShapeUtil::IsZeroElementArray(shape) && shape.dimensions(dimension) > 1) {
     HILO_ASSIGN_OR_RETURN(const XlaComputation comparator, CalledComputation(instruction));
     sorted = SortingNetwork(builder, comparator, shape, dimension).Sort(operands, shape);
     HILO_RETURN_IF_ERROR(builder->first_error());

@@ -1,0 +1,100 @@
+#include "hlo/analysis/sort_keys.h"
+
+#include <limits>
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "hlo/ops/reduction/search_attributes.h"
+#include "hlo/ops/table/op_attributes.h"
+
+namespace hilo {
+namespace {
+
+// Fewer elements are sorted by all keys at once in few steps.
+constexpr int64_t kLeastByEachKey = int64_t{1} << 16;
+// Instructions that one comparison is computed from.
+constexpr size_t kMostInstructions = 64;
+
+// Returns the number of the array whose elements are all that `x` is computed from; nullopt: there is no such array.
+std::optional<int64_t> ArrayOf(const HloInstruction& x) {
+  absl::flat_hash_set<const HloInstruction*> seen = {&x};
+  std::vector<const HloInstruction*> work = {&x};
+  std::optional<int64_t> array;
+  while (!work.empty()) {
+    const HloInstruction* instruction = work.back();
+    work.pop_back();
+    if (seen.size() > kMostInstructions || !instruction->called_computations().empty()) return std::nullopt;
+    if (instruction->IsParameter()) {
+      const int64_t number = instruction->parameter_number() / 2;
+      if (array.value_or(number) != number) return std::nullopt;
+      array = number;
+    }
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (seen.insert(operand).second) work.push_back(operand);
+    }
+  }
+  return array;
+}
+
+bool IsComparison(const HloInstruction& x) {
+  if (x.opcode() != HloOpcode::kCompare) return false;
+  return !IsFloatingPointType(x.operand(0)->shape().element_type()) ||
+         x.attrs<CompareAttrs>().type == ComparisonType::kTotalOrder;
+}
+
+bool IsLess(const HloInstruction& x) {
+  if (!IsComparison(x)) return false;
+  const ComparisonDirection direction = x.attrs<CompareAttrs>().direction;
+  return direction == ComparisonDirection::kLt || direction == ComparisonDirection::kGt;
+}
+
+// Returns true if `equal` is true just where neither side of `less` comes before the other.
+bool IsEqualityOf(const HloInstruction& equal, const HloInstruction& less) {
+  if (!IsComparison(equal) || equal.attrs<CompareAttrs>().direction != ComparisonDirection::kEq) return false;
+  return (equal.operand(0) == less.operand(0) && equal.operand(1) == less.operand(1)) ||
+         (equal.operand(0) == less.operand(1) && equal.operand(1) == less.operand(0));
+}
+
+// less or (equal and rest); also as a selection.
+struct KeyAndRest {
+  const HloInstruction *less, *rest;
+};
+std::optional<KeyAndRest> SplitKey(const HloInstruction& x) {
+  if (x.opcode() == HloOpcode::kSelect && IsLess(*x.operand(2)) && IsEqualityOf(*x.operand(0), *x.operand(2)))
+    return KeyAndRest{x.operand(2), x.operand(1)};
+  if (x.opcode() != HloOpcode::kOr) return std::nullopt;
+  for (int64_t i = 0; i < 2; ++i) {
+    const HloInstruction &less = *x.operand(i), &both = *x.operand(1 - i);
+    if (!IsLess(less) || both.opcode() != HloOpcode::kAnd) continue;
+    for (int64_t j = 0; j < 2; ++j) {
+      if (IsEqualityOf(*both.operand(j), less)) return KeyAndRest{&less, both.operand(1 - j)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<SortKey> SortKeysOf(const HloComputation& comparator) {
+  std::vector<SortKey> keys;
+  const HloInstruction* rest = comparator.root_instruction();
+  while (rest != nullptr) {
+    const std::optional<KeyAndRest> split = SplitKey(*rest);
+    const HloInstruction* less = split.has_value() ? split->less : rest;
+    if (!IsLess(*less)) return {};
+    const std::optional<int64_t> array = ArrayOf(*less);
+    if (!array.has_value()) return {};
+    keys.push_back({less, *array});
+    rest = split.has_value() ? split->rest : nullptr;
+  }
+  return keys;
+}
+
+bool IsListByKeys(const HloInstruction& sort) {
+  const Shape& shape = sort.operand(0)->shape();
+  const int64_t length = shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]);
+  return length >= kLeastByEachKey && length <= std::numeric_limits<int32_t>::max() &&
+         length == ShapeUtil::ElementsIn(shape) && SortKeysOf(*sort.called_computation()).size() > 1;
+}
+
+}  // namespace hilo
