@@ -150,12 +150,16 @@ std::optional<KernelConfig> ChooseStreamedRows(const HloInstruction& instruction
       row_bytes += plan->space.columns * PrimitiveTypeByteSize(operand->shape().element_type());
   }
   if (row_bytes == 0 || row_bytes > kMostStreamedBytes) return std::nullopt;
-  // Kernels for the reductions, of which two levels may be one (one-pass-reductions), and for the results.
+  // Kernels for the reductions, of which two levels may be one (one-pass-reductions), and for the results: they compute
+  // the same, on all multiprocessors.
   const GpuMachine machine;
   const Roofline roofline = StreamedRowsRoofline(instruction, *plan);
   const auto launches = static_cast<double>(std::max<size_t>(plan->levels.size(), 2));
   const double read_again = (launches - 1) * static_cast<double>(plan->space.rows * row_bytes),
-               apart_ns = (roofline.bytes + read_again) / machine.bytes_per_ns + launches * machine.launch_ns;
+               filled = std::min(1.0, static_cast<double>(plan->space.rows) / kMultiprocessors),
+               apart_ns =
+                   std::max((roofline.bytes + read_again) / machine.bytes_per_ns, roofline.arithmetic_ns * filled) +
+                   launches * machine.launch_ns;
   if (roofline.ns() > apart_ns) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kRegisterRows,
                       .width = plan->group,
