@@ -219,13 +219,19 @@ int StackedColumnsWidth(const LoopResults& loop, const TargetTraits& target) {
   return 2 * shape.dimensions(minor - 1) <= width ? 1 : width;
 }
 
-KernelConfig ChooseRows(const LoopResults& loop, int width) {
+// Returns true if loops over segments of a dimension are faster than masks. Where masks are cheap, short dimensions
+// would be mostly tails.
+bool PaysBySegments(const std::vector<int64_t>& segments, int width, const TargetTraits& target) {
+  return segments.size() > 2 && (segments.back() >= 4 * width || (width > 1 && !target.has_avx512));
+}
+
+KernelConfig ChooseRows(const LoopResults& loop, int width, const TargetTraits& target) {
   const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
-  // Short rows would be mostly tails; few rows leave threads without work.
-  const bool has_segments = segments.size() > 2 && row >= 4 * width, is_long = rows < kFewRows && row >= 4 * kBlock;
+  // Few rows leave threads without work.
+  const bool has_segments = PaysBySegments(segments, width, target), is_long = rows < kFewRows && row >= 4 * kBlock;
   if (has_segments || is_long) {
     const int64_t block = row < 2 * kBlock ? row : kBlock;
     config.kind = KernelKind::kRowSegments;
@@ -295,15 +301,19 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   if (narrow > 1) {
     const int64_t rank = loop.shape().rank(), rows = loop.shape().dimensions(rank - 2);
     const int64_t tables = count / rows / loop.shape().dimensions(rank - 1);
-    return KernelConfig{.kind = KernelKind::kNarrowRows,
+    KernelConfig config{.kind = KernelKind::kNarrowRows,
                         .width = narrow,
                         .tile = {kTableRows},
                         .parts = tables * CeilDiv(rows, kTableRows),
                         .why = "rows are shorter than a vector: the lanes are rows"};
+    const std::vector<int64_t> segments = RowSegments(loop.roots, rows, /*behind=*/1);
+    if (PaysBySegments(segments, narrow, target))
+      config.tile.insert(config.tile.end(), segments.begin(), segments.end());
+    return config;
   }
   if (std::optional<KernelConfig> tiles = ChooseTiledTranspose(loop, target)) return *std::move(tiles);
   if (std::optional<KernelConfig> together = ChooseRowsTogether(loop, width)) return *std::move(together);
-  return ChooseRows(loop, width);
+  return ChooseRows(loop, width, target);
 }
 
 absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const TargetTraits& target) {

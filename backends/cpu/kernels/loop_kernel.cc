@@ -49,13 +49,20 @@ bool UsesVectors(FunctionEmitter& f, const HloInstruction* instruction, const Sh
 // with it: rows of 30 copies of 0.9 ns 21.4 and 29.7, of 120 of 1.5 ns 30.0 and 31.9; of 28 maxima of four elements, 4
 // ns, 21.3 and 21.7, of 60 sums of exponentials, 10 ns, 10.3 and 8.5. Lanes that are rows are stored in many pieces:
 // rows of four copies 5.8 and 4.8.
+// Without AVX-512 masks are expensive: a masked store takes 12 cycles on a Zen 3, and narrow elements a branch each.
 constexpr double kLeastVectorNanoseconds = 2;
 
-bool GainsByRepeating(const KernelParts& kernel, const LoopNest& nest) {
-  if (kernel.config.kind == KernelKind::kNarrowRows) return true;
+bool GainsByRepeating(FunctionEmitter& f, const KernelParts& kernel, const LoopNest& nest) {
+  if (kernel.config.kind == KernelKind::kNarrowRows || !f.context().target().has_avx512) return true;
   double elements = 1;
   for (const NestDim& dim : nest) elements *= static_cast<double>(dim.size());
   return kernel.config.nanoseconds * static_cast<double>(kernel.config.width) >= kLeastVectorNanoseconds * elements;
+}
+
+// Returns the segments of a dimension, which follow the indices of a part; none if there is one.
+std::vector<int64_t> CutsOf(const KernelConfig& config) {
+  if (config.tile.size() <= 3) return {};
+  return {config.tile.begin() + 1, config.tile.end()};
 }
 
 // Emits the elements of a nest that covers the dimensions of the results.
@@ -63,13 +70,14 @@ absl::Status EmitLoopNest(FunctionEmitter& f, const KernelParts& kernel, LoopNes
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
   const bool has_vectors = absl::c_any_of(nest, [](const NestDim& dim) { return dim.lanes > 1; });
   f.SetHoldsVectors(kernel.instruction, has_vectors);
-  const bool repeats = GainsByRepeating(kernel, nest) && MayRepeat(f, *kernel.instruction);
+  const bool repeats = GainsByRepeating(f, kernel, nest) && MayRepeat(f, *kernel.instruction);
   for (NestDim& dim : nest) dim.repeats = repeats;
   return EmitNest(f, kernel, nest, [&](absl::Span<const Position> positions) {
     std::vector<Index> indices;
     for (const Position& position : positions) indices.push_back(Joined(f.context(), position));
-    return kernel.config.kind == KernelKind::kNarrowRows ? EmitRowsOfLanes(f, loop, indices)
-                                                         : EmitElements(f, loop, indices);
+    const bool has_lanes = f.context().lanes.width > 1;
+    return kernel.config.kind == KernelKind::kNarrowRows && has_lanes ? EmitRowsOfLanes(f, loop, indices)
+                                                                      : EmitElements(f, loop, indices);
   });
 }
 
@@ -114,8 +122,10 @@ absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel) {
 
 absl::Status EmitRowSegments(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
-  NestDim row{.sizes = {kernel.config.tile.back()}, .part = kernel.config.tile[0], .lanes = kernel.config.width};
-  if (kernel.config.tile.size() > 3) row.cuts.assign(kernel.config.tile.begin() + 1, kernel.config.tile.end());
+  const NestDim row{.sizes = {kernel.config.tile.back()},
+                    .part = kernel.config.tile[0],
+                    .lanes = kernel.config.width,
+                    .cuts = CutsOf(kernel.config)};
   return EmitLoopNest(f, kernel, {{.sizes = Outer(loop.shape(), 1)}, row});
 }
 
@@ -133,10 +143,11 @@ absl::Status EmitNarrowRows(FunctionEmitter& f, const KernelParts& kernel) {
   const LoopResults loop = LoopResultsOf(*kernel.instruction);
   const int64_t rank = loop.shape().rank(), rows = loop.shape().dimensions(rank - 2),
                 columns = loop.shape().dimensions(rank - 1);
-  return EmitLoopNest(f, kernel,
-                      {{.sizes = Outer(loop.shape(), 2)},
-                       {.sizes = {rows}, .part = kernel.config.tile[0], .lanes = kernel.config.width},
-                       {.sizes = {columns}, .part = columns, .unroll = columns}});
+  return EmitLoopNest(
+      f, kernel,
+      {{.sizes = Outer(loop.shape(), 2)},
+       {.sizes = {rows}, .part = kernel.config.tile[0], .lanes = kernel.config.width, .cuts = CutsOf(kernel.config)},
+       {.sizes = {columns}, .part = columns, .unroll = columns}});
 }
 
 absl::Status EmitCopy(FunctionEmitter& f, const KernelParts& kernel) {

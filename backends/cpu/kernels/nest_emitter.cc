@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/numeric/bits.h"
 #include "backends/cpu/functions/program_emitter.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -115,11 +116,14 @@ class NestEmitter {
   // twice must be little, and must belong to one part: parts may run at the same time.
   bool EndsFull(const NestDim& dim) const {
     const int64_t size = dim.size();
-    if (!dim.repeats || size < dim.lanes || size_ < kLeastVectors * dim.lanes) return false;
+    if (!dim.repeats || size < dim.lanes || IsShort(dim)) return false;
     const int64_t group = GroupOf(dim), computed = CeilDiv(size, group) * (group / dim.lanes);
     return size % group != 0 && codegen::RepeatsFew(computed, CeilDiv(size, dim.lanes)) &&
            (dim.part >= size || size % dim.part == 0 || size % dim.part >= group);
   }
+
+  // Returns true if the nest has so few vectors that none should overlap.
+  bool IsShort(const NestDim& dim) const { return size_ < kLeastVectors * dim.lanes; }
 
   // Returns the indices of an iteration: those of the unrolled vectors, or of all vectors if they are fewer.
   static int64_t GroupOf(const NestDim& dim) {
@@ -218,9 +222,25 @@ class NestEmitter {
     return codegen::EmitBranches(f_.context(), "rest", is_last, rest, NoValues).status();
   }
 
+  // The segment [low, high), by single vectors without masks: a short one by shorter vectors. The last one overlaps the
+  // one before.
+  absl::Status WholeSegment(size_t d, const std::vector<Position>& outer, int64_t low, int64_t high) {
+    const auto most = static_cast<int64_t>(absl::bit_floor(static_cast<uint64_t>(high - low)));
+    const int64_t lanes = std::min(nest_[d].lanes, most), whole = high - (high - low) % lanes;
+    codegen::RegionScope region(f_.context());
+    f_.context().lanes = {.width = static_cast<int>(lanes)};
+    const auto at = [&](llvm::Value* i) {
+      return Next(d, outer, {Index({LaneIndex::Strided(i, 1).WithRange({low, high - 1})})});
+    };
+    HILO_RETURN_IF_ERROR(ForEach(f_, "segment", Int(low), Int(whole), at, lanes, (whole - low) / lanes));
+    return whole == high ? absl::OkStatus() : at(Int(high - lanes));
+  }
+
   // The part of the range in [low, high), by single vectors.
   absl::Status Segment(size_t d, const std::vector<Position>& outer, int64_t low, int64_t high) {
     const NestDim& dim = nest_[d];
+    if (dim.repeats && dim.lanes > 1 && dim.part >= dim.size() && !IsShort(dim))
+      return WholeSegment(d, outer, low, high);
     llvm::Value* from = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, ranges_[d].from, Int(low));
     llvm::Value* to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, ranges_[d].to, Int(high));
     to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, from, to);

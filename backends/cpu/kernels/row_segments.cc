@@ -16,9 +16,10 @@ constexpr size_t kMostSegments = 9;
 
 class Cuts {
  public:
-  explicit Cuts(int64_t row) : row_(row), cuts_{0, row} {}
+  Cuts(int64_t row, int64_t behind) : row_(row), behind_(behind), cuts_{0, row} {}
 
-  // `instruction` is read at position + offset of its minor-most dimension, for positions within [low, high).
+  // `instruction` is read at position + offset of the dimension `behind` before its minor-most one, for positions
+  // within [low, high).
   void Follow(const HloInstruction* root) {
     work_.push_back({root, 0, 0, row_});
     while (!work_.empty() && cuts_.size() <= kMostSegments + 1) {
@@ -27,7 +28,7 @@ class Cuts {
       const HloInstruction* instruction = reader.instruction;
       // What an instruction outside of a fusion reads is in memory.
       if (instruction != root && !instruction->parent()->IsFusion()) continue;
-      if (seen_.insert({instruction, reader.offset}).second && instruction->shape().rank() > 0) Visit(reader);
+      if (seen_.insert({instruction, reader.offset}).second && instruction->shape().rank() > behind_) Visit(reader);
     }
   }
 
@@ -56,7 +57,7 @@ class Cuts {
 
   void Visit(const Reader& reader) {
     const HloInstruction& instruction = *reader.instruction;
-    const int64_t minor = instruction.shape().rank() - 1;
+    const int64_t dim = instruction.shape().rank() - 1 - behind_;
     auto pass = [&](int64_t operand) {
       work_.push_back({instruction.operand(operand), reader.offset, reader.low, reader.high});
     };
@@ -69,13 +70,13 @@ class Cuts {
         return;
       case HloOpcode::kConcatenate: {
         int64_t start = 0;
-        const bool along = instruction.attrs<ConcatenateAttrs>().dimensions[0] == minor;
+        const bool along = instruction.attrs<ConcatenateAttrs>().dimensions[0] == dim;
         for (const HloInstruction* operand : instruction.operands()) {
           if (!along) {
             work_.push_back({operand, reader.offset, reader.low, reader.high});
             continue;
           }
-          const int64_t end = start + operand->shape().dimensions(minor);
+          const int64_t end = start + operand->shape().dimensions(dim);
           Cut(reader, end);
           Part(reader, operand, start, end);
           start = end;
@@ -83,9 +84,9 @@ class Cuts {
         return;
       }
       case HloOpcode::kPad: {
-        const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[minor];
+        const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[dim];
         if (!codegen::HasPaddedPattern(padding)) return;
-        const int64_t size = instruction.operand(0)->shape().dimensions(minor), start = padding.edge_padding_low,
+        const int64_t size = instruction.operand(0)->shape().dimensions(dim), start = padding.edge_padding_low,
                       end = start + (size == 0 ? 0 : (size - 1) * (padding.interior_padding + 1) + 1);
         Cut(reader, start);
         Cut(reader, end);
@@ -93,7 +94,7 @@ class Cuts {
         return Part(reader, instruction.operand(0), start, end);
       }
       case HloOpcode::kSlice: {
-        const SliceRange& range = instruction.attrs<SliceAttrs>().slice[minor];
+        const SliceRange& range = instruction.attrs<SliceAttrs>().slice[dim];
         if (range.stride == 1) {
           work_.push_back({instruction.operand(0), reader.offset + range.start, reader.low, reader.high});
         }
@@ -101,7 +102,8 @@ class Cuts {
       }
       case HloOpcode::kBroadcast: {
         const auto& dimensions = instruction.attrs<BroadcastAttrs>().dimensions;
-        if (!dimensions.empty() && dimensions.back() == minor) pass(0);
+        const int64_t from = static_cast<int64_t>(dimensions.size()) - 1 - behind_;
+        if (from >= 0 && dimensions[from] == dim) pass(0);
         return;
       }
       default:
@@ -110,7 +112,7 @@ class Cuts {
     }
   }
 
-  int64_t row_;
+  int64_t row_, behind_;
   std::set<int64_t> cuts_;
   std::set<std::pair<const HloInstruction*, int64_t>> seen_;
   std::vector<Reader> work_;
@@ -118,8 +120,8 @@ class Cuts {
 
 }  // namespace
 
-std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row) {
-  Cuts cuts(row);
+std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row, int64_t behind) {
+  Cuts cuts(row, behind);
   for (const HloInstruction* root : roots) cuts.Follow(root);
   return cuts.Take();
 }

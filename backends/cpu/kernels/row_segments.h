@@ -10,11 +10,11 @@
 
 namespace hilo::cpu {
 
-// Returns positions 0 = p0 < p1 ... < pn = `row` along the minor-most dimension of `roots` (all of which have rows of
-// that length). Within a segment [p_i, p_i+1), every concatenation and padding along that dimension that the roots read
-// element for element takes its elements from one operand, so that the loop over the segment has no selects and no
-// masks.
-std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row);
+// Returns positions 0 = p0 < p1 ... < pn = `row` along the dimension of `roots` that is `behind` positions before the
+// minor-most one (all of which have that length). Within a segment [p_i, p_i+1), every concatenation and padding along
+// that dimension that the roots read element for element takes its elements from one operand, so that the loop over the
+// segment has no selects and no masks.
+std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row, int64_t behind = 0);
 
 }  // namespace hilo::cpu
 
