@@ -97,8 +97,8 @@ std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloIns
 std::unique_ptr<HloPass> MakeLoopFactorTransposition(std::function<bool(const HloInstruction& reduce)> accepts);
 // "merge-transposed-dimensions": dimensions of transposes that stay next to each other become one. After fusion.
 std::unique_ptr<HloPass> MakeTransposeMerge();
-// "move-bits": kernels that only move floating-point numbers of 8 or 16 bits, or truth values, move integers. After
-// fusion.
+// "move-bits": kernels that only move floating-point numbers of 8 or 16 bits, truth values or complex numbers of 64
+// bits move integers. After fusion.
 std::unique_ptr<HloPass> MakeMovesAsBits();
 // "fuse": fuses producers into the loops of their consumers. A computation that many loops would repeat is not
 // duplicated beyond a budget: `instructions_per_byte`, if it is not 0, are those that a device executes while it moves
