@@ -106,8 +106,8 @@ class GridMatcher {
         }
       }
     }
-    return !grid_.products.empty() &&
-           absl::c_any_of(inside_, [](const HloInstruction* member) { return member->opcode() == HloOpcode::kReduce; });
+    // Dots of dots alone are products of matrices.
+    return !grid_.products.empty() && inside_.size() > grid_.scores.size();
   }
 
   // Collects the members of a fusion.

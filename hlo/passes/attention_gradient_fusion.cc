@@ -45,8 +45,8 @@ class GridFuser {
 
   // Divides the products among kernels. Returns false if paths between them forbid it, or `takes` does not take these.
   bool Plan(const ScoreGridFilter& takes) {
-    if (grid_.reductions.empty()) return false;
-    const GridSide reduced = grid_.summed.at(grid_.reductions[0]);
+    // Without reductions, as of sigmoid attention, any order does.
+    const GridSide reduced = grid_.summed.at(grid_.reductions.empty() ? grid_.products[0] : grid_.reductions[0]);
     for (const HloInstruction* reduce : grid_.reductions) {
       if (grid_.summed.at(reduce) != reduced) return false;
     }

@@ -113,6 +113,20 @@ double VisiblePart(const CausalMask& mask, int64_t rows, int64_t keys) {
   return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
 }
 
+// Lines of a grid that a block has where there are many; scores of a block of a library.
+constexpr int64_t kGridBlockLines = 64, kLibraryBlockScores = 128 * 128;
+
+// Returns the part of the multiprocessors that have lines of a kernel's grid, of those that a product of the library
+// would fill with its scores.
+double FilledPart(const ScoreGrid& grid) {
+  const GridSide own = OtherSide(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0]));
+  const int64_t batches = grid.SizeOf(GridSide::kBatch), blocks = batches * CeilDiv(grid.SizeOf(own), kGridBlockLines),
+                of_library =
+                    batches * grid.SizeOf(GridSide::kLeft) * grid.SizeOf(GridSide::kRight) / kLibraryBlockScores;
+  return std::min(1.0, static_cast<double>(blocks) /
+                           static_cast<double>(std::clamp<int64_t>(of_library, 1, kMachine.multiprocessors)));
+}
+
 // A kernel computes a member once in each pass that needs it.
 double ScoreGridArithmeticNs(const ScoreGrid& grid, ProductUnit unit) {
   const PrimitiveType factors = FactorsOf(*grid.scores[0]);
@@ -132,7 +146,7 @@ double ScoreGridArithmeticNs(const ScoreGrid& grid, ProductUnit unit) {
     add(pass.reductions);
     add(pass.products);
   }
-  return ns;
+  return ns / FilledPart(grid);
 }
 
 // Returns the part of the scores that a causal mask leaves.
