@@ -12,7 +12,7 @@
 //
 // The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes
 // first. A loop over arrays that are updated in place ends up with no copies, a swap with the three moves that it
-// is, one of them to a temporary.
+// is, one of them to a temporary. What is left of copies of one constant is that constant again.
 #include "hlo/memory/copy_insertion.h"
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/ir/kernel_config.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/memory/value_liveness.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -342,6 +343,36 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
   return absl::OkStatus();
 }
 
+// Returns true for the copy of a constant that is repeated, as the array that a loop fills.
+bool CopiesRepeatedConstant(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kCopy || instruction.HasControlDependencies()) return false;
+  const HloInstruction& source = *instruction.operand(0);
+  return source.opcode() == HloOpcode::kBroadcast && !source.HasControlDependencies() &&
+         source.operand(0)->IsConstant() && source.shape() == instruction.shape();
+}
+
+// Repeats the constant again instead: that reads no array, and the first one may be read no more.
+absl::Status RepeatConstants(HloModule* module) {
+  for (auto& [scope, order] : module->schedule()) {
+    absl::flat_hash_set<HloInstruction*> sources;
+    for (HloInstruction*& scheduled : order) {
+      if (!CopiesRepeatedConstant(*scheduled)) continue;
+      HloInstruction *copy = scheduled, *source = copy->operand(0);
+      HloComputation* computation = copy->parent();
+      scheduled = computation->AddInstruction(source->CloneWithNewOperands(source->shape(), source->operands()));
+      if (source->kernel() != nullptr) scheduled->set_kernel(*source->kernel());
+      HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(copy, scheduled));
+      HILO_RETURN_IF_ERROR(computation->RemoveInstruction(copy));
+      sources.insert(source);
+    }
+    std::erase_if(order, [&](HloInstruction* x) { return sources.contains(x) && x->IsDead(); });
+    for (HloInstruction* source : sources) {
+      if (source->IsDead()) HILO_RETURN_IF_ERROR(source->parent()->RemoveInstruction(source));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Removes tuples that were replaced by tuples of copies.
 absl::Status RemoveDeadViews(HloModule* module) {
   for (auto& [computation, order] : module->schedule()) {
@@ -368,6 +399,7 @@ absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes) {
     HILO_RETURN_IF_ERROR(AddCopies(module, scope));
     HILO_RETURN_IF_ERROR(RemoveCopies(module, scope, loop_local_bytes));
   }
+  HILO_RETURN_IF_ERROR(RepeatConstants(module));
   return RemoveDeadViews(module);
 }
 
