@@ -97,8 +97,9 @@ bool UpdatesInPlace(const HloInstruction& instruction, const BufferAssignment& a
 // Returns true for a top-k of which the first k are selected; the others are expanded to sorts.
 bool IsSelectedTopK(const HloInstruction& top_k);
 
-// Returns true for a scatter of so many updates that these are sorted by where they go, so that those of one element
-// follow each other: it is expanded to a sort and a scatter of kind `scatter-sorted`.
+// Returns true for a scatter of so many updates that it is expanded: they are sorted by where they go, so that those of
+// one element follow each other in a scatter of kind `scatter-sorted`; those that replace elements are numbered instead
+// (hlo/passes/expand/scatter.cc).
 bool IsSortedScatter(const HloInstruction& scatter);
 
 }  // namespace hilo::gpu
