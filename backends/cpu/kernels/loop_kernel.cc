@@ -2,6 +2,7 @@
 // several. Which of them: loop_choice.cc.
 #include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/nest_emitter.h"
 #include "backends/llvm/nest/loop_elements.h"
@@ -57,6 +58,18 @@ bool GainsByRepeating(FunctionEmitter& f, const KernelParts& kernel, const LoopN
   double elements = 1;
   for (const NestDim& dim : nest) elements *= static_cast<double>(dim.size());
   return kernel.config.nanoseconds * static_cast<double>(kernel.config.width) >= kLeastVectorNanoseconds * elements;
+}
+
+// Vectors of a row that are emitted one by one, and the code of the largest such loop: the counter and the minimum of a
+// loop of two overlapping vectors take as long as these, where elements only move.
+constexpr int64_t kMostUnrolledVectors = 4, kUnrolledRowCode = 100;
+
+// Returns the vectors of an iteration along a row: all of them if they are few and little code, else one.
+int64_t UnrolledVectorsOfRow(const KernelParts& kernel, int64_t row) {
+  const int64_t vectors = CeilDiv(row, kernel.config.width);
+  return vectors <= kMostUnrolledVectors && CodeSize(*kernel.instruction, /*by_elements=*/false) <= kUnrolledRowCode
+             ? std::max<int64_t>(1, vectors)
+             : 1;
 }
 
 // Returns the segments of a dimension, which follow the indices of a part; none if there is one.
@@ -116,7 +129,8 @@ absl::Status EmitRows(FunctionEmitter& f, const KernelParts& kernel) {
   for (int64_t parts = 1; parts < kernel.config.parts; ++of_parts) parts *= outer[of_parts];
   codegen::LoopNest nest = {{.sizes = {outer.begin(), outer.begin() + of_parts}}};
   for (size_t d = of_parts; d < outer.size(); ++d) nest.push_back({.sizes = {outer[d]}, .part = outer[d]});
-  nest.push_back({.sizes = {row}, .part = row, .lanes = kernel.config.width});
+  nest.push_back(
+      {.sizes = {row}, .part = row, .unroll = UnrolledVectorsOfRow(kernel, row), .lanes = kernel.config.width});
   return EmitLoopNest(f, kernel, nest);
 }
 

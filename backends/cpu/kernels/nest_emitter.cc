@@ -158,10 +158,11 @@ class NestEmitter {
   absl::Status Aligned(size_t d, const std::vector<Position>& outer) {
     const NestDim& dim = nest_[d];
     const Range range = ranges_[d];
-    const int64_t size = dim.size(), group = dim.unroll * dim.lanes;
+    const int64_t size = dim.size(), unroll = std::clamp<int64_t>(size / dim.lanes, 1, dim.unroll);
+    const int64_t group = unroll * dim.lanes;
     const int64_t grouped = size / group * group, whole = size / dim.lanes * dim.lanes;
-    auto groups = [&](llvm::Value* from, llvm::Value* to, int64_t unroll) -> absl::Status {
-      const int64_t step = unroll * dim.lanes, multiple = MultipleOf(dim, step);
+    auto groups = [&](llvm::Value* from, llvm::Value* to, int64_t vectors) -> absl::Status {
+      const int64_t step = vectors * dim.lanes, multiple = MultipleOf(dim, step);
       codegen::RegionScope region(f_.context());
       if (dim.lanes > 1) f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
       return ForEach(
@@ -184,7 +185,7 @@ class NestEmitter {
     llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));
     llvm::Value* to = range.to;
     if (grouped < size) to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, to, Int(grouped));
-    if (grouped > 0) HILO_RETURN_IF_ERROR(groups(range.from, to, dim.unroll));
+    if (grouped > 0) HILO_RETURN_IF_ERROR(groups(range.from, to, unroll));
     if (grouped == size) return absl::OkStatus();
     if (llvm::isa<llvm::Constant>(is_last)) return rest().status();
     return codegen::EmitBranches(f_.context(), "rest", is_last, rest, NoValues).status();
