@@ -230,11 +230,14 @@ class NestEmitter {
     const int64_t lanes = std::min(nest_[d].lanes, most), whole = high - (high - low) % lanes;
     codegen::RegionScope region(f_.context());
     f_.context().lanes = {.width = static_cast<int>(lanes)};
-    const auto at = [&](llvm::Value* i) {
-      return Next(d, outer, {Index({LaneIndex::Strided(i, 1).WithRange({low, high - 1})})});
+    // Counted from the segment's first index, so that the position of a vector in a pattern is known.
+    const auto at = [&](const LaneIndex& from_low) {
+      return Next(d, outer, {Index({from_low.AddConstant(low).WithRange({low, high - 1})})});
     };
-    HILO_RETURN_IF_ERROR(ForEach(f_, "segment", Int(low), Int(whole), at, lanes, (whole - low) / lanes));
-    return whole == high ? absl::OkStatus() : at(Int(high - lanes));
+    HILO_RETURN_IF_ERROR(ForEach(
+        f_, "segment", Int(0), Int(whole - low), [&](llvm::Value* i) { return at(LaneIndex::Strided(i, 1, lanes)); },
+        lanes, (whole - low) / lanes));
+    return whole == high ? absl::OkStatus() : at(LaneIndex::Strided(Int(0), 1).AddConstant(high - lanes - low));
   }
 
   // The part of the range in [low, high), by single vectors.
