@@ -5,6 +5,7 @@
 #include "hlo/passes/attention_blocks.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
+#include "hlo/passes/row_merge.h"
 #include "hlo/passes/standard_pipeline.h"
 #include "runtime/time_thresholds.h"
 
@@ -56,7 +57,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
                                                .accepts = with_traits(is_row_kernel),
                                                .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
-  hooks.after_fusion = MakePassList(MakeTransposeMerge(), MakeMovesAsBits(), MakeKernelChoice(options));
+  hooks.after_fusion = MakePassList(MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(), MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));
 }
