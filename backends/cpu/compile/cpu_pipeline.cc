@@ -4,6 +4,7 @@
 #include "backends/llvm/jit/host_features.h"
 #include "hlo/passes/attention_blocks.h"
 #include "hlo/passes/dot_fusion.h"
+#include "hlo/passes/loop_sharing.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/row_merge.h"
 #include "hlo/passes/standard_pipeline.h"
@@ -39,6 +40,10 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
                                       MakeReductionSplit(kFewResults, is_long), MakeDotSplit(SectionsOf));
   }
   hooks.after_layout.push_back(MakeWindowSeparation(options.strict));
+  if (const auto machine = MachineFactsOf(options.cpu); machine.ok()) {
+    hooks.after_layout.push_back(
+        MakeLoopSharing([machine = *machine](const Work& work) { return Nanoseconds(work, machine); }));
+  }
   const auto with_traits = [options](auto decide) {
     return [=](const HloInstruction& instruction) {
       const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
