@@ -1,6 +1,6 @@
 // The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which
-// costs some ten nanoseconds. Memory comes from the device's stream-ordered pool, which is configured to keep freed
-// memory: an allocation is then a host operation. A library of kernels belongs to no context.
+// costs some ten nanoseconds. Memory comes from a stream-ordered pool (cuda_memory_pool.h). A library of kernels belongs
+// to no context.
 #include "backends/gpu/cuda/cuda_driver.h"
 
 #include <cuda_runtime_api.h>
@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/cuda/cuda_memory_pool.h"
 #include "backends/gpu/cuda/cuda_status.h"
 #include "backends/gpu/cuda/graph_conditions.h"
 #include "backends/gpu/ptx/assembler.h"
@@ -25,8 +26,6 @@
 namespace hilo::gpu {
 namespace {
 
-// Above this size a kernel must request its shared memory before the launch.
-constexpr uint32_t kSharedWithoutOptIn = 48 << 10;
 // How often a thread that waits for loops on the device polls whether they must end. A sleep takes some 50 us longer
 // than requested, so the first polls, which cover most such runs, are made without sleeping.
 constexpr std::chrono::microseconds kLookAtFlag(20);
@@ -36,22 +35,27 @@ std::string Version(int number) { return absl::StrCat(number / 1000, ".", number
 
 class CudaKernel : public GpuKernel {
  public:
-  CudaKernel(std::string name, cudaKernel_t kernel) : name_(std::move(name)), kernel_(kernel) {}
+  // `dynamic_shared_bytes`: the most that a launch may have without a request, what static memory leaves of 48 KB.
+  CudaKernel(std::string name, cudaKernel_t kernel, int dynamic_shared_bytes)
+      : name_(std::move(name)), kernel_(kernel), allowed_(static_cast<uint32_t>(dynamic_shared_bytes)) {}
   const std::string& name() const override { return name_; }
   cudaKernel_t kernel() const { return kernel_; }
 
   absl::Status AllowShared(uint32_t bytes, int device) {
-    if (bytes <= kSharedWithoutOptIn || bytes <= allowed_.load(std::memory_order_relaxed)) return absl::OkStatus();
+    if (bytes <= allowed_.load(std::memory_order_acquire)) return absl::OkStatus();
+    std::lock_guard<std::mutex> lock(mutex_);  // a smaller request must not follow a larger one
+    if (bytes <= allowed_.load(std::memory_order_relaxed)) return absl::OkStatus();
     HILO_CUDA_RETURN_IF_ERROR(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                               static_cast<int>(bytes), device));
-    allowed_.store(bytes, std::memory_order_relaxed);
+    allowed_.store(bytes, std::memory_order_release);
     return absl::OkStatus();
   }
 
  private:
   const std::string name_;
   const cudaKernel_t kernel_;
-  std::atomic<uint32_t> allowed_{0};
+  std::mutex mutex_;
+  std::atomic<uint32_t> allowed_;
 };
 
 class CudaModule : public GpuModule {
@@ -75,7 +79,7 @@ class CudaModule : public GpuModule {
       cudaFuncAttributes attributes;
       HILO_RETURN_IF_ERROR(CudaStatus(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(found)),
                                       absl::StrCat("kernel '", name, "'")));
-      kernel = std::make_unique<CudaKernel>(terminated, found);
+      kernel = std::make_unique<CudaKernel>(terminated, found, attributes.maxDynamicSharedSizeBytes);
     }
     return kernel.get();
   }
@@ -203,6 +207,7 @@ class CudaStream : public GpuStream {
   absl::Status Copy(void* to, const void* from, int64_t bytes) override {
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     if (bytes < 0) return InvalidArgument("copy: expected a number of bytes, got ", bytes);
+    if (bytes == 0) return absl::OkStatus();  // a graph has no such node
     return CudaStatus(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
   }
 
@@ -212,6 +217,7 @@ class CudaStream : public GpuStream {
     if ((width != 1 && width != 2 && width != 4) || bytes < 0 || bytes % width != 0) {
       return InvalidArgument("fill: expected a width of 1, 2 or 4 that divides the bytes, got ", width, " and ", bytes);
     }
+    if (bytes == 0) return absl::OkStatus();
     bool uniform = true;
     for (int byte = 1; byte < width; ++byte) uniform &= (pattern >> 8 * byte & 0xff) == (pattern & 0xff);
     if (uniform)
@@ -353,8 +359,8 @@ class CudaStream : public GpuStream {
 
 class CudaDriver : public GpuDriver {
  public:
-  CudaDriver(int device, GpuProperties properties, GpuImageFormat format, bool has_pool)
-      : device_(device), properties_(std::move(properties)), format_(format), has_pool_(has_pool) {}
+  CudaDriver(int device, GpuProperties properties, GpuImageFormat format, CudaMemoryPool pool)
+      : device_(device), properties_(std::move(properties)), format_(format), pool_(std::move(pool)) {}
 
   const GpuProperties& properties() const override { return properties_; }
   GpuImageFormat image_format() const override { return format_; }
@@ -364,11 +370,19 @@ class CudaDriver : public GpuDriver {
     if (bytes < 0) return InvalidArgument("expected a number of bytes, got ", bytes);
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
     void* memory = nullptr;
-    cudaError_t error = stream != nullptr && has_pool_
-                            ? cudaMallocAsync(&memory, bytes, static_cast<CudaStream*>(stream)->stream())
-                            : cudaMalloc(&memory, bytes);
+    const auto allocate = [&] {
+      return stream != nullptr && pool_.exists()
+                 ? cudaMallocFromPoolAsync(&memory, bytes, pool_.get(), static_cast<CudaStream*>(stream)->stream())
+                 : cudaMalloc(&memory, bytes);
+    };
+    cudaError_t error = allocate();
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // out of memory is not a device fault
+      pool_.ReleaseUnused();
+      error = allocate();
+    }
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
       HILO_ASSIGN_OR_RETURN(const GpuMemoryInfo info, MemoryInfo());
       return ResourceExhausted("cannot allocate ", bytes, " bytes: ", info.free_bytes, " of the device's ",
                                info.total_bytes, " are free");
@@ -380,7 +394,7 @@ class CudaDriver : public GpuDriver {
   absl::Status Free(void* memory, GpuStream* stream) override {
     if (memory == nullptr) return absl::OkStatus();
     HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
-    if (stream != nullptr && has_pool_)
+    if (stream != nullptr && pool_.exists())
       return CudaStatus(cudaFreeAsync(memory, static_cast<CudaStream*>(stream)->stream()), "cudaFreeAsync");
     if (stream != nullptr) HILO_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(static_cast<CudaStream*>(stream)->stream()));
     return CudaStatus(cudaFree(memory), "cudaFree");
@@ -434,7 +448,7 @@ class CudaDriver : public GpuDriver {
   const GpuProperties properties_;
   const GpuImageFormat format_;
   LazyConditions conditions_{device_};
-  const bool has_pool_;  // stream-ordered memory; some virtual machines have none
+  const CudaMemoryPool pool_;
 };
 
 absl::StatusOr<GpuProperties> ReadProperties(int device) {
@@ -448,19 +462,6 @@ absl::StatusOr<GpuProperties> ReadProperties(int device) {
                        .max_shared_bytes_per_block = static_cast<int64_t>(read.sharedMemPerBlockOptin),
                        .l2_bytes = read.l2CacheSize,
                        .memory_bytes = static_cast<int64_t>(read.totalGlobalMem)};
-}
-
-// Returns true if the device has a memory pool. By default the pool returns memory to the system at every
-// synchronization.
-absl::StatusOr<bool> KeepFreedMemory(int device) {
-  int has_pool = 0;
-  HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetAttribute(&has_pool, cudaDevAttrMemoryPoolsSupported, device));
-  if (has_pool == 0) return false;
-  cudaMemPool_t pool = nullptr;
-  HILO_CUDA_RETURN_IF_ERROR(cudaDeviceGetDefaultMemPool(&pool, device));
-  uint64_t everything = UINT64_MAX;
-  HILO_CUDA_RETURN_IF_ERROR(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
-  return true;
 }
 
 }  // namespace
@@ -493,9 +494,9 @@ absl::StatusOr<std::unique_ptr<GpuDriver>> CreateCudaDriver(int device) {
     return InvalidArgument("platform 'cuda': there is no device ", device, "; this machine has ", count);
   HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device));
   HILO_ASSIGN_OR_RETURN(GpuProperties properties, ReadProperties(device));
-  HILO_ASSIGN_OR_RETURN(const bool has_pool, KeepFreedMemory(device));
+  HILO_ASSIGN_OR_RETURN(CudaMemoryPool pool, CudaMemoryPool::Create(device));
   const GpuImageFormat format = CheckAssembler().ok() ? GpuImageFormat::kCubin : GpuImageFormat::kPtx;
-  return std::make_unique<CudaDriver>(device, std::move(properties), format, has_pool);
+  return std::make_unique<CudaDriver>(device, std::move(properties), format, std::move(pool));
 }
 
 }  // namespace hilo::gpu

@@ -87,6 +87,10 @@ absl::StatusOr<GraphConditions> GraphConditions::Load(int device) {
   GraphConditions conditions;
   cudaError_t error = cudaLibraryLoadData(&library, ptx.c_str(), options, values, 2, nullptr, nullptr, 0);
   if (error == cudaSuccess) error = cudaLibraryGetKernel(&conditions.kernel_, library, kKernel);
+  // Loads its code now: its first launch is in a capture, where loading is not allowed.
+  cudaFuncAttributes attributes;
+  if (error == cudaSuccess)
+    error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(conditions.kernel_));
   if (error == cudaSuccess) return conditions;
   cudaGetLastError();  // not a fault of the device
   return Unimplemented("conditions in graphs: ", cudaGetErrorString(error), " (", log.c_str(), ")");

@@ -2,6 +2,7 @@
 // what it takes.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -290,6 +291,75 @@ TEST_P(GpuDriverTest, MemoryRunsOut) {
   void* pinned = *driver_->AllocateHost(100);
   std::memset(pinned, 1, 100);
   driver_->FreeHost(pinned);
+}
+
+// Static and dynamic memory count together: 20 and 40 KB need what neither needs alone.
+TEST_P(GpuDriverTest, SharedMemoryOfBothKinds) {
+  GpuKernel* kernel = Load(KernelText("both_kinds", "ptr noalias align 256 %out", R"(
+  %from = sub nuw nsw i32 255, %t
+  %index = zext nneg i32 %t to i64
+  %other = zext nneg i32 %from to i64
+  %ps = getelementptr inbounds i32, ptr addrspace(3) @fixed, i64 %index
+  %pd = getelementptr inbounds i32, ptr addrspace(3) @large, i64 %index
+  store i32 %t, ptr addrspace(3) %ps
+  store i32 %i, ptr addrspace(3) %pd
+  call void @llvm.nvvm.barrier0()
+  %qs = getelementptr inbounds i32, ptr addrspace(3) @fixed, i64 %other
+  %qd = getelementptr inbounds i32, ptr addrspace(3) @large, i64 %other
+  %x = load i32, ptr addrspace(3) %qs
+  %y = load i32, ptr addrspace(3) %qd
+  %z = add i32 %x, %y
+  %po = getelementptr inbounds i32, ptr %out, i64 %index
+  store i32 %z, ptr %po
+  ret void)",
+                                      R"(
+@fixed = internal addrspace(3) global [5120 x i32] poison, align 16
+@large = external addrspace(3) global [0 x i8], align 16
+)"),
+                           "both_kinds");
+  ASSERT_NE(kernel, nullptr);
+  int32_t* out = ToDevice(std::vector<int32_t>(256, 0));
+  ASSERT_TRUE(stream_
+                  ->Launch(kernel, {.grid = {1}, .block = {256}, .dynamic_shared_bytes = 40 << 10}, {Bits(out)},
+                           {GpuSlice::Write(out, 1024)})
+                  .ok());
+  const std::vector<int32_t> result = ToHost(out, 256);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(result[i], 2 * (255 - i));
+}
+
+TEST_P(GpuDriverTest, NoBytesAreCaptured) {
+  float* memory = ToDevice(Numbers(4));
+  ASSERT_TRUE(stream_->BeginCapture().ok());
+  EXPECT_TRUE(stream_->Copy(memory, memory + 2, 0).ok());
+  EXPECT_TRUE(stream_->Fill(memory, 0, 1, 0).ok());
+  EXPECT_TRUE(stream_->Copy(memory, memory + 2, 4).ok());
+  auto graph = stream_->EndCapture();
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_TRUE(stream_->LaunchGraph(graph->get()).ok());
+  EXPECT_EQ(ToHost(memory, 4), std::vector<float>({3, 2, 3, 4}));
+}
+
+// Memory that waits for work of another stream to be freed is not what an allocation gets.
+TEST_P(GpuDriverTest, AllocationDoesNotWait) {
+  if (driver_->properties().is_emulated) GTEST_SKIP() << "one queue does the work of all streams";
+  constexpr int64_t kBytes = int64_t{64} << 20;
+  auto second = *driver_->CreateStream();
+  void* freed = *driver_->Allocate(kBytes, stream_.get());
+  std::atomic<bool> is_allocated{false}, was_in_time{false};
+  const auto work = [&] {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!is_allocated && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    was_in_time = is_allocated.load();
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(stream_->Host(work, {GpuSlice::Write(freed, kBytes)}).ok());
+  ASSERT_TRUE(driver_->Free(freed, stream_.get()).ok());
+  void* memory = *driver_->Allocate(kBytes, second.get());
+  ASSERT_TRUE(second->Synchronize().ok());
+  is_allocated = true;
+  ASSERT_TRUE(stream_->Synchronize().ok());
+  EXPECT_TRUE(was_in_time);
+  EXPECT_TRUE(driver_->Free(memory, second.get()).ok());
 }
 
 TEST_P(GpuDriverTest, MissingKernel) {
