@@ -221,6 +221,21 @@ shared.__dlpack__()  # never consumed
 """
     run_alone(program, JAX_PLATFORMS="hilo")
     program = """
+import jax, numpy as np
+given = np.arange(6, dtype=np.float32)
+x = jax.dlpack.from_dlpack(given)  # JAX's first look at its plugins
+assert x.devices() == {jax.devices()[0]} and jax.devices()[0].platform == "hilo"
+np.testing.assert_array_equal(np.asarray(x), given)
+np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(given)), given)
+try:
+    jax.devices("cpu")  # is no name for Hilo's devices afterwards, either
+except RuntimeError as error:
+    assert "Unknown backend cpu" in str(error)
+else:
+    assert False
+"""
+    run_alone(program, JAX_PLATFORMS="hilo")
+    program = """
 import jax, jax.numpy as jnp, numpy as np
 from jax_plugins.hilo import _dlpack
 jax.devices()

@@ -6,6 +6,7 @@ arrays in the memory of a GPU, the tensor is described here. JAX takes tensors f
 
 import ctypes
 import functools
+import sys
 
 import numpy as np
 
@@ -152,11 +153,16 @@ class _WithoutOthers:
         return getattr(self._xla_bridge, name)
 
     def get_backend(self, platform=None):
-        backends = self._xla_bridge.backends()
-        is_ours = platform in ("cpu", "cuda") and platform not in backends and _NAME in backends
-        if is_ours and platform == "cuda" and backends[_NAME].devices()[0].device_kind not in _DEVICE_TYPES:
-            raise RuntimeError("a tensor on a GPU, and no platform that shares its memory: expected HILO_BACKEND=cuda")
-        return self._xla_bridge.get_backend(_NAME if is_ours else platform)
+        return self._xla_bridge.get_backend(_platform_for(platform, self._xla_bridge.backends()))
+
+
+def _platform_for(platform, backends):
+    """The platform whose devices take tensors of `platform`."""
+    if platform not in ("cpu", "cuda") or platform in backends or _NAME not in backends:
+        return platform
+    if platform == "cuda" and backends[_NAME].devices()[0].device_kind not in _DEVICE_TYPES:
+        raise RuntimeError("a tensor on a GPU, and no platform that shares its memory: expected HILO_BACKEND=cuda")
+    return _NAME
 
 
 def _copy(capsule):
@@ -180,6 +186,7 @@ class _WithCopies:
 
     def __init__(self, jaxlib):
         self._jaxlib = jaxlib
+        self.after_first_call = None
 
     def __getattr__(self, name):
         return getattr(self._jaxlib, name)
@@ -188,6 +195,9 @@ class _WithCopies:
         import jax
         from jax import numpy as jnp
 
+        if self.after_first_call is not None:
+            self.after_first_call()
+            self.after_first_call = None
         if getattr(device, "platform", None) != _NAME:
             return self._jaxlib.dlpack_managed_tensor_to_buffer(tensor, device, stream, copy, *others)
         if _tensor(tensor).device_type == _CPU and device.device_kind.startswith("hilo_cuda"):
@@ -196,8 +206,31 @@ class _WithCopies:
         return jnp.array(array, copy=True) if copy else array
 
 
+def _take_within_first_call(dlpack, xla_bridge):
+    """jax.dlpack.from_dlpack as the first call of a process: it has called xla_bridge.get_backend, which has JAX look for its plugins before it looks
+    up the platform."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_globals is not vars(dlpack):
+        frame = frame.f_back
+    if frame is None:
+        return
+    original = xla_bridge.canonicalize_platform
+
+    def canonicalize_platform(platform):
+        if sys._getframe(1).f_code.co_name != "_get_backend_uncached":
+            return original(platform)
+        xla_bridge.canonicalize_platform = original
+        return _platform_for(original(platform), xla_bridge.backends())
+
+    xla_bridge.canonicalize_platform = canonicalize_platform
+    # The call keeps what it finds under the name that it asked for.
+    dlpack._jax.after_first_call = xla_bridge.get_backend.cache_clear
+
+
 def take():
     """jax.dlpack.from_dlpack."""
     from jax._src import dlpack
 
-    dlpack.xla_bridge, dlpack._jax = _WithoutOthers(dlpack.xla_bridge), _WithCopies(dlpack._jax)
+    xla_bridge = dlpack.xla_bridge
+    dlpack.xla_bridge, dlpack._jax = _WithoutOthers(xla_bridge), _WithCopies(dlpack._jax)
+    _take_within_first_call(dlpack, xla_bridge)
