@@ -1,8 +1,12 @@
 // Equal loops become calls of one computation, so that each is compiled once: a factorisation that a program computes
 // thirty times is one function.
 //
-//   a = while((0, x)), condition=c1, body=b1      loop { p = parameter(0)  ROOT w = while((0, p)), condition=c1,
-//   body=b1 } b = while((0, y)), condition=c2, body=b2  =>  a = call(x), to_apply=loop  b = call(y), to_apply=loop
+//   a = while((0, x)), condition=c1, body=b1
+//   b = while((0, y)), condition=c2, body=b2
+//     =>
+//   loop { p = parameter(0)  ROOT w = while((0, p)), condition=c1, body=b1 }
+//   a = call(x), to_apply=loop
+//   b = call(y), to_apply=loop
 //
 // Loops are equal if their conditions and bodies compute the same, and if they begin with the same constants. Those
 // are made by the computation, so that the trip count stays known; other elements of the state are its parameters, of
@@ -117,7 +121,8 @@ class LoopSharing : public HloPass {
   }
 
  private:
-  void Add(const HloInstruction& instruction, Extent* extent) {
+  // Adds what an instruction executes, with the computations that it calls.
+  void Add(const HloInstruction& instruction, Extent* extent) const {
     ++extent->instructions;
     if (!HasTrait(instruction.opcode(), kControlFlow)) {
       extent->work += WorkOf(instruction);
@@ -158,7 +163,7 @@ class LoopSharing : public HloPass {
     if (SizeOf(*loop.instruction) < kLeastInstructions) return false;
     Extent once;
     Work copies;
-    const_cast<LoopSharing*>(this)->Add(*loop.instruction, &once);
+    Add(*loop.instruction, &once);
     for (size_t i = 0; i < loop.constants.size(); ++i) {
       if (loop.constants[i] != nullptr || IsUnchanged(*loop.instruction, i)) continue;
       const auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(loop.instruction->shape().tuple_shapes(i)));
