@@ -1,8 +1,12 @@
 // Slices, updates, gathers and scatters at indices that the program computes.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/affine_index.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -283,6 +287,51 @@ Result GatherOfUnitWindows(HloInstruction* i) {
   return MakeReshape(gather, i->shape());
 }
 
+// Returns true if S32 has all numbers of `affine`, and the steps between them.
+bool FitsS32(const AffineIndex& affine) {
+  const auto fits = [](int64_t number) {
+    return number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
+  };
+  return fits(affine.range.first) && fits(affine.range.last) && absl::c_all_of(affine.coefficients, fits);
+}
+
+// Returns the numbers of `affine` as an array of S32, of the dimensions of `like`.
+Result MakeAffineS32(HloInstruction* like, const AffineIndex& affine) {
+  const Shape shape = ShapeUtil::ChangeElementType(like->shape(), S32);
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * sum,
+      MakeBroadcast(like->parent()->AddConstant(LiteralUtil::CreateR0<int32_t>(static_cast<int32_t>(affine.offset))),
+                    shape, {}));
+  bool is_zero = affine.offset == 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (affine.coefficients[d] == 0) continue;
+    auto attributes = std::make_unique<IotaAttrs>();
+    attributes->iota_dimension = d;
+    HILO_ASSIGN_OR_RETURN(HloInstruction * term,
+                          like->parent()->AddOp(HloOpcode::kIota, {}, std::move(attributes), {}, &shape));
+    if (affine.coefficients[d] != 1) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * factor, MakeUniform(term, static_cast<double>(affine.coefficients[d])));
+      HILO_ASSIGN_OR_RETURN(term, MakeBinary(HloOpcode::kMultiply, term, factor));
+    }
+    if (!std::exchange(is_zero, false)) {
+      HILO_ASSIGN_OR_RETURN(term, MakeBinary(HloOpcode::kAdd, sum, term));
+    }
+    sum = term;
+  }
+  return sum;
+}
+
+// Masks of triangles and bands: lanes compare twice as many numbers of half the size.
+Result CompareOfIndices(HloInstruction* i) {
+  if (i->operand(0)->shape().element_type() != S64 || i->shape().IsScalar()) return nullptr;
+  const auto x = AffineIndexOf(*i->operand(0)), y = AffineIndexOf(*i->operand(1));
+  if (!x.has_value() || !y.has_value() || !FitsS32(*x) || !FitsS32(*y)) return nullptr;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * left, MakeAffineS32(i->mutable_operand(0), *x));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * right, MakeAffineS32(i->mutable_operand(1), *y));
+  return i->parent()->AddOp(HloOpcode::kCompare, {left, right},
+                            std::make_unique<CompareAttrs>(i->attrs<CompareAttrs>()));
+}
+
 const Rule kRules[] = {
     {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
@@ -292,6 +341,7 @@ const Rule kRules[] = {
      [](HloInstruction* i) -> Result {
        return If(ShapeUtil::IsZeroElementArray(i->operand(1)->shape()), i->operand(0));
      }},
+    {HloOpcode::kCompare, "compare(x, y) => compare(x, y) of S32, of affine indices of S64 that fit", CompareOfIndices},
     {HloOpcode::kSelect,
      "select(p, dynamic-update-slice(x, y, i), x) => dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
      SelectOfUpdate},

@@ -202,6 +202,19 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(-1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
        "pred[8] compare(i, b), direction=NE",
        "broadcast(true)"},
+      {"compare(x, y) => compare(x, y) of S32, of affine indices of S64 that fit",
+       "i = s64[4,8] iota(), iota_dimension=0  j = s64[4,8] iota(), iota_dimension=1  c = s64[] constant(-2)  b = "
+       "s64[4,8] broadcast(c), dimensions={}  k = s64[4,8] add(i, b)  ROOT r = pred[4,8] compare(k, j), direction=GE",
+       "compare(add(broadcast(-2), iota()), iota())"},
+      {"compare(x, y) => compare(x, y) of S32, of affine indices of S64 that fit",
+       "i = s64[8] iota(), iota_dimension=0  c = s64[] constant(3)  b = s64[8] broadcast(c), dimensions={}  k = s64[8] "
+       "multiply(i, b)  d = s64[] constant(7)  e = s64[8] broadcast(d), dimensions={}  ROOT r = pred[8] compare(k, e), "
+       "direction=LT",
+       "compare(multiply(iota(), broadcast(3)), broadcast(7))"},
+      {"",
+       "i = s64[8] iota(), iota_dimension=0  c = s64[] constant(1000000000)  b = s64[8] broadcast(c), dimensions={}  k "
+       "= s64[8] multiply(i, b)  ROOT r = pred[8] compare(k, b), direction=LT",
+       "compare(multiply(iota(), broadcast(1000000000)), broadcast(1000000000))"},
       {"",
        "i = s32[8] iota(), iota_dimension=0  z = s32[] constant(1)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
        "pred[8] compare(i, b), direction=LT",
