@@ -55,6 +55,11 @@ class Cuts {
     if (part.low < part.high) work_.push_back(part);
   }
 
+  // Returns true if a reshape keeps the dimension and those behind it.
+  bool HasSameRows(const Shape& to, const Shape& from) const {
+    return from.rank() > behind_ && to.dimensions().last(behind_ + 1) == from.dimensions().last(behind_ + 1);
+  }
+
   void Visit(const Reader& reader) {
     const HloInstruction& instruction = *reader.instruction;
     const int64_t dim = instruction.shape().rank() - 1 - behind_;
@@ -106,6 +111,10 @@ class Cuts {
         if (from >= 0 && dimensions[from] == dim) pass(0);
         return;
       }
+      case HloOpcode::kBitcast:
+      case HloOpcode::kReshape:
+        if (HasSameRows(instruction.shape(), instruction.operand(0)->shape())) pass(0);
+        return;
       default:
         if (!IsElementwise(instruction.opcode()) || instruction.IsParameter()) return;
         for (int64_t i = 0; i < instruction.operand_count(); ++i) pass(i);
