@@ -30,7 +30,9 @@
 //                            each level of reductions}; parts of the rows where reductions across them are among the
 //                            results
 //   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,
-//                            the most updates that a thread combines, or 1 for all, or kBlockSize if blocks do}, then
+//                            the most updates that a thread combines, or 1 for all, or kBlockSize if blocks do; of
+//                            scatter-atomic in parts, which blocks with elements of their own apply, how many times
+//                            each has them}, then
 //                            for each operand the {block, width} of the loop that computes it, or {0, 0} if it is
 //                            copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread

@@ -64,6 +64,9 @@ constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
 // Updates of an element, in the mean, from which on one thread would add them up, some 0.1 us each with runs of twice
 // the mean, for longer than blocks combine them in two launches more.
 constexpr int64_t kLongRun = 32;
+// Blocks that share a multiprocessor, and what each may have of its shared memory for the elements that it applies
+// updates to.
+constexpr int64_t kBlocksTogether = 8, kMostOwnBytes = 24 << 10;
 // So many elements have few of the updates each that a device applies at a time.
 constexpr int64_t kSpreadElements = int64_t{1} << 14;
 // The most updates that one thread combines: what follows of a long run has other threads, and a launch for each power
@@ -158,12 +161,34 @@ bool AreExchanged(const Scatter& s) {
   return IsExtremumOfFloats(s) && !waits && !AreIndependent(s) && !AreSorted(s);
 }
 
+// Returns the configuration of a scatter by an atomic operation. If few elements of 32 bits have many updates each,
+// for which threads would wait, each block has them in shared memory: as many times as there is memory for, so that
+// lanes of a warp do not wait for each other.
+KernelConfig AtomicScatter(const Scatter& s) {
+  const int64_t updates = ShapeUtil::ElementsIn(s.updates), elements = ShapeUtil::ElementsIn(s.operand),
+                bytes = elements * kWordBytes;
+  KernelConfig config{
+      .kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic operation"};
+  const bool has_words = IsSumOfWholeNumbers(s) || PrimitiveTypeByteSize(s.operand.element_type()) == kWordBytes;
+  if (!has_words || elements == 0 || bytes > kMostOwnBytes || updates < kLongRun * elements) return config;
+  int64_t copies = 1;
+  while (copies < kWarp && 2 * copies * bytes <= kMostOwnBytes) copies *= 2;
+  // A block applies more updates than it has words to clear and to apply.
+  const int64_t of_block = std::max(CeilDiv(updates, GpuMachine().multiprocessors * kBlocksTogether),
+                                    kLongRun / 2 * std::max<int64_t>(elements, kBlockSize));
+  if (updates < 2 * of_block) return config;
+  config.tile = {kBlockSize, copies};
+  config.parts = CeilDiv(updates, of_block);
+  config.why = "few elements: each block has its own";
+  return config;
+}
+
 absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, const KernelFacts& facts) {
   const Scatter s = ScatterOf(instruction);
   const int64_t updates = ShapeUtil::ElementsIn(s.updates);
   KernelConfig config;
   if (AtomicOperation(s).has_value()) {
-    config = {.kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic integer operation"};
+    config = AtomicScatter(s);
   } else if (AreExchanged(s)) {
     config = {.kind = KernelKind::kScatterAtomic,
               .tile = {BlockFor(updates), 1},

@@ -1,9 +1,9 @@
 // Scatter: the operands are copied to the results, unless they share memory, and updates are applied to the
 // results.
 //
-// Four ways. *Atomics*: the computation is one operation on integers that the machine applies atomically, or the
-// maximum or minimum of floats, which compares and exchanges, and any order gives the same result: one thread per
-// update element. *Independent*: the program promises that no two updates overlap. *Sorted*: the updates of an element
+// Four ways. *Atomics*: the computation is one operation that the machine applies atomically, or the maximum or minimum
+// of floats, which compares and exchanges, and any order gives the same result: one thread per update element; of few
+// elements with many updates blocks have their own first (scatter_parts.cc). *Independent*: the program promises that no two updates overlap. *Sorted*: the updates of an element
 // follow each other; the thread of the first applies them all (scatter_sorted.cc), or blocks combine long runs
 // (scatter_runs.cc). Many updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*: everything else, which
 // must be applied in order, and floating-point sums, which must be deterministic. Every result element has one thread
@@ -21,7 +21,6 @@
 #include "base/math.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -29,20 +28,6 @@ namespace {
 using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
-
-using BinOp = llvm::AtomicRMWInst::BinOp;
-constexpr OpcodeMap<std::optional<BinOp>> kSignedAtomics = {
-    {HloOpcode::kAdd, BinOp::Add}, {HloOpcode::kAnd, BinOp::And},     {HloOpcode::kMaximum, BinOp::Max},
-    {HloOpcode::kOr, BinOp::Or},   {HloOpcode::kMinimum, BinOp::Min}, {HloOpcode::kXor, BinOp::Xor},
-};
-constexpr OpcodeMap<std::optional<BinOp>> kUnsignedAtomics = {
-    {HloOpcode::kAdd, BinOp::Add}, {HloOpcode::kAnd, BinOp::And},      {HloOpcode::kMaximum, BinOp::UMax},
-    {HloOpcode::kOr, BinOp::Or},   {HloOpcode::kMinimum, BinOp::UMin}, {HloOpcode::kXor, BinOp::Xor},
-};
-
-BinOp MachineOperation(HloOpcode operation, PrimitiveType type) {
-  return (IsSignedIntegralType(type) ? kSignedAtomics : kUnsignedAtomics)[operation].value_or(BinOp::Add);
-}
 
 // How threads apply updates of the same element.
 enum class Sharing { kNone, kAtomic, kExchange };
@@ -67,8 +52,7 @@ absl::Status EmitParallel(ProgramEmitter& program, const Scatter& s, Sharing sha
       const Index position(kernel.PositionOf(origin, offset));
       if (sharing == Sharing::kNone) return kernel.Apply(position, updates);
       if (sharing == Sharing::kExchange) return kernel.ApplyByExchange(position, updates[0]);
-      const BinOp operation = MachineOperation(*AtomicOperation(s), s.operand.element_type());
-      return kernel.ApplyAtomically(operation, position, updates[0]);
+      return kernel.ApplyAtomically(MachineOperation(s), position, updates[0]);
     });
   });
 }
@@ -134,6 +118,7 @@ absl::Status EmitScatterAtomic(ProgramEmitter& program, const HloInstruction* in
   const Scatter s = ScatterOf(*instruction);
   HILO_ASSIGN_OR_RETURN(const bool has_updates, EmitOperands(program, s));
   if (!has_updates) return absl::OkStatus();
+  if (instruction->kernel()->parts > 1) return EmitScatterParts(program, s);
   return EmitParallel(program, s, AtomicOperation(s).has_value() ? Sharing::kAtomic : Sharing::kExchange);
 }
 

@@ -51,6 +51,11 @@ class ScatterKernel {
   const Scatter& s_;
 };
 
+// Returns the instruction that applies an update of AtomicOperation atomically.
+llvm::AtomicRMWInst::BinOp MachineOperation(const Scatter& scatter);
+
+// Adds the kernel of an atomic scatter in parts: each is a block's, which has elements of its own.
+absl::Status EmitScatterParts(ProgramEmitter& program, const Scatter& scatter);
 // Adds the kernels of a sorted scatter: a thread applies up to `tile` updates of its elements in a row; 1: all of them.
 absl::Status EmitSortedUpdates(ProgramEmitter& program, const Scatter& scatter, int64_t tile);
 // Adds the kernels of a sorted scatter of single elements whose runs of equal indices are combined by blocks of `block`

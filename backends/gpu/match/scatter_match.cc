@@ -1,5 +1,8 @@
 #include "backends/gpu/match/scatter_match.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/reduction_op.h"
@@ -8,10 +11,67 @@
 namespace hilo::gpu {
 namespace {
 
+// Up to here all whole numbers are F32; and are integers of 32 bits, with a bit to spare.
+constexpr double kMostFloat = 1 << 24, kMostNumber = 1 << 30;
+// Arrays of whole numbers have few sources.
+constexpr size_t kMostSources = 32;
+
 std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
   std::vector<int64_t> sizes;
   for (int64_t d : dimensions) sizes.push_back(shape.dimensions(d));
   return sizes;
+}
+
+// Returns the largest magnitude of whole numbers that are constants or converted; nullopt for others.
+std::optional<double> LargestWholeNumber(const HloInstruction& source) {
+  if (source.opcode() == HloOpcode::kConvert) {
+    const PrimitiveType type = source.operand(0)->shape().element_type();
+    if (type == PRED) return 1;
+    if (!IsIntegralType(type) || PrimitiveTypeBitWidth(type) > 8) return std::nullopt;
+    return std::ldexp(1.0, PrimitiveTypeBitWidth(type));
+  }
+  if (!source.IsConstant() || ShapeUtil::ElementsIn(source.shape()) != 1) return std::nullopt;
+  const double value = source.literal().GetAsDouble(0);
+  if (std::trunc(value) != value) return std::nullopt;  // NaN, too
+  return std::abs(value);
+}
+
+// Returns the largest magnitude of an array's elements; nullopt if they may be others than whole numbers. `kernel`: the
+// instruction that reads the array.
+std::optional<double> LargestWholeNumber(const HloInstruction* array, const HloInstruction* kernel) {
+  std::vector<const HloInstruction*> arrays = {array};
+  double largest = 0;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays.size() > kMostSources) return std::nullopt;
+    const HloInstruction* source = FusedOperand(arrays[i], kernel);
+    int64_t leaf = 0;
+    if (source->opcode() == HloOpcode::kGetTupleElement) {
+      leaf = source->attrs<GetTupleElementAttrs>().index;
+      source = source->operand(0);
+    }
+    if (source->opcode() == HloOpcode::kFusion) {
+      source = source->called_computation()->root_instruction();
+      if (source->opcode() == HloOpcode::kTuple) source = source->operand(leaf);
+      arrays.push_back(source);
+      continue;
+    }
+    switch (source->opcode()) {
+      case HloOpcode::kBroadcast:
+      case HloOpcode::kCopy:
+      case HloOpcode::kReshape:
+      case HloOpcode::kSlice:
+      case HloOpcode::kTranspose: arrays.push_back(source->operand(0)); continue;
+      case HloOpcode::kSelect:
+        arrays.push_back(source->operand(1));
+        arrays.push_back(source->operand(2));
+        continue;
+      default: break;
+    }
+    const std::optional<double> most = LargestWholeNumber(*source);
+    if (!most.has_value()) return std::nullopt;
+    largest = std::max(largest, *most);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -51,6 +111,7 @@ Scatter ScatterOf(const HloInstruction& instruction) {
 }
 
 std::optional<HloOpcode> AtomicOperation(const Scatter& s) {
+  if (IsSumOfWholeNumbers(s)) return HloOpcode::kAdd;
   const PrimitiveType type = s.operand.element_type();
   if (s.count != 1 || !IsIntegralType(type) || PrimitiveTypeByteSize(type) < 4) return std::nullopt;
   const std::optional<HloOpcode> operation = ReductionOp(s.computation());
@@ -62,6 +123,15 @@ bool IsExtremumOfFloats(const Scatter& s) {
   if (s.count != 1 || (type != F32 && type != F64)) return false;
   const std::optional<HloOpcode> operation = ReductionOp(s.computation());
   return operation == HloOpcode::kMaximum || operation == HloOpcode::kMinimum;
+}
+
+bool IsSumOfWholeNumbers(const Scatter& s) {
+  const PrimitiveType type = s.operand.element_type();
+  if (s.count != 1 || (type != F32 && type != F64) || ReductionOp(s.computation()) != HloOpcode::kAdd) return false;
+  const std::optional<double> first = LargestWholeNumber(s.scatter->operand(0), s.instruction),
+                              most = LargestWholeNumber(s.scatter->operand(2), s.instruction);
+  return first == 0.0 && most.has_value() &&
+         *most * static_cast<double>(ShapeUtil::ElementsIn(s.updates)) <= (type == F32 ? kMostFloat : kMostNumber);
 }
 
 bool AreSameOrDisjoint(const Scatter& s) {
