@@ -7,6 +7,9 @@
 //   p = f32[b,q,k] ... softmax of x               =>
 //   o = f32[b,q,d] dot(p, values)
 //
+// So do keys and values that are computed from less than they are, such as those of a cache of 8-bit numbers with
+// scales, if there are so few queries that a kernel needs each of them once.
+//
 // Nothing but the result is read by others, so no path leads from the members through the outside back to them.
 #include "hlo/passes/attention_fusion.h"
 
@@ -14,7 +17,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/attention_pass.h"
@@ -22,6 +28,26 @@
 
 namespace hilo {
 namespace {
+
+// Rows of queries that one block has.
+constexpr int64_t kRowsOfBlock = 64;
+
+int64_t BytesOf(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
+
+// Adds what computes `factor`, keys or values, from fewer bytes than it has.
+void AddFactorProducers(const Target& target, const HloInstruction& factor, FusedGroup* group) {
+  FusedGroup with_producers = *group, read;
+  AddAttentionProducers(target, kAttentionLimits, {&factor}, &with_producers);
+  int64_t bytes = 0;
+  for (const HloInstruction* member : with_producers) {
+    if (group->contains(member)) continue;
+    for (const HloInstruction* operand : member->operands()) {
+      if (!with_producers.contains(operand) && !IsFreeToRepeat(*operand) && read.insert(operand).second)
+        bytes += BytesOf(*operand);
+    }
+  }
+  if (bytes < BytesOf(factor)) *group = std::move(with_producers);
+}
 
 // Returns the members of an attention with their producers.
 FusedGroup GroupOf(const Target& target, const Attention& attention) {
@@ -35,6 +61,14 @@ FusedGroup GroupOf(const Target& target, const Attention& attention) {
     }
   }
   AddAttentionProducers(target, kAttentionLimits, std::move(producers), &group);
+  const HloInstruction* keys = attention.scores->operand(attention.keys_operand);
+  // Of all batches: scores are batches, rows and keys.
+  const DotSide side = attention.keys_operand == 0 ? LhsOf(*attention.scores) : RhsOf(*attention.scores);
+  const int64_t scores = ShapeUtil::ElementsIn(attention.scores->shape()),
+                of_row = Product(side.batch_sizes) * Product(side.free_sizes);
+  if (scores <= kRowsOfBlock * of_row) {
+    for (const HloInstruction* factor : {keys, values}) AddFactorProducers(target, *factor, &group);
+  }
   return group;
 }
 

@@ -128,6 +128,16 @@ def attention_masked_softly(q, k, v, gradient):
     return jax.vjp(attend, q, k, v)[1](gradient)
 
 
+def attention_quantised_cache(q, k, k_scale, v, v_scale, lengths):
+    """A step of decoding with a cache of 8-bit keys and values: a scale for each."""
+    keys = k.astype(jnp.bfloat16) * k_scale[..., None]
+    values = v.astype(jnp.bfloat16) * v_scale[..., None]
+    scores = jnp.einsum("bhd,bhsd->bhs", q, keys, preferred_element_type=jnp.float32)
+    scores = jnp.where(jnp.arange(k.shape[2]) < lengths[:, None, None], scores, -1e30)
+    weights = jax.nn.softmax(scores, axis=-1).astype(jnp.bfloat16)
+    return jnp.einsum("bhs,bhsd->bhd", weights, values)
+
+
 def bf16_mlp(x, w1, w2, scale):
     """bf16 operands, products added up in f32, results rounded back to bf16."""
     wide = jax.lax.dot(x, w1, preferred_element_type=jnp.float32)
@@ -144,6 +154,11 @@ def batched_dots(a, b, c, d):
 
 def bf16(seed, *shape):
     return normal(seed, *shape).astype(ml_dtypes.bfloat16)
+
+
+def cache(seed):
+    return (integers(seed, -127, 128, (2, 3, 160, 16), np.int8),
+            (abs(normal(seed + 1, 2, 3, 160)) / 64).astype(ml_dtypes.bfloat16))
 
 
 PROGRAMS = [
@@ -169,6 +184,9 @@ PROGRAMS = [
             ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
     Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
             tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
+    Program("attention_quantised_cache", "A step of decoding with a cache of 8-bit keys and values.", attention_quantised_cache,
+            (bf16(0, 2, 3, 16), *cache(1), *cache(3), np.array([160, 33], np.int32)),
+            ("bf16 3e-2 relative",), form="full"),
     Program("batched_dots", "Batched and transposed contractions.", batched_dots,
             (normal(0, 3, 4, 5), normal(1, 3, 5, 6), normal(2, 3, 7, 5), normal(3, 3, 3)), form="full"),
 ]

@@ -11,6 +11,7 @@
 #include "backends/gpu/match/attention_tile.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/launch_sizes.h"
+#include "backends/gpu/match/operands.h"
 #include "base/errors.h"
 #include "base/math.h"
 #include "hlo/ops/reduction/sum_type.h"
@@ -66,11 +67,17 @@ int64_t StepOf(const Attention& attention) {
   return allowed && batches * rows * keys * depth >= kTf32Multiplications ? 8 : 1;
 }
 
+// Returns true for an operand whose elements are in memory: the kernel does not compute them.
+bool IsInMemory(const HloInstruction& operand) {
+  if (!operand.parent()->IsFusion()) return !operand.IsConstant();
+  return ArrayOfOperand(&operand, operand.parent()->fusion_instruction()) != nullptr;
+}
+
 // Returns true if asynchronous copies fill strips with groups of an operand: what is in memory is what tensor cores
 // multiply. F32, which they would cut off, each of a block's warps would have to round as it reads: one does.
 bool CanCopy(const DotSide& side, int64_t group, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(side.operand->shape().element_type());
-  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && !side.operand->IsConstant();
+  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && IsInMemory(*side.operand);
 }
 
 // Returns the tile with the most warps, then with copies, then with the most keys, that fits; nullopt: none does.
