@@ -93,10 +93,11 @@ absl::Status Compile(HiloClient* client, const void* program, size_t size, const
 }
 
 absl::Status Emit(HiloClient* client, const void* program, size_t size, const HiloOption* options, size_t num_options,
-                  const char* kind, HiloBytes** text) {
+                  const char* kind, std::shared_ptr<CancellationToken> cancellation, HiloBytes** text) {
   HILO_RETURN_IF_ERROR(CheckNotNull(kind, "kind"));
   HILO_RETURN_IF_ERROR(CheckNotNull(text, "text"));
   HILO_ASSIGN_OR_RETURN(Source source, ReadSource(client, program, size, options, num_options));
+  source.options.cancellation = std::move(cancellation);
   if (absl::string_view(kind) == "input") {
     *text = MakeBytes(PrintHloModule(*source.module)).release();
     return absl::OkStatus();
@@ -193,7 +194,15 @@ void HiloCancellationDestroy(HiloCancellation* cancellation) { delete cancellati
 
 HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options, size_t num_options,
                     const char* kind, HiloBytes** text) {
-  return Call([&] { return hilo::capi::Emit(client, program, size, options, num_options, kind, text); });
+  return Call([&] { return hilo::capi::Emit(client, program, size, options, num_options, kind, nullptr, text); });
+}
+
+HiloError* HiloEmitCancellable(HiloClient* client, const void* program, size_t size, const HiloOption* options,
+                               size_t num_options, const char* kind, HiloCancellation* cancellation, HiloBytes** text) {
+  return Call([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(CheckNotNull(cancellation, "cancellation"));
+    return hilo::capi::Emit(client, program, size, options, num_options, kind, cancellation->token, text);
+  });
 }
 
 HiloError* HiloLoad(HiloClient* client, const void* bytes, size_t size, HiloExecutable** executable) {

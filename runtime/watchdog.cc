@@ -53,7 +53,7 @@ void Watchdog::Work() {
 
 void ExpireAtDeadline(CompileOptions* options) {
   static Watchdog* const watchdog = new Watchdog();
-  options->cancellation = std::make_shared<CancellationToken>();
+  if (options->cancellation == nullptr) options->cancellation = std::make_shared<CancellationToken>();
   if (options->deadline == absl::InfiniteDuration()) return;
   const absl::Duration longest = absl::Hours(24 * 365 * 100);
   watchdog->Arm(options->cancellation,

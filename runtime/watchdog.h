@@ -42,8 +42,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-// Gives the options a token that their deadline expires from now on: for callers of a Compiler, which unlike a
-// Client does not enforce deadlines.
+// Has the deadline of the options expire their token, or a new one if they have none, from now on: for callers of a
+// Compiler, which unlike a Client does not enforce deadlines.
 void ExpireAtDeadline(CompileOptions* options);
 
 }  // namespace hilo

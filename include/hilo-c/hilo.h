@@ -147,6 +147,10 @@ HILO_EXPORT void HiloCancellationDestroy(HiloCancellation* cancellation);
  * --emit`. Options as above. Errors: also HILO_INVALID_ARGUMENT listing the kinds. */
 HILO_EXPORT HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                                 size_t num_options, const char* kind, HiloBytes** text);
+/* The same, ended from outside as HiloCompileCancellable is (since version 3). */
+HILO_EXPORT HiloError* HiloEmitCancellable(HiloClient* client, const void* program, size_t size,
+                                           const HiloOption* options, size_t num_options, const char* kind,
+                                           HiloCancellation* cancellation, HiloBytes** text);
 /* Loads what HiloExecutableSerialize returned. It is native code, to be trusted like a shared library. Damaged bytes,
  * and those for other machines or versions, are rejected. */
 HILO_EXPORT HiloError* HiloLoad(HiloClient* client, const void* bytes, size_t size, HiloExecutable** executable);

@@ -129,6 +129,8 @@ static void test_null_arguments(HiloClient* client) {
   ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL", HiloCancellationCancel(NULL));
   ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL",
         HiloCompileCancellable(client, kPair, 1, NULL, 0, NULL, &executable));
+  ERROR(HILO_INVALID_ARGUMENT, "`cancellation` is NULL",
+        HiloEmitCancellable(client, kPair, 1, NULL, 0, "hlo", NULL, &bytes));
   ERROR(HILO_INVALID_ARGUMENT, "`client` is NULL", HiloClientGetMemory(NULL, 0, &number, &number));
   EXPECT(strcmp(HiloClientGetPlatform(NULL), "") == 0 && HiloClientGetDeviceCount(NULL) == 0);
   EXPECT(HiloBytesGetSize(NULL) == 0);
@@ -311,6 +313,7 @@ static void test_deadlines(HiloClient* client) {
 static void test_cancelled_compilations(HiloClient* client) {
   HiloCancellation* cancellation = NULL;
   HiloExecutable* executable = NULL;
+  HiloBytes* text = NULL;
   OK(HiloCancellationCreate(&cancellation));
   OK(HiloCompileCancellable(client, kPair, strlen(kPair), NULL, 0, cancellation, &executable));
   HiloExecutableDestroy(executable);
@@ -318,7 +321,9 @@ static void test_cancelled_compilations(HiloClient* client) {
   OK(HiloCancellationCancel(cancellation));
   ERROR(HILO_CANCELLED, "the compilation was cancelled",
         HiloCompileCancellable(client, kPair, strlen(kPair), NULL, 0, cancellation, &executable));
-  EXPECT(executable == NULL);
+  ERROR(HILO_CANCELLED, "the compilation was cancelled",
+        HiloEmitCancellable(client, kPair, strlen(kPair), NULL, 0, "asm", cancellation, &text));
+  EXPECT(executable == NULL && text == NULL);
   HiloCancellationDestroy(cancellation);
   HiloCancellationDestroy(NULL);
 }

@@ -400,6 +400,15 @@ class Running(unittest.TestCase):
                 client.compile(text)
             self.assertLess(time.monotonic() - start, seconds + 1)
             self.assertEqual(client.compile(LINE)([1, 2, 3]).tolist(), [2, 4, 6])
+        emitting = client.compile(LINE)
+        emitting._source = text.encode()  # whose compilation would take its time
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            timer.start()
+            emitting.text("asm")
+        self.assertLess(time.monotonic() - start, 1.3)
+        self.assertIn("f32[3]", client.compile(LINE).text())
         code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo, os, signal, threading; text = sys.stdin.read(); sys.argv = ['', {sys.path[0]!r}]\n"
                 "threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
                 "try: hilo.compile(text)\n"

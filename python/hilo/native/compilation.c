@@ -12,9 +12,11 @@
 static const long kSliceNanoseconds = 50000000;
 
 typedef struct Compilation {
-  ClientObject* client; /* these three are kept while the thread uses them */
+  ClientObject* client; /* these four are kept while the thread uses them */
   Py_buffer program;
   PyObject* dict;
+  PyObject* kind;      /* None: an executable is made, else this text */
+  const char* name;    /* of `kind` */
   HiloOption* options; /* texts of `dict` */
   size_t num_options;
   HiloCancellation* cancellation;
@@ -24,6 +26,7 @@ typedef struct Compilation {
   bool done; /* guarded by `mutex`, as what follows until it is set */
   HiloError* error;
   HiloExecutable* executable;
+  HiloBytes* text;
   struct Compilation* next; /* in `abandoned` */
 } Compilation;
 
@@ -32,12 +35,19 @@ static Compilation* abandoned;
 
 static void* compile(void* argument) {
   Compilation* self = argument;
+  HiloClient* client = self->client->handle;
+  const size_t size = (size_t)self->program.len;
   HiloExecutable* executable = NULL;
-  HiloError* error = hilo.HiloCompileCancellable(self->client->handle, self->program.buf, (size_t)self->program.len,
-                                                 self->options, self->num_options, self->cancellation, &executable);
+  HiloBytes* text = NULL;
+  HiloError* error = self->name == NULL
+                         ? hilo.HiloCompileCancellable(client, self->program.buf, size, self->options,
+                                                       self->num_options, self->cancellation, &executable)
+                         : hilo.HiloEmitCancellable(client, self->program.buf, size, self->options, self->num_options,
+                                                    self->name, self->cancellation, &text);
   pthread_mutex_lock(&self->mutex);
   self->error = error;
   self->executable = executable;
+  self->text = text;
   self->done = true;
   pthread_cond_signal(&self->ended);
   pthread_mutex_unlock(&self->mutex);
@@ -72,11 +82,13 @@ static bool await_compilation(Compilation* self) {
 static void drop(Compilation* self) {
   hilo.HiloErrorDestroy(self->error);
   if (self->executable != NULL) hilo.HiloExecutableDestroy(self->executable);
+  hilo.HiloBytesDestroy(self->text);
   hilo.HiloCancellationDestroy(self->cancellation);
   pthread_cond_destroy(&self->ended);
   pthread_mutex_destroy(&self->mutex);
   PyMem_Free(self->options);
   Py_XDECREF(self->dict);
+  Py_XDECREF(self->kind);
   if (self->program.obj != NULL) PyBuffer_Release(&self->program);
   Py_XDECREF((PyObject*)self->client);
   PyMem_Free(self);
@@ -114,10 +126,16 @@ static bool start(Compilation* self) {
   return false;
 }
 
-HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObject* dict) {
+/* The result is in `executable` if `kind` is None, else in `text`. */
+static bool run_compilation(ClientObject* client, PyObject* program, PyObject* dict, PyObject* kind,
+                            HiloExecutable** executable, HiloBytes** text) {
   drop_abandoned();
+  const char* name = NULL;
+  if (kind != Py_None && (name = PyUnicode_AsUTF8AndSize(kind, NULL)) == NULL) return false;
   Compilation* self = PyMem_Calloc(1, sizeof *self);
-  if (self == NULL) return PyErr_NoMemory(), NULL;
+  if (self == NULL) return PyErr_NoMemory(), false;
+  self->kind = Py_NewRef(kind);
+  self->name = name;
   self->client = (ClientObject*)Py_NewRef((PyObject*)client);
   self->dict = Py_NewRef(dict);
   self->process = getpid();
@@ -127,7 +145,7 @@ HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObjec
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&self->ended, &attributes);
   pthread_condattr_destroy(&attributes);
-  HiloExecutable* executable = NULL;
+  bool made = false;
   if (PyObject_GetBuffer(program, &self->program, PyBUF_SIMPLE) == 0 &&
       read_options(dict, &self->options, &self->num_options) &&
       check(hilo.HiloCancellationCreate(&self->cancellation)) && start(self)) {
@@ -135,15 +153,32 @@ HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObjec
       hilo.HiloErrorDestroy(hilo.HiloCancellationCancel(self->cancellation));
       self->next = abandoned;
       abandoned = self;
-      return NULL;
+      return false;
     }
     HiloError* error = self->error;
     self->error = NULL;
-    if (check(error)) executable = self->executable;
+    made = check(error);
+    *executable = self->executable;
+    *text = self->text;
     self->executable = NULL;
+    self->text = NULL;
   }
   drop(self);
+  return made;
+}
+
+HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObject* dict) {
+  HiloExecutable* executable = NULL;
+  HiloBytes* none = NULL;
+  run_compilation(client, program, dict, Py_None, &executable, &none);
   return executable;
+}
+
+HiloBytes* emit_text(ClientObject* client, PyObject* program, PyObject* dict, PyObject* kind) {
+  HiloExecutable* none = NULL;
+  HiloBytes* text = NULL;
+  run_compilation(client, program, dict, kind, &none, &text);
+  return text;
 }
 
 bool finish_compilations(void) {

@@ -15,7 +15,7 @@
 #define HILO_FUNCTIONS(X) \
   X(HiloVersion) X(HiloApiVersion) X(HiloErrorGetCode) X(HiloErrorGetMessage) X(HiloErrorDestroy) \
   X(HiloBytesGetData) X(HiloBytesGetSize) X(HiloBytesDestroy) X(HiloClientCreate) X(HiloClientDestroy) \
-  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompileCancellable) X(HiloEmit) \
+  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompileCancellable) X(HiloEmitCancellable) \
   X(HiloLoad) X(HiloExecutableSerialize) X(HiloExecutableDestroy) X(HiloElementTypeName) \
   X(HiloExecutableGetCounts) X(HiloExecutableGetParameter) X(HiloExecutableGetResult) \
   X(HiloExecutableReturnsTuple) X(HiloExecutableGetDeviceCount) X(HiloExecutableGetCost) \
@@ -107,6 +107,8 @@ bool read_options(PyObject* dict, HiloOption** list, size_t* count);
 /* Compiles a bytes-like object with options of a dict. Ctrl-C ends the wait at once, and the compilation soon. Null and
  * an exception: it failed. */
 HiloExecutable* compile_program(ClientObject* client, PyObject* program, PyObject* dict);
+/* `kind` is a string; the caller owns the text. */
+HiloBytes* emit_text(ClientObject* client, PyObject* program, PyObject* dict, PyObject* kind);
 /* Waits for those that Ctrl-C has ended. False and an exception: Ctrl-C came again. */
 bool finish_compilations(void);
 

@@ -55,21 +55,10 @@ static void client_dealloc(ClientObject* self) {
 }
 
 static PyObject* client_emit(ClientObject* self, PyObject* arguments) {
-  Py_buffer program;
-  PyObject* dict;
-  const char* kind;
-  HiloOption* options;
-  size_t num_options;
-  HiloBytes* text = NULL;
-  if (!PyArg_ParseTuple(arguments, "y*Os", &program, &dict, &kind)) return NULL;
-  bool made = read_options(dict, &options, &num_options);
-  if (made) {
-    made = CHECK_UNLOCKED(
-        hilo.HiloEmit(self->handle, program.buf, (size_t)program.len, options, num_options, kind, &text));
-    PyMem_Free(options);
-  }
-  PyBuffer_Release(&program);
-  if (!made) return NULL;
+  PyObject *program, *dict, *kind;
+  if (!PyArg_ParseTuple(arguments, "OOU", &program, &dict, &kind)) return NULL;
+  HiloBytes* text = emit_text(self, program, dict, kind);
+  if (text == NULL) return NULL;
   PyObject* result = PyBytes_FromStringAndSize(hilo.HiloBytesGetData(text), (Py_ssize_t)hilo.HiloBytesGetSize(text));
   hilo.HiloBytesDestroy(text);
   return result;
