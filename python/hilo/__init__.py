@@ -153,7 +153,10 @@ def _describe(value, element_type):
     elif hasattr(value, "dtype"):
         found = _types.name_of_dtype(value.dtype)
     else:
-        view = memoryview(value)
+        try:
+            view = memoryview(value)
+        except TypeError:
+            raise TypeError(f"expected an array, numbers or nested lists, got {type(value).__name__}") from None
         found, value_shape = _types.name_of_format(view.format, view.itemsize), view.shape
     if found is None:
         raise TypeError(f"there are no arrays of Hilo's with elements of {getattr(value, 'dtype', None) or view.format}")
@@ -196,7 +199,12 @@ class Program(_hilo.Program):
 
         Takes a list of arguments for each device, and returns a list of results for each.
         """
-        return self._execute(tuple(tuple(one) for one in arguments), deadline=deadline, donate=donate)
+        lists = []
+        for one in arguments:
+            if not isinstance(one, (list, tuple)):
+                raise TypeError(f"expected a list of arguments for each device, got {type(one).__name__} for device {len(lists)}")
+            lists.append(tuple(one))
+        return self._execute(tuple(lists), deadline=deadline, donate=donate)
 
     def save(self, path):
         """Writes the compiled program to a file, which hilo.load and `hilo run` take: native code for this version of Hilo and machines like this one."""
@@ -212,6 +220,8 @@ class Program(_hilo.Program):
 
         Raises ValueError for programs that were loaded, of which there is only machine code.
         """
+        if not isinstance(stage, str):
+            raise TypeError(f"stage: expected a string, got {type(stage).__name__}")
         if self._source is None:
             raise ValueError("a program that was loaded has no text: expected one of hilo.compile")
         return self.client._emit(self._source, _options(self._compile_options), stage).decode(errors="replace")

@@ -121,7 +121,7 @@ def _flatten(value, name):
     rows = [_flatten(row, name) for row in value]
     shapes = {shape for _, shape in rows}
     if len(shapes) > 1:
-        raise TypeError(f"{name}: the lists have rows of different sizes: {sorted(shapes)}")
+        raise TypeError(f"{name}: the lists have rows of different sizes: {' and '.join(str(list(shape)) for shape in sorted(shapes))}")
     return [element for elements, _ in rows for element in elements], (len(rows), *(shapes.pop() if shapes else ()))
 
 
@@ -138,8 +138,8 @@ def convert(value, element_type, index, name):
             return numpy.array(value, _types.numpy_dtype(wanted)).view(f"u{_types.numpy_dtype(wanted).itemsize}"), element_type
         try:
             data = struct.pack(f"{len(elements)}{_types.FORMATS[wanted]}", *elements)
-        except (struct.error, OverflowError) as error:
-            raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}: {error}") from None
+        except (struct.error, OverflowError):
+            raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}") from None
         return _shaped(data, wanted, shape), element_type
     dtype = getattr(value, "dtype", None)
     name_of_type = _types.name_of_dtype(dtype)

@@ -196,10 +196,23 @@ class Running(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, message):
                 program(argument)
         for arguments in ((), (1, 2)):
-            with self.assertRaisesRegex(TypeError, f"expected 1 arguments, got {len(arguments)}"):
+            with self.assertRaisesRegex(TypeError, rf"expected 1 argument \(\w+\), got {len(arguments)}"):
                 program(*arguments)
         with self.assertRaises(TypeError):
             program([1, 2, 3], devices=1)
+        for options, message in (({"device": "a"}, "device: expected an integer, got 'a'"),
+                                 ({"device": 2 ** 40}, "device: expected an integer, got 1099511627776"),
+                                 ({"deadline": "soon"}, "deadline: expected seconds, got 'soon'"),
+                                 ({"donate": 0}, "donate: expected a list of indices of arguments, got 0"),
+                                 ({"donate": "x"}, "donate: expected a list of indices of arguments, got 'x'")):
+            with self.assertRaisesRegex(TypeError, message):
+                program([1, 2, 3], **options)
+        with self.assertRaisesRegex(TypeError, "expected a list of arguments for each device, got int for device 1"):
+            program.on_devices([[[1, 2, 3]], 2])
+        with self.assertRaisesRegex(TypeError, "stage: expected a string, got int"):
+            program.text(3)
+        with self.assertRaisesRegex(TypeError, "expected an array, numbers or nested lists, got object"):
+            program.client.array(object())
         with self.assertRaises(hilo.Error):
             program([1, 2, 3], device=7)
         with self.assertRaisesRegex(hilo.Error, "expected|shape"):

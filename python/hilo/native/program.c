@@ -228,11 +228,29 @@ static PyObject* wrap_results(const ProgramObject* self, HiloBuffer** results, R
   return tuple;
 }
 
+static const size_t kMostNames = 16; /* in a message */
+
+/* "x, y", the names of the parameters. */
+static PyObject* parameter_names(const ProgramObject* self) {
+  PyObject* text = PyUnicode_FromString("");
+  for (size_t i = 0; i < self->num_parameters && i <= kMostNames && text != NULL; ++i) {
+    const char* name = i == kMostNames ? "..." : self->parameters[i].name;
+    PyObject* more = PyUnicode_FromFormat("%U%s%s", text, i == 0 ? "" : ", ", name);
+    Py_DECREF(text);
+    text = more;
+  }
+  return text;
+}
+
 /* Takes the arguments of one device from a tuple. */
 static bool take_arguments(ProgramObject* self, int32_t device, PyObject* tuple, Argument* arguments) {
   const Py_ssize_t given = PyTuple_Size(tuple);
   if (given != (Py_ssize_t)self->num_parameters) {
-    PyErr_Format(PyExc_TypeError, "expected %zu arguments, got %zd", self->num_parameters, given);
+    PyObject* names = parameter_names(self);
+    if (names != NULL)
+      PyErr_Format(PyExc_TypeError, "expected %zu argument%s (%U), got %zd", self->num_parameters,
+                   self->num_parameters == 1 ? "" : "s", names, given);
+    Py_XDECREF(names);
     return false;
   }
   for (size_t i = 0; i < self->num_parameters; ++i) {
@@ -250,8 +268,8 @@ static PyObject* program_execute(ProgramObject* self, PyObject* list, const Hilo
   const size_t devices = (size_t)self->devices, parameters = self->num_parameters;
   if (PyTuple_Size(list) != (Py_ssize_t)devices)
     return PyErr_Format(PyExc_TypeError,
-                        "the program runs on %zu devices: expected that many lists of arguments, got %zd", devices,
-                        PyTuple_Size(list));
+                        "the program runs on %zu device%s: expected that many lists of arguments, got %zd", devices,
+                        devices == 1 ? "" : "s", PyTuple_Size(list));
   Argument few_arguments[16];
   HiloBuffer* few_results[16];
   const size_t count = devices * parameters, num_results = devices * self->num_results;
@@ -279,31 +297,39 @@ static PyObject* program_execute(ProgramObject* self, PyObject* list, const Hilo
   return made;
 }
 
+/* Names the keyword whose value Python could not convert. */
+static bool refuse_option(const char* name, const char* expected, PyObject* value) {
+  if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_OverflowError))
+    PyErr_Format(PyExc_TypeError, "%s: expected %s, got %R", name, expected, value);
+  return false;
+}
+
 /* The keywords of a call. */
 static bool read_call_options(PyObject* named, HiloExecuteOptions* options, size_t** donated) {
   *options = (HiloExecuteOptions){.struct_size = sizeof *options};
   *donated = NULL;
   if (named == NULL) return true;
   static char* names[] = {"device", "deadline", "donate", NULL};
-  int device = 0;
-  PyObject *deadline = Py_None, *donate = Py_None, *empty = PyTuple_New(0);
+  PyObject *device = Py_None, *deadline = Py_None, *donate = Py_None, *empty = PyTuple_New(0);
   const bool parsed =
-      empty != NULL && PyArg_ParseTupleAndKeywords(empty, named, "|$iOO:__call__", names, &device, &deadline, &donate);
+      empty != NULL && PyArg_ParseTupleAndKeywords(empty, named, "|$OOO:__call__", names, &device, &deadline, &donate);
   Py_XDECREF(empty);
   if (!parsed) return false;
-  options->device = device;
+  if (device != Py_None && !PyArg_Parse(device, "i", &options->device))
+    return refuse_option("device", "an integer", device);
   options->deadline_seconds = deadline == Py_None ? 0 : PyFloat_AsDouble(deadline);
-  if (PyErr_Occurred()) return false;
+  if (PyErr_Occurred()) return refuse_option("deadline", "seconds", deadline);
   if (donate == Py_None) return true;
   const Py_ssize_t count = PySequence_Size(donate);
-  if (count < 0) return false;
+  if (count < 0) return refuse_option("donate", "a list of indices of arguments", donate);
   *donated = PyMem_Calloc((size_t)count + 1, sizeof **donated);
   if (*donated == NULL) return PyErr_NoMemory(), false;
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* number = PySequence_GetItem(donate, i);
     (*donated)[i] = number == NULL ? 0 : PyLong_AsSize_t(number);
     Py_XDECREF(number);
-    if (PyErr_Occurred()) return PyMem_Free(*donated), false;
+    if (PyErr_Occurred())
+      return PyMem_Free(*donated), refuse_option("donate", "a list of indices of arguments", donate);
   }
   options->donated = *donated;
   options->num_donated = (size_t)count;
