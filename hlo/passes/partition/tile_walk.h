@@ -233,6 +233,8 @@ class TileWalk {
   // Both of a tile that may reach beyond the operand.
   double CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles);
+  // Whether all of the operand is gathered to get that.
+  bool IsGatheredFor(const HloInstruction& operand, const TileAssignment& tiles) const;
   // Joins tiles that reach beyond the array along the dimensions that they do not divide.
   absl::Status Settle(DividedValue* value);
   // Sets the value of `op` to tiles that may reach beyond it; SetPaddedResult combines partial results first.

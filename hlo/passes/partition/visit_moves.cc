@@ -279,6 +279,9 @@ std::optional<TileWalk::ShiftPlan> TileWalk::PlanShiftTo(const HloInstruction& o
     plan.fill = origin.fill();
   }
   if (plan.arrays.empty() || (origins.size() > 1 && plan.arrays.size() > 1)) return std::nullopt;
+  // Where all of the arrays are gathered, every partition has all of the result, too.
+  if (absl::c_all_of(plan.arrays, [&](const HloInstruction* array) { return IsGatheredFor(*array, wanted); }))
+    return std::nullopt;
   for (const HloInstruction* array : plan.arrays) plan.cost += CostOfPadded(*array, wanted);
   for (const Origin& origin : origins) {
     for (const ShiftSource& source : origin.shift().sources) {

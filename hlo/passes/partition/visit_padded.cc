@@ -144,6 +144,11 @@ double TileWalk::CostOfPadded(const HloInstruction& operand, const TileAssignmen
   return CostOf(operand, DividedPart({nullptr, tiles, operand.shape()}, partitions_));
 }
 
+bool TileWalk::IsGatheredFor(const HloInstruction& operand, const TileAssignment& tiles) const {
+  return CostOfPadded(operand, tiles) > 0 && !Divides(operand.shape(), tiles) &&
+         DividedPart({nullptr, tiles, operand.shape()}, partitions_).IsWhole();
+}
+
 absl::StatusOr<HloInstruction*> TileWalk::TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles) {
   DividedValue& value = *values_.at(&operand);
   if (value.padded.has_value() && SameTiles(value.padded->tiles, tiles)) return value.padded->tile;

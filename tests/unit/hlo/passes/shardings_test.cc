@@ -441,6 +441,70 @@ ENTRY e {
   EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
   EXPECT_TRUE(absl::StrContains(text, "operand_layout_constraints={f32[2,2]{1,0}}")) << text;
 }
+condition {
+  p = (s32[], f32[8,8], f32[3,16,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  x = f32[3,16,8] parameter(0), sharding={devices=[1,4,1]<=[4]}
+  y = f32[8,8] parameter(1)
+  zero = s32[] constant(0)
+  start = f32[] constant(0)
+  none = f32[8,8] broadcast(start), dimensions={}
+  state = (s32[], f32[8,8], f32[3,16,8]) tuple(zero, $1, x)
+  w = (s32[], f32[8,8], f32[3,16,8]) while(state), condition=condition, body=body
+  ROOT r = f32[8,8] get-tuple-element(w), index=1
+})";
+  const auto entry = [&](absl::string_view sum, absl::string_view start) {
+    const std::string text = Divided(absl::Substitute(kLoop, sum, start));
+    EXPECT_EQ(CountOf(text, " all-reduce("), 1) << text;
+    return text.substr(text.find("ENTRY"));
+  };
+  EXPECT_EQ(CountOf(entry("add(s, g)", "none"), " all-reduce("), 1);
+  EXPECT_EQ(CountOf(entry("add(s, g)", "none"), " add("), 0);
+  const std::string with_start = entry("add(g, s)", "y");
+  EXPECT_EQ(CountOf(with_start, " all-reduce("), 1) << with_start;
+  EXPECT_EQ(CountOf(with_start, " add(y, "), 1) << with_start;
+  EXPECT_TRUE(absl::StrContains(with_start, "constant(-0)")) << with_start;
+  EXPECT_EQ(CountOf(entry("multiply(s, g)", "none"), " all-reduce("), 0);
+  EXPECT_EQ(CountOf(entry("subtract(s, g)", "none"), " all-reduce("), 0);
+}
+condition {
+  p = (s32[], f32[16], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(8)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  x = f32[8,16] parameter(0), sharding={devices=[8,1]<=[8]}
+  y = f32[16] parameter(1), sharding={devices=[8]<=[8]}
+  zero = s32[] constant(0)
+  state = (s32[], f32[16], f32[8,16]) tuple(zero, y, x)
+  w = (s32[], f32[16], f32[8,16]) while(state), condition=condition, body=body
+  ROOT r = f32[16] get-tuple-element(w), index=1, sharding={devices=[8]<=[8]}
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_EQ(CountOf(text, " all-to-all("), 1) << text;
+  EXPECT_EQ(CountOf(text.substr(text.find("ENTRY")), " all-to-all("), 1) << text;
+}
+
+// A difference of differences: what every partition has all of is not computed in tiles, which would be joined again.
+TEST(ShardingsTest, SlicesOfGatheredArraysAreWhole) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[64,16] parameter(0), sharding={devices=[8,1]<=[8]}
+  a = f32[63,16] slice(x), slice={[1:64], [0:16]}
+  b = f32[63,16] slice(x), slice={[0:63], [0:16]}
+  d = f32[63,16] subtract(a, b)
+  e = f32[62,16] slice(d), slice={[1:63], [0:16]}
+  f = f32[62,16] slice(d), slice={[0:62], [0:16]}
+  ROOT r = f32[62,16] subtract(e, f)
+})",
+                                   {.results = {true}});
+  EXPECT_EQ(CountOf(text, " all-gather("), 1) << text;
+}
 
 }  // namespace
 }  // namespace hilo
