@@ -57,11 +57,13 @@ std::optional<Overlap> OverlapOf(const Window::Dimension& window, int64_t dimens
       high > kMostRepeated)
     return std::nullopt;
   const auto floor_div = [&](int64_t a) { return a / stride - (a % stride < 0 ? 1 : 0); };
-  std::vector<int64_t> first;  // by tile: the first window that reaches its elements
-  int64_t own_windows = 0;     // at most
+  std::vector<int64_t> first, reached_by;  // by tile: the first window that reaches its elements, and how many do
+  int64_t own_windows = 0;                 // at most
   for (int64_t t = 0; t < count; ++t) {
-    first.push_back(floor_div(t * tile + window.padding_low - window.size) + 1);
-    own_windows = std::max(own_windows, floor_div((t + 1) * tile - 1 + window.padding_low) - first[t] + 1);
+    first.push_back(std::max<int64_t>(floor_div(t * tile + window.padding_low - window.size) + 1, 0));
+    const int64_t end_window = floor_div((t + 1) * tile - 1 + window.padding_low) + 1;
+    own_windows = std::max(own_windows, end_window - first[t]);
+    reached_by.push_back(std::max<int64_t>(std::min(end_window, windows) - first[t], 0));
   }
   if (own_windows <= 0) return std::nullopt;
   const int64_t length = (own_windows - 1) * stride + window.size;
@@ -73,17 +75,15 @@ std::optional<Overlap> OverlapOf(const Window::Dimension& window, int64_t dimens
     const int64_t window_at = first[t], at = window_at * stride - window.padding_low;
     overlap.own.push_back(t * tile - at);
     if (overlap.own[t] < 0 || overlap.own[t] + tile > length) return std::nullopt;
-    for (int64_t i = std::max(at, -low); i < std::min<int64_t>(at + length, 0); ++i)
+    if (reached_by[t] == 0) continue;
+    const int64_t end_at = at + (reached_by[t] - 1) * stride + window.size;
+    for (int64_t i = std::max(at, -low); i < std::min<int64_t>(end_at, 0); ++i)
       overlap.extended.sources.push_back({size, t * length + i - at, t * length + i - at + 1, 0, 1});
-    const int64_t from = std::max<int64_t>(at, 0), to = std::min(at + length, size);
+    const int64_t from = std::max<int64_t>(at, 0), to = std::min(end_at, size);
     if (from < to) overlap.extended.sources.push_back({size, t * length + from - at, t * length + to - at, from, 1});
-    for (int64_t i = std::max(at, size); i < std::min(at + length, size + high); ++i)
+    for (int64_t i = std::max(at, size); i < std::min(end_at, size + high); ++i)
       overlap.extended.sources.push_back({size, t * length + i - at, t * length + i - at + 1, size - 1, 1});
-    const int64_t window_from = std::max<int64_t>(window_at, 0), window_to = std::min(window_at + own_windows, windows);
-    if (window_from < window_to) {
-      overlap.of_source.sources.push_back({windows, t * own_windows + window_from - window_at,
-                                           t * own_windows + window_to - window_at, window_from, 1});
-    }
+    overlap.of_source.sources.push_back({windows, t * own_windows, t * own_windows + reached_by[t], window_at, 1});
   }
   overlap.last_tile = (size - 1) / tile;
   overlap.last_at = overlap.own[overlap.last_tile] + (size - 1) % tile;

@@ -506,5 +506,25 @@ ENTRY e {
   EXPECT_EQ(CountOf(text, " all-gather("), 1) << text;
 }
 
+// Tiles of 9 elements, which 5 or 6 windows reach: each gets what its own ones reach.
+TEST(ShardingsTest, SelectedWindowsThatExist) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=4
+ge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=GE }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[32,8] parameter(0), sharding={devices=[4,1]<=[4]}
+  s = f32[16,8] parameter(1), sharding={devices=[4,1]<=[4]}
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  padded = f32[33,8] pad(x, low), padding=0_1x0_0
+  g = f32[33,8] select-and-scatter(padded, s, zero), window={size=3x1 stride=2x1}, select=ge, scatter=add
+  ROOT r = f32[32,8] slice(g), slice={[0:32], [0:8]}, sharding={devices=[4,1]<=[4]}
+})");
+  EXPECT_TRUE(absl::StrContains(text, "f32[13,8]{1,0} select-and-scatter(")) << text;
+  // To make tiles of 9 and back; what windows reach of the neighbors is two elements.
+  EXPECT_EQ(CountOf(text, "f32[3,8]{1,0} collective-permute("), 2) << text;
+  EXPECT_EQ(CountOf(text, "f32[2,8]{1,0} collective-permute("), 3) << text;
+}
+
 }  // namespace
 }  // namespace hilo
