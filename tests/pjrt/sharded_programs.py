@@ -413,3 +413,6 @@ add("part_softmax", "24", lambda m: part(m, lambda a: jax.nn.softmax(a, -1), P(x
 add("part_sort", "24", lambda m: part(m, lambda a: jnp.sort(a, 0) + lax.psum(a, x), P(x), P(x), x), ((16, 32), P(x, y)))
 add("part_unmapped_out", "24", lambda m: lambda a, b: part(m, lambda a, b: a @ b, (P(x), P()), P(x), x)(a, b) @ b.T, ((16, 32), P(x)), ((32, 64), P(y)))
 add("part_seq_parallel", "24", lambda m: lambda h, w1, w2: part(m, lambda h, w1, w2: h + lax.psum_scatter(jax.nn.gelu(lax.all_gather(h, y, axis=1, tiled=True) @ w1) @ w2, y, scatter_dimension=1, tiled=True), (P(n, y), P(n, y), P(y)), P(n, y), y)(h, w1, w2), ((4, 16, 32), P(x, y)), ((32, 64), P(n, y)), ((64, 32), P(y)))
+# ---------------------------------------------------------------- sums and rows of loops
+simple("loop_microbatches", "24", lambda w, v, a: lax.scan(lambda g, m: (jax.tree.map(jnp.add, g, jax.grad(lambda wv: (jnp.tanh(m @ wv[0]) @ wv[1]).sum())((w, v))), None), (w, jnp.zeros_like(v)), a)[0],
+       ((32, 64), P(n, y)), ((64, 16), P(y)), ((4, 16, 32), P(n, x)))

@@ -37,6 +37,7 @@
 #include "hlo/passes/partition/divider.h"
 #include "hlo/passes/partition/propagate_shardings.h"
 #include "hlo/passes/partition/split_constants.h"
+#include "hlo/passes/partition/sum_after_loop.h"
 #include "hlo/passes/partition/sum_before_exchange.h"
 #include "hlo/passes/partition/tile_emitter.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -303,10 +304,14 @@ class Partitioner : public HloPass {
     HILO_RETURN_IF_ERROR(entry->set_root_instruction(*result, true));
     HILO_RETURN_IF_ERROR(Divider::RemoveReplaced(walk, visited));
     HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
-    for (HloComputation* computation : module->computations()) {
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, module->MakeComputationPostOrder());
+    for (HloComputation* computation : computations) {
+      HILO_RETURN_IF_ERROR(SumAfterLoops(computation).status());
       HILO_RETURN_IF_ERROR(SumBeforeExchange(computation).status());
-      HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
     }
+    HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());  // bodies that have been replaced
+    for (HloComputation* computation : module->computations())
+      HILO_RETURN_IF_ERROR(CombineAllReduces(computation).status());
     if (notes_ != nullptr) *notes_ = walk.notes();
     module->set_entry_computation_layout(shape);
     // A result that no longer has its parameter's shape cannot share its memory.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "hilo/host.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
@@ -440,6 +441,25 @@ ENTRY e {
 })");
   EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
   EXPECT_TRUE(absl::StrContains(text, "operand_layout_constraints={f32[2,2]{1,0}}")) << text;
+}
+
+// What a loop adds up of all devices is exchanged once, behind the loop, but only if the loop does nothing else with
+// it.
+TEST(ShardingsTest, SumsOfLoopsAreExchangedBehindThem) {
+  constexpr absl::string_view kLoop = R"(HloModule m, num_partitions=4
+body {
+  p = (s32[], f32[8,8], f32[3,16,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  s = f32[8,8] get-tuple-element(p), index=1
+  x = f32[3,16,8] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  row = f32[1,16,8] dynamic-slice(x, i, zero, zero), dynamic_slice_sizes={1,16,8}
+  a = f32[16,8] reshape(row)
+  g = f32[8,8] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  t = f32[8,8] $0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT r = (s32[], f32[8,8], f32[3,16,8]) tuple(j, t, x)
 }
 condition {
   p = (s32[], f32[8,8], f32[3,16,8]) parameter(0)
