@@ -416,3 +416,5 @@ add("part_seq_parallel", "24", lambda m: lambda h, w1, w2: part(m, lambda h, w1,
 # ---------------------------------------------------------------- sums and rows of loops
 simple("loop_microbatches", "24", lambda w, v, a: lax.scan(lambda g, m: (jax.tree.map(jnp.add, g, jax.grad(lambda wv: (jnp.tanh(m @ wv[0]) @ wv[1]).sum())((w, v))), None), (w, jnp.zeros_like(v)), a)[0],
        ((32, 64), P(n, y)), ((64, 16), P(y)), ((4, 16, 32), P(n, x)))
+simple("loop_rows_cut", "8", lambda a, w: jax.grad(lambda w: (lax.scan(lambda c, r: (jnp.tanh(c @ w + r), c), jnp.zeros(16), a)[0] ** 2).sum())(w), ((4, 16), P(n, x)), ((16, 16), P(n, x)))
+simple("loop_steps_cut", "8", lambda a, c: lax.scan(lambda c, r: (jnp.tanh(c * r + 1), None), c, a)[0], ((8, 16), P(x)), ((16,), P(x)))

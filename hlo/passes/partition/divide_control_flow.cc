@@ -1,8 +1,9 @@
 // Loops and branches on tiles.
 //
 // A loop's state has the sharding that propagation gives it (propagate_shardings.h). An element that passes through
-// unchanged while the body needs all of it, or larger tiles, is gathered once, before the loop. That shows when a copy
-// of the body has been partitioned; then another copy is, with the state as it should be:
+// unchanged while the body needs all of it, or larger tiles, is gathered once, before the loop; one of which the body
+// needs other tiles only is exchanged there. That shows when a copy of the body has been partitioned; then another copy
+// is, with the state as it should be:
 //
 //   w = f32[8,4] cut:   while (c, w) { c' = dot(c, w) }    first try:   w cut, gathered in the body
 //                                                          second try:  w whole
@@ -40,7 +41,7 @@ bool IsCut(const DividedValue& value) {
 // How the leaves of a loop's state are cut, try by try.
 class StateCuts {
  public:
-  explicit StateCuts(std::vector<TileAssignment> wanted) : tiles_(std::move(wanted)) {}
+  explicit StateCuts(std::vector<TileAssignment> wanted) : tiles_(std::move(wanted)), is_exchanged_(tiles_.size()) {}
   const std::vector<TileAssignment>& tiles() const { return tiles_; }
 
   // False if the state may stay as it is. Values that pass through, and would be gathered in each iteration, are
@@ -51,8 +52,18 @@ class StateCuts {
       const DividedValue &value = *after[i], &in_condition = *tested[i];
       if (tiles_[i].IsWhole() || after[i] != before[i]) continue;
       const bool needs_whole = value.whole != nullptr || in_condition.whole != nullptr;
-      if (!needs_whole && value.joined.IsWhole() && in_condition.joined.IsWhole()) continue;
-      tiles_[i] = needs_whole ? TileAssignment() : value.joined.IsWhole() ? in_condition.joined : value.joined;
+      const bool needs_other = !is_exchanged_[i] && value.more.size() == 1 && !value.uses_own_tile &&
+                               in_condition.more.empty() && !in_condition.uses_own_tile;
+      if (needs_whole) {
+        tiles_[i] = TileAssignment();
+      } else if (needs_other) {
+        tiles_[i] = value.more[0].first;
+        is_exchanged_[i] = true;
+      } else if (!value.joined.IsWhole() || !in_condition.joined.IsWhole()) {
+        tiles_[i] = value.joined.IsWhole() ? in_condition.joined : value.joined;
+      } else {
+        continue;
+      }
       changed = true;
     }
     return changed;
@@ -60,6 +71,7 @@ class StateCuts {
 
  private:
   std::vector<TileAssignment> tiles_;
+  std::vector<bool> is_exchanged_;  // whether it is one that the body needed instead: only once
 };
 
 }  // namespace

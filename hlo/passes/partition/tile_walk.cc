@@ -150,7 +150,10 @@ absl::StatusOr<HloInstruction*> TileWalk::Whole(DividedValue& value) {
 absl::StatusOr<HloInstruction*> TileWalk::Tile(DividedValue& value, const TileAssignment& tiles) {
   HILO_RETURN_IF_ERROR(ComputeNow(&value));
   HILO_RETURN_IF_ERROR(Settle(&value));
-  if (value.tile != nullptr && SameTiles(value.tiles, tiles)) return value.tile;
+  if (value.tile != nullptr && SameTiles(value.tiles, tiles)) {
+    value.uses_own_tile = true;
+    return value.tile;
+  }
   if (tiles.IsWhole()) return Whole(value);
   if (value.whole == nullptr && value.tile != nullptr) {
     for (const auto& [cut, part] : value.more) {

@@ -46,8 +46,9 @@ struct DividedValue {
   // The op, if it has not been divided yet: those that use the value may do without. Has only this.
   HloInstruction* waiting = nullptr;
   // Iterations of the loop that the computation is the body of, if the value is the same in all of them: it is joined
-  // to larger tiles before the loop.
+  // to larger tiles before the loop, or cut otherwise if that is all that is used.
   double iterations = 1;
+  bool uses_own_tile = false;  // and not only others
   std::vector<std::shared_ptr<DividedValue>> elements;
   std::optional<PaddedTile> padded;  // instead of `tile`, until an op needs another one
 };

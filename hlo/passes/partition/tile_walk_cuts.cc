@@ -113,8 +113,9 @@ double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment&
   for (const auto& [cut, part] : value.more) {
     if (SameTiles(cut, tiles)) return 0;
   }
-  const bool joins = SameTiles(CommonTiles(value.tiles, tiles), tiles);
-  return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (joins ? value.iterations : 1);
+  const bool is_before_loop =
+      SameTiles(CommonTiles(value.tiles, tiles), tiles) || (!value.uses_own_tile && value.more.empty());
+  return ReshardBytes(instruction.shape(), value.tiles, tiles, partitions_) / (is_before_loop ? value.iterations : 1);
 }
 
 double TileWalk::CostOfOperands(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {

@@ -491,6 +491,23 @@ ENTRY e {
   EXPECT_EQ(CountOf(entry("multiply(s, g)", "none"), " all-reduce("), 0);
   EXPECT_EQ(CountOf(entry("subtract(s, g)", "none"), " all-reduce("), 0);
 }
+
+// Of rows that loops take one after the other, and of which the bodies need columns, these are exchanged before them.
+TEST(ShardingsTest, StatesAreExchangedBeforeLoops) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+body {
+  p = (s32[], f32[16], f32[8,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  c = f32[16] get-tuple-element(p), index=1
+  x = f32[8,16] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  row = f32[1,16] dynamic-slice(x, i, zero), dynamic_slice_sizes={1,16}
+  a = f32[16] reshape(row)
+  t = f32[16] multiply(c, a)
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT r = (s32[], f32[16], f32[8,16]) tuple(j, t, x)
+}
 condition {
   p = (s32[], f32[16], f32[8,16]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
