@@ -114,6 +114,7 @@ void MergeAttributes(HloInstruction* x, int64_t major, int64_t row) {
       return;
     }
     case HloOpcode::kTranspose: x->mutable_attrs<TransposeAttrs>().dimensions.pop_back(); return;
+    case HloOpcode::kMap: x->mutable_attrs<MapAttrs>().dimensions.clear(); return;  // which means all
     case HloOpcode::kBroadcast: {
       auto& dims = x->mutable_attrs<BroadcastAttrs>().dimensions;
       dims.erase(std::remove(dims.begin(), dims.end(), minor), dims.end());
