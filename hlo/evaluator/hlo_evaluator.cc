@@ -1,5 +1,6 @@
 #include "hlo/evaluator/hlo_evaluator.h"
 
+#include "absl/container/inlined_vector.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/evaluator/dynamic_evaluation.h"
@@ -18,10 +19,10 @@ constexpr int64_t kStepOperations = 64;
 
 using LeafList = std::vector<std::shared_ptr<const Literal>>;
 
-// A literal that does not own: for handing shared leaves to ops by pointer.
+// Adds the leaves of a literal that outlives them, without copies.
 void Flatten(const Literal& literal, LeafList* leaves) {
   if (!literal.shape().IsTuple()) {
-    leaves->push_back(std::make_shared<const Literal>(literal.Clone()));
+    leaves->push_back(std::shared_ptr<const Literal>(std::shared_ptr<const Literal>(), &literal));
     return;
   }
   for (int64_t i = 0; i < literal.tuple_size(); ++i) Flatten(literal.element(i), leaves);
@@ -29,12 +30,13 @@ void Flatten(const Literal& literal, LeafList* leaves) {
 
 void FlattenMoved(Literal literal, LeafList* leaves) {
   if (!literal.shape().IsTuple()) {
-    leaves->push_back(std::make_shared<const Literal>(std::move(literal)));
+    leaves->push_back(std::make_shared<Literal>(std::move(literal)));
     return;
   }
   for (Literal& element : std::move(literal).DecomposeTuple()) FlattenMoved(std::move(element), leaves);
 }
 
+// Returns the leaves from `next` on as a literal of the shape, with copies of them.
 Literal Rebuild(const Shape& shape, const LeafList& leaves, size_t* next) {
   if (!shape.IsTuple()) return leaves[(*next)++]->Clone();
   std::vector<Literal> elements;
@@ -96,8 +98,11 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation
     Flatten(*arguments[i], &values[i]);
   }
   HILO_ASSIGN_OR_RETURN(Leaves result, Run(computation, values));
+  const Shape& shape = computation.root_instruction()->shape();
+  // A value that nothing else has was computed here (FlattenMoved).
+  if (!shape.IsTuple() && result[0].use_count() == 1) return std::move(*std::const_pointer_cast<Literal>(result[0]));
   size_t next = 0;
-  return Rebuild(computation.root_instruction()->shape(), result, &next);
+  return Rebuild(shape, result, &next);
 }
 
 absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& computation,
@@ -209,8 +214,7 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateInstruction(const HloInstruction& 
   // Ops with more work than this charge the rest themselves.
   HILO_RETURN_IF_ERROR(
       Spend(kStepOperations + (instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0)));
-  std::vector<const Shape*> shapes;
-  shapes.reserve(operands.size());
+  absl::InlinedVector<const Shape*, 4> shapes;
   for (const HloInstruction* operand : instruction.operands()) shapes.push_back(&operand->shape());
   OpView op{.opcode = instruction.opcode(),
             .operands = shapes,
