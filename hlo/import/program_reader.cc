@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "base/errors.h"
 #include "base/phase_times.h"
+#include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 
@@ -42,8 +43,10 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, 
     return module;
   }
   if (LooksLikeMlirBytecode(bytes) || LooksLikeMlirText(bytes)) {
-    absl::StatusOr<StablehloProgram> program = ImportStablehlo(bytes);
-    if (!program.ok()) return AddContext(program.status(), absl::StrCat("; in ", file_name));
+    absl::StatusOr<StablehloProgram> program = ImportStablehlo(bytes, {.file_name = file_name});
+    if (!program.ok() && !absl::StartsWith(program.status().message(), file_name))
+      return AddContext(program.status(), absl::StrCat("; in ", file_name));
+    HILO_RETURN_IF_ERROR(program.status());
     return std::move(program->module);
   }
   const absl::string_view kind = ForeignKind(bytes);

@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "base/errors.h"
+#include "absl/strings/str_cat.h"
 
 namespace hilo::stablehlo {
 namespace {
@@ -17,19 +17,17 @@ bool IsWordCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c ==
 
 void MlirCursor::Advance(size_t count) {
   for (; count > 0; --count) {
-    if (text_[at_++] != '\n') continue;
-    ++line_;
-    line_start_ = at_;
+    if (source_.text[at_++] == '\n') ++line_;
   }
 }
 
 void MlirCursor::SkipSpace() {
-  while (at_ < text_.size()) {
-    if (absl::ascii_isspace(text_[at_])) {
+  while (at_ < source_.text.size()) {
+    if (absl::ascii_isspace(source_.text[at_])) {
       Advance(1);
-    } else if (absl::StartsWith(text_.substr(at_), "//")) {
-      const size_t end = text_.find('\n', at_);
-      at_ = end == absl::string_view::npos ? text_.size() : end;
+    } else if (absl::StartsWith(source_.text.substr(at_), "//")) {
+      const size_t end = source_.text.find('\n', at_);
+      at_ = end == absl::string_view::npos ? source_.text.size() : end;
     } else {
       return;
     }
@@ -38,17 +36,17 @@ void MlirCursor::SkipSpace() {
 
 bool MlirCursor::AtEnd() {
   SkipSpace();
-  return at_ == text_.size();
+  return at_ == source_.text.size();
 }
 
 char MlirCursor::Peek() {
   SkipSpace();
-  return at_ < text_.size() ? text_[at_] : '\0';
+  return at_ < source_.text.size() ? source_.text[at_] : '\0';
 }
 
 bool MlirCursor::At(absl::string_view token) {
   SkipSpace();
-  return absl::StartsWith(text_.substr(at_), token);
+  return absl::StartsWith(source_.text.substr(at_), token);
 }
 
 bool MlirCursor::Take(absl::string_view token) {
@@ -60,7 +58,7 @@ bool MlirCursor::Take(absl::string_view token) {
 bool MlirCursor::TakeWord(absl::string_view word) {
   if (!At(word)) return false;
   const size_t end = at_ + word.size();
-  if (end < text_.size() && IsWordCharacter(text_[end])) return false;
+  if (end < source_.text.size() && IsWordCharacter(source_.text[end])) return false;
   Advance(word.size());
   return true;
 }
@@ -73,36 +71,36 @@ absl::Status MlirCursor::Expect(absl::string_view token) {
 absl::string_view MlirCursor::Word() {
   SkipSpace();
   const size_t begin = at_;
-  while (at_ < text_.size() && IsWordCharacter(text_[at_])) ++at_;
-  return text_.substr(begin, at_ - begin);
+  while (at_ < source_.text.size() && IsWordCharacter(source_.text[at_])) ++at_;
+  return source_.text.substr(begin, at_ - begin);
 }
 
 absl::StatusOr<std::string> MlirCursor::Sigil(char sign) {
   if (Peek() != sign) return Expected(absl::StrCat("a name with ", std::string(1, sign)));
   Advance(1);
-  if (at_ < text_.size() && text_[at_] == '"') return String();
+  if (at_ < source_.text.size() && source_.text[at_] == '"') return String();
   const size_t begin = at_;
-  while (at_ < text_.size() &&
-         (IsWordCharacter(text_[at_]) || text_[at_] == '-' || (sign == '%' && text_[at_] == '#'))) {
-    if (text_[at_] == '-' && absl::StartsWith(text_.substr(at_), "->")) break;
+  while (at_ < source_.text.size() && (IsWordCharacter(source_.text[at_]) || source_.text[at_] == '-' ||
+                                       (sign == '%' && source_.text[at_] == '#'))) {
+    if (source_.text[at_] == '-' && absl::StartsWith(source_.text.substr(at_), "->")) break;
     ++at_;
   }
   if (at_ == begin) return Expected(absl::StrCat("a name behind ", std::string(1, sign)));
-  return std::string(text_.substr(begin, at_ - begin));
+  return std::string(source_.text.substr(begin, at_ - begin));
 }
 
 absl::StatusOr<std::string> MlirCursor::String() {
   if (Peek() != '"') return Expected("a string in quotes");
   Advance(1);
   std::string value;
-  while (at_ < text_.size() && text_[at_] != '"') {
-    char c = text_[at_];
+  while (at_ < source_.text.size() && source_.text[at_] != '"') {
+    char c = source_.text[at_];
     Advance(1);
     if (c != '\\') {
       value += c;
       continue;
     }
-    const absl::string_view rest = text_.substr(at_);
+    const absl::string_view rest = source_.text.substr(at_);
     if (rest.size() >= 2 && absl::ascii_isxdigit(rest[0]) && absl::ascii_isxdigit(rest[1])) {
       value += absl::HexStringToBytes(rest.substr(0, 2));
       Advance(2);
@@ -111,7 +109,7 @@ absl::StatusOr<std::string> MlirCursor::String() {
       Advance(1);
     }
   }
-  if (at_ == text_.size()) return Expected("the end of a string");
+  if (at_ == source_.text.size()) return Expected("the end of a string");
   Advance(1);
   return value;
 }
@@ -126,21 +124,21 @@ absl::StatusOr<int64_t> MlirCursor::Integer() {
 absl::string_view MlirCursor::Number() {
   SkipSpace();
   const size_t begin = at_;
-  if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+')) ++at_;
-  const bool is_hex = absl::StartsWith(text_.substr(at_), "0x");
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    const bool is_sign =
-        !is_hex && (c == '-' || c == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+  if (at_ < source_.text.size() && (source_.text[at_] == '-' || source_.text[at_] == '+')) ++at_;
+  const bool is_hex = absl::StartsWith(source_.text.substr(at_), "0x");
+  while (at_ < source_.text.size()) {
+    const char c = source_.text[at_];
+    const bool is_sign = !is_hex && (c == '-' || c == '+') && at_ > begin &&
+                         (source_.text[at_ - 1] == 'e' || source_.text[at_ - 1] == 'E');
     if (!absl::ascii_isalnum(c) && c != '.' && !is_sign) break;
     ++at_;
   }
-  return text_.substr(begin, at_ - begin);
+  return source_.text.substr(begin, at_ - begin);
 }
 
 bool MlirCursor::TakeDimension(int64_t* size) {
   SkipSpace();
-  const absl::string_view rest = text_.substr(at_);
+  const absl::string_view rest = source_.text.substr(at_);
   size_t digits = 0;
   while (digits < rest.size() && absl::ascii_isdigit(rest[digits])) ++digits;
   const bool is_open = digits == 0 && absl::StartsWith(rest, "?x");
@@ -179,15 +177,13 @@ absl::Status MlirCursor::SkipBrackets() {
 
 absl::Status MlirCursor::Expected(absl::string_view what) {
   SkipSpace();
-  const absl::string_view rest = text_.substr(at_);
+  const absl::string_view rest = source_.text.substr(at_);
   const std::string found =
       rest.empty() ? "the end"
                    : absl::StrCat("'", absl::CEscape(rest.substr(0, std::min<size_t>(rest.find('\n'), 24))), "'");
   return Error(absl::StrCat("expected ", what, ", got ", found));
 }
 
-absl::Status MlirCursor::Error(absl::string_view message) const {
-  return InvalidArgument("MLIR text: line ", line_, ", column ", at_ - line_start_ + 1, ": ", message);
-}
+absl::Status MlirCursor::Error(absl::string_view message) const { return source_.Error(at_, message); }
 
 }  // namespace hilo::stablehlo

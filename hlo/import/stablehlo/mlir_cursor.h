@@ -8,13 +8,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "hlo/text/source_text.h"
 
 namespace hilo::stablehlo {
 
 // Every function skips white space and comments (// to the end of the line) first.
 class MlirCursor {
  public:
-  explicit MlirCursor(absl::string_view text) : text_(text) {}
+  explicit MlirCursor(absl::string_view text, absl::string_view file_name = "MLIR text") : source_{text, file_name} {}
 
   bool AtEnd();
   char Peek();  // '\0' at the end
@@ -40,7 +41,7 @@ class MlirCursor {
   absl::Status SkipBrackets();
 
   int64_t line() const { return line_; }
-  // InvalidArgument: "line L, column C: expected WHAT, got ..."
+  // InvalidArgument: "FILE:LINE:COLUMN: expected WHAT, got ...", then the line and a caret.
   absl::Status Expected(absl::string_view what);
   absl::Status Error(absl::string_view message) const;
 
@@ -48,8 +49,8 @@ class MlirCursor {
   void SkipSpace();
   void Advance(size_t count);
 
-  absl::string_view text_;
-  size_t at_ = 0, line_start_ = 0;
+  SourceText source_;
+  size_t at_ = 0;
   int64_t line_ = 1;
 };
 

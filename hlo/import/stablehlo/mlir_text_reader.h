@@ -23,11 +23,11 @@ namespace hilo::stablehlo {
 // Reads one text into a module.
 class MlirTextReader {
  public:
-  MlirTextReader(absl::string_view text, MlirModule* module)
-      : cursor_(text), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
+  MlirTextReader(absl::string_view text, absl::string_view file_name, MlirModule* module)
+      : cursor_(text, file_name), module_(*module), values_(&cursor_, module), words_(&cursor_, module, &values_) {}
 
   // Reads the text, of which the module keeps views.
-  // Errors: InvalidArgument with line and column.
+  // Errors: InvalidArgument with the position and the line.
   absl::Status Read();
 
  private:

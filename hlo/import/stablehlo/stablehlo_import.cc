@@ -29,7 +29,7 @@ absl::StatusOr<StablehloProgram> ImportStablehlo(absl::string_view bytes, const 
   if (LooksLikeMlirBytecode(bytes)) {
     HILO_RETURN_IF_ERROR(stablehlo::ReadBytecode(bytes, &program));
   } else {
-    HILO_RETURN_IF_ERROR(stablehlo::MlirTextReader(bytes, &program).Read());
+    HILO_RETURN_IF_ERROR(stablehlo::MlirTextReader(bytes, options.file_name, &program).Read());
   }
   return stablehlo::ConvertProgram(program, options);
 }

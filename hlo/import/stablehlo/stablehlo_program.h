@@ -16,6 +16,7 @@ namespace hilo {
 struct StablehloOptions {
   bool verify = true;  // VerifyHloModule(kInput) after conversion
   HloLimits limits = {};
+  absl::string_view file_name = "MLIR text";  // in messages about text
 };
 
 // Attributes of main for an argument or result, besides its shape.

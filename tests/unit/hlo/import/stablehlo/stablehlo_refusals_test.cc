@@ -143,7 +143,7 @@ constexpr Refusal kOfOperations[] = {
     {kInvalidArgument, R"(expected floats, got s32[4]; in chlo.erf_inv, line 4)",
      R"(%i = stablehlo.constant dense<1> : tensor<4xi32>
     %y = "chlo.erf_inv"(%i) : (tensor<4xi32>) -> tensor<4xi32>)"},
-    {kInvalidArgument, R"(MLIR text: line 3, column 124: expected a bound for each of 1 dimensions; got 2)",
+    {kInvalidArgument, R"(MLIR text:3:124: expected a bound for each of 1 dimensions; got 2)",
      R"(%y = "stablehlo.custom_call"(%x) <{call_target_name = "f"}> : (tensor<4xf32>) -> tensor<4xf32, #stablehlo.bounds<4, 5>>)"},
     {kInvalidArgument, R"(broadcast: dimensions = {0,0} repeats 0; in stablehlo.broadcast_in_dim, line 4)",
      R"(%z = stablehlo.constant dense<0.0> : tensor<2x2xf32>
@@ -225,7 +225,7 @@ constexpr Refusal kOfOperations[] = {
      R"(%y = "stablehlo.map"(%x) <{dimensions = array<i64: 0>}> : (tensor<4xf32>) -> tensor<4xf32>)"},
     {kInvalidArgument, R"(expected 1 pairs as padding, got 2; in stablehlo.convolution, line 3)",
      R"(%y = "stablehlo.convolution"(%x, %x) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>, padding = dense<0> : tensor<2x2xi64>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>)"},
-    {kInvalidArgument, R"(MLIR text: line 3, column 67: elements of tensor<?xi32>)",
+    {kInvalidArgument, R"(MLIR text:3:67: elements of tensor<?xi32>)",
      R"(%y = "stablehlo.constant"() <{value = dense<1> : tensor<?xi32>}> : () -> tensor<4xi32>)"},
     {kInvalidArgument, R"(expected a dense array; in stablehlo.constant, line 3)",
      R"(%y = "stablehlo.constant"() <{value = 3 : i64}> : () -> tensor<4xi32>)"},
@@ -352,7 +352,7 @@ constexpr Refusal kOfModules[] = {
      R"(module { func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 3 : i32}) -> tensor<4xf32> { return %x : tensor<4xf32> } })"},
     {kInvalidArgument, R"(expected a positive integer as mhlo.num_partitions)",
      R"(module attributes {mhlo.num_partitions = 0 : i32} { func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> } })"},
-    {kInvalidArgument, R"(line 1, column 15: expected a module)", R"("other.module"() : () -> ())"},
+    {kInvalidArgument, R"(MLIR text:1:15: expected a module)", R"("other.module"() : () -> ())"},
     {kInvalidArgument, R"(there are two functions @main)",
      R"(module { func.func @main() { return }
  func.func @main() { return } })"},

@@ -312,7 +312,9 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
   ExpectError(Module("    %y = stablehlo.add %x, %x : ()\n    return %y : tensor<4xf32>"),
               absl::StatusCode::kInvalidArgument, "has 0 results, but 1 names");
   ExpectError(Module("    %y = stablehlo.add %x, %z : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
-              "line 3, column 30: %z is not defined");
+              "MLIR text:3:30: %z is not defined\n"
+              "    %y = stablehlo.add %x, %z : tensor<4xf32>\n"
+              "                             ^");
   ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>", "tensor<4xf32>",
                      "tensor<5xf32>"),
               absl::StatusCode::kInvalidArgument, "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
