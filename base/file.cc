@@ -1,10 +1,12 @@
 #include "base/file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -89,6 +91,20 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   FileWriter writer(path);
   writer.Write(bytes);
   return writer.Close();
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  struct stat facts;
+  bool writable = access(path.c_str(), W_OK) == 0;
+  if (writable && stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+    writable = false;
+    errno = EISDIR;
+  } else if (!writable && errno == ENOENT) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    writable = access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0;
+  }
+  if (writable) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", Reason()));
 }
 
 }  // namespace hilo

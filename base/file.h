@@ -37,6 +37,10 @@ class FileWriter {
 // Writes `bytes` to the file at `path`.
 absl::Status WriteFile(const std::string& path, absl::string_view bytes);
 
+// Whether a file can be written at `path`, for callers that have long work to do first; changes nothing.
+// Errors: Unavailable, naming the path, where WriteFile would fail to open it.
+absl::Status CheckWritable(const std::string& path);
+
 }  // namespace hilo
 
 #endif  // HILO_BASE_FILE_H_

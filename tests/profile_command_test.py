@@ -77,6 +77,19 @@ class Profiles(CommandTestCase):
                                 ('loc("alone")', 'loc("f":x)', r'bad\.mlir:7:')):
             self.check(hilo("opt", self.file(LOCATIONS.replace(old, new), "bad.mlir"), "--passes=dce"), 2, error, "stderr")
 
+    def test_outputs_that_cannot_be_written(self):
+        """The error comes before the work, not instead of its result."""
+        module, missing = self.file(CHAIN), self.folder / "missing" / "file"
+        for arguments in (["profile", "--trace"], ["profile", "--xspace"], ["bench", "--plot"], ["bench", "--benchmark-out"]):
+            done = hilo(arguments[0], module, arguments[1], missing, "--no-roofs", "--iterations=1")
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (1, "", f"hilo: UNAVAILABLE: cannot write {missing}: No such file or directory\n"))
+        self.check(hilo("run", module, "--input=random", f"--output=@{missing}"), 1, f"cannot write {missing}: No such file or directory\n", "stderr")
+        self.check(hilo("compile", module, "-o", self.folder), 1, f"cannot write {self.folder}: Is a directory\n", "stderr")
+        done = hilo("profile", module, "--trace", self.folder / "trace.json", "--no-roofs", "--iterations=0")
+        self.check(done, 2, "--iterations", "stderr")
+        self.assertFalse((self.folder / "trace.json").exists())
+
     def test_profile_of_loops(self):
         """The instructions of a long loop's body are listed, with their sources."""
         module = self.file(LOGARITHMS.replace("f32[2]", "f32[65536]").replace("constant({1, 1})", "broadcast(start), dimensions={}")

@@ -85,8 +85,8 @@ Command BenchCommand() {
               "  hilo bench step.hlo attention.mlir --iterations=100 --json\n",
           .flags = Join(Join(RunFlags(), {{"iterations", "N", "runs; default: as many as fit into a second"},
                                           {"json", "", "one JSON object a line"},
-                                          {"benchmark-out", "F.json", "write a file in Google Benchmark's form"},
-                                          {"plot", "F.html", "write a page with plots"},
+                                          {"benchmark-out", "F.json", "write a file in Google Benchmark's form", true},
+                                          {"plot", "F.html", "write a page with plots", true},
                                           {"no-roofs", "", "do not measure what the platform can do at the most"}}),
                         CompileFlags()),
           .run = &Bench};

@@ -140,7 +140,7 @@ Command CompileCommand() {
                 "roofline, "
                 "llvm, ptx, "
                 "sass, resources"},
-               {"o", "FILE", "where to; default: standard output"},
+               {"o", "FILE", "where to; default: standard output", true},
                {"function", "NAME", "name of the function in C that --emit=object, header, so and wasm make"},
                {"replicas", "R", "devices that run the program on data of their own; default: what the module says"},
                {"partitions", "N", "devices that share one program"}},

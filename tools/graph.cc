@@ -270,7 +270,7 @@ Command GraphCommand() {
           "  hilo graph step.mlir --input -o step.svg\n"
           "  hilo graph step.hlo --platform=cuda-emulated -o step.dot\n",
       .flags =
-          Join(ModuleFlags(), {{"o", "FILE", "the picture: .html, .svg or .dot"},
+          Join(ModuleFlags(), {{"o", "FILE", "the picture: .html, .svg or .dot", true},
                                {"input", "", "the module as it is, before all passes"},
                                {"platform", "NAME", "whose passes: cpu (default), interpreter, cuda or cuda-emulated"},
                                {"strict", "", "as of hilo compile"},

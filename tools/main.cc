@@ -9,8 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "backends/registry.h"
 #include "base/errors.h"
+#include "base/file.h"
 #include "base/log_sink.h"
 #include "hilo/export.h"
+#include "hilo/status_macros.h"
 #include "hilo/version.h"
 #include "tools/command.h"
 
@@ -30,6 +32,16 @@ int Fail(const absl::Status& status) {
   std::fprintf(stderr, "hilo: %s: %s\n", absl::StatusCodeToString(status.code()).c_str(),
                std::string(status.message()).c_str());
   return ExitCode(status);
+}
+
+// What cannot be written is reported before the work whose result it is to take.
+absl::Status CheckOutputs(absl::Span<const FlagSpec> specs, const Flags& flags) {
+  for (const FlagSpec& spec : specs) {
+    if (!spec.is_output || !flags.Has(spec.name)) continue;
+    const std::string value = flags.Get(spec.name), path = spec.value[0] == '@' ? value.substr(value[0] == '@') : value;
+    HILO_RETURN_IF_ERROR(CheckWritable(path));
+  }
+  return absl::OkStatus();
 }
 
 int Main(std::vector<std::string> arguments) {
@@ -60,7 +72,8 @@ int Main(std::vector<std::string> arguments) {
     if (command.arguments.empty() && !flags->positional().empty()) {
       return Fail(InvalidArgument("hilo ", name, " takes flags only, got '", flags->positional()[0], "'"));
     }
-    const absl::Status status = command.run(*flags);
+    absl::Status status = CheckOutputs(command.flags, *flags);
+    if (status.ok()) status = command.run(*flags);
     return status.ok() ? 0 : Fail(status);
   }
   const std::string nearest = DidYouMean(name, names);

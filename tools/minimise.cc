@@ -125,7 +125,7 @@ Command MinimiseCommand() {
               "  hilo minimise step.hlo --fails-on=cuda-emulated -o small.hlo\n"
               "  hilo minimise step.hlo --check='hilo compile {} 2>&1 | grep -q INTERNAL'\n",
           .flags = Join(FailureFlags(), {{"tries", "N", "at most so many candidates (default 1000)"},
-                                         {"o", "FILE", "where to; default: standard output"}}),
+                                         {"o", "FILE", "where to; default: standard output", true}}),
           .run = &RunMinimise};
 }
 

@@ -99,8 +99,6 @@ absl::Status Run(const Flags& flags) {
   const std::string platform = flags.Has("check-nans") ? "interpreter" : program.platform;
   HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", platform), flags));
   const ProgramEffects& wanted = RuntimeAccess::ProgramOf(*session.executable).effects;
-  if (!wanted.infeeds.empty() && !flags.Has("infeed"))
-    return InvalidArgument("the program reads an infeed; give --infeed=FILE.npz");
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));
   std::optional<Transfers> transfers;
   if (wanted.transfers)
@@ -149,15 +147,16 @@ Command RunCommand() {
           "  hilo run step.hlo --inputs=in.npz --replicas=4\n"
           "  hilo compile step.hlo -o step.hilo && hilo run step.hilo --inputs=in.npz\n"
           "  hilo run step.hlo --input=random --input=@weights.npy --platform=interpreter\n",
-      .flags = Join(Join(RunFlags(),
-                         {{"outputs", "OUT.npz", "write the results out0, out1 ..."},
-                          {"output", "@FILE.npy", "write the only result"},
-                          {"check-nans", "",
-                           "run on the interpreter, and end with an error at the first instruction that makes a NaN or "
-                           "an infinity: which, where, of what, and its line in the source"},
-                          {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
-                          {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ..."}}),
-                    CompileFlags()),
+      .flags =
+          Join(Join(RunFlags(),
+                    {{"outputs", "OUT.npz", "write the results out0, out1 ...", true},
+                     {"output", "@FILE.npy", "write the only result", true},
+                     {"check-nans", "",
+                      "run on the interpreter, and end with an error at the first instruction that makes a NaN or "
+                      "an infinity: which, where, of what, and its line in the source"},
+                     {"infeed", "IN.npz", "what infeed instructions read: in0, in1 ..."},
+                     {"outfeed", "OUT.npz", "write what outfeed instructions put out: outfeed0, outfeed1 ...", true}}),
+               CompileFlags()),
       .run = &Run};
 }
 

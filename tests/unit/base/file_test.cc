@@ -37,6 +37,23 @@ TEST(FileTest, ErrorsNameThePath) {
             "UNAVAILABLE: cannot write /dev/full: No space left on device");
 }
 
+TEST(FileTest, CheckWritable_IsAsWritingWouldBe_AndMakesNothing) {
+  const std::string path = TestPath();
+  EXPECT_TRUE(CheckWritable(path).ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_TRUE(WriteFile(path, "kept").ok());
+  EXPECT_TRUE(CheckWritable(path).ok());
+  EXPECT_EQ(ReadFile(path).value(), "kept");
+  EXPECT_TRUE(CheckWritable("in_the_current_folder").ok());
+  EXPECT_TRUE(CheckWritable("/dev/null").ok());
+  for (const std::string& wrong : {std::string("/nonexistent/x"), std::string("/"), path + "/x"}) {
+    const absl::Status written = WriteFile(wrong, "a");
+    EXPECT_FALSE(written.ok());
+    EXPECT_EQ(CheckWritable(wrong), written);
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(FileTest, EndlessStream_IsAnError) {
   EXPECT_EQ(ReadFile("/dev/zero").status().ToString(),
             "RESOURCE_EXHAUSTED: /dev/zero is no ordinary file and holds more than 1073741824 bytes");
