@@ -113,6 +113,13 @@ class Commands(CommandTestCase):
         self.check(hilo("verify", module, "--ulps=-1"), 2, "--ulps: expected a whole number from 0 on", "stderr")
         self.check(hilo("verify", self.file(CHAIN.replace("f32[8] tanh", "f32[9] tanh"))), 2, r"module\.hlo:7:3: (.|\n)*\^", "stderr")
 
+    def test_programs_that_read_an_infeed(self):
+        """Only hilo run has something to feed them; without it they would wait for ever."""
+        module = self.file("HloModule reads\nENTRY main {\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n"
+                           "  ROOT x = f32[2] get-tuple-element(i), index=0\n}\n")
+        for command in ("run", "bench", "profile", "verify"):
+            self.check(hilo(command, module), 2, "reads an infeed, which hilo run takes from --infeed=FILE.npz", "stderr")
+
     # --- check-nans ---
 
     def test_check_nans(self):

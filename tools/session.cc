@@ -429,6 +429,9 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   } else {
     HILO_RETURN_IF_ERROR(LoadInto(&session, program, platform, flags));
   }
+  // Only hilo run has that flag; without it the run would wait for ever.
+  if (!RuntimeAccess::ProgramOf(*session.executable).effects.infeeds.empty() && !flags.Has("infeed"))
+    return InvalidArgument("the program reads an infeed, which hilo run takes from --infeed=FILE.npz");
   const int64_t device_count = session.executable->assignment().device_count();
   std::vector<const Shape*> layouts;
   const ProgramShape& shape = session.executable->program_shape();
