@@ -28,10 +28,18 @@ bool IsReadByElements(const HloInstruction& tuple) {
   });
 }
 
-bool IsExchangedSum(const HloInstruction& op) {
-  return op.opcode() == HloOpcode::kAllReduce && op.operand_count() == 1 && op.shape().IsArray() &&
-         op.users().size() == 1 && !op.HasControlDependencies() &&
-         ReductionOp(*op.called_computation()) == HloOpcode::kAdd;
+// The all-reduce whose sum the term is, perhaps with its elements in another order, and nothing else; null if it is
+// none.
+HloInstruction* ExchangeOf(HloInstruction* term) {
+  const auto is_only_here = [](const HloInstruction& op) {
+    return op.users().size() == 1 && !op.HasControlDependencies();
+  };
+  while ((term->opcode() == HloOpcode::kTranspose || term->opcode() == HloOpcode::kReshape) && is_only_here(*term))
+    term = term->mutable_operand(0);
+  const bool is_exchange = term->opcode() == HloOpcode::kAllReduce && term->operand_count() == 1 &&
+                           term->shape().IsArray() && is_only_here(*term) &&
+                           ReductionOp(*term->called_computation()) == HloOpcode::kAdd;
+  return is_exchange ? term : nullptr;
 }
 
 // How often the elements of a tuple are read.
@@ -45,14 +53,14 @@ std::vector<int> ReadsOf(const HloInstruction& tuple) {
 // where the loop does not only add up.
 std::vector<std::optional<int64_t>> ExchangedTerms(const HloInstruction& loop) {
   const HloInstruction &state = *loop.called_computation(kBody)->parameter_instruction(0),
-                       &tested = *loop.called_computation(kCondition)->parameter_instruction(0),
-                       &root = *loop.called_computation(kBody)->root_instruction();
+                       &tested = *loop.called_computation(kCondition)->parameter_instruction(0);
+  HloInstruction& root = *loop.called_computation(kBody)->root_instruction();
   const std::vector<int> reads = ReadsOf(state), tests = ReadsOf(tested);
   absl::flat_hash_map<const HloInstruction*, int> results;
   for (const HloInstruction* result : root.operands()) ++results[result];
   std::vector<std::optional<int64_t>> terms(root.operand_count());
   for (int64_t i = 0; i < root.operand_count(); ++i) {
-    const HloInstruction& sum = *root.operand(i);
+    HloInstruction& sum = *root.mutable_operand(i);
     if (sum.opcode() != HloOpcode::kAdd || !sum.shape().IsArray() || sum.users().size() != 1 || results[&sum] != 1 ||
         sum.HasControlDependencies() || reads[i] != 1 || tests[i] != 0 ||
         !IdentityOf(HloOpcode::kAdd, sum.shape().element_type()).has_value())
@@ -61,7 +69,7 @@ std::vector<std::optional<int64_t>> ExchangedTerms(const HloInstruction& loop) {
       const HloInstruction& carried = *sum.operand(1 - exchanged);
       const bool is_state = carried.opcode() == HloOpcode::kGetTupleElement && carried.operand(0) == &state &&
                             carried.tuple_index() == i && carried.users().size() == 1;
-      if (is_state && IsExchangedSum(*sum.operand(exchanged))) terms[i] = exchanged;
+      if (is_state && ExchangeOf(sum.mutable_operand(exchanged)) != nullptr) terms[i] = exchanged;
     }
   }
   return terms;
@@ -98,7 +106,7 @@ absl::StatusOr<bool> Rewrite(HloInstruction* loop) {
       HloInstruction* const identity = computation->AddConstant(*IdentityOf(HloOpcode::kAdd, type));
       HILO_ASSIGN_OR_RETURN(start[i], MakeBroadcast(identity, before[i]->shape(), {}));
     }
-    exchanges[i] = new_body->root_instruction()->mutable_operand(i)->mutable_operand(*exchanged[i]);
+    exchanges[i] = ExchangeOf(new_body->root_instruction()->mutable_operand(i)->mutable_operand(*exchanged[i]));
   }
   HILO_ASSIGN_OR_RETURN(HloInstruction * state, computation->AddOp(HloOpcode::kTuple, start));
   HloInstruction* const new_loop =

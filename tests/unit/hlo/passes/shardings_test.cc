@@ -455,7 +455,8 @@ body {
   zero = s32[] constant(0)
   row = f32[1,16,8] dynamic-slice(x, i, zero, zero), dynamic_slice_sizes={1,16,8}
   a = f32[16,8] reshape(row)
-  g = f32[8,8] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  d = f32[8,8] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  g = f32[8,8] transpose(d), dimensions={1,0}
   t = f32[8,8] $0
   one = s32[] constant(1)
   j = s32[] add(i, one)
