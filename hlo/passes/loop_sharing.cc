@@ -14,12 +14,10 @@
 #include "hlo/passes/loop_sharing.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/trip_count.h"
@@ -44,8 +42,6 @@ struct Loop {
   HloInstruction* instruction;
   std::vector<int64_t> computations;             // numbers of condition and body
   std::vector<const HloInstruction*> constants;  // of the elements of the initial state; null for other elements
-
-  auto key() const { return std::tie(computations, constants); }
 };
 
 // The size and the work of one execution of a computation, with the computations that it calls.
