@@ -167,8 +167,7 @@ bool AreExchanged(const Scatter& s) {
 KernelConfig AtomicScatter(const Scatter& s) {
   const int64_t updates = ShapeUtil::ElementsIn(s.updates), elements = ShapeUtil::ElementsIn(s.operand),
                 bytes = elements * kWordBytes;
-  KernelConfig config{
-      .kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic operation"};
+  KernelConfig config{.kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic operation"};
   const bool has_words = IsSumOfWholeNumbers(s) || PrimitiveTypeByteSize(s.operand.element_type()) == kWordBytes;
   if (!has_words || elements == 0 || bytes > kMostOwnBytes || updates < kLongRun * elements) return config;
   int64_t copies = 1;

@@ -1,6 +1,6 @@
 // The runtime library keeps a current device for each thread, so every call that depends on it sets it first, which
-// costs some ten nanoseconds. Memory comes from a stream-ordered pool (cuda_memory_pool.h). A library of kernels belongs
-// to no context.
+// costs some ten nanoseconds. Memory comes from a stream-ordered pool (cuda_memory_pool.h). A library of kernels
+// belongs to no context.
 #include "backends/gpu/cuda/cuda_driver.h"
 
 #include <cuda_runtime_api.h>

@@ -3,12 +3,13 @@
 //
 // Four ways. *Atomics*: the computation is one operation that the machine applies atomically, or the maximum or minimum
 // of floats, which compares and exchanges, and any order gives the same result: one thread per update element; of few
-// elements with many updates blocks have their own first (scatter_parts.cc). *Independent*: the program promises that no two updates overlap. *Sorted*: the updates of an element
-// follow each other; the thread of the first applies them all (scatter_sorted.cc), or blocks combine long runs
-// (scatter_runs.cc). Many updates are sorted to be so (hlo/passes/expand/scatter.cc). *Owners*: everything else, which
-// must be applied in order, and floating-point sums, which must be deterministic. Every result element has one thread
-// that owns it: the owner iterates over all indices in order and applies the updates of its elements. Dimensions that
-// windows span fully and batching dimensions divide the elements among threads without any search.
+// elements with many updates blocks have their own first (scatter_parts.cc). *Independent*: the program promises that
+// no two updates overlap. *Sorted*: the updates of an element follow each other; the thread of the first applies them
+// all (scatter_sorted.cc), or blocks combine long runs (scatter_runs.cc). Many updates are sorted to be so
+// (hlo/passes/expand/scatter.cc). *Owners*: everything else, which must be applied in order, and floating-point sums,
+// which must be deterministic. Every result element has one thread that owns it: the owner iterates over all indices in
+// order and applies the updates of its elements. Dimensions that windows span fully and batching dimensions divide the
+// elements among threads without any search.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

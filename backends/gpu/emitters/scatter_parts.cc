@@ -75,12 +75,14 @@ class PartsKernel {
     const int64_t updates = ShapeUtil::ElementsIn(s_.updates),
                   of_block = CeilDiv(CeilDiv(updates, s_.instruction->kernel()->parts), block_) * block_;
     llvm::Value* begin = b_.CreateMul(k_.Block(), Int(of_block), "", true, true);
-    llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(of_block)), Int(updates));
+    llvm::Value* end =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(begin, Int(of_block)), Int(updates));
     HILO_RETURN_IF_ERROR(k_.ForEach("updates", begin, end, kAtATime * block_, [&](llvm::Value* first) {
       return Apply(b_.CreateAdd(first, thread_, "", true, true), end);
     }));
     k_.Barrier();
-    return k_.ForEach("results", thread_, Int(elements_), block_, [&](llvm::Value* element) { return Finish(element); });
+    return k_.ForEach("results", thread_, Int(elements_), block_,
+                      [&](llvm::Value* element) { return Finish(element); });
   }
 
  private:
@@ -96,7 +98,8 @@ class PartsKernel {
   absl::Status Apply(llvm::Value* first, llvm::Value* end) {
     std::vector<Update> updates;
     for (int64_t i = 0; i < kAtATime; ++i) {
-      HILO_ASSIGN_OR_RETURN(updates.emplace_back(), UpdateAt(b_.CreateAdd(first, Int(i * block_), "", true, true), end));
+      HILO_ASSIGN_OR_RETURN(updates.emplace_back(),
+                            UpdateAt(b_.CreateAdd(first, Int(i * block_), "", true, true), end));
     }
     for (const Update& update : updates) {
       HILO_RETURN_IF_ERROR(k_.If("exists", update.exists, [&] {

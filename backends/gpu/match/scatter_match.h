@@ -30,8 +30,8 @@ struct Scatter {
 };
 Scatter ScatterOf(const HloInstruction& instruction);
 
-// Returns true for sums of F32 or F64 that begin with 0 and whose updates are whole numbers, constants or converted from
-// small integers, so few that all sums are exact and fit 32 bits: any order of the updates gives the same result.
+// Returns true for sums of F32 or F64 that begin with 0 and whose updates are whole numbers, constants or converted
+// from small integers, so few that all sums are exact and fit 32 bits: any order of the updates gives the same result.
 bool IsSumOfWholeNumbers(const Scatter& scatter);
 // Returns the operation of a computation that is one operation which the machine applies atomically and whose order
 // does not matter: on integers of at least 32 bits, or the sum of whole numbers; nullopt for others.

@@ -15,7 +15,7 @@
 #define HILO_FUNCTIONS(X) \
   X(HiloVersion) X(HiloApiVersion) X(HiloErrorGetCode) X(HiloErrorGetMessage) X(HiloErrorDestroy) \
   X(HiloBytesGetData) X(HiloBytesGetSize) X(HiloBytesDestroy) X(HiloClientCreate) X(HiloClientDestroy) \
-  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompileCancellable) X(HiloEmitCancellable) \
+  X(HiloClientGetPlatform) X(HiloClientGetDeviceCount) X(HiloClientGetMemory) X(HiloCompileCancellable) \
   X(HiloLoad) X(HiloExecutableSerialize) X(HiloExecutableDestroy) X(HiloElementTypeName) \
   X(HiloExecutableGetCounts) X(HiloExecutableGetParameter) X(HiloExecutableGetResult) \
   X(HiloExecutableReturnsTuple) X(HiloExecutableGetDeviceCount) X(HiloExecutableGetCost) \
@@ -23,7 +23,7 @@
   X(HiloBufferGetDimensions) X(HiloBufferGetData) X(HiloBufferIsReady) X(HiloBufferAwait) \
   X(HiloBufferDestroy) X(HiloExecute) X(HiloEventAwait) X(HiloEventIsDone) X(HiloEventCancel) \
   X(HiloEventDestroy) X(HiloClientLoadCustomCallLibrary) X(HiloSetLogSink) X(HiloCancellationCreate) \
-  X(HiloCancellationCancel) X(HiloCancellationDestroy)
+  X(HiloCancellationCancel) X(HiloCancellationDestroy) X(HiloEmitCancellable)
 /* clang-format on */
 
 /* Its functions, as hilo.HiloCompile(...); null until load_library has succeeded. */
