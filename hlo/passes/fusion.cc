@@ -114,7 +114,8 @@ class LoopFusion : public FusionPass {
     // The updates; the indices too where each is of one element, by a thread. Loops read them again and again.
     if (user->opcode() == HloOpcode::kScatter) {
       const int64_t indices = user->operand_count() / 2;
-      return operand > indices || (operand == indices && loops_are_launched() && ScattersElements(*user));
+      return operand > indices || (operand == indices && loops_are_launched() && ScattersElements(*user) &&
+                                   !IsExpensiveToRepeat(*user->operand(indices)));
     }
     // What pads the array that it selects from.
     if (user->opcode() == HloOpcode::kSelectAndScatter)
@@ -130,8 +131,7 @@ class LoopFusion : public FusionPass {
   static bool ScattersElements(const HloInstruction& scatter) {
     const int64_t indices = scatter.operand_count() / 2,
                   components = std::ssize(scatter.attrs<ScatterAttrs>().scatter_dims_to_operand_dims);
-    return components * Elements(scatter.operand(indices + 1)) == Elements(scatter.operand(indices)) &&
-           !IsExpensiveToRepeat(*scatter.operand(indices));
+    return components * Elements(scatter.operand(indices + 1)) == Elements(scatter.operand(indices));
   }
 
   // Returns how often `user`, or a user of its reshapes, reads each element of its operand.
