@@ -17,6 +17,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo {
 namespace {
@@ -45,83 +46,115 @@ Shape WithMergedRows(const Shape& shape) {
   return ShapeUtil::MakeShape(shape.element_type(), dimensions);
 }
 
-// Returns which operands of `x` have its rows, if it moves these whole: 1 for each that does, 0 for those that have
-// neither of the two dimensions.
-std::optional<std::vector<bool>> OperandsWithRows(const HloInstruction& x) {
-  const int64_t minor = x.shape().rank() - 1, major = minor - 1;
-  std::vector<bool> all(x.operand_count());
-  for (int64_t i = 0; i < x.operand_count(); ++i) all[i] = x.operand(i)->shape().rank() > 0;
-  const auto all_if = [&](bool legal) { return legal ? std::optional(all) : std::nullopt; };
-  if (IsElementwise(x.opcode())) {
-    for (const HloInstruction* operand : x.operands())
-      if (operand->shape().rank() > 0 && !ShapeUtil::SameDimensions(operand->shape(), x.shape())) return std::nullopt;
-    return all;
-  }
-  switch (x.opcode()) {
-    case HloOpcode::kIota: return all_if(x.attrs<IotaAttrs>().iota_dimension < major);
-    case HloOpcode::kConcatenate: return all_if(x.attrs<ConcatenateAttrs>().dimensions[0] != minor);
-    case HloOpcode::kPad: {
-      const auto& padding = x.attrs<PadAttrs>().padding.dimensions;
-      const auto& row = padding[minor];
-      return all_if(row.edge_padding_low == 0 && row.edge_padding_high == 0 && row.interior_padding == 0 &&
-                    padding[major].interior_padding == 0);
-    }
-    case HloOpcode::kReverse: {
-      const auto& dims = x.attrs<ReverseAttrs>().dimensions;
-      return all_if(absl::c_linear_search(dims, minor) == absl::c_linear_search(dims, major));
-    }
-    case HloOpcode::kSlice: {
-      const auto& slice = x.attrs<SliceAttrs>().slice;
-      return all_if(x.shape().dimensions(minor) == x.operand(0)->shape().dimensions(minor) && slice[major].stride == 1);
-    }
-    case HloOpcode::kTranspose: {
-      const auto& permutation = x.attrs<TransposeAttrs>().dimensions;
-      return all_if(permutation[minor] == minor && permutation[major] == major);
-    }
-    case HloOpcode::kBroadcast: {
-      const auto& dims = x.attrs<BroadcastAttrs>().dimensions;
-      const auto is_row = [&](int64_t d) { return d >= major; };
-      if (absl::c_none_of(dims, is_row)) return std::vector<bool>{false};
-      const auto count = std::ssize(dims);
-      return all_if(count >= 2 && dims[count - 2] == major && dims[count - 1] == minor &&
-                    std::none_of(dims.begin(), dims.end() - 2, is_row));
-    }
-    default: return std::nullopt;
-  }
+// --- the ops that may move rows whole: dimension `major` has the rows, the next one their elements ---
+
+// Returns whether the op does so. Those of several operands have rows in all that are arrays.
+using MovesRows = bool (*)(const HloInstruction& x, int64_t major);
+// Changes the attributes of an op whose rows of `row` elements have become one with the dimension `major`.
+using Merge = void (*)(HloInstruction* x, int64_t major, int64_t row);
+
+struct RowRule {
+  MovesRows moves_rows = nullptr;  // null: elementwise, or not an op that may
+  Merge merge = nullptr;           // null: no attribute changes
+};
+
+bool IotaMovesRows(const HloInstruction& x, int64_t major) { return x.attrs<IotaAttrs>().iota_dimension < major; }
+
+bool ConcatenateMovesRows(const HloInstruction& x, int64_t major) {
+  return x.attrs<ConcatenateAttrs>().dimensions[0] <= major;
 }
 
-// Changes the attributes of an instruction whose rows of `row` elements have been merged with the dimension `major`.
-void MergeAttributes(HloInstruction* x, int64_t major, int64_t row) {
-  const int64_t minor = major + 1;
-  switch (x->opcode()) {
-    case HloOpcode::kPad: {
-      auto& padding = x->mutable_attrs<PadAttrs>().padding.dimensions;
-      padding.pop_back();
-      padding.back().edge_padding_low *= row;
-      padding.back().edge_padding_high *= row;
-      return;
-    }
-    case HloOpcode::kReverse: {
-      auto& dims = x->mutable_attrs<ReverseAttrs>().dimensions;
-      dims.erase(std::remove(dims.begin(), dims.end(), minor), dims.end());
-      return;
-    }
-    case HloOpcode::kSlice: {
-      auto& slice = x->mutable_attrs<SliceAttrs>().slice;
-      slice.pop_back();
-      slice.back().start *= row;
-      slice.back().limit *= row;
-      return;
-    }
-    case HloOpcode::kTranspose: x->mutable_attrs<TransposeAttrs>().dimensions.pop_back(); return;
-    case HloOpcode::kMap: x->mutable_attrs<MapAttrs>().dimensions.clear(); return;  // which means all
-    case HloOpcode::kBroadcast: {
-      auto& dims = x->mutable_attrs<BroadcastAttrs>().dimensions;
-      dims.erase(std::remove(dims.begin(), dims.end(), minor), dims.end());
-      return;
-    }
-    default: return;
+bool PadMovesRows(const HloInstruction& x, int64_t major) {
+  const auto& padding = x.attrs<PadAttrs>().padding.dimensions;
+  const auto& row = padding[major + 1];
+  return row.edge_padding_low == 0 && row.edge_padding_high == 0 && row.interior_padding == 0 &&
+         padding[major].interior_padding == 0;
+}
+
+void MergePad(HloInstruction* x, int64_t, int64_t row) {
+  auto& padding = x->mutable_attrs<PadAttrs>().padding.dimensions;
+  padding.pop_back();
+  padding.back().edge_padding_low *= row;
+  padding.back().edge_padding_high *= row;
+}
+
+bool ReverseMovesRows(const HloInstruction& x, int64_t major) {
+  const auto& dims = x.attrs<ReverseAttrs>().dimensions;
+  return absl::c_linear_search(dims, major + 1) == absl::c_linear_search(dims, major);
+}
+
+void MergeReverse(HloInstruction* x, int64_t major, int64_t) {
+  std::erase(x->mutable_attrs<ReverseAttrs>().dimensions, major + 1);
+}
+
+bool SliceMovesRows(const HloInstruction& x, int64_t major) {
+  return x.shape().dimensions(major + 1) == x.operand(0)->shape().dimensions(major + 1) &&
+         x.attrs<SliceAttrs>().slice[major].stride == 1;
+}
+
+void MergeSlice(HloInstruction* x, int64_t, int64_t row) {
+  auto& slice = x->mutable_attrs<SliceAttrs>().slice;
+  slice.pop_back();
+  slice.back().start *= row;
+  slice.back().limit *= row;
+}
+
+bool TransposeMovesRows(const HloInstruction& x, int64_t major) {
+  const auto& permutation = x.attrs<TransposeAttrs>().dimensions;
+  return permutation[major] == major && permutation[major + 1] == major + 1;
+}
+
+void MergeTranspose(HloInstruction* x, int64_t, int64_t) { x->mutable_attrs<TransposeAttrs>().dimensions.pop_back(); }
+
+// Returns true if a broadcast repeats its operand in each element of the rows.
+bool HasNoRows(const HloInstruction& broadcast, int64_t major) {
+  return absl::c_none_of(broadcast.attrs<BroadcastAttrs>().dimensions, [&](int64_t d) { return d >= major; });
+}
+
+bool BroadcastMovesRows(const HloInstruction& x, int64_t major) {
+  const auto& dims = x.attrs<BroadcastAttrs>().dimensions;
+  const auto count = std::ssize(dims);
+  return HasNoRows(x, major) || (count >= 2 && dims[count - 2] == major && dims[count - 1] == major + 1 &&
+                                 std::none_of(dims.begin(), dims.end() - 2, [&](int64_t d) { return d >= major; }));
+}
+
+void MergeBroadcast(HloInstruction* x, int64_t major, int64_t) {
+  std::erase(x->mutable_attrs<BroadcastAttrs>().dimensions, major + 1);
+}
+
+// No dimensions are all of them.
+void MergeMap(HloInstruction* x, int64_t, int64_t) { x->mutable_attrs<MapAttrs>().dimensions.clear(); }
+
+constexpr OpcodeMap<RowRule> kRowRules = {
+    {HloOpcode::kBroadcast, {BroadcastMovesRows, MergeBroadcast}},
+    {HloOpcode::kConcatenate, {ConcatenateMovesRows}},
+    {HloOpcode::kIota, {IotaMovesRows}},
+    {HloOpcode::kMap, {nullptr, MergeMap}},
+    {HloOpcode::kPad, {PadMovesRows, MergePad}},
+    {HloOpcode::kReverse, {ReverseMovesRows, MergeReverse}},
+    {HloOpcode::kSlice, {SliceMovesRows, MergeSlice}},
+    {HloOpcode::kTranspose, {TransposeMovesRows, MergeTranspose}},
+};
+
+// Returns which operands of `x` have its rows, if it moves these whole: true for each that does, false for those that
+// have neither of the two dimensions.
+std::optional<std::vector<bool>> OperandsWithRows(const HloInstruction& x) {
+  const int64_t major = x.shape().rank() - 2;
+  std::vector<bool> has_rows;
+  for (const HloInstruction* operand : x.operands()) {
+    has_rows.push_back(operand->shape().rank() > 0);
+    if (IsElementwise(x.opcode()) && has_rows.back() && !ShapeUtil::SameDimensions(operand->shape(), x.shape()))
+      return std::nullopt;
   }
+  if (IsElementwise(x.opcode())) return has_rows;
+  const MovesRows moves_rows = kRowRules[x.opcode()].moves_rows;
+  if (moves_rows == nullptr || !moves_rows(x, major)) return std::nullopt;
+  if (x.opcode() == HloOpcode::kBroadcast && HasNoRows(x, major)) return std::vector<bool>{false};
+  return has_rows;
+}
+
+void MergeAttributes(HloInstruction* x, int64_t major, int64_t row) {
+  if (const Merge merge = kRowRules[x->opcode()].merge; merge != nullptr) merge(x, major, row);
 }
 
 bool IsShortRow(const Shape& shape, int64_t row) { return shape.rank() >= 2 && shape.dimensions().back() == row; }

@@ -7,6 +7,7 @@
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::gpu {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 constexpr double kMostFloat = 1 << 24, kMostNumber = 1 << 30;
 // Arrays of whole numbers have few sources.
 constexpr size_t kMostSources = 32;
+// Whose results have the elements of their operand.
+constexpr OpcodeSet kMoves = {HloOpcode::kBroadcast, HloOpcode::kCopy, HloOpcode::kReshape, HloOpcode::kSlice,
+                              HloOpcode::kTranspose};
 
 std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
   std::vector<int64_t> sizes;
@@ -55,17 +59,14 @@ std::optional<double> LargestWholeNumber(const HloInstruction* array, const HloI
       arrays.push_back(source);
       continue;
     }
-    switch (source->opcode()) {
-      case HloOpcode::kBroadcast:
-      case HloOpcode::kCopy:
-      case HloOpcode::kReshape:
-      case HloOpcode::kSlice:
-      case HloOpcode::kTranspose: arrays.push_back(source->operand(0)); continue;
-      case HloOpcode::kSelect:
-        arrays.push_back(source->operand(1));
-        arrays.push_back(source->operand(2));
-        continue;
-      default: break;
+    if (kMoves.contains(source->opcode())) {
+      arrays.push_back(source->operand(0));
+      continue;
+    }
+    if (source->opcode() == HloOpcode::kSelect) {
+      arrays.push_back(source->operand(1));
+      arrays.push_back(source->operand(2));
+      continue;
     }
     const std::optional<double> most = LargestWholeNumber(*source);
     if (!most.has_value()) return std::nullopt;
