@@ -22,6 +22,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/trip_count.h"
 #include "hlo/analysis/value_numbering.h"
+#include "hlo/passes/loop_state.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo {
@@ -49,12 +50,6 @@ struct Extent {
   int64_t instructions = 0;
   Work work;
 };
-
-bool IsReadByElements(const HloInstruction& loop) {
-  return !loop.IsRoot() && std::all_of(loop.users().begin(), loop.users().end(), [](const HloInstruction* user) {
-    return user->opcode() == HloOpcode::kGetTupleElement && !user->HasControlDependencies();
-  });
-}
 
 // Constants, counters and arrays of one constant, which a computation can make as well as its caller. A number of
 // floating point decides no trip count, and differs between loops that are equal otherwise.
@@ -161,22 +156,12 @@ class LoopSharing : public HloPass {
     Work copies;
     Add(*loop.instruction, &once);
     for (size_t i = 0; i < loop.constants.size(); ++i) {
-      if (loop.constants[i] != nullptr || IsUnchanged(*loop.instruction, i)) continue;
+      if (loop.constants[i] != nullptr || IsUnchangedElement(*loop.instruction, static_cast<int64_t>(i))) continue;
       const auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(loop.instruction->shape().tuple_shapes(i)));
       copies.bytes_read += bytes;
       copies.bytes_written += bytes;
     }
     return nanoseconds_(once.work) >= kLongLoop * (kCallNanoseconds + nanoseconds_(copies));
-  }
-
-  // Returns true if every iteration passes the element on as it is.
-  static bool IsUnchanged(const HloInstruction& loop, size_t element) {
-    const HloComputation& body = *loop.called_computation(1);
-    const HloInstruction* root = body.root_instruction();
-    if (root->opcode() != HloOpcode::kTuple) return false;
-    const HloInstruction* next = root->operand(static_cast<int64_t>(element));
-    return next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == body.parameter_instruction(0) &&
-           next->tuple_index() == static_cast<int64_t>(element);
   }
 
   // Adds a computation of the first loop, and calls it instead of each.

@@ -1,18 +1,11 @@
 #include "hlo/passes/loop_state.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 namespace {
-
-bool IsReadByElements(const HloInstruction* tuple) {
-  return !tuple->IsRoot() && std::all_of(tuple->users().begin(), tuple->users().end(), [](const HloInstruction* user) {
-    return user->opcode() == HloOpcode::kGetTupleElement;
-  });
-}
 
 // Replaces a tuple by one with more elements.
 absl::StatusOr<HloInstruction*> Extend(HloInstruction* tuple, absl::Span<HloInstruction* const> elements) {
@@ -23,12 +16,26 @@ absl::StatusOr<HloInstruction*> Extend(HloInstruction* tuple, absl::Span<HloInst
 
 }  // namespace
 
+bool IsReadByElements(const HloInstruction& tuple) {
+  return !tuple.IsRoot() && absl::c_all_of(tuple.users(), [](const HloInstruction* user) {
+    return user->opcode() == HloOpcode::kGetTupleElement && !user->HasControlDependencies();
+  });
+}
+
+bool IsUnchangedElement(const HloInstruction& loop, int64_t element) {
+  const HloComputation& body = *loop.called_computation(1);
+  if (body.root_instruction()->opcode() != HloOpcode::kTuple) return false;
+  const HloInstruction& next = *body.root_instruction()->operand(element);
+  return next.opcode() == HloOpcode::kGetTupleElement && next.operand(0) == body.parameter_instruction(0) &&
+         next.tuple_index() == element;
+}
+
 std::optional<LoopState> LoopState::Of(HloInstruction* loop) {
   const LoopState state(loop);
   if (!loop->shape().IsTuple() || loop->operand(0)->opcode() != HloOpcode::kTuple ||
       state.root()->opcode() != HloOpcode::kTuple)
     return std::nullopt;
-  if (!IsReadByElements(loop) || !IsReadByElements(state.state()) || !IsReadByElements(state.condition_state()))
+  if (!IsReadByElements(*loop) || !IsReadByElements(*state.state()) || !IsReadByElements(*state.condition_state()))
     return std::nullopt;
   return state;
 }
@@ -39,7 +46,7 @@ int64_t LoopState::ElementOf(const HloInstruction* x) const {
 
 bool LoopState::IsUnchanged(const HloInstruction* x) const {
   const int64_t element = ElementOf(x);
-  return element >= 0 && ElementOf(root()->operand(element)) == element;
+  return element >= 0 && IsUnchangedElement(*loop_, element);
 }
 
 absl::StatusOr<std::vector<HloInstruction*>> LoopState::Add(absl::Span<HloInstruction* const> inits) const {

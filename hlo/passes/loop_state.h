@@ -12,6 +12,11 @@
 
 namespace hilo {
 
+// Returns true if nothing but get-tuple-elements, which order nothing else, reads the tuple.
+bool IsReadByElements(const HloInstruction& tuple);
+// Returns true if every iteration of a loop whose state is a tuple passes an element on as it is.
+bool IsUnchangedElement(const HloInstruction& loop, int64_t element);
+
 // A loop whose state is a tuple that is only read by elements, in the condition, in the body and after the loop. The
 // condition and the body must have no other caller (SingleCallerLoops).
 class LoopState {

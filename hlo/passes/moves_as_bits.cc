@@ -13,6 +13,7 @@
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/change_shape.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -116,13 +117,7 @@ absl::Status Retype(HloInstruction* instruction) {
   }
   if (instruction->opcode() == HloOpcode::kFusion)
     HILO_RETURN_IF_ERROR(RetypeMembers(instruction->called_computation(), moved));
-  const Shape shape = instruction->shape();
-  HloInstruction* result = computation->AddInstruction(
-      HloInstruction::Create(HloOpcode::kBitcast, shape, std::vector<HloInstruction*>{instruction}));
-  HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(instruction, result));
-  computation->ReplaceOperand(result, 0, instruction);
-  *instruction->mutable_shape() = AsBits(shape);
-  return absl::OkStatus();
+  return ChangeShape(instruction, AsBits(instruction->shape()));
 }
 
 class MovesAsBits : public HloPass {

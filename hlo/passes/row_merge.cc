@@ -18,6 +18,7 @@
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/change_shape.h"
 
 namespace hilo {
 namespace {
@@ -225,12 +226,7 @@ absl::Status MergeRowsOf(HloInstruction* kernel, const MergedLoop& loop) {
   } else {
     MergeAttributes(kernel, shape.rank() - 2, row);
   }
-  HloInstruction* const result = computation->AddInstruction(
-      HloInstruction::Create(HloOpcode::kBitcast, shape, std::vector<HloInstruction*>{kernel}));
-  HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(kernel, result));
-  computation->ReplaceOperand(result, 0, kernel);
-  *kernel->mutable_shape() = WithMergedRows(shape);
-  return absl::OkStatus();
+  return ChangeShape(kernel, WithMergedRows(shape));
 }
 
 class RowMerge : public HloPass {

@@ -15,18 +15,13 @@
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/passes/loop_state.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 namespace {
 
 constexpr int64_t kBody = 1, kCondition = 0;  // of the computations that a loop calls
-
-bool IsReadByElements(const HloInstruction& tuple) {
-  return !tuple.IsRoot() && absl::c_all_of(tuple.users(), [](const HloInstruction* user) {
-    return user->opcode() == HloOpcode::kGetTupleElement && !user->HasControlDependencies();
-  });
-}
 
 // The all-reduce whose sum the term is, perhaps with its elements in another order, and nothing else; null if it is
 // none.
