@@ -38,6 +38,8 @@ bool HasFunctions(const HloInstruction& instruction, int64_t elements);
 // Returns the width of such vectors for a loop of any size; 0 if they do not suit.
 int64_t KnownIndexWidth(const LoopResults& loop, const codegen::TargetTraits& target);
 std::optional<KernelConfig> ChooseWholeVectorSums(const Reduction& reduction, const codegen::TargetTraits& target);
+// For a product of small matrices whose lanes are columns of rows of the result; nullopt for others.
+std::optional<KernelConfig> ChooseWholeVectorProducts(const HloInstruction& dot, const codegen::TargetTraits& target);
 
 // reduce_choice.cc
 absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, const codegen::TargetTraits& target,

@@ -9,7 +9,7 @@
 // The kinds; `parts` counts what threads may share, `tile` lists the sizes in braces:
 //
 //   unrolled             element by element; with a width: one vector if the storage allows
-//   whole-vectors        arrays of a few vectors, unrolled; of a reduction too, whose lanes are its results
+//   whole-vectors        arrays of a few vectors, unrolled; of a reduction or a product too, whose lanes are results
 //   loop                 one index over all elements, {elements of a part}
 //   rows                 lanes along the rows of the result, a part per row
 //   row-segments         rows split where they change their source, {elements of a part, 0, ends of the segments}

@@ -393,6 +393,9 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
   if (&dot == &instruction && config.width == 1 && !numerics.strict) {
     if (std::optional<KernelConfig> lanes = ChooseLanesOfTerms(dot, target)) return *std::move(lanes);
   }
+  if (&dot == &instruction && config.kind == KernelKind::kUnrolled && config.width == 1) {
+    if (std::optional<KernelConfig> whole = ChooseWholeVectorProducts(dot, target)) return *std::move(whole);
+  }
   absl::StrAppend(&config.why, numerics.strict ? "; strict products are added in order"
                                                : "; small, or not as the library reads matrices");
   return config;
