@@ -9,7 +9,7 @@
 namespace hilo {
 namespace {
 
-constexpr int kMostSteps = 64;
+constexpr int kMostMaskSteps = 64;
 
 // The dimension of the logits that each dimension of an array is; -1: none, as its size is 1.
 using Dimensions = std::vector<int64_t>;
@@ -58,7 +58,7 @@ class MaskMatcher {
   }
 
  private:
-  bool IsStep() { return ++steps_ <= kMostSteps; }
+  bool IsStep() { return ++steps_ <= kMostMaskSteps; }
 
   static std::optional<double> ConstantOf(const HloInstruction& instruction) {
     const HloInstruction& value = instruction.opcode() == HloOpcode::kBroadcast ? *instruction.operand(0) : instruction;

@@ -14,9 +14,9 @@
 namespace hilo {
 namespace {
 
-constexpr size_t kMostMembers = 160;
+constexpr size_t kMostGridMembers = 160;
 // Instructions that are searched for other scores of the same grid.
-constexpr size_t kMostSources = 512;
+constexpr size_t kMostGridSources = 512;
 
 using MemberSet = absl::flat_hash_set<const HloInstruction*>;
 
@@ -89,7 +89,7 @@ class GridMatcher {
     while (!work_.empty()) {
       HloInstruction* member = work_.back();
       work_.pop_back();
-      if (member->IsRoot() || inside_.size() > kMostMembers) return false;
+      if (member->IsRoot() || inside_.size() > kMostGridMembers) return false;
       for (HloInstruction* user : member->users()) {
         if (inside_.contains(user)) continue;
         const bool is_whole = ShapeUtil::ElementsIn(member->shape()) == elements_;
@@ -164,7 +164,7 @@ class GridMatcher {
       work.pop_back();
       if (inside_.contains(source) || ShapeUtil::ElementsIn(source->shape()) != elements_) continue;
       if (!seen_.insert(source).second) continue;
-      if (seen_.size() > kMostSources) return false;
+      if (seen_.size() > kMostGridSources) return false;
       if (source->opcode() == HloOpcode::kDot) {
         if (!AddScore(source)) return false;
       } else if (MayBeInScoreChain(*source)) {

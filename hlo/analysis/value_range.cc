@@ -12,7 +12,7 @@ namespace hilo {
 namespace {
 
 // Of the walk: what is further away has the range of its type.
-constexpr int kMostDepth = 12, kMostVisits = 128;
+constexpr int kMostRangeDepth = 12, kMostRangeVisits = 128;
 // Elements of a constant.
 constexpr int64_t kMostElements = 4096;
 
@@ -28,7 +28,7 @@ class RangeWalk {
   Range Of(const HloInstruction& x, const HloInstruction* fusion, int depth) {
     if (!x.shape().IsArray()) return std::nullopt;
     const Range all = RangeOfType(x.shape().element_type());
-    if (depth == kMostDepth || ++visits_ > kMostVisits || !(all.has_value() || x.shape().element_type() == U64))
+    if (depth == kMostRangeDepth || ++visits_ > kMostRangeVisits || !(all.has_value() || x.shape().element_type() == U64))
       return all;
     const Range own = Stated(x, fusion, depth + 1);
     // A number of U64 is not negative; what wraps around in a narrower type may be anything.
