@@ -24,7 +24,7 @@ constexpr int64_t kMostGroup = 8;
 constexpr int64_t kMostPairwiseRows = 4;
 
 // Indices far outside an array, which are never accessed, may wrap.
-int64_t Product(int64_t a, int64_t b) {
+int64_t BoundedProduct(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 int64_t Sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
@@ -113,18 +113,18 @@ void AddWindow(const PhaseWindow& window, bool reversed, int64_t size, int64_t l
   const ConvolutionReach& reach = window.reach;
   const int64_t direction = reversed ? -1 : 1;
   ConvolutionAxis axis{.count = window.positions,
-                       .lhs = Product(reach.stride, lhs_stride),
-                       .out = Product(window.position_step, out_stride)};
+                       .lhs = BoundedProduct(reach.stride, lhs_stride),
+                       .out = BoundedProduct(window.position_step, out_stride)};
   ConvolutionTap tap{.count = window.taps,
-                     .lhs = Product(reach.dilation, lhs_stride),
-                     .rhs = direction * Product(window.tap_step, rhs_stride)};
-  phase->lhs = Sum(phase->lhs, Product(reach.offset, lhs_stride));
+                     .lhs = BoundedProduct(reach.dilation, lhs_stride),
+                     .rhs = direction * BoundedProduct(window.tap_step, rhs_stride)};
+  phase->lhs = Sum(phase->lhs, BoundedProduct(reach.offset, lhs_stride));
   phase->rhs += (reversed ? size - 1 - window.first_tap : window.first_tap) * rhs_stride;
   phase->out += window.first_position * out_stride;
   if (window.positions == 1) {
     const ConvolutionReach::Range taps = reach.TapsAt(0, window.taps);
     tap.count = taps.last - taps.first;
-    phase->lhs = Sum(phase->lhs, Product(taps.first, tap.lhs));
+    phase->lhs = Sum(phase->lhs, BoundedProduct(taps.first, tap.lhs));
     phase->rhs += taps.first * tap.rhs;
   } else if (window.taps > 0) {
     const ConvolutionReach::Range inside = reach.PositionsInside(window.positions, window.taps);
@@ -192,7 +192,7 @@ double LoadCost(int64_t stride, int width, const MachineCosts& costs) {
 }  // namespace
 
 ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t position, int64_t taps) const {
-  const int64_t at = Sum(Product(position, stride), offset);
+  const int64_t at = Sum(BoundedProduct(position, stride), offset);
   const int64_t first = std::min(at >= 0 ? 0 : CeilDivOrZero(-at, dilation), taps);
   const int64_t last = at >= size ? 0 : std::min(CeilDivOrZero(size - at, dilation), taps);
   return {first, std::max(first, last)};
@@ -200,7 +200,7 @@ ConvolutionReach::Range ConvolutionReach::TapsAt(int64_t position, int64_t taps)
 
 ConvolutionReach::Range ConvolutionReach::PositionsInside(int64_t positions, int64_t taps) const {
   if (taps == 0) return {0, positions};
-  const int64_t last_tap = Sum(offset, Product(taps - 1, dilation));
+  const int64_t last_tap = Sum(offset, BoundedProduct(taps - 1, dilation));
   const int64_t first = std::min(offset >= 0 ? 0 : CeilDivOrZero(-offset, stride), positions);
   const int64_t last = last_tap >= size ? 0 : std::min(CeilDivOrZero(size - last_tap, stride), positions);
   return {first, std::max(first, last)};

@@ -16,7 +16,7 @@ bool IsExpandedDot(const HloInstruction& dot, bool strict) {
   return !strict && (IsWidenedDot(dot) || IsTransposedDot(dot));
 }
 
-constexpr EmissionRow kRows[] = {
+constexpr EmissionRow kEmissions[] = {
     {HloOpcode::kAddDependency, Emission::kForwarding},
     {HloOpcode::kAfterAll, Emission::kNoCode},
     {HloOpcode::kAllGather, Emission::kRuntimeCall},
@@ -110,7 +110,7 @@ constexpr EmissionRow kRows[] = {
     {HloOpcode::kWhile, Emission::kControlFlow},
 };
 
-constexpr EmissionTable kTable = MakeEmissionTable(kRows);
+constexpr EmissionTable kTable = MakeEmissionTable(kEmissions);
 static_assert(EmitsAll(kTable, Emission::kElement, codegen::IsElementGenerated));
 static_assert(EmitsAll(kTable, Emission::kForwarding, codegen::IsElementGenerated));
 static_assert(EmitsAll(kTable, Emission::kRuntimeCall, HasRuntimeCall));

@@ -21,7 +21,7 @@ constexpr int64_t kLibraryWork = 16 * 1024;
 // library (which needs the weights in f32, if they are s8) and as streams, in ms: f32 3.5, 4.1, 4.5 and 1.9, 3.7, 4.4;
 // bf16 10.8, 7.9, 8.7 and 0.9, 2.8, 4.8 (2048 x 2048, 16 rows: 0.66 and 0.87); s8 5.6, 6.6, 7.3 and 0.6, 1.7, 4.0.
 constexpr int64_t kFewStreamRows = 4, kNarrowStreamRows = 8, kMostStreamRows = 16;
-constexpr int64_t kStreamColumns = 64;
+constexpr int64_t kLeastStreamColumns = 64;
 constexpr int64_t kStreamWeights = 1 << 18, kBatchWeights = 1 << 15;  // in all, and of each product of a batch
 constexpr int64_t kStreamMultiple = 16;
 // The same for sums along the rows of the weights, and terms of a sum at most, as each lane adds up its own one by one.
@@ -37,7 +37,7 @@ constexpr int64_t kManyLaneTerms = 512, kFewLaneRows = 16, kLeastLaneTerms = 128
 // us: 1000 x 1000 x 10 209 and 171, 2000 x 1000 x 64 1297 and 1159, 2048 x 64 x 64 91 and 74, 200 x 200 x 200 79
 // and 89. Or of so few terms (Zen 5): 2048 x 16 x 2048 417 and 307, 2048 x 32 x 2048 620
 // and 567, 2048 x 48 x 2048 850 and 978.
-constexpr int64_t kNarrowColumns = 64;
+constexpr int64_t kNarrowGemmColumns = 64;
 constexpr double kSmallProduct = 1 << 21;
 constexpr int64_t kFewTerms = 32;
 
@@ -153,7 +153,7 @@ bool IsTileProduct(const HloInstruction& dot) {
   if (dot.operand(0)->shape().element_type() != F32) return true;
   const std::optional<Gemm> gemm = GemmOf(dot);
   return gemm.has_value() &&
-         (gemm->n <= kNarrowColumns || gemm->k <= kFewTerms || (gemm->m <= gemm::kFewRows && !gemm->b.transposed) ||
+         (gemm->n <= kNarrowGemmColumns || gemm->k <= kFewTerms || (gemm->m <= gemm::kFewRows && !gemm->b.transposed) ||
           static_cast<double>(gemm->m) * static_cast<double>(gemm->n) * static_cast<double>(gemm->k) <= kSmallProduct);
 }
 
@@ -205,7 +205,7 @@ bool CanStream(const HloInstruction& dot) {
   const Shape& weights = dot.operand(1)->shape();
   if (SumType(dot.operand(0)->shape().element_type(), weights.element_type(), type) != type) return false;
   const std::optional<Gemm> gemm = GemmOf(dot);
-  if (!gemm.has_value() || gemm->m < 2 || gemm->n < kStreamColumns) return false;
+  if (!gemm.has_value() || gemm->m < 2 || gemm->n < kLeastStreamColumns) return false;
   if (gemm->b.transposed) {
     return gemm->m <= kMostLaneRows && !gemm->a.transposed && dot.attrs<DotAttrs>().rhs_contracting_dims.size() == 1 &&
            gemm->k % kStreamMultiple == 0 && gemm->k <= kMostLaneTerms;

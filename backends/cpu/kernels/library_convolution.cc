@@ -13,7 +13,7 @@ namespace hilo::cpu {
 namespace {
 
 // Vectors of products of a unit: 250 cycles of two a cycle, where the call and what precedes it take 30 to 40.
-constexpr int64_t kLeastProducts = 500;
+constexpr int64_t kLeastUnitProducts = 500;
 // Products of an element of a result: the run is polled for cancellation between tiles only.
 constexpr int64_t kMostTerms = 1 << 20;
 // Counts, strides and offsets, whose products then fit in 64 bits.
@@ -74,7 +74,7 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
     if (tap.count > kMostTerms || (terms *= tap.count) > kMostTerms) return std::nullopt;
   }
   const int64_t tiles = std::clamp<int64_t>(loops.tiles, 1, loops.tiles_per_unit);
-  if (terms * loops.rows * loops.vectors * tiles < kLeastProducts) return std::nullopt;
+  if (terms * loops.rows * loops.vectors * tiles < kLeastUnitProducts) return std::nullopt;
   for (size_t r = 0; r < phase.reaches.size(); ++r) {
     const ConvolutionReach& reach = phase.reaches[r];
     loops.reaches[r] = {reach.stride, reach.dilation, reach.offset, reach.size};

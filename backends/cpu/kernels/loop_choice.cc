@@ -35,16 +35,16 @@ using codegen::TargetTraits;
 // Fewer elements are faster as scalars.
 constexpr int64_t kFewElements = 5;
 // Elements of one part of a flat loop; a multiple of every vector width.
-constexpr int64_t kBlock = 2048;
+constexpr int64_t kFlatBlock = 2048;
 // Rows of one part of a table of few columns.
 constexpr int64_t kTableRows = 1024;
 // Columns of one part of the transpose of a table of few columns that has several strips of tiles: the rows are then
 // still in the first-level cache when the next strip reads them.
-constexpr int64_t kTileColumns = 128;
+constexpr int64_t kTransposeColumns = 128;
 // Fewer rows than this are split, so that all threads have work.
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kRowsToSplit = 16;
 // Elements of short rows, of which a part has several: at most so many, so that there are so many parts at least.
-constexpr int64_t kShortRow = 64, kMostRowsOfPart = 256, kLeastParts = 16;
+constexpr int64_t kShortLoopRow = 64, kMostRowsOfPart = 256, kLeastParts = 16;
 // Bytes of one part of a copy.
 constexpr int64_t kCopyBytes = 1 << 16;
 
@@ -131,8 +131,8 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
   const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width);
-  const int64_t most = strips > 1 ? kTileColumns : kTableRows;
-  const int64_t block = strips < kFewRows && columns >= 2 * most ? most : columns;
+  const int64_t most = strips > 1 ? kTransposeColumns : kTableRows;
+  const int64_t block = strips < kRowsToSplit && columns >= 2 * most ? most : columns;
   const bool unrolls_rows = CodeSize(*loop.instruction, /*by_elements=*/false) <= kUnrolledRowsCode;
   KernelConfig config{.kind = KernelKind::kTiledTranspose,
                       .width = width,
@@ -149,7 +149,7 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
 KernelConfig RowBlocksKernel(const LoopResults& loop, const RowBlocks& blocks) {
   const int64_t rank = loop.shape().rank(),
                 table = loop.shape().dimensions(rank - 1 - blocks.row_rank) * blocks.row_elements;
-  const int64_t part = std::max<int64_t>(1, kBlock / blocks.block_elements()) * blocks.block_elements();
+  const int64_t part = std::max<int64_t>(1, kFlatBlock / blocks.block_elements()) * blocks.block_elements();
   return {.kind = KernelKind::kRowBlocks,
           .width = blocks.width,
           .tile = {part, blocks.block_elements(), blocks.row_rank},
@@ -167,7 +167,7 @@ std::optional<KernelConfig> ChooseRowsTogether(const LoopResults& loop, int widt
   if (rows < 2 || rows > codegen::kLargestShuffledStride || columns < 4 * width) return std::nullopt;
   if (RowSegments(loop.roots, columns).size() > 2) return std::nullopt;
   if (CodeSize(*loop.instruction, /*by_elements=*/false) > kUnrolledRowsCode) return std::nullopt;
-  const int64_t block = std::min(columns, kBlock);
+  const int64_t block = std::min(columns, kFlatBlock);
   return KernelConfig{.kind = KernelKind::kRows,
                       .width = width,
                       .tile = {block, dim},
@@ -179,7 +179,7 @@ std::optional<KernelConfig> ChooseRowsTogether(const LoopResults& loop, int widt
 // remainders of the row's number, in the minor-most dimensions that leave parts for threads.
 int64_t RowsOfPart(const Shape& shape) {
   const auto sizes = shape.dimensions().first(shape.rank() - 1);
-  if (shape.dimensions().back() > kShortRow) return 1;
+  if (shape.dimensions().back() > kShortLoopRow) return 1;
   const int64_t rows = Product(sizes);
   int64_t part = 1;
   for (size_t d = sizes.size();
@@ -231,9 +231,10 @@ KernelConfig ChooseRows(const LoopResults& loop, int width, const TargetTraits& 
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // Few rows leave threads without work.
-  const bool has_segments = PaysBySegments(segments, width, target), is_long = rows < kFewRows && row >= 4 * kBlock;
+  const bool has_segments = PaysBySegments(segments, width, target),
+             is_long = rows < kRowsToSplit && row >= 4 * kFlatBlock;
   if (has_segments || is_long) {
-    const int64_t block = row < 2 * kBlock ? row : kBlock;
+    const int64_t block = row < 2 * kFlatBlock ? row : kFlatBlock;
     config.kind = KernelKind::kRowSegments;
     config.parts = rows * CeilDiv(row, block);
     config.tile = {block};
@@ -288,7 +289,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   }
   if (std::optional<KernelConfig> whole = ChooseWholeVectors(instruction, target)) return *std::move(whole);
   if (flat) {
-    const int64_t block = std::min(count, kBlock);
+    const int64_t block = std::min(count, kFlatBlock);
     return KernelConfig{.kind = KernelKind::kLoop,
                         .width = width,
                         .tile = {block},

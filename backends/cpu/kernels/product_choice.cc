@@ -192,7 +192,7 @@ std::optional<KernelConfig> ChooseTiledDot(const HloInstruction& dot, const Kern
 // Streams: rows of weights that are read together, fewer if the product has few rows; and rows of a tile, the factors
 // of which stay in registers. Measured, s8[4096,4096] weights of f32[8,4096]: tiles of 4 rows 1.4 ms, of 8 rows 1.7;
 // parts of 256 columns 1.8; blocks of 16 rows 1.6 (f32[16,4096]: 3.4, blocks of 8 rows 4.8).
-constexpr int64_t kStreamBlock = 8, kLargeStreamBlock = 16, kFewStreamRows = 8;
+constexpr int64_t kStreamBlock = 8, kLargeStreamBlock = 16, kRowsOfOneStreamBlock = 8;
 constexpr int64_t kStreamTiles[] = {5, 4, 3, 2};
 
 // Rows of the weights of a part, and rows of either factor of a tile, if sums are along the rows of the weights.
@@ -226,7 +226,7 @@ KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& targ
       std::min(gemm.n, std::clamp(PartSize(gemm.n, kManyCalls, kTileColumns * width), kLeastStreamPart, kStreamPart));
   return {.kind = KernelKind::kStreamDot,
           .width = width,
-          .tile = {part, kTileColumns, tile, gemm.m <= kFewStreamRows ? kStreamBlock : kLargeStreamBlock},
+          .tile = {part, kTileColumns, tile, gemm.m <= kRowsOfOneStreamBlock ? kStreamBlock : kLargeStreamBlock},
           .parts = gemm.batch * CeilDiv(gemm.n, part),
           .why = "few rows: the weights are read once, as streams"};
 }

@@ -39,7 +39,7 @@ constexpr int64_t kUnrolledInputs = 32;
 constexpr int64_t kAccumulators = 4, kMostAccumulators = 8;
 // Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kFewReducedRows = 16;
 // Streams: results of a part at most, rows of a block, rows in all (each block rounds the total once more), and the
 // least bytes of a row and of the array.
 constexpr int64_t kStreamColumns = 1024, kStreamRows = 8, kMaxStreamRows = 1 << 13;
@@ -180,7 +180,7 @@ std::optional<KernelConfig> ChooseStreams(const Reduction& r, int width, const N
 
 KernelConfig ChooseColumns(const Reduction& r, int width, const TargetTraits& target, const NumericOptions& numerics) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
-  const int64_t block = rows < kFewRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
+  const int64_t block = rows < kFewReducedRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
                       .tile = {block, ColumnAccumulators(r, block, width, target)},
@@ -318,7 +318,7 @@ bool IsShortReduction(const HloInstruction& reduce) {
   // Lanes are adjacent results, or the rows of them.
   const int64_t rank = reduce.shape().rank();
   if (reduce.shape().dimensions(rank - 1) < kFewResults &&
-      (rank == 1 || reduce.shape().dimensions(rank - 2) < kFewRows))
+      (rank == 1 || reduce.shape().dimensions(rank - 2) < kFewReducedRows))
     return false;
   if (!codegen::CanEmitComputation(*reduce.called_computation())) return false;
   const Shape& input = reduce.operand(0)->shape();

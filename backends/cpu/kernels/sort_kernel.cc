@@ -221,13 +221,13 @@ absl::StatusOr<llvm::Value*> EmitWords(FunctionEmitter& f, const HloInstruction*
 }
 
 // The elements of one position of several lists, one a lane, and their keys.
-struct Position {
+struct SortPosition {
   std::vector<llvm::Value*> keys;
   std::vector<ElementValue> elements;
 };
 
 // Lanes that are true where the keys of `x`, the most significant first, come before those of `y`.
-llvm::Value* ComesBefore(llvm::IRBuilder<>& b, const Position& x, const Position& y) {
+llvm::Value* ComesBefore(llvm::IRBuilder<>& b, const SortPosition& x, const SortPosition& y) {
   llvm::Value* before = nullptr;
   for (size_t i = x.keys.size(); i-- > 0;) {
     llvm::Value* less = b.CreateICmpULT(x.keys[i], y.keys[i]);
@@ -236,7 +236,7 @@ llvm::Value* ComesBefore(llvm::IRBuilder<>& b, const Position& x, const Position
   return before;
 }
 
-void TradeIfBefore(codegen::EmitterContext& context, Position& first, Position& second) {
+void TradeIfBefore(codegen::EmitterContext& context, SortPosition& first, SortPosition& second) {
   llvm::IRBuilder<>& b = context.b();
   llvm::Value* trade = ComesBefore(b, second, first);
   for (size_t i = 0; i < first.keys.size(); ++i) {
@@ -256,7 +256,7 @@ absl::Status SortLanes(FunctionEmitter& f, const HloInstruction* sort, int64_t l
                        absl::FunctionRef<Index(int64_t)> at) {
   codegen::EmitterContext& context = f.context();
   const int64_t count = sort->operand_count();
-  std::vector<Position> list(length);
+  std::vector<SortPosition> list(length);
   for (int64_t e = 0; e < length; ++e) {
     const Index index = at(e);
     std::vector<ElementValue> arguments(2 * count);

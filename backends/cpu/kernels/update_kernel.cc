@@ -102,13 +102,13 @@ llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::ve
 }
 
 // An element of the result, or one a lane, and that of the updates.
-struct Position {
+struct UpdatePosition {
   Index to, from;
 };
 
 // The element at `window`, one index per dimension of the window, of index number `batch`; the lanes are on the last.
-Position PositionOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
-                    const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
+UpdatePosition PositionOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
+                          const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
   const Shape& operand = plan.scatter->operand(0)->shape();
   std::vector<LaneIndex> target, at(plan.scatter->operand(plan.count + 1)->shape().rank());
   for (int64_t d = 0; d < operand.rank(); ++d)
@@ -123,8 +123,8 @@ Position PositionOf(FunctionEmitter& f, const ScatterPlan& plan, const std::vect
 }
 
 // Combines the elements at a position, `arguments`, with the updates, stores the results and returns them.
-absl::StatusOr<std::vector<ElementValue>> Combine(FunctionEmitter& f, const ScatterPlan& plan, const Position& position,
-                                                  std::vector<ElementValue> arguments) {
+absl::StatusOr<std::vector<ElementValue>> Combine(FunctionEmitter& f, const ScatterPlan& plan,
+                                                  const UpdatePosition& position, std::vector<ElementValue> arguments) {
   for (int64_t i = 0; i < plan.count; ++i) {
     HILO_ASSIGN_OR_RETURN(arguments.emplace_back(),
                           f.elements().Generate(plan.scatter->operand(plan.count + 1 + i), position.from));
@@ -141,7 +141,7 @@ absl::StatusOr<std::vector<ElementValue>> Combine(FunctionEmitter& f, const Scat
 // Applies the updates of index number `batch` at `window`.
 absl::Status ScatterAt(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<LaneIndex>& batch,
                        const std::vector<llvm::Value*>& origin, const std::vector<LaneIndex>& window) {
-  const Position position = PositionOf(f, plan, batch, origin, window);
+  const UpdatePosition position = PositionOf(f, plan, batch, origin, window);
   std::vector<ElementValue> arguments;
   for (int64_t i = 0; i < plan.count; ++i)
     arguments.push_back(f.ArrayOf(plan.instruction, i).Load(f.context(), position.to));
@@ -192,7 +192,7 @@ absl::Status ScatterRuns(FunctionEmitter& f, const ScatterPlan& plan, int width,
   const auto load = [&](const std::vector<LaneIndex>& batch, const std::vector<llvm::Value*>& origin) {
     Carried row;
     for (int64_t v = 0; v < vectors; ++v) {
-      const Position position = PositionOf(f, plan, batch, origin, window_at(v));
+      const UpdatePosition position = PositionOf(f, plan, batch, origin, window_at(v));
       for (int64_t i = 0; i < plan.count; ++i)
         row.push_back(f.context().Splat(f.ArrayOf(plan.instruction, i).Load(f.context(), position.to)).re);
     }
@@ -228,7 +228,7 @@ absl::Status ScatterRuns(FunctionEmitter& f, const ScatterPlan& plan, int width,
                  for (int64_t v = 0; v < vectors; ++v) {
                    std::vector<ElementValue> arguments;
                    for (int64_t i = 0; i < plan.count; ++i) arguments.push_back({row[v * plan.count + i]});
-                   const Position position = PositionOf(f, plan, batch, origin, window_at(v));
+                   const UpdatePosition position = PositionOf(f, plan, batch, origin, window_at(v));
                    HILO_ASSIGN_OR_RETURN(const std::vector<ElementValue> combined,
                                          Combine(f, plan, position, std::move(arguments)));
                    for (const ElementValue& value : combined) next.push_back(value.re);
