@@ -53,7 +53,7 @@ int64_t ReadOffset(const void* array, int64_t i, bool wide) {
 struct CollectiveOp::Running {
   CollectiveCall call;
   Communicator* communicator;
-  Reduction reduction;
+  ReductionFunction reduction;
   absl::Span<const void* const> operands;
   absl::Span<void* const> results;
   std::vector<AlignedBuffer> scratch;
@@ -186,7 +186,8 @@ absl::Status CollectiveOp::CheckShapes(int64_t ranks) const {
 }
 
 absl::Status CollectiveOp::Run(const DevicePosition& position, Communicator* communicator,
-                               const CancellationToken* cancellation, const decltype(Reduction::combine)& combine,
+                               const CancellationToken* cancellation,
+                               const decltype(ReductionFunction::combine)& combine,
                                absl::Span<const void* const> operands, absl::Span<void* const> results) const {
   std::vector<std::unique_ptr<Communicator>> alone;
   if (communicator == nullptr) {

@@ -29,7 +29,7 @@ class CollectiveOp {
   // InvalidArgument if the groups do not fit the devices; ResourceExhausted; those of
   // communicators.
   absl::Status Run(const DevicePosition& position, Communicator* communicator, const CancellationToken* cancellation,
-                   const decltype(Reduction::combine)& combine, absl::Span<const void* const> operands,
+                   const decltype(ReductionFunction::combine)& combine, absl::Span<const void* const> operands,
                    absl::Span<void* const> results) const;
 
  private:

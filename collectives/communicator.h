@@ -40,7 +40,7 @@ struct CollectiveBuffer {
 
 // result[i] = f(a[i], b[i]) for `count` dense elements; `result` may be `a`. The reduction of a rank is called on the
 // thread of that rank only.
-struct Reduction {
+struct ReductionFunction {
   int64_t element_bytes = 0;
   std::function<absl::Status(void* result, const void* a, const void* b, int64_t count)> combine;
 };
@@ -63,11 +63,11 @@ class Communicator {
   // Every rank receives the elements of all, combined in the order of the group, so that all get
   // the same bits in every run.
   virtual absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
-                                 const Reduction& reduction) = 0;
+                                 const ReductionFunction& reduction) = 0;
   // `send` holds a piece for each rank of the group; the i-th rank receives the i-th pieces of all,
   // combined in the order of the group.
   virtual absl::Status ReduceScatter(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
-                                     const Reduction& reduction) = 0;
+                                     const ReductionFunction& reduction) = 0;
   // Every rank receives the pieces of all, in the order of the group.
   virtual absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) = 0;
   // The i-th rank of the group receives sends[i] of each rank, receives[j] coming from the j-th. All

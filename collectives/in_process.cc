@@ -60,7 +60,7 @@ struct Combination {
   int64_t receiver;  // index in the group; -1: all
 };
 
-absl::Status Combine(Arrivals arrivals, const Combination& range, const Reduction& reduction, bool streamed) {
+absl::Status Combine(Arrivals arrivals, const Combination& range, const ReductionFunction& reduction, bool streamed) {
   alignas(64) uint8_t waiting[kReductionPiece];
   auto sent = [&](size_t i) { return At(Of(arrivals, i).buffers[range.buffer].send, range.from); };
   auto received = [&](size_t i) { return At(Of(arrivals, i).buffers[range.buffer].receive, range.to); };

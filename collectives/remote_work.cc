@@ -326,7 +326,7 @@ class RemoteWork {
 
   // Combines the blocks number `block` of all members, of `bytes` bytes, and writes the result to each of `targets`.
   absl::Status Combine(int64_t block, int64_t bytes, absl::Span<uint8_t* const> targets) const {
-    const Reduction& reduction = *worker_.reduction;
+    const ReductionFunction& reduction = *worker_.reduction;
     alignas(64) uint8_t sum[kReductionPiece];
     for (int64_t offset = 0; offset < bytes; offset += kReductionPiece) {
       const int64_t piece = std::min(kReductionPiece, bytes - offset);

@@ -51,7 +51,7 @@ absl::Status CheckPermute(absl::string_view name, absl::Span<const int64_t> grou
 }
 
 absl::Status RendezvousCommunicator::JoinToReduce(CollectiveKind kind, const CollectiveCall& call, Buffers buffers,
-                                                  const Reduction& reduction) {
+                                                  const ReductionFunction& reduction) {
   if (reduction.element_bytes <= 0 || kReductionPiece % reduction.element_bytes != 0) {
     return Refuse(InvalidArgument(call.name, ": elements of ", reduction.element_bytes, " bytes cannot be reduced"));
   }
@@ -65,11 +65,11 @@ absl::Status RendezvousCommunicator::JoinToReduce(CollectiveKind kind, const Col
 }
 
 absl::Status RendezvousCommunicator::AllReduce(const CollectiveCall& call, Buffers buffers,
-                                               const Reduction& reduction) {
+                                               const ReductionFunction& reduction) {
   return JoinToReduce(CollectiveKind::kAllReduce, call, buffers, reduction);
 }
 absl::Status RendezvousCommunicator::ReduceScatter(const CollectiveCall& call, Buffers buffers,
-                                                   const Reduction& reduction) {
+                                                   const ReductionFunction& reduction) {
   return JoinToReduce(CollectiveKind::kReduceScatter, call, buffers, reduction);
 }
 

@@ -26,7 +26,7 @@ enum class CollectiveKind {
 struct Contribution : Arrival {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   absl::Span<const CollectiveBuffer> buffers;
-  const Reduction* reduction = nullptr;
+  const ReductionFunction* reduction = nullptr;
   int64_t source = -1, target = -1;  // of a permute
   // Of all-to-all.
   absl::Span<const void* const> sends;
@@ -43,9 +43,9 @@ struct Contribution : Arrival {
 class RendezvousCommunicator : public Communicator {
  public:
   absl::Status AllReduce(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
-                         const Reduction& reduction) final;
+                         const ReductionFunction& reduction) final;
   absl::Status ReduceScatter(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
-                             const Reduction& reduction) final;
+                             const ReductionFunction& reduction) final;
   absl::Status AllGather(const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers) final;
   absl::Status AllToAll(const CollectiveCall& call, absl::Span<const void* const> sends,
                         absl::Span<void* const> receives, int64_t bytes) final;
@@ -63,7 +63,7 @@ class RendezvousCommunicator : public Communicator {
 
  private:
   absl::Status JoinToReduce(CollectiveKind kind, const CollectiveCall& call, absl::Span<const CollectiveBuffer> buffers,
-                            const Reduction& reduction);
+                            const ReductionFunction& reduction);
 };
 
 using Arrivals = absl::Span<const Arrival* const>;

@@ -12,12 +12,12 @@
 namespace hilo {
 namespace {
 
-const Reduction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
-                          for (int64_t i = 0; i < count; ++i)
-                            static_cast<float*>(result)[i] =
-                                static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
-                          return absl::OkStatus();
-                        }};
+const ReductionFunction kSum = {
+    .element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        static_cast<float*>(result)[i] = static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
+      return absl::OkStatus();
+    }};
 
 // What the rank sends at this index. Sums of all ranks are exact.
 float Sent(int64_t rank, int64_t step, int64_t index) { return static_cast<float>(rank * 64 + (step + index) % 61); }

@@ -37,7 +37,7 @@ inline std::vector<int64_t> AllOf(int64_t size) {
 }
 
 template <typename T>
-Reduction Sum() {
+ReductionFunction Sum() {
   return {.element_bytes = sizeof(T), .combine = [](void* result, const void* a, const void* b, int64_t count) {
             for (int64_t i = 0; i < count; ++i)
               static_cast<T*>(result)[i] = static_cast<const T*>(a)[i] + static_cast<const T*>(b)[i];

@@ -218,9 +218,9 @@ TEST(InProcessErrorTest, FailingReduction) {
                      [](int64_t, Communicator& c) {
                        std::vector<int32_t> a(50'000), b(50'000);
                        const std::vector<int64_t> group = {0, 1, 2};
-                       const Reduction bad = {4, [](void*, const void*, const void*, int64_t) {
-                                                return absl::OutOfRangeError("bad sum");
-                                              }};
+                       const ReductionFunction bad = {4, [](void*, const void*, const void*, int64_t) {
+                                                        return absl::OutOfRangeError("bad sum");
+                                                      }};
                        return c.AllReduce({.name = "r", .group = group}, {Buffer(a, b, a.size())}, bad);
                      }),
             absl::StatusCode::kOutOfRange, "bad sum");

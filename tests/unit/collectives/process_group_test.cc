@@ -389,7 +389,7 @@ TEST_P(ProcessErrorTest, FailingReduction) {
   ExpectFailure(absl::StatusCode::kAborted, "no sum", [](int64_t rank, Communicator& c) {
     std::vector<int32_t> a(1), b(1);
     const std::vector<int64_t> group = {0, 1, 2, 3};
-    Reduction reduction = Sum<int32_t>();
+    ReductionFunction reduction = Sum<int32_t>();
     // A process whose own sum is ready may not hear of it before its next collective.
     if (rank < 2)
       reduction.combine = [](void*, const void*, const void*, int64_t) { return absl::AbortedError("no sum"); };
