@@ -30,25 +30,14 @@ constexpr int64_t kBusyBlocks = 4 * GpuMachine().multiprocessors, kLeastPartStri
 constexpr int64_t kMinKeys = 32;
 // Keys of a strip: the most that fit into shared memory and registers.
 constexpr int64_t kMostStripKeys = 64, kLeastStripKeys = 16;
-constexpr int64_t kSharedBytes = 48 << 10;
 // Registers of a thread for results, queries, and either the logits of a strip or what it loads of the next one, and
 // for the latter alone. With some 50 for all else there are no spills.
 constexpr int64_t kMostRegisters = 192, kMostLoaded = 64, kRegisterBytes = 4;
-constexpr int64_t kLineGap = 8;  // cells, at most (score_multiplier.h, tensor_core.h)
-constexpr int64_t kLeastCopiedBytes = 4;
-constexpr int kFirstTensorCores = 80;
 // Multiplications from which libraries round factors of F32 to tf32 (lib/library_thresholds.h): smaller attention keeps
 // all digits.
 constexpr int64_t kTf32Multiplications = LibraryThresholds().gemm_products;
 
 int64_t SizeOf(const std::vector<int64_t>& sizes) { return Product(sizes); }
-
-// Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
-int64_t MinorSize(const DotSide& side) {
-  if (side.DepthIsMinor()) return side.contracting_sizes.back();
-  const bool free = !side.free.empty() && side.free.back() == side.operand->shape().rank() - 1;
-  return free ? side.free_sizes.back() : 1;
-}
 
 // Bytes of lines of a strip in shared memory; a power of two of 16 bytes has no gap if elements have 16 bits.
 int64_t StripBytes(int64_t lines, int64_t in_line, int64_t bytes) {

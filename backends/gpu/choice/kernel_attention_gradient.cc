@@ -20,17 +20,14 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int64_t kWarpLines = 16, kMostWarps = 4;
+constexpr int64_t kWarpLines = 16, kMostGridWarps = 4;
 // With fewer the grid is no larger than the operands.
 constexpr int64_t kMinLines = 32;
 // Of 16 bits, a block's lines of two operands of 128 elements are 32 KB of shared memory, and strips of two 16 KB.
 constexpr int64_t kStrip = 32, kMostFeatures = 128;
 constexpr int64_t kFeatureMultiple = 16;  // the depth of a multiplication
-constexpr int64_t kSharedBytes = 48 * 1024, kLineGap = 8;
-constexpr int64_t kLeastCopiedBytes = 4;
 // Each is a pass over all scores.
 constexpr size_t kMostPasses = 4;
-constexpr int kFirstTensorCores = 80;
 
 PrimitiveType TypeOf(const ScoreGrid& grid) {
   return ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
@@ -53,7 +50,7 @@ int64_t SharedBytes(const ScoreGrid& grid, GridSide side, int64_t warps, int64_t
 
 // Returns the most warps that the lines need and shared memory has room for; 0: none.
 int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
-  int64_t warps = std::min(kMostWarps, CeilDiv(grid.SizeOf(side), kWarpLines));
+  int64_t warps = std::min(kMostGridWarps, CeilDiv(grid.SizeOf(side), kWarpLines));
   while (warps > 0 && SharedBytes(grid, side, warps, 1) > kSharedBytes) warps /= 2;
   return warps;
 }

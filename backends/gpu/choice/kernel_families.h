@@ -10,6 +10,7 @@
 #include "backends/gpu/choice/kernel_facts.h"
 #include "backends/gpu/match/operands.h"
 #include "hlo/analysis/attention.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/loop_results.h"
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
@@ -25,6 +26,15 @@ inline constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 // Returns the number of adjacent elements, at most `most`, that fill kGroupBytes with elements of `bytes` and divide
 // lines of `line` elements.
 int64_t GroupOf(int64_t bytes, int64_t line, int64_t most = kMostInGroup);
+
+// Compute capability, times ten, from which kernels use tensor cores: with mma.sync for bf16 and 8 bits, and ldmatrix.
+inline constexpr int kFirstTensorCores = 80;
+// Shared memory that kernels of a fixed size have, the least bytes of an asynchronous copy, and the most cells between
+// lines in shared memory (score_multiplier.h, tensor_core.h).
+inline constexpr int64_t kSharedBytes = 48 << 10, kLeastCopiedBytes = 4, kLineGap = 8;
+
+// Returns the number of adjacent elements of an operand: along its last dimension, unless that is one of the batch.
+int64_t MinorSize(const DotSide& side);
 
 // A loop over the results; `why` is the reason why it is no other kernel.
 absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const KernelFacts& facts,

@@ -45,7 +45,7 @@ constexpr int64_t kNarrowSide = 16, kMiddleSide = 64, kWideSide = 128, kWarpSide
 constexpr int64_t kWantedTiles = 132;
 // Strips that asynchronous copies fill: with more than four, reads wait no less; as many as fit into static shared
 // memory. A copy has at least four bytes.
-constexpr int64_t kMostCopiedStrips = 4, kSharedBytes = 48 << 10, kLeastCopiedBytes = 4;
+constexpr int64_t kMostCopiedStrips = 4;
 // A part of a product's depth has at least this many strips, and there are at most as many blocks as run at a time. A
 // thread that adds up the sums of parts has those of all parts in registers. They are written and read again, in
 // another launch: with parts the product takes at most this part of the time.
@@ -66,7 +66,6 @@ constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDept
 constexpr int64_t kMaxSources = 32;
 // Operands of a concatenation that is made with an operand, as of weights of which a byte has two.
 constexpr int64_t kMostConcatenated = 4;
-constexpr int kFirstTensorCores = 80;  // with mma.sync for bf16 and 8 bits, and ldmatrix
 
 // mma.sync adds up in f32 or s32, in an order of its own.
 bool TensorCoresMultiply(const ProductFacts& product, const KernelFacts& facts) {
@@ -271,13 +270,6 @@ KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFac
                           tile.copied_strips > 0 ? absl::StrCat(", ", tile.copied_strips, " strips by copies") : "")};
 }
 
-// Elements are adjacent in memory along the operand's last dimension, unless that is one of the batch.
-int64_t MinorSize(const DotSide& side) {
-  if (side.DepthIsMinor()) return side.contracting_sizes.back();
-  const bool free = !side.free.empty() && side.free.back() == side.operand->shape().rank() - 1;
-  return free ? side.free_sizes.back() : 1;
-}
-
 ProductFacts FactsOf(const HloInstruction& dot) {
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const PrimitiveType x = lhs.operand->shape().element_type(), y = rhs.operand->shape().element_type();
@@ -370,6 +362,12 @@ ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& 
 }
 
 }  // namespace
+
+int64_t MinorSize(const DotSide& side) {
+  if (side.DepthIsMinor()) return side.contracting_sizes.back();
+  const bool free = !side.free.empty() && side.free.back() == side.operand->shape().rank() - 1;
+  return free ? side.free_sizes.back() : 1;
+}
 
 bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   ProductFacts product = FactsOf(dot);

@@ -33,7 +33,7 @@ int64_t ElementsOf(const Shape& shape) {
 }
 
 // Scalar instructions of an instruction that is not control flow, at least one.
-int64_t InstructionsOf(const HloInstruction& instruction) {
+int64_t ScalarInstructions(const HloInstruction& instruction) {
   return static_cast<int64_t>(std::clamp(WorkOf(instruction).instructions, 1.0, 1e15));
 }
 
@@ -133,7 +133,7 @@ class SequenceChoice {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(instruction.shape())) {
       if (!leaf.shape->IsArray() || ShapeUtil::ElementsIn(*leaf.shape) != ElementsOf(instruction.shape())) return false;
     }
-    const int64_t own = InstructionsOf(instruction);
+    const int64_t own = ScalarInstructions(instruction);
     *work += own;
     return own <= kMaxWork;
   }
@@ -152,7 +152,7 @@ class SequenceChoice {
     size_t end = begin;
     while (end < instructions.size() && end - begin < kMaxInstructions && (end == begin || work < kMaxKernelWork)) {
       work += instructions[end]->opcode() == HloOpcode::kConditional ? kMaxKernelWork / 2
-                                                                     : InstructionsOf(*instructions[end]);
+                                                                     : ScalarInstructions(*instructions[end]);
       ++end;
     }
     return end;

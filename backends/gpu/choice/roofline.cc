@@ -29,7 +29,7 @@ namespace {
 constexpr GpuMachine kMachine;
 constexpr double kLibraryPart = 0.7, kOwnPart = 0.35, kPipelinePart = 0.5, kThreadPart = 0.5;
 // Of a multiprocessor, in a cycle: bytes of shared memory, and multiplications of 16 bits by tensor cores.
-constexpr double kSharedBytes = 128, kProducts = 2048;
+constexpr double kSharedBytesPerCycle = 128, kProducts = 2048;
 constexpr double kFactorBytes = 2;
 
 // Of the data sheet, in flops per nanosecond; a complex multiplication is four.
@@ -157,7 +157,7 @@ double VisiblePart(const Attention& attention) {
                      attention.logits->shape().dimensions(attention.key_dimension));
 }
 
-constexpr int64_t kWarpRows = 16;  // of attention
+constexpr int64_t kAttentionWarpRows = 16;  // of attention
 
 // Of all members, and of what they are fused with. The results are divided, rather than the exponentials.
 double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloInstruction* const> members,
@@ -168,7 +168,8 @@ double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloIns
   const PrimitiveType factors = FactorsOf(*attention.scores);
   // Of rows that a warp multiplies but does not have, too.
   const int64_t rows = std::max<int64_t>(Product(SidesOf(attention).queries.free_sizes), 1);
-  const double padding = static_cast<double>(CeilDiv(rows, kWarpRows) * kWarpRows) / static_cast<double>(rows);
+  const double padding =
+      static_cast<double>(CeilDiv(rows, kAttentionWarpRows) * kAttentionWarpRows) / static_cast<double>(rows);
   double ns = 0;
   for (const HloInstruction* member : members) {
     if (IsProduct(*member)) {
@@ -291,7 +292,7 @@ double WarpGroupPart(const ProductTile& tile) {
              groups = rows / static_cast<double>(tile.own_rows);
   // Of one index of the depth.
   const double bytes = kFactorBytes * (rows + groups * columns + (rows + columns)), cycles = rows * columns / kProducts;
-  return std::min(1.0, kSharedBytes * cycles / bytes);
+  return std::min(1.0, kSharedBytesPerCycle * cycles / bytes);
 }
 
 double Roofline::ns() const { return launch_ns + std::max(memory_ns, arithmetic_ns); }
