@@ -12,7 +12,7 @@ namespace {
 // Numbers of tensors.
 enum : int64_t { kX = 1, kW, kY, kResidual, kBias, kFirstVirtual };
 
-int DataType(PrimitiveType type) {
+int CudnnType(PrimitiveType type) {
   switch (type) {
     case F16: return cudnn::kDataHalf;
     case BF16: return cudnn::kDataBfloat16;
@@ -52,7 +52,7 @@ class Maker {
   absl::StatusOr<CudnnGraph> Make(void* handle) {
     const bool more = c_.HasEpilogue();
     const auto type = [&](ConvolutionKind computed) {
-      return DataType(c_.kind == computed ? c_.result_type : c_.type);
+      return CudnnType(c_.kind == computed ? c_.result_type : c_.type);
     };
     HILO_ASSIGN_OR_RETURN(void* x, Tensor(kX, type(ConvolutionKind::kBackwardInput), x_));
     HILO_ASSIGN_OR_RETURN(void* w, Tensor(kW, type(ConvolutionKind::kBackwardFilter), w_));
@@ -60,17 +60,17 @@ class Maker {
     HILO_RETURN_IF_ERROR(Convolve(x, w, y));
     int rest = c_.has_residual + c_.has_bias + (c_.activation != ConvolutionActivation::kNone);
     const auto follow = [&](int mode, void* operand, double clip = -1) -> absl::Status {
-      HILO_ASSIGN_OR_RETURN(void* next, --rest == 0 ? Tensor(kY, DataType(c_.result_type), y_) : Virtual());
+      HILO_ASSIGN_OR_RETURN(void* next, --rest == 0 ? Tensor(kY, CudnnType(c_.result_type), y_) : Virtual());
       HILO_RETURN_IF_ERROR(graph_.AddPointwise(mode, y, operand, next, clip));
       y = next;
       return absl::OkStatus();
     };
     if (c_.has_residual) {
-      HILO_ASSIGN_OR_RETURN(void* residual, Tensor(kResidual, DataType(c_.type), y_));
+      HILO_ASSIGN_OR_RETURN(void* residual, Tensor(kResidual, CudnnType(c_.type), y_));
       HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseAdd, residual));
     }
     if (c_.has_bias) {
-      HILO_ASSIGN_OR_RETURN(void* bias, Tensor(kBias, DataType(c_.type),
+      HILO_ASSIGN_OR_RETURN(void* bias, Tensor(kBias, CudnnType(c_.type),
                                                Dimensions(1, c_.out_features, std::vector<int64_t>(c_.out.size(), 1))));
       HILO_RETURN_IF_ERROR(follow(cudnn::kPointwiseAdd, bias));
     }

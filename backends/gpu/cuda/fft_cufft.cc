@@ -3,6 +3,7 @@
 #include "backends/gpu/lib/fft.h"
 
 #include <cuda_runtime_api.h>
+#include <library_types.h>
 
 #include <mutex>
 #include <string>
@@ -25,13 +26,11 @@ namespace {
 
 constexpr int kForward = -1, kInverse = 1;
 constexpr int kAllocationFailed = 2, kNotSupported = 16;
-constexpr int kR32F = 0, kR64F = 1, kC32F = 4, kC64F = 5;
 
 #if __has_include(<cufftXt.h>)
 static_assert(kForward == CUFFT_FORWARD && kInverse == CUFFT_INVERSE && kAllocationFailed == CUFFT_ALLOC_FAILED &&
               kNotSupported == CUFFT_NOT_SUPPORTED);
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F &&
-              sizeof(cufftHandle) == sizeof(int));
+static_assert(sizeof(cufftHandle) == sizeof(int));
 #endif
 
 struct Cufft {
@@ -49,7 +48,7 @@ absl::StatusOr<Cufft> LoadCufft() {
   return table;
 }
 
-const absl::StatusOr<Cufft>& Library() {
+const absl::StatusOr<Cufft>& FftLibrary() {
   static const auto* const library = new absl::StatusOr<Cufft>(LoadCufft());
   return *library;
 }
@@ -61,9 +60,9 @@ absl::Status FftStatus(int status, const FftDescriptor& fft, const char* what) {
   return Internal(fft.ToString(), ": ", what, ": error ", status, " of cuFFT");
 }
 
-#define HILO_FFT_RETURN_IF_ERROR(call, ...) HILO_RETURN_IF_ERROR(FftStatus(Library()->call(__VA_ARGS__), fft, #call))
+#define HILO_FFT_RETURN_IF_ERROR(call, ...) HILO_RETURN_IF_ERROR(FftStatus(FftLibrary()->call(__VA_ARGS__), fft, #call))
 
-struct Plan {
+struct FftPlan {
   int handle = 0;
   size_t workspace_bytes = 0;
 };
@@ -73,10 +72,10 @@ std::mutex& PlansMutex() {
   return *mutex;
 }
 
-absl::Status MakePlan(const FftDescriptor& fft, Plan* plan) {
+absl::Status MakePlan(const FftDescriptor& fft, FftPlan* plan) {
   HILO_FFT_RETURN_IF_ERROR(cufftSetAutoAllocation, plan->handle, 0);
   const bool is_double = fft.part == F64;
-  const int real = is_double ? kR64F : kR32F, complex = is_double ? kC64F : kC32F;
+  const int real = is_double ? CUDA_R_64F : CUDA_R_32F, complex = is_double ? CUDA_C_64F : CUDA_C_32F;
   std::vector<long long> lengths(fft.lengths.begin(), fft.lengths.end());
   HILO_FFT_RETURN_IF_ERROR(cufftXtMakePlanMany, plan->handle, static_cast<int>(lengths.size()), lengths.data(), nullptr,
                            1, 0, fft.type == FftType::kRfft ? real : complex, nullptr, 1, 0,
@@ -85,17 +84,17 @@ absl::Status MakePlan(const FftDescriptor& fft, Plan* plan) {
 }
 
 // PlansMutex() must be held.
-absl::StatusOr<Plan> PlanOf(const FftDescriptor& fft) {
-  static auto* const plans = new absl::flat_hash_map<std::string, Plan>;
+absl::StatusOr<FftPlan> PlanOf(const FftDescriptor& fft) {
+  static auto* const plans = new absl::flat_hash_map<std::string, FftPlan>;
   int device = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   const std::string key = absl::StrCat(device, " ", fft.ToString());
   if (const auto it = plans->find(key); it != plans->end()) return it->second;
-  Plan plan;
+  FftPlan plan;
   HILO_FFT_RETURN_IF_ERROR(cufftCreate, &plan.handle);
   const absl::Status made = MakePlan(fft, &plan);
   if (!made.ok()) {
-    Library()->cufftDestroy(plan.handle);
+    FftLibrary()->cufftDestroy(plan.handle);
     return made;
   }
   plans->emplace(key, plan);
@@ -104,12 +103,12 @@ absl::StatusOr<Plan> PlanOf(const FftDescriptor& fft) {
 
 }  // namespace
 
-absl::Status CheckCufft() { return Library().status(); }
+absl::Status CheckCufft() { return FftLibrary().status(); }
 
 absl::StatusOr<int64_t> CufftWorkspaceBytes(const FftDescriptor& fft) {
   HILO_RETURN_IF_ERROR(CheckCufft());
   std::lock_guard<std::mutex> lock(PlansMutex());
-  HILO_ASSIGN_OR_RETURN(const Plan plan, PlanOf(fft));
+  HILO_ASSIGN_OR_RETURN(const FftPlan plan, PlanOf(fft));
   return static_cast<int64_t>(plan.workspace_bytes);
 }
 
@@ -117,7 +116,7 @@ absl::Status FftByCufft(void* stream, const FftDescriptor& fft, void* in, void* 
                         int64_t workspace_bytes) {
   HILO_RETURN_IF_ERROR(CheckCufft());
   std::lock_guard<std::mutex> lock(PlansMutex());
-  HILO_ASSIGN_OR_RETURN(const Plan plan, PlanOf(fft));
+  HILO_ASSIGN_OR_RETURN(const FftPlan plan, PlanOf(fft));
   if (static_cast<int64_t>(plan.workspace_bytes) > workspace_bytes) {
     return InvalidArgument(fft.ToString(), ": expected a workspace of ", plan.workspace_bytes, " bytes, got ",
                            workspace_bytes);

@@ -1,6 +1,7 @@
 // cuBLASLt's constants as numbers, because its header is in another package than the runtime's; where it is installed,
 // the compiler compares them.
 #include <cuda_runtime_api.h>
+#include <library_types.h>
 
 #include <cstdint>
 #include <cstring>
@@ -26,14 +27,12 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR8I = 3, kC32F = 4, kC64F = 5, kR32I = 10, kR16BF = 14, kR8FE4M3 = 28,
-              kR8FE5M2 = 29;
 constexpr int kCompute32F = 68, kCompute64F = 70, kCompute32I = 72, kCompute32FFastTf32 = 77;
 constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26;
 constexpr int kBatchCount = 5, kBatchStride = 6, kMaxWorkspace = 1;
 constexpr int kMinAlignmentA = 5, kMinAlignmentB = 6, kMinAlignmentC = 7, kMinAlignmentD = 8;
 constexpr int kTranspose = 1, kEpilogueNone = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32;
-constexpr int kNotSupported = 15;
+constexpr int kLtNotSupported = 15;
 
 struct HeuristicResult {
   uint64_t algorithm[8];
@@ -44,9 +43,6 @@ struct HeuristicResult {
 };
 
 #if __has_include(<cublasLt.h>)
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kR16F == CUDA_R_16F && kR8I == CUDA_R_8I &&
-              kC32F == CUDA_C_32F && kC64F == CUDA_C_64F && kR32I == CUDA_R_32I && kR16BF == CUDA_R_16BF &&
-              kR8FE4M3 == CUDA_R_8F_E4M3 && kR8FE5M2 == CUDA_R_8F_E5M2);
 static_assert(kCompute32F == CUBLAS_COMPUTE_32F && kCompute64F == CUBLAS_COMPUTE_64F &&
               kCompute32I == CUBLAS_COMPUTE_32I && kCompute32FFastTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
 static_assert(kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA && kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB &&
@@ -61,7 +57,7 @@ static_assert(kMinAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
               kMinAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(kTranspose == CUBLAS_OP_T && kEpilogueNone == CUBLASLT_EPILOGUE_DEFAULT &&
               kEpilogueRelu == CUBLASLT_EPILOGUE_RELU && kEpilogueBias == CUBLASLT_EPILOGUE_BIAS &&
-              kEpilogueGelu == CUBLASLT_EPILOGUE_GELU && kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
+              kEpilogueGelu == CUBLASLT_EPILOGUE_GELU && kLtNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
 static_assert(sizeof(HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
 #endif
 
@@ -80,42 +76,42 @@ absl::StatusOr<CublasLt> LoadCublasLt() {
   return table;
 }
 
-const absl::StatusOr<CublasLt>& Library() {
+const absl::StatusOr<CublasLt>& LtLibrary() {
   static const auto* const library = new absl::StatusOr<CublasLt>(LoadCublasLt());
   return *library;
 }
 
 absl::Status LtStatus(int status, const GemmDescriptor& gemm, const char* what) {
   if (status == 0) return absl::OkStatus();
-  const char* name = Library()->cublasLtGetStatusName(status);
-  if (status == kNotSupported) return Unimplemented("gemm ", gemm.ToString(), ": ", what, ": ", name);
+  const char* name = LtLibrary()->cublasLtGetStatusName(status);
+  if (status == kLtNotSupported) return Unimplemented("gemm ", gemm.ToString(), ": ", what, ": ", name);
   return Internal("gemm ", gemm.ToString(), ": ", what, ": ", name);
 }
 
-#define HILO_LT_RETURN_IF_ERROR(call, ...) HILO_RETURN_IF_ERROR(LtStatus(Library()->call(__VA_ARGS__), gemm, #call))
+#define HILO_LT_RETURN_IF_ERROR(call, ...) HILO_RETURN_IF_ERROR(LtStatus(LtLibrary()->call(__VA_ARGS__), gemm, #call))
 
 int DataType(PrimitiveType type) {
   switch (type) {
-    case F8E4M3FN: return kR8FE4M3;
-    case F8E5M2: return kR8FE5M2;
-    case F16: return kR16F;
-    case BF16: return kR16BF;
-    case F64: return kR64F;
-    case C64: return kC32F;
-    case C128: return kC64F;
-    case S8: return kR8I;
-    case S32: return kR32I;
-    default: return kR32F;
+    case F8E4M3FN: return CUDA_R_8F_E4M3;
+    case F8E5M2: return CUDA_R_8F_E5M2;
+    case F16: return CUDA_R_16F;
+    case BF16: return CUDA_R_16BF;
+    case F64: return CUDA_R_64F;
+    case C64: return CUDA_C_32F;
+    case C128: return CUDA_C_64F;
+    case S8: return CUDA_R_8I;
+    case S32: return CUDA_R_32I;
+    default: return CUDA_R_32F;
   }
 }
 
 // The types in which sums and factors are computed.
 std::pair<int, int> ComputeTypes(const GemmDescriptor& gemm) {
-  if (gemm.a_type == F64) return {kCompute64F, kR64F};
-  if (gemm.a_type == C128) return {kCompute64F, kC64F};
-  if (gemm.a_type == S8) return {kCompute32I, kR32I};
+  if (gemm.a_type == F64) return {kCompute64F, CUDA_R_64F};
+  if (gemm.a_type == C128) return {kCompute64F, CUDA_C_64F};
+  if (gemm.a_type == S8) return {kCompute32I, CUDA_R_32I};
   const int single = gemm.allow_tf32 ? kCompute32FFastTf32 : kCompute32F;
-  return {single, gemm.a_type == C64 ? kC32F : kR32F};
+  return {single, gemm.a_type == C64 ? CUDA_C_32F : CUDA_R_32F};
 }
 
 // alpha or beta in the library's format; the imaginary part of a complex one stays 0.
@@ -124,9 +120,9 @@ struct Scale {
 
   Scale(double value, int type) {
     const auto store = [&](auto first) { std::memcpy(bytes, &first, sizeof(first)); };
-    if (type == kR64F || type == kC64F) {
+    if (type == CUDA_R_64F || type == CUDA_C_64F) {
       store(value);
-    } else if (type == kR32I) {
+    } else if (type == CUDA_R_32I) {
       store(static_cast<int32_t>(value));
     } else {
       store(static_cast<float>(value));
@@ -141,9 +137,9 @@ class Descriptors {
   Descriptors(const Descriptors&) = delete;
   Descriptors& operator=(const Descriptors&) = delete;
   ~Descriptors() {
-    if (operation != nullptr) Library()->cublasLtMatmulDescDestroy(operation);
+    if (operation != nullptr) LtLibrary()->cublasLtMatmulDescDestroy(operation);
     for (void* layout : {a, b, d}) {
-      if (layout != nullptr) Library()->cublasLtMatrixLayoutDestroy(layout);
+      if (layout != nullptr) LtLibrary()->cublasLtMatrixLayoutDestroy(layout);
     }
   }
 
@@ -192,7 +188,7 @@ class Descriptors {
 };
 
 // Handles and chosen algorithms of a device, for the life of the process.
-struct DeviceState {
+struct LtState {
   void* handle = nullptr;
   absl::flat_hash_map<std::string, HeuristicResult> chosen;
 };
@@ -206,20 +202,20 @@ absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDes
   const auto bytes = static_cast<uint64_t>(workspace_bytes);
   std::vector<HeuristicResult> results(most);
   int found = 0;
-  int status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &bytes, sizeof(bytes));
+  int status = LtLibrary()->cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &bytes, sizeof(bytes));
   for (const auto& [attribute, alignment] :
        {std::pair(kMinAlignmentA, gemm.alignment_a), std::pair(kMinAlignmentB, gemm.alignment_b),
         std::pair(kMinAlignmentC, gemm.alignment_d), std::pair(kMinAlignmentD, gemm.alignment_d)}) {
     const auto in_bytes = static_cast<uint32_t>(alignment);
     if (status == 0)
-      status = Library()->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &in_bytes, sizeof(in_bytes));
+      status = LtLibrary()->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &in_bytes, sizeof(in_bytes));
   }
   if (status == 0) {
-    status = Library()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b,
-                                                       descriptors.d, descriptors.d, preference, most, results.data(),
-                                                       &found);
+    status = LtLibrary()->cublasLtMatmulAlgoGetHeuristic(handle, descriptors.operation, descriptors.a, descriptors.b,
+                                                         descriptors.d, descriptors.d, preference, most, results.data(),
+                                                         &found);
   }
-  Library()->cublasLtMatmulPreferenceDestroy(preference);
+  LtLibrary()->cublasLtMatmulPreferenceDestroy(preference);
   HILO_RETURN_IF_ERROR(LtStatus(status, gemm, "cublasLtMatmulAlgoGetHeuristic"));
   results.resize(found);
   std::erase_if(results, [](const HeuristicResult& result) { return result.state != 0; });
@@ -227,18 +223,18 @@ absl::StatusOr<std::vector<HeuristicResult>> Choices(void* handle, const GemmDes
   return results;
 }
 
-std::mutex& DevicesMutex() {
+std::mutex& LtMutex() {
   static auto* const mutex = new std::mutex;
   return *mutex;
 }
 
-// Returns the state of the current device. DevicesMutex() must be held.
-absl::StatusOr<DeviceState*> StateOfDevice(const GemmDescriptor& gemm) {
-  static auto* const devices = new absl::flat_hash_map<int, std::unique_ptr<DeviceState>>;
+// Returns the state of the current device. LtMutex() must be held.
+absl::StatusOr<LtState*> StateOfDevice(const GemmDescriptor& gemm) {
+  static auto* const devices = new absl::flat_hash_map<int, std::unique_ptr<LtState>>;
   int device = 0;
   HILO_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
-  std::unique_ptr<DeviceState>& state = (*devices)[device];
-  if (state == nullptr) state = std::make_unique<DeviceState>();
+  std::unique_ptr<LtState>& state = (*devices)[device];
+  if (state == nullptr) state = std::make_unique<LtState>();
   if (state->handle == nullptr) HILO_LT_RETURN_IF_ERROR(cublasLtCreate, &state->handle);
   return state.get();
 }
@@ -251,22 +247,22 @@ std::string CodeOf(const HeuristicResult& result) {
 }  // namespace
 
 absl::Status CheckCublasLtDescriptors(const GemmDescriptor& gemm) {
-  HILO_RETURN_IF_ERROR(Library().status());
+  HILO_RETURN_IF_ERROR(LtLibrary().status());
   Descriptors descriptors;
   return descriptors.Make(gemm, nullptr);
 }
 
 absl::StatusOr<std::string> CublasLtVersion() {
-  HILO_RETURN_IF_ERROR(Library().status());
-  return absl::StrCat("cublasLt ", Library()->cublasLtGetVersion());
+  HILO_RETURN_IF_ERROR(LtLibrary().status());
+  return absl::StrCat("cublasLt ", LtLibrary()->cublasLtGetVersion());
 }
 
 absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescriptor& gemm, int most) {
-  HILO_RETURN_IF_ERROR(Library().status());
+  HILO_RETURN_IF_ERROR(LtLibrary().status());
   Descriptors descriptors;
   HILO_RETURN_IF_ERROR(descriptors.Make(gemm, nullptr));
-  std::lock_guard<std::mutex> lock(DevicesMutex());
-  HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
+  std::lock_guard<std::mutex> lock(LtMutex());
+  HILO_ASSIGN_OR_RETURN(LtState * state, StateOfDevice(gemm));
   HILO_ASSIGN_OR_RETURN(const std::vector<HeuristicResult> choices,
                         Choices(state->handle, gemm, descriptors, kGemmWorkspaceBytes, most));
   std::vector<LibraryAlgorithm> algorithms;
@@ -277,15 +273,15 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> CublasLtAlgorithms(const GemmDescr
 
 absl::Status GemmByCublasLt(void* stream, const GemmDescriptor& gemm, const GemmOperands& operands,
                             const LibraryWorkspace& workspace, const LibraryAlgorithm& algorithm) {
-  HILO_RETURN_IF_ERROR(Library().status());
+  HILO_RETURN_IF_ERROR(LtLibrary().status());
   if (gemm.batch > INT32_MAX) return Unimplemented("gemm ", gemm.ToString(), ": a batch of more than 2147483647");
   Descriptors descriptors;
   HILO_RETURN_IF_ERROR(descriptors.Make(gemm, operands.bias));
   void* handle;
   HeuristicResult chosen{};
   {
-    std::lock_guard<std::mutex> lock(DevicesMutex());
-    HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice(gemm));
+    std::lock_guard<std::mutex> lock(LtMutex());
+    HILO_ASSIGN_OR_RETURN(LtState * state, StateOfDevice(gemm));
     handle = state->handle;
     if (!algorithm.code.empty()) {
       const std::string bytes = absl::HexStringToBytes(algorithm.code);

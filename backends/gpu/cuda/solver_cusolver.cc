@@ -4,6 +4,7 @@
 #include "backends/gpu/lib/solver.h"
 
 #include <cuda_runtime_api.h>
+#include <library_types.h>
 
 #include <algorithm>
 #include <complex>
@@ -25,12 +26,10 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kR32F = 0, kR64F = 1, kC32F = 4, kC64F = 5;
 constexpr int kLower = 0, kUpper = 1, kLeft = 0, kRight = 1, kUnit = 1, kNoVectors = 0, kVectors = 1;
 constexpr int kPlain = 0, kTransposed = 1, kAdjoint = 2;
 
 #if __has_include(<cusolverDn.h>)
-static_assert(kR32F == CUDA_R_32F && kR64F == CUDA_R_64F && kC32F == CUDA_C_32F && kC64F == CUDA_C_64F);
 static_assert(kLower == CUBLAS_FILL_MODE_LOWER && kUpper == CUBLAS_FILL_MODE_UPPER && kLeft == CUBLAS_SIDE_LEFT &&
               kRight == CUBLAS_SIDE_RIGHT && kUnit == CUBLAS_DIAG_UNIT && kNoVectors == CUSOLVER_EIG_MODE_NOVECTOR &&
               kVectors == CUSOLVER_EIG_MODE_VECTOR);
@@ -114,8 +113,8 @@ class Call {
         handles_(handles),
         call_(call),
         type_(call.type()),
-        number_(ByType(type_, kR32F, kR64F, kC32F, kC64F)),
-        real_(type_ == F32 || type_ == C64 ? kR32F : kR64F) {
+        number_(ByType(type_, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F)),
+        real_(type_ == F32 || type_ == C64 ? CUDA_R_32F : CUDA_R_64F) {
     for (size_t d = 0; d + 2 < call.operands[0].dimensions.size(); ++d) batch_ *= call.operands[0].dimensions[d];
   }
 
@@ -212,7 +211,7 @@ class Call {
                size = static_cast<int>(Size(call_.operands[0], 1));
     const std::complex<double> one_double = 1;
     const std::complex<float> one_float = 1;
-    const void* one = real_ == kR64F ? static_cast<const void*>(&one_double) : &one_float;
+    const void* one = real_ == CUDA_R_64F ? static_cast<const void*>(&one_double) : &one_float;
     const int64_t trans = call_.Attribute("trans_x");
     return Checked(HILO_BY_TYPE(Blas(), cublas, trsm, trsm, _v2)(
                        handles_.blas, call_.Attribute("side") == 'L' ? kLeft : kRight, Uplo(),
