@@ -57,9 +57,10 @@ std::optional<LibraryReduction> InLibrary(const HloComputation& computation, Pri
   return LibraryReduction{*reduction, type};
 }
 
-class Emitter {
+class CollectiveEmitter {
  public:
-  Emitter(ProgramEmitter& program, const HloInstruction* instruction) : program_(program), instruction_(*instruction) {}
+  CollectiveEmitter(ProgramEmitter& program, const HloInstruction* instruction)
+      : program_(program), instruction_(*instruction) {}
 
   absl::Status Emit() {
     HILO_RETURN_IF_ERROR(CollectiveOp::Create(instruction_).status());  // validates the instruction
@@ -193,7 +194,7 @@ class Emitter {
 }  // namespace
 
 absl::Status EmitCollective(ProgramEmitter& program, const HloInstruction* instruction) {
-  return Emitter(program, instruction).Emit();
+  return CollectiveEmitter(program, instruction).Emit();
 }
 
 }  // namespace hilo::gpu

@@ -36,7 +36,7 @@ using codegen::Index;
 using codegen::LaneIndex;
 using Atomic = llvm::AtomicOrdering;
 
-constexpr int64_t kDigits = kRadixDigits, kOwn = kRadixOwn, kTile = kRadixTile;
+constexpr int64_t kDigits = kRadixDigits, kTile = kRadixTile;
 static_assert(kDigits == kBlockSize);  // a thread sums for each digit
 constexpr int64_t kWarps = kBlockSize / kWarp;
 // Blocks that count, two a multiprocessor of an H100: each adds its counts to those of all.
@@ -78,11 +78,11 @@ class RadixKernel {
     HILO_RETURN_IF_ERROR(k_.ForEach("tiles", begin, end, kTile, [&](llvm::Value* first) -> absl::Status {
       std::vector<llvm::Value*> at;
       std::vector<ElementValue> elements;
-      for (int64_t i = 0; i < kOwn; ++i) {
+      for (int64_t i = 0; i < kRadixOwn; ++i) {
         at.push_back(b_.CreateAdd(first, b_.CreateAdd(thread_, Int(i * kBlockSize))));
         elements.push_back(Load(r_.key_array, Bounded(at[i], end)));
       }
-      for (int64_t i = 0; i < kOwn; ++i) {
+      for (int64_t i = 0; i < kRadixOwn; ++i) {
         HILO_RETURN_IF_ERROR(k_.If("there", b_.CreateICmpULT(at[i], end), [&]() -> absl::Status {
           HILO_ASSIGN_OR_RETURN(llvm::Value * key, KeyOf(elements[i]));
           for (int64_t pass = 0; pass < passes_; ++pass) {
@@ -197,8 +197,8 @@ class RadixKernel {
   // ranks wait in `cells`, for they would take half of the registers.
   absl::Status Rank(llvm::Value* counters, llvm::Value* cells) {
     llvm::Value *warp = b_.CreateLShr(thread_, 5), *lane = b_.CreateAnd(thread_, Int(kWarp - 1));
-    llvm::Value* begin = b_.CreateAdd(b_.CreateMul(warp, Int(kOwn * kWarp)), lane);
-    for (int64_t i = 0; i < kOwn; ++i) {
+    llvm::Value* begin = b_.CreateAdd(b_.CreateMul(warp, Int(kRadixOwn * kWarp)), lane);
+    for (int64_t i = 0; i < kRadixOwn; ++i) {
       Element& own = own_.emplace_back();
       own.at = b_.CreateAdd(begin, Int(i * kWarp));
       own.key = Load(r_.key_array, b_.CreateAdd(first_, Bounded(own.at, size_)));
@@ -334,14 +334,14 @@ class RadixKernel {
             {array == r_.key_array ? own.key : Load(array, b_.CreateAdd(first_, Bounded(own.at, size_)))}));
       }
       for (size_t part = 0; part < parts[0].size(); ++part) {
-        for (int64_t i = 0; i < kOwn; ++i) k_.StoreCell(cells, own_[i].position, parts[i][part]);
+        for (int64_t i = 0; i < kRadixOwn; ++i) k_.StoreCell(cells, own_[i].position, parts[i][part]);
         k_.Barrier();
-        for (int64_t i = 0; i < kOwn; ++i) {
+        for (int64_t i = 0; i < kRadixOwn; ++i) {
           parts[i][part] = k_.LoadCell(cells, b_.CreateAdd(thread_, Int(i * kBlockSize)), parts[i][part]->getType());
         }
         k_.Barrier();
       }
-      for (int64_t i = 0; i < kOwn; ++i) {
+      for (int64_t i = 0; i < kRadixOwn; ++i) {
         llvm::Value* at = b_.CreateAdd(thread_, Int(i * kBlockSize));
         HILO_RETURN_IF_ERROR(k_.If("there", b_.CreateICmpULT(at, size_), [&] {
           llvm::Value* offset = k_.LoadCell(offsets, Wide(k_.LoadCell(digits, at, b_.getInt8Ty())), word_);

@@ -34,13 +34,13 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 // One kernel of a reduction: `element` yields the elements to reduce, `result` receives the result.
-class ReductionKernel {
+class ReductionEmitter {
  public:
   using Element = absl::FunctionRef<absl::StatusOr<Elements>(llvm::Value* row, llvm::Value* column)>;
   using Group = absl::FunctionRef<absl::StatusOr<std::vector<Elements>>(llvm::Value* i)>;
   using Result = absl::FunctionRef<absl::Status(llvm::Value* row, llvm::Value* part, Elements values)>;
 
-  ReductionKernel(KernelEmitter& k, const Reduction& r)
+  ReductionEmitter(KernelEmitter& k, const Reduction& r)
       : k_(k), b_(k.b()), r_(r), terms_(k.elements(), r), group_(r.instruction->kernel()->width) {}
 
   // The elements of the instruction's operands.
@@ -332,13 +332,13 @@ struct Partials {
 // Emits the kernel of a reduction of rows, of `blocks` blocks for each part, and one that combines the parts if there
 // are several: with `threads` threads for each row. `emit` emits the former; it gets what stores a result.
 absl::Status EmitInParts(ProgramEmitter& program, const Reduction& r, int64_t blocks, int64_t threads,
-                         absl::FunctionRef<absl::Status(ReductionKernel&, ReductionKernel::Result)> emit) {
+                         absl::FunctionRef<absl::Status(ReductionEmitter&, ReductionEmitter::Result)> emit) {
   const KernelConfig& config = *r.instruction->kernel();
   std::optional<Partials> partials;
   if (config.parts > 1) partials.emplace(program, r, config.parts);
   {
     KernelEmitter k(&program, r.instruction, partials.has_value() ? partials->memory : std::vector<KernelArgument>());
-    ReductionKernel kernel(k, r);
+    ReductionEmitter kernel(k, r);
     HILO_RETURN_IF_ERROR(emit(kernel, [&](llvm::Value* row, llvm::Value* number, const Elements& values) {
       return partials.has_value() ? partials->Store(k, row, number, values) : kernel.Output(row, values);
     }));
@@ -346,7 +346,7 @@ absl::Status EmitInParts(ProgramEmitter& program, const Reduction& r, int64_t bl
   }
   if (!partials.has_value()) return absl::OkStatus();
   KernelEmitter k(&program, r.instruction, partials->ForReading());
-  ReductionKernel kernel(k, r);
+  ReductionEmitter kernel(k, r);
   auto part = [&](llvm::Value* row, llvm::Value* number) -> absl::StatusOr<Elements> {
     return partials->Load(k, r, row, number);
   };
@@ -362,7 +362,7 @@ absl::Status EmitRows(ProgramEmitter& program, const Reduction& r, CombinationOr
   const KernelConfig& config = *r.instruction->kernel();
   const int64_t block = config.tile[0];
   return EmitInParts(program, r, CeilDiv(r.rows * config.parts, block / threads), combining,
-                     [&](ReductionKernel& kernel, ReductionKernel::Result result) {
+                     [&](ReductionEmitter& kernel, ReductionEmitter::Result result) {
                        auto element = [&](llvm::Value* row, llvm::Value* column) { return kernel.Input(row, column); };
                        return kernel.Rows(r.rows, r.columns, part, threads, block, order, element, result);
                      });
@@ -403,7 +403,7 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
   const int64_t blocks = CeilDiv(r.rows / config.width, lanes) * config.parts;
   if (config.parts == 1) {
     KernelEmitter k(&program, instruction);
-    ReductionKernel kernel(k, r);
+    ReductionEmitter kernel(k, r);
     HILO_RETURN_IF_ERROR(kernel.Columns(
         part, lanes, block / lanes,
         [&](llvm::Value* column, llvm::Value*, const Elements& values) { return kernel.Output(column, values); }));
@@ -411,7 +411,7 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
   }
   const ColumnParts parts(program, r.types, r.rows, config.parts);
   KernelEmitter k(&program, instruction, parts.memory());
-  ReductionKernel kernel(k, r);
+  ReductionEmitter kernel(k, r);
   HILO_RETURN_IF_ERROR(
       kernel.Columns(part, lanes, block / lanes, [&](llvm::Value* column, llvm::Value* number, const Elements& values) {
         parts.Store(k, column, number, codegen::Pack(values));
@@ -427,7 +427,7 @@ absl::Status EmitColumns(ProgramEmitter& program, const HloInstruction* instruct
         return codegen::Pack(both);
       },
       [&](KernelEmitter& combining, llvm::Value* column, const Carried& value) {
-        return ReductionKernel(combining, r).Output(column, codegen::Unpack(value, r.types));
+        return ReductionEmitter(combining, r).Output(column, codegen::Unpack(value, r.types));
       });
 }
 

@@ -32,7 +32,7 @@ struct RunLevel {
 };
 
 // Register types of the parts of a value.
-std::vector<llvm::Type*> PartTypes(llvm::LLVMContext& context, const Scatter& s) {
+std::vector<llvm::Type*> ValueParts(llvm::LLVMContext& context, const Scatter& s) {
   const PrimitiveType type = s.operand.element_type();
   return std::vector<llvm::Type*>(IsComplexType(type) ? 2 : 1, codegen::RegisterType(context, type));
 }
@@ -138,7 +138,7 @@ class RunsKernel {
       return codegen::Pack(updates);
     }
     Carried value;
-    for (llvm::Type* type : PartTypes(b_.getContext(), s_))
+    for (llvm::Type* type : ValueParts(b_.getContext(), s_))
       value.push_back(k_.LoadCell(k_.extra(1 + static_cast<int64_t>(value.size())), entry, type));
     return value;
   }
@@ -153,13 +153,13 @@ class RunsKernel {
 };
 
 // Returns scratch memory for the heads of blocks: whether there is one, and the parts of its value.
-std::vector<KernelArgument> HeadsOf(ProgramEmitter& program, const Scatter& s, int64_t blocks) {
+std::vector<KernelArgument> BlockHeads(ProgramEmitter& program, const Scatter& s, int64_t blocks) {
   std::vector<KernelArgument> heads;
   const auto add = [&](int64_t bytes) {
     heads.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
   };
   add(blocks);
-  for (llvm::Type* type : PartTypes(program.llvm_context(), s)) add(blocks * KernelEmitter::CellBytes(type));
+  for (llvm::Type* type : ValueParts(program.llvm_context(), s)) add(blocks * KernelEmitter::CellBytes(type));
   return heads;
 }
 
@@ -171,7 +171,7 @@ absl::Status EmitScatterRuns(ProgramEmitter& program, const Scatter& s, int64_t 
   while (true) {
     const int64_t blocks = CeilDiv(level.count, block);
     level.has_next = blocks > 1;
-    std::vector<KernelArgument> next = level.has_next ? HeadsOf(program, s, blocks) : std::vector<KernelArgument>(),
+    std::vector<KernelArgument> next = level.has_next ? BlockHeads(program, s, blocks) : std::vector<KernelArgument>(),
                                 arguments = heads;
     arguments.insert(arguments.end(), next.begin(), next.end());
     KernelEmitter k(&program, s.instruction, arguments);

@@ -35,7 +35,7 @@ struct SortedLevel {
 };
 
 // Register types of the parts of an update's element.
-std::vector<llvm::Type*> PartTypes(llvm::LLVMContext& context, const Scatter& s) {
+std::vector<llvm::Type*> ElementParts(llvm::LLVMContext& context, const Scatter& s) {
   std::vector<llvm::Type*> types;
   for (int64_t i = 0; i < s.count; ++i) {
     const PrimitiveType type = s.scatter->operand(i)->shape().element_type();
@@ -54,7 +54,7 @@ class SortedKernel {
         level_(level),
         group_(s.instruction->kernel()->width),
         window_elements_(Product(s.WindowSizes())),
-        part_types_(PartTypes(k.b().getContext(), s)) {
+        part_types_(ElementParts(k.b().getContext(), s)) {
     for (int64_t i = 0; i < s.count; ++i) types_.push_back(s.scatter->operand(i)->shape().element_type());
   }
 
@@ -237,13 +237,13 @@ class SortedKernel {
 };
 
 // Returns scratch memory for the heads of tiles: whether there is one, and the parts of its elements.
-std::vector<KernelArgument> HeadsOf(ProgramEmitter& program, const Scatter& s, int64_t tiles) {
+std::vector<KernelArgument> TileHeads(ProgramEmitter& program, const Scatter& s, int64_t tiles) {
   std::vector<KernelArgument> heads;
   const auto add = [&](int64_t bytes) {
     heads.push_back(KernelArgument::Scratch(program.AllocateScratch(bytes), bytes, true));
   };
   add(tiles);
-  for (llvm::Type* type : PartTypes(program.llvm_context(), s))
+  for (llvm::Type* type : ElementParts(program.llvm_context(), s))
     add(tiles * Product(s.WindowSizes()) * KernelEmitter::CellBytes(type));
   return heads;
 }
@@ -257,7 +257,7 @@ absl::Status EmitSortedUpdates(ProgramEmitter& program, const Scatter& s, int64_
   while (true) {
     const int64_t tiles = level.tile == 0 ? 1 : CeilDiv(level.count, level.tile);
     level.has_next = tiles > 1;
-    std::vector<KernelArgument> next = level.has_next ? HeadsOf(program, s, tiles) : std::vector<KernelArgument>(),
+    std::vector<KernelArgument> next = level.has_next ? TileHeads(program, s, tiles) : std::vector<KernelArgument>(),
                                 arguments = heads;
     arguments.insert(arguments.end(), next.begin(), next.end());
     std::vector<int64_t> sizes = {level.count};

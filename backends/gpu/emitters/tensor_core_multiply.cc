@@ -9,7 +9,7 @@ namespace {
 using codegen::Carried;
 using codegen::ElementValue;
 
-constexpr int64_t kRows = TensorCore::kRows, kColumns = TensorCore::kColumns, kOwn = TensorCore::kOwn;
+constexpr int64_t kCoreRows = TensorCore::kRows, kCoreColumns = TensorCore::kColumns, kCoreOwn = TensorCore::kOwn;
 
 class TensorCoreMultiplier : public TileMultiplier {
  public:
@@ -29,7 +29,7 @@ class TensorCoreMultiplier : public TileMultiplier {
 
   Carried Zeros() override {
     llvm::Type* sum = is_integer_ ? b_.getInt32Ty() : b_.getFloatTy();
-    return Carried(fragment_rows() * fragment_columns() * kOwn, llvm::Constant::getNullValue(sum));
+    return Carried(fragment_rows() * fragment_columns() * kCoreOwn, llvm::Constant::getNullValue(sum));
   }
 
   absl::StatusOr<Carried> Multiply(const Strip& lhs, const Strip& rhs, const Carried& sums) override {
@@ -37,16 +37,16 @@ class TensorCoreMultiplier : public TileMultiplier {
     for (int64_t depth = 0; depth < tile_.strip; depth += tile_.step) {
       std::vector<Carried> x, y;
       for (int64_t i = 0; i < fragment_rows(); ++i)
-        x.push_back(core_.Load(lhs, row_, i * kRows, depth, /*depth_first=*/false));
+        x.push_back(core_.Load(lhs, row_, i * kCoreRows, depth, /*depth_first=*/false));
       // A load has the fragments of two blocks of columns.
       for (int64_t j = 0; j < fragment_columns(); j += 2) {
-        const Carried both = core_.Load(rhs, column_, j * kColumns, depth, /*depth_first=*/true);
+        const Carried both = core_.Load(rhs, column_, j * kCoreColumns, depth, /*depth_first=*/true);
         y.push_back({both[0], both[1]});
         y.push_back({both[2], both[3]});
       }
       for (int64_t i = 0; i < fragment_rows(); ++i) {
         for (int64_t j = 0; j < fragment_columns(); ++j)
-          core_.Multiply(x[i], y[j], &own[(i * fragment_columns() + j) * kOwn]);
+          core_.Multiply(x[i], y[j], &own[(i * fragment_columns() + j) * kCoreOwn]);
       }
     }
     return own;
@@ -57,11 +57,11 @@ class TensorCoreMultiplier : public TileMultiplier {
                 *own_column = b_.CreateAdd(column_, core_.column(), "", true, true);
     for (int64_t i = 0; i < fragment_rows(); ++i) {
       for (int64_t half = 0; half < 2; ++half) {
-        llvm::Value* row = b_.CreateAdd(own_row, Int(i * kRows + half * kRows / 2), "", true, true);
+        llvm::Value* row = b_.CreateAdd(own_row, Int(i * kCoreRows + half * kCoreRows / 2), "", true, true);
         for (int64_t j = 0; j < fragment_columns(); ++j) {
-          const auto first = sums.begin() + (i * fragment_columns() + j) * kOwn + 2 * half;
+          const auto first = sums.begin() + (i * fragment_columns() + j) * kCoreOwn + 2 * half;
           const ElementValue pair[] = {{*first}, {*(first + 1)}};
-          HILO_RETURN_IF_ERROR(body(row, b_.CreateAdd(own_column, Int(j * kColumns), "", true, true), pair));
+          HILO_RETURN_IF_ERROR(body(row, b_.CreateAdd(own_column, Int(j * kCoreColumns), "", true, true), pair));
         }
       }
     }
@@ -70,8 +70,8 @@ class TensorCoreMultiplier : public TileMultiplier {
 
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
-  int64_t fragment_rows() const { return tile_.own_rows / kRows; }
-  int64_t fragment_columns() const { return tile_.own_columns / kColumns; }
+  int64_t fragment_rows() const { return tile_.own_rows / kCoreRows; }
+  int64_t fragment_columns() const { return tile_.own_columns / kCoreColumns; }
 
   TensorCore core_;
   llvm::IRBuilder<>& b_;

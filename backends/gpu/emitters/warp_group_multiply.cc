@@ -10,7 +10,7 @@ namespace {
 using codegen::Carried;
 using codegen::ElementValue;
 
-constexpr int64_t kColumns = 8, kOwn = 4;  // of results that lie together: two of each of a lane's rows
+constexpr int64_t kGroupColumns = 8, kGroupOwn = 4;  // of results that lie together: two of each of a lane's rows
 constexpr int64_t kWarpRows = 16;
 
 class WarpGroupMultiplier : public TileMultiplier {
@@ -49,10 +49,10 @@ class WarpGroupMultiplier : public TileMultiplier {
     llvm::Value* row = Plus(Plus(first_row_, Times(warp, kWarpRows)), b_.CreateUDiv(lane, Int(4)));
     llvm::Value* column = Times(b_.CreateURem(lane, Int(4)), 2);
     for (int64_t half = 0; half < 2; ++half) {
-      for (int64_t j = 0; j < tile_.columns / kColumns; ++j) {
-        const auto first = sums.begin() + j * kOwn + 2 * half;
+      for (int64_t j = 0; j < tile_.columns / kGroupColumns; ++j) {
+        const auto first = sums.begin() + j * kGroupOwn + 2 * half;
         const ElementValue pair[] = {{*first}, {*(first + 1)}};
-        HILO_RETURN_IF_ERROR(body(Plus(row, Int(half * kWarpRows / 2)), Plus(column, Int(j * kColumns)), pair));
+        HILO_RETURN_IF_ERROR(body(Plus(row, Int(half * kWarpRows / 2)), Plus(column, Int(j * kGroupColumns)), pair));
       }
     }
     return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "backends/gpu/emulated/tf32.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 
@@ -27,12 +28,6 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {"bf16", "f32", BF16},   {"f16", "f32", F16}, {"tf32", "f32", F32}, {"e4m3", "f32", F8E4M3FN},
     {"e5m2", "f32", F8E5M2}, {"s8", "s32", S8},   {"u8", "s32", U8},
-};
-
-// The number that tensor cores take the bits of an f32 for: they ignore the last 13.
-struct Tf32 {
-  uint32_t bits;
-  explicit operator float() const { return std::bit_cast<float>(bits & ~0x1FFFU); }
 };
 
 template <typename T, typename Factor, typename Sum>

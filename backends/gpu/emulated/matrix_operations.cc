@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/gpu/emulated/tf32.h"
 #include "hilo/primitive_type.h"
 
 namespace hilo::gpu {
@@ -11,17 +12,6 @@ constexpr int kRows = 16, kColumns = 8;
 constexpr int kLanes = 32;
 
 using Lanes = std::array<uint32_t*, kLanes>;
-
-// The number that tensor cores take the bits of an f32 for: they ignore the last 13.
-struct Tf32 {
-  uint32_t bits;
-  explicit operator float() const {
-    const uint32_t kept = bits & ~0x1FFFU;
-    float value;
-    std::memcpy(&value, &kept, sizeof(value));
-    return value;
-  }
-};
 
 template <typename T>
 T Bits(uint32_t word, int index) {

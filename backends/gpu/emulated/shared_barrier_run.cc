@@ -10,7 +10,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int64_t kBarrierBytes = 8, kCopyAlignment = 128, kChunk = 16;
+constexpr int64_t kBarrierBytes = 8, kCopyAlignment = 128, kCopyChunk = 16;
 
 extern "C" {
 
@@ -27,7 +27,7 @@ void hilo_emulated_tensor_copy(ThreadContext* thread, uint32_t to, const TensorM
 
 // Where swizzling moves a byte of shared memory.
 int64_t Swizzled(int64_t at, int64_t swizzle) {
-  return swizzle == 0 ? at : at ^ (at / 128 % (swizzle / kChunk) * kChunk);
+  return swizzle == 0 ? at : at ^ (at / 128 % (swizzle / kCopyChunk) * kCopyChunk);
 }
 
 }  // namespace
@@ -93,12 +93,12 @@ void BlockRun::CopyTensor(const ThreadContext& thread, int64_t to, const TensorM
 void BlockRun::Land(const TensorCopy& copy) {
   int64_t at = copy.to;
   for (const TensorCopy::Line& line : copy.lines) {
-    for (int64_t chunk = 0; chunk < copy.line_bytes; chunk += kChunk) {
-      uint8_t bytes[kChunk] = {};
-      const int64_t first = std::max(chunk, line.first), last = std::min(chunk + kChunk, line.first + line.bytes);
+    for (int64_t chunk = 0; chunk < copy.line_bytes; chunk += kCopyChunk) {
+      uint8_t bytes[kCopyChunk] = {};
+      const int64_t first = std::max(chunk, line.first), last = std::min(chunk + kCopyChunk, line.first + line.bytes);
       if (last > first)
         std::memcpy(bytes + (first - chunk), line.from + (first - line.first), static_cast<size_t>(last - first));
-      std::memcpy(shared_ + Swizzled(at + chunk, copy.swizzle), bytes, kChunk);
+      std::memcpy(shared_ + Swizzled(at + chunk, copy.swizzle), bytes, kCopyChunk);
     }
     at += copy.line_bytes;
   }

@@ -100,16 +100,16 @@ absl::Status MultiplySmall(const GemmDescriptor& gemm, const GemmOperands& opera
 }
 
 // The second one is the one that a tuner should find.
-const std::array<LibraryAlgorithm, 3> kEmulatedAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
-constexpr std::array<int, 3> kEmulatedDelays = {200, 0, 100};  // microseconds
+const std::array<LibraryAlgorithm, 3> kEmulatedGemmAlgorithms = {{{"00", 4096}, {"01", 65536}, {"02", 0}}};
+constexpr std::array<int, 3> kEmulatedGemmDelays = {200, 0, 100};  // microseconds
 
 // A real algorithm may overwrite its workspace.
 absl::Status EmulatedGemm(const GemmDescriptor& gemm, const GemmOperands& operands, const LibraryWorkspace& workspace,
                           const LibraryAlgorithm& algorithm) {
-  for (size_t i = 0; i < kEmulatedAlgorithms.size(); ++i) {
-    if (!algorithm.code.empty() && algorithm.code != kEmulatedAlgorithms[i].code) continue;
+  for (size_t i = 0; i < kEmulatedGemmAlgorithms.size(); ++i) {
+    if (!algorithm.code.empty() && algorithm.code != kEmulatedGemmAlgorithms[i].code) continue;
     if (algorithm.workspace_bytes > 0) std::memset(workspace.memory, 0xA5, algorithm.workspace_bytes);
-    if (!algorithm.code.empty()) std::this_thread::sleep_for(std::chrono::microseconds(kEmulatedDelays[i]));
+    if (!algorithm.code.empty()) std::this_thread::sleep_for(std::chrono::microseconds(kEmulatedGemmDelays[i]));
     return GemmOnHost(gemm, operands);
   }
   return InvalidArgument("gemm ", gemm.ToString(), ": the library has no algorithm ", algorithm.code);
@@ -235,7 +235,7 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice
                                                              int most) {
   HILO_RETURN_IF_ERROR(CheckGemm(gemm, GemmLoop()));
   if (device.is_emulated) {
-    std::vector<LibraryAlgorithm> all(kEmulatedAlgorithms.begin(), kEmulatedAlgorithms.end());
+    std::vector<LibraryAlgorithm> all(kEmulatedGemmAlgorithms.begin(), kEmulatedGemmAlgorithms.end());
     if (most < static_cast<int>(all.size())) all.resize(most);
     return all;
   }

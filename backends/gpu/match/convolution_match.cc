@@ -220,9 +220,9 @@ class Reading {
 };
 
 // Extends a match to the instructions after a convolution.
-class EpilogueMatcher {
+class ConvolutionEpilogueMatcher {
  public:
-  explicit EpilogueMatcher(ConvolutionMatch match) : match_(std::move(match)) {}
+  explicit ConvolutionEpilogueMatcher(ConvolutionMatch match) : match_(std::move(match)) {}
 
   ConvolutionMatch Grow() {
     if (match_.descriptor.kind != ConvolutionKind::kForward) return std::move(match_);
@@ -331,7 +331,7 @@ std::optional<ConvolutionMatch> MatchPlainConvolution(const HloInstruction& conv
 
 std::optional<ConvolutionMatch> MatchConvolution(const HloInstruction& convolution) {
   std::optional<ConvolutionMatch> match = MatchPlainConvolution(convolution);
-  if (match.has_value()) match = EpilogueMatcher(*std::move(match)).Grow();
+  if (match.has_value()) match = ConvolutionEpilogueMatcher(*std::move(match)).Grow();
   return match;
 }
 

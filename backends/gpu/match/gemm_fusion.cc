@@ -42,7 +42,7 @@ std::vector<int64_t> Count(size_t first, size_t count) {
   return numbers;
 }
 
-absl::StatusOr<HloInstruction*> Transposed(HloInstruction* operand, std::vector<int64_t> dimensions) {
+absl::StatusOr<HloInstruction*> TransposedFactor(HloInstruction* operand, std::vector<int64_t> dimensions) {
   if (absl::c_is_sorted(dimensions)) return operand;
   auto attrs = std::make_unique<TransposeAttrs>();
   attrs->dimensions = std::move(dimensions);
@@ -62,11 +62,11 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
   ordered->lhs_contracting_dims = Count(batch + lhs_free.size(), contracting);
   ordered->rhs_contracting_dims = Count(contracts_last ? batch + rhs_free.size() : batch, contracting);
   HILO_ASSIGN_OR_RETURN(HloInstruction * left,
-                        Transposed(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
+                        TransposedFactor(lhs, Joined(attrs.lhs_batch_dims, lhs_free, attrs.lhs_contracting_dims)));
   HILO_ASSIGN_OR_RETURN(
       HloInstruction * right,
-      Transposed(rhs, contracts_last ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
-                                     : Joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)));
+      TransposedFactor(rhs, contracts_last ? Joined(attrs.rhs_batch_dims, rhs_free, attrs.rhs_contracting_dims)
+                                           : Joined(attrs.rhs_batch_dims, attrs.rhs_contracting_dims, rhs_free)));
   return dot->parent()->AddOp(HloOpcode::kDot, {left, right}, std::move(ordered), {}, &dot->shape());
 }
 

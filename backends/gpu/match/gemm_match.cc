@@ -154,9 +154,9 @@ bool IsGelu(const HloInstruction* root, const HloInstruction* x) {
 }
 
 // Extends a match to the instructions after a dot.
-class EpilogueMatcher {
+class GemmEpilogueMatcher {
  public:
-  explicit EpilogueMatcher(GemmMatch match) : match_(std::move(match)) { Take(match_.dot); }
+  explicit GemmEpilogueMatcher(GemmMatch match) : match_(std::move(match)) { Take(match_.dot); }
 
   GemmMatch Grow() {
     const PrimitiveType a = match_.gemm.a_type;
@@ -377,7 +377,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
 
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot) {
   std::optional<GemmMatch> match = MatchDot(dot);
-  if (match.has_value()) match = EpilogueMatcher(*std::move(match)).Grow();
+  if (match.has_value()) match = GemmEpilogueMatcher(*std::move(match)).Grow();
   return match;
 }
 
