@@ -154,20 +154,17 @@ bool HasLongRuns(const Scatter& s) {
          UpdatesOf(s) >= kLongRun * ShapeUtil::ElementsIn(s.operand);
 }
 
-// Returns true for extrema of floats that are applied by comparing and exchanging. Few elements of many updates each,
-// which would wait for each other, have them sorted; where they are sorted already, they are combined first.
-bool AreExchanged(const Scatter& s) {
-  const bool waits = HasLongRuns(s) && ShapeUtil::ElementsIn(s.operand) < kSpreadElements;
-  return IsExtremumOfFloats(s) && !waits && !AreIndependent(s) && !AreSorted(s);
-}
-
-// Returns the configuration of a scatter by an atomic operation. If few elements of 32 bits have many updates each,
-// for which threads would wait, each block has them in shared memory: as many times as there is memory for, so that
-// lanes of a warp do not wait for each other.
+// Returns the configuration of a scatter whose updates are applied one by one, in any order. If few elements of 32 bits
+// have many updates each, for which threads would wait, each block has them in shared memory: as many times as there is
+// memory for, so that lanes of a warp do not wait for each other.
 KernelConfig AtomicScatter(const Scatter& s) {
   const int64_t updates = ShapeUtil::ElementsIn(s.updates), elements = ShapeUtil::ElementsIn(s.operand),
                 bytes = elements * kWordBytes;
-  KernelConfig config{.kind = KernelKind::kScatterAtomic, .tile = {BlockFor(updates), 1}, .why = "an atomic operation"};
+  KernelConfig config{.kind = KernelKind::kScatterAtomic,
+                      .tile = {BlockFor(updates), 1},
+                      .why = AtomicOperation(s).has_value()
+                                 ? "an atomic operation"
+                                 : "extrema: compared and exchanged, as long as they change"};
   const bool has_words = IsSumOfWholeNumbers(s) || PrimitiveTypeByteSize(s.operand.element_type()) == kWordBytes;
   if (!has_words || elements == 0 || bytes > kMostOwnBytes || updates < kLongRun * elements) return config;
   int64_t copies = 1;
@@ -182,16 +179,20 @@ KernelConfig AtomicScatter(const Scatter& s) {
   return config;
 }
 
+// Returns true for extrema of floats that are applied one by one. Few elements of many updates each have the updates
+// sorted, unless blocks have elements of their own; where they are sorted already, they are combined first.
+bool AreExchanged(const Scatter& s) {
+  if (!IsExtremumOfFloats(s) || AreIndependent(s) || AreSorted(s)) return false;
+  const bool waits = HasLongRuns(s) && ShapeUtil::ElementsIn(s.operand) < kSpreadElements;
+  return !waits || AtomicScatter(s).parts > 1;
+}
+
 absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, const KernelFacts& facts) {
   const Scatter s = ScatterOf(instruction);
   const int64_t updates = ShapeUtil::ElementsIn(s.updates);
   KernelConfig config;
-  if (AtomicOperation(s).has_value()) {
+  if (AtomicOperation(s).has_value() || AreExchanged(s)) {
     config = AtomicScatter(s);
-  } else if (AreExchanged(s)) {
-    config = {.kind = KernelKind::kScatterAtomic,
-              .tile = {BlockFor(updates), 1},
-              .why = "extrema: compared and exchanged, as long as they change"};
   } else if (const bool independent = AreIndependent(s);
              independent || (AreSorted(s) && UpdatesOf(s) >= kSortedUpdates)) {
     int64_t bytes = 1;

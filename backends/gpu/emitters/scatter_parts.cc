@@ -3,8 +3,9 @@
 //
 // A block has all elements in its shared memory, and applies a part of the updates to them; then it applies what has
 // become of each to the result. Lanes of a warp that update the same element would still wait for each other: the
-// elements are there several times, adjacent, and a lane updates those of its number. Sums of whole numbers that are
-// floats are integers there, which the machine adds in shared memory.
+// elements are there several times, adjacent, and a lane updates those of its number. Words in shared memory are
+// integers, which the machine updates there: of sums of whole numbers that are floats these numbers, of extrema of
+// floats their keys, which have the floats' order.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "backends/gpu/match/launch_sizes.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "llvm/IR/Intrinsics.h"
@@ -36,16 +38,34 @@ constexpr OpcodeMap<std::optional<BinOp>> kUnsignedAtomics = {
 
 // Updates of a thread that are read before the first is applied.
 constexpr int64_t kAtATime = 4;
+constexpr uint32_t kSign = uint32_t{1} << 31;
 
 // What an operation leaves unchanged.
 uint32_t NeutralWord(BinOp operation) {
   switch (operation) {
     case BinOp::And:
     case BinOp::UMin: return UINT32_MAX;
-    case BinOp::Max: return uint32_t{1} << 31;
-    case BinOp::Min: return UINT32_MAX >> 1;
+    case BinOp::Max: return kSign;
+    case BinOp::Min: return ~kSign;
     default: return 0;
   }
+}
+
+// What words in shared memory stand for.
+enum class Words { kThemselves, kWholeNumbers, kOrderKeys };
+
+Words WordsOf(const Scatter& s) {
+  if (!IsFloatingPointType(s.operand.element_type())) return Words::kThemselves;
+  return IsSumOfWholeNumbers(s) ? Words::kWholeNumbers : Words::kOrderKeys;
+}
+
+BinOp WordOperation(const Scatter& s) {
+  switch (WordsOf(s)) {
+    case Words::kThemselves: return MachineOperation(s);
+    case Words::kWholeNumbers: return BinOp::Add;
+    case Words::kOrderKeys: break;
+  }
+  return ReductionOp(s.computation()) == HloOpcode::kMaximum ? BinOp::UMax : BinOp::UMin;
 }
 
 class PartsKernel {
@@ -58,9 +78,8 @@ class PartsKernel {
         block_(s.instruction->kernel()->tile[0]),
         copies_(s.instruction->kernel()->tile[1]),
         elements_(ShapeUtil::ElementsIn(s.operand)),
-        is_float_(IsFloatingPointType(s.operand.element_type())),
-        result_operation_(MachineOperation(s)),
-        operation_(is_float_ ? BinOp::Add : result_operation_),
+        words_(WordsOf(s)),
+        operation_(WordOperation(s)),
         neutral_(b_.getInt32(NeutralWord(operation_))),
         thread_(k.Thread()) {}
 
@@ -125,10 +144,9 @@ class PartsKernel {
     llvm::Value* element =
         Index(kernel_.PositionOf(origin, window)).Linear(k_.context(), s_.operand.dimensions()).Base(k_.context());
     llvm::Value* own = b_.CreateAnd(thread_, Int(copies_ - 1));
-    llvm::Value* value = updates[0].re;
     return Update{.exists = b_.CreateAnd(is_there, kernel_.IsInside(origin)),
                   .cell = b_.CreateAdd(b_.CreateMul(element, Int(copies_)), own),
-                  .value = is_float_ ? b_.CreateFPToSI(value, b_.getInt32Ty()) : value};
+                  .value = WordOf(updates[0].re)};
   }
 
   // Applies what the block has of an element to the result. Threads begin with different copies, in different banks.
@@ -140,9 +158,26 @@ class PartsKernel {
     }
     return k_.If("changes", b_.CreateICmpNE(word, neutral_), [&] {
       const Index position = Index::FromLinear(LaneIndex::Uniform(element, 1, elements_), s_.operand.dimensions());
+      if (words_ == Words::kOrderKeys) return kernel_.ApplyByExchange(position, {FloatOf(word)});
       llvm::Type* type = codegen::RegisterType(b_.getContext(), s_.operand.element_type());
-      return kernel_.ApplyAtomically(result_operation_, position, {is_float_ ? b_.CreateSIToFP(word, type) : word});
+      return kernel_.ApplyAtomically(MachineOperation(s_), position,
+                                     {words_ == Words::kWholeNumbers ? b_.CreateSIToFP(word, type) : word});
     });
+  }
+
+  llvm::Value* WordOf(llvm::Value* value) {
+    if (words_ == Words::kThemselves) return value;
+    if (words_ == Words::kWholeNumbers) return b_.CreateFPToSI(value, b_.getInt32Ty());
+    // NaN, of the sign with which it is the result whatever else there is.
+    llvm::Value* nan = llvm::ConstantFP::getNaN(value->getType(), /*Negative=*/operation_ == BinOp::UMin);
+    llvm::Value* bits = b_.CreateBitCast(b_.CreateSelect(b_.CreateFCmpUNO(value, value), nan, value), b_.getInt32Ty());
+    return b_.CreateXor(bits, b_.CreateOr(b_.CreateAShr(bits, 31), b_.getInt32(kSign)));
+  }
+
+  // Returns the float of a key: negative ones have the complement of their bits.
+  llvm::Value* FloatOf(llvm::Value* key) {
+    llvm::Value* changed = b_.CreateOr(b_.CreateNot(b_.CreateAShr(key, 31)), b_.getInt32(kSign));
+    return b_.CreateBitCast(b_.CreateXor(key, changed), b_.getFloatTy());
   }
 
   llvm::Value* Combined(llvm::Value* x, llvm::Value* y) {
@@ -163,8 +198,8 @@ class PartsKernel {
   const Scatter& s_;
   ScatterKernel kernel_;
   const int64_t block_, copies_, elements_;
-  const bool is_float_;
-  const BinOp result_operation_, operation_;
+  const Words words_;
+  const BinOp operation_;
   llvm::Value* const neutral_;
   llvm::Value* const thread_;
   llvm::Value* cells_ = nullptr;
