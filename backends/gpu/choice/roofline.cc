@@ -91,9 +91,11 @@ PrimitiveType FactorsOf(const HloInstruction& product) { return product.operand(
 
 double ProductNs(const HloInstruction& product, ProductUnit unit) {
   double flops_per_ns = ProductFlopsPerNs(FactorsOf(product), unit);
-  // Libraries want factors of one type: threads multiply others.
-  if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot &&
-      FactorsOf(product) != product.operand(1)->shape().element_type())
+  // Libraries want factors of one type, or 8-bit floats: threads multiply others.
+  const PrimitiveType left = FactorsOf(product), right = product.operand(1)->shape().element_type();
+  const auto is_f8 = [](PrimitiveType type) { return type == F8E4M3FN || type == F8E5M2; };
+  if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot && left != right &&
+      !(is_f8(left) && is_f8(right)))
     return FlopsOf(product) / ProductFlopsPerNs(F32, ProductUnit::kThreads);
   // Tensor cores would round the factors.
   if (unit == ProductUnit::kLibrary && product.opcode() == HloOpcode::kDot && FactorsOf(product) == F32 &&
