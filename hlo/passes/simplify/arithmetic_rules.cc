@@ -232,6 +232,28 @@ Result NotOfCompare(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kCompare, {compare->operand(0), compare->operand(1)}, std::move(attributes));
 }
 
+// x > 0 where max(x, 0) is all else that is computed from x, as in the gradient of a rectifier: max(x, 0) > 0 is the
+// same, also of NaN, and x need not be kept, so the product that it comes from can be rectified where it is computed.
+Result CompareOfRectified(HloInstruction* i) {
+  HloInstruction* x = i->operand(0);
+  const auto is_above_zero = [](const HloInstruction* compare) {
+    const ComparisonDirection direction = compare->attrs<CompareAttrs>().direction;
+    return (direction == ComparisonDirection::kGt || direction == ComparisonDirection::kLe) &&
+           IsAll(compare->operand(1), 0);
+  };
+  if (!IsReal(x) || x->IsRoot() || !is_above_zero(i)) return nullptr;
+  HloInstruction* rectified = nullptr;
+  for (HloInstruction* user : x->users()) {
+    if (user->opcode() == HloOpcode::kMaximum && (IsAll(user->operand(0), 0) || IsAll(user->operand(1), 0))) {
+      rectified = user;
+    } else if (user->opcode() != HloOpcode::kCompare || user->operand(0) != x || !is_above_zero(user)) {
+      return nullptr;
+    }
+  }
+  if (rectified == nullptr) return nullptr;
+  return i->parent()->AddOp(HloOpcode::kCompare, {rectified, i->operand(1)}, i->attributes()->Clone());
+}
+
 Result MultiplyByMinusOne(HloInstruction* i) {
   const PrimitiveType type = i->shape().element_type();
   if (!IsSignedIntegralType(type) && (!IsReal(i) || IsSmallFloatType(type))) return nullptr;
@@ -404,6 +426,7 @@ const Rule kRules[] = {
     {HloOpcode::kNot, "not(compare(x, y)) => the opposite compare(x, y), integers", NotOfCompare},
     {HloOpcode::kCompare, "compare(x, x) => constant, integers", CompareWithItself},
     {HloOpcode::kCompare, "compare(x, y) => constant, of integers whose ranges decide", CompareRanges},
+    {HloOpcode::kCompare, "compare(x, 0) => compare(maximum(x, 0), 0), where x has no other users", CompareOfRectified},
     {HloOpcode::kMaximum, "maximum(x, y) => x, of integers that are never less than y", ExtremumOfRanges},
     {HloOpcode::kMinimum, "minimum(x, y) => x, of integers that are never more than y", ExtremumOfRanges},
     {HloOpcode::kClamp, "clamp(x, y, z) => y, of integers that are between the bounds", ClampOfRange},

@@ -55,6 +55,22 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "x = f32[8] parameter(0)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  ROOT r = f32[8] "
        "multiply(b, x)",
        "x"},
+      {"compare(x, 0) => compare(maximum(x, 0), 0), where x has no other users",
+       "x = f32[8] parameter(0)  n = f32[8] negate(x)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  "
+       "m = f32[8] maximum(n, b)  c = pred[8] compare(n, b), direction=GT  ROOT r = f32[8] select(c, m, x)",
+       "select(compare(maximum(negate(x), broadcast(0)), broadcast(0)), maximum(negate(x), broadcast(0)), x)"},
+      {"compare(x, 0) => compare(maximum(x, 0), 0), where x has no other users",
+       "x = f32[8] parameter(0)  n = f32[8] negate(x)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  "
+       "m = f32[8] maximum(n, b)  c = pred[8] compare(n, b), direction=LE  ROOT r = f32[8] select(c, m, x)",
+       "select(compare(maximum(negate(x), broadcast(0)), broadcast(0)), maximum(negate(x), broadcast(0)), x)"},
+      {"",
+       "x = f32[8] parameter(0)  n = f32[8] negate(x)  z = f32[] constant(0)  b = f32[8] broadcast(z), dimensions={}  "
+       "m = f32[8] maximum(n, b)  c = pred[8] compare(n, b), direction=GE  ROOT r = f32[8] select(c, m, x)",
+       "select(compare(negate(x), broadcast(0)), maximum(negate(x), broadcast(0)), x)"},
+      {"",
+       "x = f32[8] parameter(0)  n = f32[8] negate(x)  z = f32[] constant(1)  b = f32[8] broadcast(z), dimensions={}  "
+       "m = f32[8] maximum(n, b)  c = pred[8] compare(n, b), direction=GT  ROOT r = f32[8] select(c, m, x)",
+       "select(compare(negate(x), broadcast(1)), maximum(negate(x), broadcast(1)), x)"},
       {"multiply(x, 1 + 0i) => x",
        "x = c64[8] parameter(0)  z = c64[] constant((1, 0))  b = c64[8] broadcast(z), dimensions={}  ROOT r = c64[8] "
        "multiply(x, b)",
