@@ -181,6 +181,18 @@ Result ElementsOfScalarBroadcast(HloInstruction* i) {
   return MakeBroadcast(i->operand(0)->operand(0), i->shape(), {});
 }
 
+// slice(broadcast(x)): what is repeated is cut first.
+Result SliceOfBroadcast(HloInstruction* i) {
+  const HloInstruction* broadcast = i->operand(0);
+  if (broadcast->opcode() != HloOpcode::kBroadcast) return nullptr;
+  const std::vector<int64_t>& dimensions = broadcast->attrs<BroadcastAttrs>().dimensions;
+  std::vector<SliceRange> ranges;
+  for (const int64_t d : dimensions) ranges.push_back(i->attrs<SliceAttrs>().slice[d]);
+  auto part = MakeSlice(broadcast->operand(0), std::move(ranges));
+  if (!part.ok()) return part.status();
+  return MakeBroadcast(*part, i->shape(), dimensions);
+}
+
 // The operand of a concatenation in which all of [range.start, range.limit) lies, and where it begins; null: none.
 struct ConcatenatedPart {
   HloInstruction* operand = nullptr;
@@ -424,6 +436,7 @@ const Rule kRules[] = {
     {HloOpcode::kSlice, "slice(x) => x, all of it", SliceWhole},
     {HloOpcode::kSlice, "slice(slice(x)) => slice(x)", MergeSlices},
     {HloOpcode::kSlice, "slice(broadcast(scalar)) => broadcast(scalar)", ElementsOfScalarBroadcast},
+    {HloOpcode::kSlice, "slice(broadcast(x)) => broadcast(slice(x))", SliceOfBroadcast},
     {HloOpcode::kDynamicSlice, "dynamic-slice(broadcast(scalar), i) => broadcast(scalar)", ElementsOfScalarBroadcast},
     {HloOpcode::kGather, "gather(broadcast(scalar), i) => broadcast(scalar)", ElementsOfScalarBroadcast},
     {HloOpcode::kReverse, "reverse(broadcast(scalar)) => broadcast(scalar)", ElementsOfScalarBroadcast},

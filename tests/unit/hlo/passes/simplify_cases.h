@@ -71,6 +71,10 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3] parameter(0)  a = f32[2] slice(x), slice={[0:3:2]}  ROOT r = f32[0] slice(a), slice={[2:2]}",
        "slice(x)"},
       {"", "x = f32[8] parameter(0)  ROOT r = f32[7] slice(x), slice={[1:8]}", "slice(x)"},
+      {"slice(broadcast(x)) => broadcast(slice(x))",
+       "x = f32[2,8] parameter(0)  a = f32[8,5,2] broadcast(x), dimensions={2,0}  ROOT r = f32[3,4,2] slice(a), "
+       "slice={[1:4], [1:5], [0:2]}",
+       "broadcast(slice(x))"},
       {"slice(broadcast(scalar)) => broadcast(scalar)",
        "x = f32[] parameter(0)  a = f32[8] broadcast(x), dimensions={}  ROOT r = f32[3] slice(a), slice={[1:4]}",
        "broadcast(x)"},
