@@ -129,6 +129,12 @@ class AttentionMatcher {
       if (inverse == nullptr || inverse->opcode() != HloOpcode::kDivide || !IsOne(*inverse->operand(0))) return false;
       sum = SkipViews(Add(inverse)->operand(1));
     }
+    const HloInstruction* of_sink = nullptr;
+    if (sum != nullptr && sum->opcode() == HloOpcode::kAdd) {
+      const int64_t single = sum->operand(0)->opcode() == HloOpcode::kExp ? 0 : 1;
+      of_sink = Add(sum)->operand(single);
+      sum = SkipViews(sum->operand(1 - single));
+    }
     if (sum == nullptr || exponential->opcode() != HloOpcode::kExp ||
         SkipReduction(sum, HloOpcode::kAdd, exponential) != exponential)
       return false;
@@ -137,6 +143,8 @@ class AttentionMatcher {
     // The maximum may be that of what the difference takes a reshape of, so the logits are what both are views of.
     logits_ = SkipViews(Add(difference)->operand(0));
     const HloInstruction* maximum = SkipBroadcast(difference->operand(1));
+    sink_ = nullptr;
+    if (maximum != nullptr && of_sink != nullptr) maximum = SkipSink(maximum, of_sink);
     // Programs take the maximum of the maximum and -inf, too.
     if (maximum != nullptr && maximum->opcode() == HloOpcode::kMaximum) {
       const int64_t other = IsLowest(*maximum->operand(0)) ? 0 : 1;
@@ -145,6 +153,22 @@ class AttentionMatcher {
     }
     if (maximum == nullptr) return false;
     return SkipReduction(maximum, HloOpcode::kMaximum, logits_) == logits_;
+  }
+
+  // Matches the maximum of the logits and the sink, of which `exponential` is the sum's term; returns that of the
+  // logits, null if there is none.
+  const HloInstruction* SkipSink(const HloInstruction* maximum, const HloInstruction* exponential) {
+    if (maximum->opcode() != HloOpcode::kMaximum || exponential->opcode() != HloOpcode::kExp) return nullptr;
+    const HloInstruction* difference = Add(exponential)->operand(0);
+    if (difference->opcode() != HloOpcode::kSubtract || Add(difference)->operand(1) != maximum) return nullptr;
+    sink_ = difference->operand(0);
+    const int64_t other = maximum->operand(0) == sink_ ? 0 : 1;
+    std::vector<int64_t> sizes(logits_->shape().dimensions().begin(), logits_->shape().dimensions().end());
+    const int64_t keys = KeysIn(logits_->shape());
+    if (maximum->operand(other) != sink_ || keys < 0) return nullptr;
+    sizes.erase(sizes.begin() + keys);
+    if (!absl::c_equal(sink_->shape().dimensions(), sizes)) return nullptr;
+    return SkipViews(Add(maximum)->operand(1 - other));
   }
 
   static const HloInstruction& Repeated(const HloInstruction& instruction) {
@@ -167,6 +191,7 @@ class AttentionMatcher {
       Attention attention{.product = &product_,
                           .scores = chain.first,
                           .logits = logits_,
+                          .sink = sink_,
                           .weights_operand = weights,
                           .key_dimension = keys,
                           .weight_dimensions = *Corresponding(weights_->shape(), logits_->shape()),
@@ -189,13 +214,14 @@ class AttentionMatcher {
   // of the scores one at a time.
   bool IsSoftmaxOfLogits(const ScoreChain& chain) const {
     const absl::flat_hash_set<const HloInstruction*> softmax(softmax_.begin(), softmax_.end());
-    return chain.Has(logits_) && absl::c_all_of(chain.members, [&](const HloInstruction* member) {
-             if (softmax.contains(member)) return true;
-             if (member->opcode() == HloOpcode::kReduce || member->opcode() == HloOpcode::kBroadcast) return false;
-             return absl::c_all_of(member->users(), [&](const HloInstruction* user) {
-               return (softmax.contains(user) || user == &product_) == (member == logits_);
-             });
-           });
+    if (!chain.Has(logits_) || (sink_ != nullptr && chain.Has(sink_))) return false;
+    return absl::c_all_of(chain.members, [&](const HloInstruction* member) {
+      if (softmax.contains(member)) return true;
+      if (member->opcode() == HloOpcode::kReduce || member->opcode() == HloOpcode::kBroadcast) return false;
+      return absl::c_all_of(member->users(), [&](const HloInstruction* user) {
+        return (softmax.contains(user) || user == &product_) == (member == logits_);
+      });
+    });
   }
 
   // The dimensions of the logits that dimensions `first`, `first` + 1 ... of the scores are, without those of size 1.
@@ -256,7 +282,7 @@ class AttentionMatcher {
   }
 
   const HloInstruction& product_;
-  const HloInstruction *weights_ = nullptr, *logits_ = nullptr;
+  const HloInstruction *weights_ = nullptr, *logits_ = nullptr, *sink_ = nullptr;
   int64_t weights_keys_ = 0;                    // the dimension of the keys
   std::vector<const HloInstruction*> softmax_;  // all members between the logits and the product
 };

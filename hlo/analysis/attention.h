@@ -7,6 +7,11 @@
 //   p = f32[b,q,k] divide(e, broadcast(reduce-add(e)))
 //   o = f32[b,q,d] dot(p, values)
 //
+// Rows may have a sink, a logit t = f32[b,q] that has no value:
+//
+//   e = exponential(x - broadcast(m)), m = maximum(reduce-max(x), t)
+//   p = divide(e, broadcast(add(reduce-add(e), exponential(t - m))))
+//
 // Converts between floating-point types, and reshapes that add or remove dimensions of size 1, may be anywhere. A
 // kernel can compute it a strip of keys at a time, without arrays of the size of x: it keeps the maximum and the sum of
 // each row so far, and scales them and its results as the maximum grows.
@@ -27,6 +32,7 @@ struct Attention {
   const HloInstruction* result = nullptr;
   const HloInstruction* scores = nullptr;  // the dot of queries and keys
   const HloInstruction* logits = nullptr;  // x: depends on `scores` and on what is outside
+  const HloInstruction* sink = nullptr;    // t: has the logits' dimensions but that of the keys; null: there is none
   int64_t weights_operand = 0;             // of the product: 0 or 1
   int64_t keys_operand = 0;                // of the scores: 0 or 1
   int64_t key_dimension = 0;               // of the logits

@@ -138,6 +138,22 @@ def attention_quantised_cache(q, k, k_scale, v, v_scale, lengths):
     return jnp.einsum("bhs,bhsd->bhd", weights, values)
 
 
+def attention_sinks(q, k, v, step, keys, values, sinks, last):
+    """Attention of grouped heads in a window, and a step of decoding, with a logit for each head that has no value."""
+
+    def softmax(scores, sinks):
+        rows = jnp.concatenate([scores, jnp.broadcast_to(sinks, scores.shape[:-1] + (1,))], axis=-1)
+        return jax.nn.softmax(rows, axis=-1)[..., :-1].astype(jnp.bfloat16)
+
+    groups = q.reshape(q.shape[:2] + (k.shape[2], -1) + q.shape[3:])
+    scores = jnp.einsum("bqkgd,bskd->bkgqs", groups, k).astype(jnp.float32) / 4
+    ahead = jnp.arange(q.shape[1])[:, None] - jnp.arange(k.shape[1])
+    weights = softmax(jnp.where((ahead >= 0) & (ahead < 20), scores, -jnp.inf), sinks.reshape(1, k.shape[2], -1, 1, 1))
+    scores = jnp.einsum("bhd,bshd->bhs", step, keys, preferred_element_type=jnp.float32) / 4
+    of_step = softmax(jnp.where(jnp.arange(keys.shape[1]) <= last, scores, -1e30), sinks[:, None])
+    return jnp.einsum("bkgqs,bskd->bqkgd", weights, v), jnp.einsum("bhs,bshd->bhd", of_step, values)
+
+
 def bf16_mlp(x, w1, w2, scale):
     """bf16 operands, products added up in f32, results rounded back to bf16."""
     wide = jax.lax.dot(x, w1, preferred_element_type=jnp.float32)
@@ -184,6 +200,10 @@ PROGRAMS = [
             ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
     Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
             tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
+    Program("attention_sinks", "Attention with sinks, and a step of decoding.", attention_sinks,
+            (bf16(0, 1, 48, 4, 16), bf16(1, 1, 48, 2, 16), bf16(2, 1, 48, 2, 16), bf16(3, 2, 4, 16), bf16(4, 2, 600, 4, 16),
+             bf16(5, 2, 600, 4, 16), np.array([0.5, 2, -np.inf, 40], np.float32), np.int32(470)),
+            ("bf16 3e-2 relative",), form="full"),
     Program("attention_quantised_cache", "A step of decoding with a cache of 8-bit keys and values.", attention_quantised_cache,
             (bf16(0, 2, 3, 16), *cache(1), *cache(3), np.array([160, 33], np.int32)),
             ("bf16 3e-2 relative",), form="full"),

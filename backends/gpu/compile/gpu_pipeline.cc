@@ -10,6 +10,7 @@
 #include "hlo/analysis/reduction.h"
 #include "hlo/passes/attention_fusion.h"
 #include "hlo/passes/attention_gradient_fusion.h"
+#include "hlo/passes/concatenation_separation.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
@@ -28,16 +29,20 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  hooks.before_fusion = MakePassList(
-      MakeAttentionFusion(target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }),
-      MakeAttentionGradientFusion(
-          target,
-          [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
-            return TakesScoreGrid(grid, parts, kernels);
-          },
-          kMostGridFeatures),
-      // Dots with a vector that are no attention become sums.
-      MakeSimplifier(options.strict), MakeCse(), MakeDce());
+  // Attention with sinks is matched by sums of its logits alone.
+  if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
+  hooks.before_fusion.push_back(MakeAttentionFusion(
+      target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
+  hooks.before_fusion.push_back(MakeAttentionGradientFusion(
+      target,
+      [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
+        return TakesScoreGrid(grid, parts, kernels);
+      },
+      kMostGridFeatures));
+  // Dots with a vector that are no attention become sums.
+  hooks.before_fusion.push_back(MakeSimplifier(options.strict));
+  hooks.before_fusion.push_back(MakeCse());
+  hooks.before_fusion.push_back(MakeDce());
   if (!options.strict) {
     hooks.before_fusion.push_back(MakeSumFactors());
     // Before sums to one number are in parts.

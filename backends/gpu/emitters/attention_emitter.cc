@@ -3,9 +3,9 @@
 // A block has some rows of queries, sixteen for each warp, and goes through the keys a strip at a time. Tensor cores
 // multiply queries by keys; of each score, the lane that has it computes the logit, by whatever instructions lead
 // there. A row's results are sums of exponentials times values, divided at the end by the sum of the exponentials.
-// These are relative to the row's maximum so far: as it grows, both sums are scaled. A row is spread over four lanes.
-// Exponentials go from the fragments of results of the first product to those of the left side of the second without
-// leaving the lane, rounded to the type of the values.
+// These are relative to the row's maximum so far: as it grows, both sums are scaled. A sink is added at the end. A row
+// is spread over four lanes. Exponentials go from the fragments of results of the first product to those of the left
+// side of the second without leaving the lane, rounded to the type of the values.
 //
 // With few rows, blocks share the keys: each has some rows and a part of the keys, and stores what is known of the rows
 // then; another launch merges the parts (attention_parts.cc).
@@ -382,8 +382,9 @@ class AttentionKernel : AttentionRows {
 
   absl::Status StoreResults(const Sums& state) {
     for (int64_t r = 0; r < kOwnLines; ++r) {
-      llvm::Value* inverse = b_.CreateFDiv(Float(1), SumOf(state, r));
+      llvm::Value* sum = SumOf(state, r);
       const auto store = [&]() -> absl::Status {
+        HILO_ASSIGN_OR_RETURN(llvm::Value * inverse, FactorOf(state.lines[kMaximum][r], sum, logit_[r]));
         for (int64_t n = 0; n < features_; n += kColumns) {
           llvm::Value* first = Plus(multiplier_.column(), n);
           const bool are_pairs = n + kColumns <= features_ && sides_.values.free_sizes.back() % 2 == 0;
@@ -404,6 +405,17 @@ class AttentionKernel : AttentionRows {
       HILO_RETURN_IF_ERROR(IfLine(r, store));
     }
     return absl::OkStatus();
+  }
+
+  // Returns the factor of a row's results, which are relative to `maximum`, and so is the sum without the sink.
+  absl::StatusOr<llvm::Value*> FactorOf(llvm::Value* maximum, llvm::Value* sum, const std::vector<LaneIndex>& logits) {
+    if (attention_.sink == nullptr) return b_.CreateFDiv(Float(1), sum);
+    HILO_ASSIGN_OR_RETURN(llvm::Value * sink, SinkOf(logits));
+    llvm::Value* larger = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maxnum, maximum, sink);
+    llvm::Value* lowest = Float(-std::numeric_limits<double>::infinity());
+    llvm::Value* from = b_.CreateSelect(b_.CreateFCmpOEQ(larger, lowest), Float(0), larger);
+    llvm::Value *scale = Exponential(b_.CreateFSub(maximum, from)), *of_sink = Exponential(b_.CreateFSub(sink, from));
+    return b_.CreateFDiv(scale, b_.CreateFAdd(b_.CreateFMul(sum, scale), of_sink));
   }
 
   // Stores what is known of the rows in one part of the keys.

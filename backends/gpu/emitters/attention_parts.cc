@@ -3,6 +3,7 @@
 //
 //   m = max(m[p]),  o = sum(exp(m[p] - m) * o[p]) / sum(exp(m[p] - m) * s[p])
 //
+// The sink of a row, if it has one, is a part of which only the maximum and the sum count.
 // A thread has one feature of a row. The parts of a row are adjacent, and the features of a part.
 #include <limits>
 
@@ -40,11 +41,14 @@ class AttentionMerge : AttentionRows {
       return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(parts_), 1, std::move(start), step);
     };
     llvm::Value* lowest = Float(-std::numeric_limits<double>::infinity());
+    const std::vector<codegen::LaneIndex> logits =
+        LogitsOf(b_.CreateUDiv(row, Int(rows_)), b_.CreateURem(row, Int(rows_)));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * sink, SinkOf(logits));
     const auto larger = [&](llvm::Value* part, const Carried& carried) -> absl::StatusOr<Carried> {
       llvm::Value* own = partial_.Maximum(k_, row, part);
       return Carried{codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maxnum, carried[0], own)};
     };
-    HILO_ASSIGN_OR_RETURN(const Carried maximum, over_parts({lowest}, larger));
+    HILO_ASSIGN_OR_RETURN(const Carried maximum, over_parts({sink}, larger));
     // A row of -inf alone has exponentials of 0.
     llvm::Value* from = b_.CreateSelect(b_.CreateFCmpOEQ(maximum[0], lowest), Float(0), maximum[0]);
     const auto add = [&](llvm::Value* part, const Carried& carried) -> absl::StatusOr<Carried> {
@@ -53,9 +57,9 @@ class AttentionMerge : AttentionRows {
       return Carried{plus(carried[0], partial_.Sum(k_, row, part)),
                      plus(carried[1], partial_.Result(k_, row, part, feature))};
     };
-    HILO_ASSIGN_OR_RETURN(const Carried sums, over_parts({Float(0), Float(0)}, add));
-    return StoreResult(LogitsOf(b_.CreateUDiv(row, Int(rows_)), b_.CreateURem(row, Int(rows_))),
-                       k_.Delinearize(feature, sides_.values.free_sizes), b_.CreateFDiv(sums[1], sums[0]));
+    llvm::Value* of_sink = attention_.sink == nullptr ? Float(0) : Exponential(b_.CreateFSub(sink, from));
+    HILO_ASSIGN_OR_RETURN(const Carried sums, over_parts({of_sink, Float(0)}, add));
+    return StoreResult(logits, k_.Delinearize(feature, sides_.values.free_sizes), b_.CreateFDiv(sums[1], sums[0]));
   }
 
   const PartialRows& partial_;

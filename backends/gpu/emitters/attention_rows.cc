@@ -1,9 +1,12 @@
 #include "backends/gpu/emitters/attention_rows.h"
 
+#include <limits>
+
 #include "absl/algorithm/container.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
+#include "hilo/status_macros.h"
 
 namespace hilo::gpu {
 
@@ -42,6 +45,15 @@ std::vector<LaneIndex> AttentionRows::LogitsOf(llvm::Value* batch, llvm::Value* 
 LaneIndex AttentionRows::InWeights(const std::vector<LaneIndex>& logits, int64_t dimension) const {
   const int64_t d = attention_.weight_dimensions[dimension];
   return d < 0 ? LaneIndex() : logits[d];
+}
+
+absl::StatusOr<llvm::Value*> AttentionRows::SinkOf(const std::vector<LaneIndex>& logits) {
+  if (attention_.sink == nullptr) return Float(-std::numeric_limits<double>::infinity());
+  std::vector<LaneIndex> row = logits;
+  row.erase(row.begin() + attention_.key_dimension);
+  HILO_ASSIGN_OR_RETURN(const codegen::ElementValue sink,
+                        k_.elements().Generate(attention_.sink, Index(std::move(row))));
+  return AsF32(attention_.sink->shape().element_type(), sink);
 }
 
 absl::Status AttentionRows::StoreResult(const std::vector<LaneIndex>& logits, absl::Span<const LaneIndex> feature,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/emitters/score_kernel.h"
 #include "backends/gpu/match/attention_tile.h"
@@ -27,6 +28,8 @@ class AttentionRows : protected ScoreKernel {
   std::vector<codegen::LaneIndex> LogitsOf(llvm::Value* batch, llvm::Value* row);
   // Returns the index of these logits in a dimension of the weights.
   codegen::LaneIndex InWeights(const std::vector<codegen::LaneIndex>& logits, int64_t dimension) const;
+  // Returns the sink of a row with these logits, as f32: -inf if there is none.
+  absl::StatusOr<llvm::Value*> SinkOf(const std::vector<codegen::LaneIndex>& logits);
   // Stores the result, an f32, of these logits and a feature, whose indices are `feature`.
   absl::Status StoreResult(const std::vector<codegen::LaneIndex>& logits, absl::Span<const codegen::LaneIndex> feature,
                            llvm::Value* result);
