@@ -120,25 +120,25 @@ class SeparatedRows {
   }
 
   // The part in which the range of a slice lies, and where it begins there.
-  struct Place {
+  struct Location {
     size_t part;
     int64_t begin;
   };
-  std::optional<Place> PlaceOf(const SliceRange& range) const {
+  std::optional<Location> LocationOf(const SliceRange& range) const {
     int64_t begin = 0;
     for (size_t i = 0; i < static_cast<size_t>(whole_.operand_count()); ++i) {
       const int64_t end = begin + whole_.operand(static_cast<int64_t>(i))->shape().dimensions(dimension_);
-      if (range.start >= begin && range.limit <= end && range.limit > range.start) return Place{i, begin};
+      if (range.start >= begin && range.limit <= end && range.limit > range.start) return Location{i, begin};
       begin = end;
     }
     return std::nullopt;
   }
   bool IsSliceOfPart(const HloInstruction& user) const {
     return user.opcode() == HloOpcode::kSlice && !user.IsRoot() &&
-           PlaceOf(user.attrs<SliceAttrs>().slice[dimension_]).has_value();
+           LocationOf(user.attrs<SliceAttrs>().slice[dimension_]).has_value();
   }
 
-  // Whether all of a row has the same element.
+  // Returns true if all elements of a row are the same.
   bool IsUniform(const HloInstruction& operand) const {
     return operand.shape().IsScalar() ||
            (operand.opcode() == HloOpcode::kBroadcast &&
@@ -232,10 +232,10 @@ class SeparatedRows {
   // Returns the slice of the part in which it lies.
   absl::StatusOr<HloInstruction*> Cut(const HloInstruction& slice) {
     std::vector<SliceRange> ranges = slice.attrs<SliceAttrs>().slice;
-    const Place place = *PlaceOf(ranges[dimension_]);
-    ranges[dimension_].start -= place.begin;
-    ranges[dimension_].limit -= place.begin;
-    HloInstruction* part = members_.at(slice.operand(0))[place.part];
+    const Location location = *LocationOf(ranges[dimension_]);
+    ranges[dimension_].start -= location.begin;
+    ranges[dimension_].limit -= location.begin;
+    HloInstruction* part = members_.at(slice.operand(0))[location.part];
     if (part->shape().rank() != whole_.shape().rank()) {
       HILO_ASSIGN_OR_RETURN(part, MakeReshape(part, LongShape(part->shape().element_type(), 1)));
     }
