@@ -14,7 +14,7 @@ struct SinkState {
 };
 
 // Never destroyed, so that threads that outlive main may still log.
-SinkState& State() {
+SinkState& ProcessSinkState() {
   static SinkState* const state = new SinkState;
   return *state;
 }
@@ -22,16 +22,16 @@ SinkState& State() {
 }  // namespace
 
 void SetLogSink(LogSink sink) {
-  SinkState& state = State();
+  SinkState& state = ProcessSinkState();
   std::lock_guard<std::mutex> lock(state.mutex);
   state.set = sink != nullptr;
   state.sink = std::move(sink);
 }
 
-bool LogSinkIsSet() { return State().set.load(std::memory_order_relaxed); }
+bool LogSinkIsSet() { return ProcessSinkState().set.load(std::memory_order_relaxed); }
 
 void LogMessage(LogSeverity severity, absl::string_view message) {
-  SinkState& state = State();
+  SinkState& state = ProcessSinkState();
   std::lock_guard<std::mutex> lock(state.mutex);
   if (state.sink != nullptr) state.sink(severity, message);
 }

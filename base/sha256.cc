@@ -29,15 +29,15 @@ alignas(16) constexpr uint32_t kRoundConstants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<uint32_t, 8>;
+using HashState = std::array<uint32_t, 8>;
 // Takes `blocks` blocks of 64 bytes into the state.
-using Compress = void(State& state, const uint8_t* bytes, size_t blocks);
+using Compress = void(HashState& state, const uint8_t* bytes, size_t blocks);
 
 uint32_t BigEndian(const uint8_t* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-void CompressPlain(State& state, const uint8_t* bytes, size_t blocks) {
+void CompressPlain(HashState& state, const uint8_t* bytes, size_t blocks) {
   for (; blocks > 0; --blocks, bytes += kBlock) {
     uint32_t w[64];
     for (int t = 0; t < 16; ++t) w[t] = BigEndian(bytes + 4 * t);
@@ -61,7 +61,7 @@ void CompressPlain(State& state, const uint8_t* bytes, size_t blocks) {
 
 #ifdef __x86_64__
 // The instructions hold the state as (a, b, e, f) and (c, d, g, h), and do four rounds at a time.
-__attribute__((target("sha,sse4.1"))) void CompressSha(State& state, const uint8_t* bytes, size_t blocks) {
+__attribute__((target("sha,sse4.1"))) void CompressSha(HashState& state, const uint8_t* bytes, size_t blocks) {
   const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&state[0])), 0xb1);
   const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&state[4])), 0x1b);

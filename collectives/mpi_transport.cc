@@ -48,10 +48,10 @@ constexpr absl::Duration kPatience = absl::Milliseconds(2);
 constexpr absl::Duration kAttention = absl::Milliseconds(20), kAttentionInterval = absl::Microseconds(20);
 constexpr absl::Duration kLastWords = absl::Seconds(1);
 
-struct WireHeader {
+struct MpiHeader {
   uint64_t kind, program, run, group, bytes;
 };
-static_assert(sizeof(WireHeader) < kFirstBytes);
+static_assert(sizeof(MpiHeader) < kFirstBytes);
 
 }  // namespace
 
@@ -169,7 +169,7 @@ class MpiTransport::Peer {
       if (!*done) return false;
       state_ = RequestState::kNone;
       if (!in_frame_) {
-        WireHeader wire;
+        MpiHeader wire;
         std::memcpy(&wire, receiving_.get(), sizeof(wire));
         if (wire.bytes > kMostFrameBytes) return InvalidArgument("it sends what is no frame");
         header_ = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};
@@ -356,11 +356,11 @@ absl::Status MpiTransport::Send(int64_t process, const FrameHeader& header, absl
   if (peer.is_gone) return peer.gone;
   uint64_t total = 0;
   for (absl::string_view piece : pieces) total += piece.size();
-  const WireHeader wire = {.kind = static_cast<uint64_t>(header.kind),
-                           .program = header.program,
-                           .run = header.run,
-                           .group = header.group,
-                           .bytes = total};
+  const MpiHeader wire = {.kind = static_cast<uint64_t>(header.kind),
+                          .program = header.program,
+                          .run = header.run,
+                          .group = header.group,
+                          .bytes = total};
   const int64_t in_first = std::min<int64_t>(static_cast<int64_t>(total), kFirstBytes - sizeof(wire));
   std::string first(reinterpret_cast<const char*>(&wire), sizeof(wire));
   first.reserve(sizeof(wire) + in_first);
@@ -398,11 +398,11 @@ void MpiTransport::Post(int64_t process, const FrameHeader& header, absl::string
     return;
   }
   if (peer.is_gone) return;
-  const WireHeader wire = {.kind = static_cast<uint64_t>(header.kind),
-                           .program = header.program,
-                           .run = header.run,
-                           .group = header.group,
-                           .bytes = bytes.size()};
+  const MpiHeader wire = {.kind = static_cast<uint64_t>(header.kind),
+                          .program = header.program,
+                          .run = header.run,
+                          .group = header.group,
+                          .bytes = bytes.size()};
   std::string first(reinterpret_cast<const char*>(&wire), sizeof(wire));
   absl::StrAppend(&first, bytes);
   if (absl::Status status = peer.Send(std::move(first), nullptr); !status.ok()) Break(process, peer, status);

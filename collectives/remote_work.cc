@@ -34,7 +34,7 @@ namespace {
 // All-reduces of more bytes are cut in pieces.
 constexpr int64_t kSmallAllReduce = 1 << 16;
 // A collective that writes as many bytes here does so past the cache.
-constexpr int64_t kStreamed = 32 << 20;
+constexpr int64_t kStreamedResult = 32 << 20;
 constexpr char kZeros[kFrameAlignment] = {};
 
 int64_t Padding(int64_t bytes) { return (kFrameAlignment - bytes % kFrameAlignment) % kFrameAlignment; }
@@ -53,7 +53,7 @@ class RemoteWork {
         arrivals_(arrivals),
         worker_(worker),
         section_(section),
-        streamed_(BytesHere() >= kStreamed),
+        streamed_(BytesHere() >= kStreamedResult),
         hash_(GroupHash(group)),
         members_(group.size()) {
     for (size_t member = 0, local = 0; member < group.size(); ++member) {

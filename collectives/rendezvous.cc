@@ -36,7 +36,7 @@ namespace hilo {
 namespace {
 
 // The interval at which a waiting rank polls its cancellation token.
-constexpr std::chrono::milliseconds kPoll(10);
+constexpr std::chrono::milliseconds kArrivalPoll(10);
 
 // How long a rank watches for the others of a group before it sleeps.
 int SpinsFor(size_t group_size) {
@@ -214,7 +214,7 @@ absl::Status RunState::AwaitOthers(std::unique_lock<std::mutex>& lock, Rendezvou
       Fibers::Yield();
       lock.lock();
     } else {
-      rendezvous.changed.wait_for(lock, kPoll);
+      rendezvous.changed.wait_for(lock, kArrivalPoll);
     }
     if (rendezvous.phase != Phase::kGathering) break;
     absl::Status status = call.cancellation == nullptr ? absl::OkStatus() : call.cancellation->status();

@@ -39,18 +39,18 @@ constexpr int64_t kPage = 4096;
 constexpr int64_t kMostRingBytes = 4 << 20, kLeastRingBytes = 64 << 10, kInboxBytes = 16 << 20;
 // Several of them fit in a ring.
 constexpr int64_t kSectionBytes = 512 << 10;
-constexpr int64_t kMostFrameBytes = int64_t{1} << 44;
+constexpr int64_t kMostRingFrame = int64_t{1} << 44;
 // Frames of as many bytes are written past the cache: between processors that do not share one, a line that is in the
 // other's is slower to get than one in memory (copies of 1 MiB through a ring: 0.1 rather than 0.45 ms).
 constexpr int64_t kStreamedFrame = 2 << 10;
 constexpr size_t kTokenBytes = 32;
-constexpr std::chrono::milliseconds kPoll(5);
+constexpr std::chrono::milliseconds kBellPoll(5);
 // After as many attempts a thread looks at its limits, though frames keep coming.
 constexpr int kAttempts = 256;
 // After which a process that waits for space signals it.
-constexpr absl::Duration kPatience = absl::Milliseconds(1);
+constexpr absl::Duration kSpacePatience = absl::Milliseconds(1);
 // How long the TCP transport's thread reads for a process that signals this.
-constexpr absl::Duration kAttention = absl::Milliseconds(20);
+constexpr absl::Duration kTcpAttention = absl::Milliseconds(20);
 // How long a rank watches for the others before it sleeps: some 50 us.
 constexpr int kWaitSpins = 5 * kSpins;
 // The same if processes share processors: as often it lets others run, which costs less than to sleep and be woken.
@@ -130,7 +130,7 @@ class SharedMemoryTransport::Peer final : public Frame::Lender {
   absl::Status AwaitTurn(const std::function<absl::Status()>& give_up) {
     std::unique_lock<std::mutex> lock(turn_mutex);
     while (sending) {
-      turn_ended.wait_for(lock, kPoll);
+      turn_ended.wait_for(lock, kBellPoll);
       HILO_RETURN_IF_ERROR(give_up());
     }
     sending = true;
@@ -205,7 +205,7 @@ absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int6
                                                const std::function<absl::Status()>& give_up, uint8_t** space) {
   if ((*space = peer.writer.Reserve(bytes)) != nullptr) return absl::OkStatus();
   absl::Status status;
-  absl::Time patient_until = absl::Now() + kPatience;
+  absl::Time patient_until = absl::Now() + kSpacePatience;
   peer.writer.SetStarved(true);
   for (int64_t attempt = 1;; ++attempt) {
     const uint32_t rings = bell_->rings();
@@ -216,9 +216,9 @@ absl::Status SharedMemoryTransport::AwaitSpace(int64_t process, Peer& peer, int6
     if (!status.ok()) break;
     if (absl::Now() >= patient_until) {
       tcp_->Post(process, {.kind = FrameKind::kAttend}, "");
-      patient_until = absl::Now() + kPatience;
+      patient_until = absl::Now() + kSpacePatience;
     }
-    bell_->Sleep(rings, kPatience);
+    bell_->Sleep(rings, kSpacePatience);
   }
   peer.writer.SetStarved(false);
   return status;
@@ -287,7 +287,7 @@ bool SharedMemoryTransport::TakeRecord(int64_t process, Peer& peer) {
       listener_->OnFrame(process, std::move(part));
       return true;
     }
-    if (record.begin == 0 && record.frame_bytes <= kMostFrameBytes) {
+    if (record.begin == 0 && record.frame_bytes <= kMostRingFrame) {
       auto bytes = AlignedBuffer::Create(record.frame_bytes);
       status = bytes.status();
       if (status.ok()) peer.bytes = *std::move(bytes);
@@ -346,7 +346,7 @@ void SharedMemoryTransport::OnFrame(int64_t process, Frame frame) {
     return;
   }
   // The rest of a long frame, but the other connections need attention, too.
-  const absl::Time latest = absl::Now() + kAttention;
+  const absl::Time latest = absl::Now() + kTcpAttention;
   while (peer.in_frame && absl::Now() < latest && SpinUntil([&] { return peer.reader.HasNext(); }, kWaitSpins) &&
          TakeRecord(process, peer)) {
   }

@@ -27,8 +27,8 @@
 namespace hilo {
 namespace {
 
-constexpr int kRetryMilliseconds = 20;
-constexpr absl::Duration kRetry = absl::Milliseconds(kRetryMilliseconds);
+constexpr int kConnectRetryMilliseconds = 20;
+constexpr absl::Duration kRetry = absl::Milliseconds(kConnectRetryMilliseconds);
 
 using Addresses = std::shared_ptr<const addrinfo>;
 
@@ -188,7 +188,7 @@ absl::StatusOr<FileDescriptor> Connect(const Endpoint& endpoint, absl::Time dead
     if (socket.is_open()) return socket;
     if (is_late) return pending.error();
     pollfd one = {.fd = pending.number(), .events = POLLOUT, .revents = 0};
-    poll(&one, 1, PollTimeout(deadline, kRetryMilliseconds));
+    poll(&one, 1, PollTimeout(deadline, kConnectRetryMilliseconds));
   }
 }
 

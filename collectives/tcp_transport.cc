@@ -29,33 +29,33 @@
 namespace hilo {
 namespace {
 
-constexpr int kPollMilliseconds = 5;
+constexpr int kSocketPollMilliseconds = 5;
 constexpr size_t kStagingBytes = 1 << 16;
 constexpr int kRoundsAtOnce = 64;
 constexpr size_t kMaxIovecs = 64;
 constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 44;
-constexpr absl::Duration kLastWords = absl::Seconds(1);
+constexpr absl::Duration kTcpLastWords = absl::Seconds(1);
 
 // A frame on the wire: this, and the bytes.
-struct WireHeader {
+struct TcpHeader {
   char magic[4];
   uint32_t kind;
   uint64_t program, run, group, bytes;
 };
 constexpr char kMagic[4] = {'H', 'L', 'O', '1'};
 
-WireHeader ToWire(const FrameHeader& header, uint64_t bytes) {
-  WireHeader wire = {.magic = {},
-                     .kind = static_cast<uint32_t>(header.kind),
-                     .program = header.program,
-                     .run = header.run,
-                     .group = header.group,
-                     .bytes = bytes};
+TcpHeader ToWire(const FrameHeader& header, uint64_t bytes) {
+  TcpHeader wire = {.magic = {},
+                    .kind = static_cast<uint32_t>(header.kind),
+                    .program = header.program,
+                    .run = header.run,
+                    .group = header.group,
+                    .bytes = bytes};
   std::memcpy(wire.magic, kMagic, sizeof(kMagic));
   return wire;
 }
 
-absl::string_view BytesOf(const WireHeader& wire) { return {reinterpret_cast<const char*>(&wire), sizeof(wire)}; }
+absl::string_view BytesOf(const TcpHeader& wire) { return {reinterpret_cast<const char*>(&wire), sizeof(wire)}; }
 
 }  // namespace
 
@@ -127,7 +127,7 @@ absl::Status TcpTransport::Send(int64_t process, const FrameHeader& header, absl
   {
     std::unique_lock<std::mutex> lock(peer.mutex);
     while (peer.gone.ok() && (peer.writing || !peer.backlog.empty())) {
-      peer.changed.wait_for(lock, std::chrono::milliseconds(kPollMilliseconds));
+      peer.changed.wait_for(lock, std::chrono::milliseconds(kSocketPollMilliseconds));
       HILO_RETURN_IF_ERROR(give_up());
     }
     if (!peer.gone.ok()) return peer.gone;
@@ -135,7 +135,7 @@ absl::Status TcpTransport::Send(int64_t process, const FrameHeader& header, absl
   }
   uint64_t bytes = 0;
   for (absl::string_view piece : pieces) bytes += piece.size();
-  const WireHeader wire = ToWire(header, bytes);
+  const TcpHeader wire = ToWire(header, bytes);
   std::vector<iovec> left;
   for (absl::string_view piece : {BytesOf(wire)}) left.push_back({const_cast<char*>(piece.data()), piece.size()});
   for (absl::string_view piece : pieces) {
@@ -151,7 +151,7 @@ absl::Status TcpTransport::Send(int64_t process, const FrameHeader& header, absl
     const ssize_t sent = sendmsg(peer.socket.number(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EAGAIN) {
       pollfd one = {.fd = peer.socket.number(), .events = POLLOUT, .revents = 0};
-      if (poll(&one, 1, kPollMilliseconds) == 0) status = give_up();
+      if (poll(&one, 1, kSocketPollMilliseconds) == 0) status = give_up();
     } else if (sent < 0 && errno != EINTR) {
       status = Unavailable("the connection to process ", process, " is lost: ", ErrnoText(errno));
       lost = true;
@@ -178,7 +178,7 @@ absl::Status TcpTransport::Send(int64_t process, const FrameHeader& header, absl
   peer.changed.notify_all();
   if (lost) {
     // The other side may have sent the reason why it leaves; the transport's thread delivers that first.
-    if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kLastWords), [&] { return !peer.gone.ok(); }))
+    if (!peer.changed.wait_for(lock, absl::ToChronoMilliseconds(kTcpLastWords), [&] { return !peer.gone.ok(); }))
       shutdown(peer.socket.number(), SHUT_RDWR);
   }
   return status;
@@ -189,7 +189,7 @@ void TcpTransport::Post(int64_t process, const FrameHeader& header, absl::string
   Peer& peer = *peers_[process];
   std::lock_guard<std::mutex> lock(peer.mutex);
   if (!peer.gone.ok()) return;
-  const WireHeader wire = ToWire(header, bytes.size());
+  const TcpHeader wire = ToWire(header, bytes.size());
   absl::StrAppend(&peer.backlog, BytesOf(wire), bytes);
   if (peer.writing) return;
   Flush(peer);
@@ -229,9 +229,9 @@ void TcpTransport::Work() {
     std::lock_guard<std::mutex> lock(peer->mutex);
     return !peer->backlog.empty();
   };
-  const absl::Time latest = absl::Now() + kLastWords;
+  const absl::Time latest = absl::Now() + kTcpLastWords;
   while (absl::Now() < latest && std::any_of(peers_.begin(), peers_.end(), has_words)) {
-    Serve(kPollMilliseconds);
+    Serve(kSocketPollMilliseconds);
   }
 }
 
@@ -308,7 +308,7 @@ bool TcpTransport::Read(Peer& peer, int64_t process) {
 absl::Status TcpTransport::TakeFrames(Peer& peer, int64_t process) {
   while (true) {
     if (!peer.in_frame) {
-      WireHeader wire;
+      TcpHeader wire;
       if (peer.end - peer.begin < sizeof(wire)) return absl::OkStatus();
       std::memcpy(&wire, peer.staging.data() + peer.begin, sizeof(wire));
       if (std::memcmp(wire.magic, kMagic, sizeof(kMagic)) != 0 || wire.bytes > kMaxFrameBytes)

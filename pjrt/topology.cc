@@ -12,7 +12,7 @@
 namespace hilo::pjrt {
 namespace {
 
-void Set(const std::string& value, const char** data, size_t* size) {
+void SetName(const std::string& value, const char** data, size_t* size) {
   *data = value.data();
   *size = value.size();
 }
@@ -72,13 +72,13 @@ absl::Status TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args* 
 
 absl::Status TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
-  Set(args->topology->client->platform_name, &args->platform_name, &args->platform_name_size);
+  SetName(args->topology->client->platform_name, &args->platform_name, &args->platform_name_size);
   return absl::OkStatus();
 }
 
 absl::Status TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args* args) {
   HILO_RETURN_IF_ERROR(CheckHandle(args->topology, "PJRT_TopologyDescription"));
-  Set(args->topology->client->platform_version, &args->platform_version, &args->platform_version_size);
+  SetName(args->topology->client->platform_version, &args->platform_version, &args->platform_version_size);
   return absl::OkStatus();
 }
 

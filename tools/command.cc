@@ -11,15 +11,15 @@
 namespace hilo::tools {
 namespace {
 
-constexpr size_t kColumns = 100;    // that help is laid out for
+constexpr size_t kHelpWidth = 100;  // that help is laid out for
 constexpr size_t kHelpColumn = 26;  // where what a flag does begins
 
-// Appends the words of `text` to `out`, whose last line is `column` long, in lines of at most kColumns. The next lines
-// begin at `indent`.
+// Appends the words of `text` to `out`, whose last line is `column` long, in lines of at most kHelpWidth. The next
+// lines begin at `indent`.
 void AppendFilled(absl::string_view text, size_t column, size_t indent, std::string* out) {
   bool first = true;
   for (absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
-    if (!first && column + 1 + word.size() > kColumns) {
+    if (!first && column + 1 + word.size() > kHelpWidth) {
       absl::StrAppend(out, "\n", std::string(indent, ' '));
       column = indent;
     } else if (!first) {

@@ -36,7 +36,7 @@ constexpr char kSsh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliv
 
 volatile sig_atomic_t stop_signal = 0;
 
-std::string ErrorText() { return std::generic_category().message(errno); }
+std::string SystemErrorText() { return std::generic_category().message(errno); }
 
 // The folder for the rendezvous of the processes, for this user alone.
 class MeetingFolder {
@@ -49,7 +49,7 @@ class MeetingFolder {
     const char* base = std::getenv("TMPDIR");
     path_ = absl::StrCat(base == nullptr ? "/tmp" : base, "/hilo_launch_XXXXXX");
     if (mkdtemp(path_.data()) != nullptr) return absl::OkStatus();
-    return Unavailable("cannot make a folder ", std::exchange(path_, ""), ": ", ErrorText());
+    return Unavailable("cannot make a folder ", std::exchange(path_, ""), ": ", SystemErrorText());
   }
   const std::string& path() const { return path_; }
 
@@ -72,7 +72,7 @@ class ReservedPort {
     if (socket_ < 0 || setsockopt(socket_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes)) != 0 ||
         bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
         getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-      return Unavailable("no port of the loopback interface is free: ", ErrorText());
+      return Unavailable("no port of the loopback interface is free: ", SystemErrorText());
     address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
     return absl::OkStatus();
   }

@@ -32,7 +32,7 @@ constexpr absl::string_view kShellProgram =
     "trap \"\" TERM; kill -s TERM 0; exit $status";
 
 // A word of one line for the shell.
-std::string Quoted(absl::string_view text) {
+std::string ShellWord(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}, {"\n", "'\"$n\"'"}}), "'");
 }
 
@@ -100,13 +100,13 @@ absl::StatusOr<std::string> CoordinatorHost(absl::Span<const LaunchHost> hosts) 
 
 LaunchJob::Program OnHost(LaunchJob::Program program, const std::string& host, const std::string& folder,
                           const std::vector<std::string>& ssh) {
-  std::string line = absl::StrCat("started=", Quoted(kStartedLine), " && cd -- ", Quoted(folder));
+  std::string line = absl::StrCat("started=", ShellWord(kStartedLine), " && cd -- ", ShellWord(folder));
   for (const std::string& variable : program.variables) {
     const size_t equals = variable.find('=');
-    absl::StrAppend(&line, " && export ", variable.substr(0, equals + 1), Quoted(variable.substr(equals + 1)));
+    absl::StrAppend(&line, " && export ", variable.substr(0, equals + 1), ShellWord(variable.substr(equals + 1)));
   }
   absl::StrAppend(&line, " && set --");
-  for (const std::string& argument : program.arguments) absl::StrAppend(&line, " ", Quoted(argument));
+  for (const std::string& argument : program.arguments) absl::StrAppend(&line, " ", ShellWord(argument));
   program.host = host;
   program.input = absl::StrCat(line, "\n");
   program.arguments = ssh;

@@ -22,18 +22,18 @@ namespace {
 constexpr int64_t kMeasuredNanoseconds = 1'000'000'000;
 
 // One row of the table. Rates are negative if the work is unknown.
-struct Row {
+struct ProfileRow {
   const profile::Step* step;
   int64_t executions;
   double own_ms, share, gigabytes_per_second = -1, gigaflops = -1, roof = -1;
 };
 
-Row RowOf(const profile::StepTimes& times, int64_t total_ns, const Roofs& roofs) {
+ProfileRow RowOf(const profile::StepTimes& times, int64_t total_ns, const Roofs& roofs) {
   const double own_ns = static_cast<double>(times.own_ns);
-  Row row{.step = times.step,
-          .executions = times.executions,
-          .own_ms = own_ns * 1e-6,
-          .share = total_ns > 0 ? own_ns / static_cast<double>(total_ns) : 0};
+  ProfileRow row{.step = times.step,
+                 .executions = times.executions,
+                 .own_ms = own_ns * 1e-6,
+                 .share = total_ns > 0 ? own_ns / static_cast<double>(total_ns) : 0};
   if (times.step->flops < 0 || times.step->flops + times.step->bytes == 0 || own_ns <= 0) return row;
   const double executions = static_cast<double>(times.executions);
   row.gigabytes_per_second = times.step->bytes * executions / own_ns;
@@ -53,7 +53,8 @@ std::string SourceOf(const profile::Step& step) {
   return step.source_file.empty() ? "" : absl::StrCat(step.source_file, ":", step.source_line);
 }
 
-void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows, const Roofs& roofs, size_t shown) {
+void PrintTable(const profile::ProgramTimes& times, const std::vector<ProfileRow>& rows, const Roofs& roofs,
+                size_t shown) {
   const double runs = static_cast<double>(std::max<int64_t>(1, times.runs));
   const double total_ms = static_cast<double>(times.total_ns) * 1e-6;
   const double named =
@@ -62,7 +63,7 @@ void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows
               static_cast<int>(times.runs), Milliseconds(total_ms / runs).c_str(), named * 100);
   std::printf("%12s %7s %9s %9s %9s %9s  %s\n", "time a run", "share", "times", "GB/s", "GFLOP/s", "roof",
               "instruction");
-  for (const Row& row : std::vector<Row>(rows.begin(), rows.begin() + static_cast<int64_t>(shown))) {
+  for (const ProfileRow& row : std::vector<ProfileRow>(rows.begin(), rows.begin() + static_cast<int64_t>(shown))) {
     const double executions = static_cast<double>(row.executions) / runs;
     std::string name = row.step->name;
     if (row.step->instruction_count > 1) absl::StrAppend(&name, " and ", row.step->instruction_count - 1, " more");
@@ -79,13 +80,13 @@ void PrintTable(const profile::ProgramTimes& times, const std::vector<Row>& rows
   }
 }
 
-void PrintJson(const profile::ProgramTimes& times, const std::vector<Row>& rows) {
+void PrintJson(const profile::ProgramTimes& times, const std::vector<ProfileRow>& rows) {
   const auto number = [](double value) { return value < 0 ? "null" : absl::StrFormat("%.6g", value); };
   std::string text =
       absl::StrFormat(R"({"program":%s,"runs":%d,"total_ms":%.6g,"instructions":[)", JsonQuoted(times.program->program),
                       times.runs, static_cast<double>(times.total_ns) * 1e-6);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
+    const ProfileRow& row = rows[i];
     absl::StrAppendFormat(
         &text,
         R"(%s{"name":%s,"category":%s,"count":%d,"executions":%d,"own_ms":%.6g,"share":%.6g,"gb_per_s":%s,)"
@@ -121,7 +122,7 @@ absl::Status Profile(const Flags& flags) {
   progress.reset();
   const profile::Profile recorded = recording->Collect();
   for (const profile::ProgramTimes& times : profile::Summarize(recorded)) {
-    std::vector<Row> rows;
+    std::vector<ProfileRow> rows;
     for (const profile::StepTimes& step : times.steps) rows.push_back(RowOf(step, times.total_ns, roofs));
     if (flags.Has("json")) {
       PrintJson(times, rows);

@@ -23,19 +23,19 @@ namespace {
 constexpr absl::string_view kInterpreter = "interpreter";
 
 // The leaves of the results of all devices.
-struct Results {
+struct NamedResults {
   std::vector<std::string> names;  // "out0", "out1_r2"
   std::vector<Literal> arrays;
   std::vector<size_t> leaves;  // the number of each among the leaves of its device's result
 };
 
-absl::StatusOr<Results> RunOn(const Program& program, const std::string& platform, const Flags& flags) {
+absl::StatusOr<NamedResults> RunOn(const Program& program, const std::string& platform, const Flags& flags) {
   const bool given = flags.Has("input") || flags.Has("inputs");
   HILO_ASSIGN_OR_RETURN(const Session session, OpenSession(program, platform, flags,
                                                            given ? ArgumentSource::kFlags : ArgumentSource::kRandom));
   const ProgressLine progress(absl::StrCat("running on ", platform));
   HILO_ASSIGN_OR_RETURN(const Executable::ReplicatedResults buffers, session.Run());
-  Results results;
+  NamedResults results;
   for (size_t device = 0; device < buffers.size(); ++device) {
     for (size_t i = 0; i < buffers[device].size(); ++i) {
       HILO_ASSIGN_OR_RETURN(Literal literal, buffers[device][i]->ToLiteral());
@@ -85,7 +85,7 @@ std::vector<int> DigitsOfResults(const HloModule& module) {
 }
 
 // The number of results that differ by more than the tolerance. `digits`: of each result of a device.
-int64_t Compare(const Results& expected, const Results& actual, const std::vector<int>& digits,
+int64_t Compare(const NamedResults& expected, const NamedResults& actual, const std::vector<int>& digits,
                 const std::string& platform, const Tolerance& tolerance) {
   int64_t wrong = 0;
   for (size_t i = 0; i < expected.arrays.size(); ++i) {
@@ -121,11 +121,11 @@ absl::Status Verify(const Flags& flags) {
   if (program.module == nullptr) return InvalidArgument("hilo verify compares modules, and this is an executable");
   const std::vector<std::string> platforms = PlatformsOf(flags);
   if (platforms.size() < 2) return InvalidArgument("--platform: expected two or more, separated by commas");
-  HILO_ASSIGN_OR_RETURN(const Results expected, RunOn(program, platforms[0], flags));
+  HILO_ASSIGN_OR_RETURN(const NamedResults expected, RunOn(program, platforms[0], flags));
   const std::vector<int> digits = DigitsOfResults(*program.module);
   int64_t wrong = 0, compared = 0;
   for (size_t i = 1; i < platforms.size(); ++i) {
-    const absl::StatusOr<Results> actual = RunOn(program, platforms[i], flags);
+    const absl::StatusOr<NamedResults> actual = RunOn(program, platforms[i], flags);
     if (actual.status().code() == absl::StatusCode::kUnavailable && !flags.Has("platform")) continue;
     if (!actual.ok()) return AddContext(actual.status(), absl::StrCat("; on ", platforms[i]));
     ++compared;

@@ -48,12 +48,12 @@ absl::Status ReturnAll(HloModule* module, const std::vector<HloInstruction*>& wa
   return absl::OkStatus();
 }
 
-struct Row {
+struct DifferenceRow {
   const HloInstruction* instruction;
   LiteralDifference difference;
 };
 
-void PrintRow(const Row& row) {
+void PrintRow(const DifferenceRow& row) {
   PrintOptions options = PrintOptions::Short();
   options.operand_types = true;
   std::printf("  %s\n    %s\n", PrintHloInstruction(*row.instruction, options).c_str(),
@@ -111,7 +111,7 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
     HILO_ASSIGN_OR_RETURN(literal, literal.ToStatic());
     values[wanted[i]] = std::move(literal);
   }
-  std::vector<Row> rows;
+  std::vector<DifferenceRow> rows;
   int64_t alone = 0, compared = 0;
   for (const HloInstruction* instruction : wanted) {
     if (!IsCompared(*instruction)) continue;
@@ -120,8 +120,8 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
     HILO_ASSIGN_OR_RETURN(const std::optional<Literal> expected, Alone(*instruction, values));
     if (!expected.has_value()) continue;
     ++alone;
-    Row row{.instruction = instruction,
-            .difference = DifferenceOf(*expected, values[instruction], SignificantDigits(*instruction))};
+    DifferenceRow row{.instruction = instruction,
+                      .difference = DifferenceOf(*expected, values[instruction], SignificantDigits(*instruction))};
     if (row.difference.within_rounding) {
       if (row.difference.differing > 0) rows.push_back(std::move(row));
       continue;
@@ -135,8 +135,9 @@ absl::Status VerifyInstructions(const Program& program, const std::string& platf
   std::printf("%s: %lld of %lld instructions of the entry evaluated by themselves, none is wrong%s\n", platform.c_str(),
               static_cast<long long>(alone), static_cast<long long>(compared),
               rows.empty() ? "" : "; the largest errors:");
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.difference.max_relative > b.difference.max_relative; });
+  std::stable_sort(rows.begin(), rows.end(), [](const DifferenceRow& a, const DifferenceRow& b) {
+    return a.difference.max_relative > b.difference.max_relative;
+  });
   for (size_t i = 0; i < rows.size() && i < kMaxRows; ++i) PrintRow(rows[i]);
   return absl::OkStatus();
 }

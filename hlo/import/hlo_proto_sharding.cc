@@ -61,7 +61,7 @@ absl::StatusOr<std::string> IotaText(const WireMessage& proto, int reshape_field
 
 // ---- meshes ----
 
-struct Mesh {
+struct ProtoMesh {
   std::vector<std::string> axes;
   WireWriter proto;
 };
@@ -80,8 +80,8 @@ absl::StatusOr<std::string> AxisNameFromProto(absl::string_view name) {
 }
 
 // Behind "mesh[": 'a'=2,'b'=4], and a list of devices if there is one.
-absl::StatusOr<Mesh> ReadMesh(TextCursor& cursor) {
-  Mesh mesh;
+absl::StatusOr<ProtoMesh> ReadMesh(TextCursor& cursor) {
+  ProtoMesh mesh;
   while (!cursor.Consume("]")) {
     if (!mesh.axes.empty()) HILO_RETURN_IF_ERROR(cursor.Expect(",", "between the axes of a mesh"));
     HILO_ASSIGN_OR_RETURN(mesh.axes.emplace_back(), ReadAxisName(cursor));
@@ -239,7 +239,7 @@ absl::StatusOr<OptionalText> MetadataText(const WireMessage& message, int field)
 
 absl::Status ReadNamedSharding(TextCursor& cursor, WireWriter* out) {
   WireWriter proto;
-  HILO_ASSIGN_OR_RETURN(const Mesh mesh, ReadMesh(cursor));
+  HILO_ASSIGN_OR_RETURN(const ProtoMesh mesh, ReadMesh(cursor));
   proto.Message(2, mesh.proto);
   while (cursor.Consume(",")) {
     if (cursor.Consume("[")) {
@@ -503,7 +503,7 @@ absl::StatusOr<WireWriter> ReadIotaGroups(TextCursor& cursor) {
 absl::Status EncodeReplicaGroups(absl::string_view text, int field, WireWriter* out) {
   ValueCursor cursor(text);
   if (cursor.Consume("mesh[")) {
-    HILO_ASSIGN_OR_RETURN(const Mesh mesh, ReadMesh(cursor));
+    HILO_ASSIGN_OR_RETURN(const ProtoMesh mesh, ReadMesh(cursor));
     WireWriter proto;
     proto.Message(1, mesh.proto);
     HILO_RETURN_IF_ERROR(ReadAxes(mesh.axes, 2, cursor, &proto));

@@ -20,7 +20,7 @@ namespace hilo {
 namespace {
 
 // By PartReduction; a sum has no name.
-constexpr absl::string_view kReductions[] = {"", "max", "min"};
+constexpr absl::string_view kAxisReductions[] = {"", "max", "min"};
 
 absl::StatusOr<std::string> ReadQuoted(AttributeReader& reader, char quote = '"') {
   std::string name;
@@ -236,9 +236,9 @@ absl::StatusOr<StatedSharding> ReadSdySharding(AttributeReader& reader,
     const absl::string_view reduction = reader.TakeWord();
     HILO_RETURN_IF_ERROR(ReadAxisList(reader, mesh, '"', is_unreduced ? &roles.unreduced : &roles.replicated));
     if (!is_unreduced) continue;
-    const auto it = absl::c_find(kReductions, reduction);
-    if (it == std::end(kReductions)) return InvalidArgument("sharding: unknown reduction ", reduction);
-    roles.reduction = static_cast<PartReduction>(it - kReductions);
+    const auto it = absl::c_find(kAxisReductions, reduction);
+    if (it == std::end(kAxisReductions)) return InvalidArgument("sharding: unknown reduction ", reduction);
+    roles.reduction = static_cast<PartReduction>(it - kAxisReductions);
   }
   if (!reader.Take('>')) return reader.Expected(">");
   HILO_RETURN_IF_ERROR(CheckRoles(mesh, roles));

@@ -12,8 +12,8 @@
 namespace hilo::cpu {
 namespace {
 
-constexpr int64_t kBlock = 1024;  // elements that become keys, and keys that become elements, at once
-constexpr int64_t kChunks = 32;   // of a list that threads share
+constexpr int64_t kBlock = 1024;       // elements that become keys, and keys that become elements, at once
+constexpr int64_t kSharedChunks = 32;  // of a list that threads share
 
 // A list whose keys are of type Key.
 template <typename Key>
@@ -56,8 +56,9 @@ class AloneSort {
       body(0, 0, length_);
       return HILO_OK;
     }
-    return ForEachPart(context_, kChunks,
-                       [&](int64_t chunk) { body(chunk, length_ * chunk / kChunks, length_ * (chunk + 1) / kChunks); });
+    return ForEachPart(context_, kSharedChunks, [&](int64_t chunk) {
+      body(chunk, length_ * chunk / kSharedChunks, length_ * (chunk + 1) / kSharedChunks);
+    });
   }
 
   // Writes the keys of at most kBlock elements. Returns whether they tell the elements.
@@ -75,7 +76,7 @@ class AloneSort {
       int64_t begin, end;
       bool is_told;
     };
-    std::array<Written, kChunks> written;
+    std::array<Written, kSharedChunks> written;
     written.fill({.begin = 0, .end = 0, .is_told = true});
     const int32_t status = ForEachChunk([&](int64_t chunk, int64_t begin, int64_t end) {
       Written& all = written[chunk];

@@ -318,7 +318,7 @@ class ComplexOps {
 };
 
 using C = ElementValue;
-constexpr OpcodeMap<C (*)(ComplexOps& ops, C x)> kUnary = {
+constexpr OpcodeMap<C (*)(ComplexOps& ops, C x)> kComplexUnary = {
     {HloOpcode::kAbs, [](ComplexOps& ops, C x) -> C { return {ops.Modulus(x)}; }},
     {HloOpcode::kAcos, [](ComplexOps& ops, C x) -> C { return ops.Acos(x); }},
     {HloOpcode::kAcosh, [](ComplexOps& ops, C x) -> C { return ops.Acosh(x); }},
@@ -345,7 +345,7 @@ constexpr OpcodeMap<C (*)(ComplexOps& ops, C x)> kUnary = {
     {HloOpcode::kTanh, [](ComplexOps& ops, C x) -> C { return ops.Tanh(x); }},
 };
 
-constexpr OpcodeMap<C (*)(ComplexOps& ops, C x, C y)> kBinary = {
+constexpr OpcodeMap<C (*)(ComplexOps& ops, C x, C y)> kComplexBinary = {
     {HloOpcode::kAdd, [](ComplexOps& ops, C x, C y) -> C { return ops.Add(x, y); }},
     {HloOpcode::kAtan2, [](ComplexOps& ops, C x, C y) -> C { return ops.Atan2(x, y); }},
     {HloOpcode::kDivide, [](ComplexOps& ops, C x, C y) -> C { return ops.Div(x, y); }},
@@ -355,21 +355,23 @@ constexpr OpcodeMap<C (*)(ComplexOps& ops, C x, C y)> kBinary = {
     {HloOpcode::kPower, [](ComplexOps& ops, C x, C y) -> C { return ops.Power(x, y); }},
     {HloOpcode::kSubtract, [](ComplexOps& ops, C x, C y) -> C { return ops.Sub(x, y); }},
 };
-static_assert(CoversFamily(HloFamily::kUnary, kComplex, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }),
+static_assert(CoversFamily(HloFamily::kUnary, kComplex,
+                           [](HloOpcode opcode) { return kComplexUnary[opcode] != nullptr; }),
               "an op of the table that takes these types has no row above");
-static_assert(CoversFamily(HloFamily::kBinary, kComplex, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }),
+static_assert(CoversFamily(HloFamily::kBinary, kComplex,
+                           [](HloOpcode opcode) { return kComplexBinary[opcode] != nullptr; }),
               "an op of the table that takes these types has no row above");
 
 }  // namespace
 
 ElementValue EmitComplexUnary(EmitterContext& context, HloOpcode opcode, ElementValue x) {
   ComplexOps ops(context);
-  return kUnary[opcode] == nullptr ? ElementValue() : kUnary[opcode](ops, x);
+  return kComplexUnary[opcode] == nullptr ? ElementValue() : kComplexUnary[opcode](ops, x);
 }
 
 ElementValue EmitComplexBinary(EmitterContext& context, HloOpcode opcode, ElementValue x, ElementValue y) {
   ComplexOps ops(context);
-  return kBinary[opcode] == nullptr ? ElementValue() : kBinary[opcode](ops, x, y);
+  return kComplexBinary[opcode] == nullptr ? ElementValue() : kComplexBinary[opcode](ops, x, y);
 }
 
 }  // namespace hilo::codegen

@@ -122,7 +122,7 @@ llvm::Value* Extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool 
   return b.CreateSelect(b.CreateFCmpUNO(x, y), nan, number);
 }
 
-constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x)> kUnary = {
+constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x)> kFloatUnary = {
     {HloOpcode::kAbs, Fabs},
     {HloOpcode::kImag, [](EmitterContext&, Value* x) -> Value* { return FloatLike(x, 0); }},
     {HloOpcode::kIsFinite,
@@ -141,7 +141,7 @@ Value* EmitExtreme(EmitterContext& context, Value* x, Value* y) {
   return Extreme(b, x, y, kMaximum, context.target().has_avx512);
 }
 
-constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kBinary = {
+constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kFloatBinary = {
     {HloOpcode::kAdd, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFAdd(x, y); }},
     {HloOpcode::kDivide, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFDiv(x, y); }},
     {HloOpcode::kMaximum, EmitExtreme<true>},
@@ -149,8 +149,8 @@ constexpr OpcodeMap<Value* (*)(EmitterContext& context, Value* x, Value* y)> kBi
     {HloOpcode::kMultiply, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFMul(x, y); }},
     {HloOpcode::kSubtract, [](EmitterContext& context, Value* x, Value* y) { return context.b().CreateFSub(x, y); }},
 };
-constexpr bool HasUnary(HloOpcode opcode) { return IsMathFunction(opcode) || kUnary[opcode] != nullptr; }
-constexpr bool HasBinary(HloOpcode opcode) { return IsMathFunction(opcode) || kBinary[opcode] != nullptr; }
+constexpr bool HasUnary(HloOpcode opcode) { return IsMathFunction(opcode) || kFloatUnary[opcode] != nullptr; }
+constexpr bool HasBinary(HloOpcode opcode) { return IsMathFunction(opcode) || kFloatBinary[opcode] != nullptr; }
 static_assert(CoversFamily(HloFamily::kUnary, kFloat, HasUnary),
               "an op of the table that takes these types has no row above");
 static_assert(CoversFamily(HloFamily::kBinary, kFloat, HasBinary, {HloOpcode::kComplexNumber}),
@@ -160,12 +160,12 @@ static_assert(CoversFamily(HloFamily::kBinary, kFloat, HasBinary, {HloOpcode::kC
 
 Value* EmitFloatUnary(EmitterContext& context, HloOpcode opcode, Value* x) {
   if (IsMathFunction(opcode)) return EmitUnary(opcode, context.b(), x, MathTargetOf(context));
-  return kUnary[opcode] == nullptr ? nullptr : kUnary[opcode](context, x);
+  return kFloatUnary[opcode] == nullptr ? nullptr : kFloatUnary[opcode](context, x);
 }
 
 Value* EmitFloatBinary(EmitterContext& context, HloOpcode opcode, Value* x, Value* y) {
   if (IsMathFunction(opcode)) return EmitBinary(opcode, context.b(), x, y, MathTargetOf(context));
-  return kBinary[opcode] == nullptr ? nullptr : kBinary[opcode](context, x, y);
+  return kFloatBinary[opcode] == nullptr ? nullptr : kFloatBinary[opcode](context, x, y);
 }
 
 }  // namespace hilo::codegen

@@ -245,7 +245,7 @@ namespace {
 using Ops = IntegerOps;
 using Result = absl::StatusOr<Value*>;
 
-constexpr OpcodeMap<Value* (*)(Ops& ops, Value* x)> kUnary = {
+constexpr OpcodeMap<Value* (*)(Ops& ops, Value* x)> kIntegerUnary = {
     {HloOpcode::kAbs,
      [](Ops& o, Value* x) -> Value* { return o.b().CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, o.b().getFalse()); }},
     {HloOpcode::kClz, [](Ops& o, Value* x) -> Value* { return o.CountLeadingZeros(x); }},
@@ -256,7 +256,7 @@ constexpr OpcodeMap<Value* (*)(Ops& ops, Value* x)> kUnary = {
     {HloOpcode::kSign, [](Ops& o, Value* x) -> Value* { return o.Sign(x); }},
 };
 
-constexpr OpcodeMap<Result (*)(Ops& ops, Value* x, Value* y)> kBinary = {
+constexpr OpcodeMap<Result (*)(Ops& ops, Value* x, Value* y)> kIntegerBinary = {
     {HloOpcode::kAdd, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateAdd(x, y); }},
     {HloOpcode::kAnd, [](Ops& o, Value* x, Value* y) -> Result { return o.b().CreateAnd(x, y); }},
     {HloOpcode::kDivide, [](Ops& o, Value* x, Value* y) -> Result { return o.Divide(x, y); }},
@@ -291,9 +291,10 @@ constexpr OpcodeMap<Value* (*)(llvm::IRBuilder<>& b, Value* x, Value* y)> kPredB
     {HloOpcode::kMultiply, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateAnd(x, y); }},
     {HloOpcode::kXor, [](llvm::IRBuilder<>& b, Value* x, Value* y) -> Value* { return b.CreateXor(x, y); }},
 };
-static_assert(CoversFamily(HloFamily::kUnary, kInt, [](HloOpcode opcode) { return kUnary[opcode] != nullptr; }),
+static_assert(CoversFamily(HloFamily::kUnary, kInt, [](HloOpcode opcode) { return kIntegerUnary[opcode] != nullptr; }),
               "an op of the table that takes these types has no row above");
-static_assert(CoversFamily(HloFamily::kBinary, kInt, [](HloOpcode opcode) { return kBinary[opcode] != nullptr; }),
+static_assert(CoversFamily(HloFamily::kBinary, kInt,
+                           [](HloOpcode opcode) { return kIntegerBinary[opcode] != nullptr; }),
               "an op of the table that takes these types has no row above");
 static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { return kPredBinary[opcode] != nullptr; }),
               "an op of the table that takes these types has no row above");
@@ -302,14 +303,14 @@ static_assert(CoversFamily(HloFamily::kBinary, kBool, [](HloOpcode opcode) { ret
 
 Value* EmitIntegerUnary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, Value* x) {
   IntegerOps ops(context, type);
-  return kUnary[opcode] == nullptr ? nullptr : kUnary[opcode](ops, x);
+  return kIntegerUnary[opcode] == nullptr ? nullptr : kIntegerUnary[opcode](ops, x);
 }
 
 absl::StatusOr<Value*> EmitIntegerBinary(EmitterContext& context, HloOpcode opcode, PrimitiveType type, Value* x,
                                          Value* y) {
   IntegerOps ops(context, type);
-  if (kBinary[opcode] == nullptr) return static_cast<Value*>(nullptr);
-  return kBinary[opcode](ops, x, y);
+  if (kIntegerBinary[opcode] == nullptr) return static_cast<Value*>(nullptr);
+  return kIntegerBinary[opcode](ops, x, y);
 }
 
 Value* EmitPredBinary(EmitterContext& context, HloOpcode opcode, Value* x, Value* y) {

@@ -22,7 +22,7 @@ std::vector<PrimitiveType> LeafTypes(const Shape& shape) {
   AppendLeafTypes(shape, &types);
   return types;
 }
-int64_t LeavesBefore(const Shape& tuple, int64_t element) {
+int64_t ValuesBefore(const Shape& tuple, int64_t element) {
   std::vector<PrimitiveType> types;
   for (int64_t i = 0; i < element; ++i) AppendLeafTypes(tuple.tuple_shapes(i), &types);
   return static_cast<int64_t>(types.size());
@@ -89,7 +89,7 @@ class ComputationEmitter {
         return ElementValues{EmitBitcast(context_, instruction.operand(0)->shape().element_type(),
                                          instruction.shape().element_type(), operands[0])};
       case HloOpcode::kGetTupleElement: {
-        const auto first = operands.begin() + LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
+        const auto first = operands.begin() + ValuesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
         return ElementValues(first, first + LeafTypes(instruction.shape()).size());
       }
       case HloOpcode::kCall:

@@ -240,7 +240,7 @@ absl::StatusOr<Results> AsyncDone(OpConversion& c) {
   return c.Split(c.operands[0]);
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kCallRules[] = {
     {"check.expect_almost_eq", Check},   {"check.expect_almost_eq_const", Check}, {"check.expect_close", Check},
     {"check.expect_eq", Check},          {"check.expect_eq_const", Check},        {"chlo.top_k", TopK},
     {"stablehlo.async_done", AsyncDone}, {"stablehlo.custom_call", CustomCall},
@@ -248,7 +248,7 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> CallRules() { return kRules; }
+absl::Span<const ConversionRule> CallRules() { return kCallRules; }
 
 // Only what is one instruction and finds its attributes in a composite; else the program's own decomposition is as
 // good.

@@ -161,7 +161,7 @@ absl::StatusOr<Results> Scan(OpConversion& c) {
   return results;
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kChloRules[] = {
     {"chlo.broadcast_add", Broadcasting},
     {"chlo.broadcast_and", Broadcasting},
     {"chlo.broadcast_atan2", Broadcasting},
@@ -190,6 +190,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> ChloRules() { return kRules; }
+absl::Span<const ConversionRule> ChloRules() { return kChloRules; }
 
 }  // namespace hilo::stablehlo

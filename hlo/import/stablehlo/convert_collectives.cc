@@ -243,7 +243,7 @@ absl::StatusOr<Results> Id(OpConversion& c) {
   return c.Split(c.Add(kOpcode, {}));
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kCollectiveRules[] = {
     {"stablehlo.all_gather", AllGather},
     {"stablehlo.all_reduce", AllReduce},
     {"stablehlo.all_to_all", AllToAll},
@@ -277,6 +277,6 @@ absl::StatusOr<Results> RaggedAllToAll(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kRaggedAllToAll, c.operands, std::move(attributes)));
 }
 
-absl::Span<const ConversionRule> CollectiveRules() { return kRules; }
+absl::Span<const ConversionRule> CollectiveRules() { return kCollectiveRules; }
 
 }  // namespace hilo::stablehlo

@@ -193,7 +193,7 @@ absl::StatusOr<ConvolutionDimensionNumbers> DimensionNumbers(const OpConversion&
   return n;
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kContractionRules[] = {
     {"stablehlo.cholesky", Cholesky}, {"stablehlo.convolution", Convolution},
     {"stablehlo.dot", Dot},           {"stablehlo.dot_general", DotGeneral},
     {"stablehlo.fft", Fft},           {"stablehlo.triangular_solve", TriangularSolve},
@@ -234,6 +234,6 @@ absl::StatusOr<HloInstruction*> Convolve(OpConversion& c, HloInstruction* input,
   return c.Add(HloOpcode::kConvolution, {input, c.operands[1]}, std::move(attributes), {}, &result);
 }
 
-absl::Span<const ConversionRule> ContractionRules() { return kRules; }
+absl::Span<const ConversionRule> ContractionRules() { return kContractionRules; }
 
 }  // namespace hilo::stablehlo

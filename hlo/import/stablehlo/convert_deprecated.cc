@@ -134,7 +134,7 @@ absl::StatusOr<Results> TorchIndexSelect(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kGather, c.operands, std::move(attributes)));
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kDeprecatedRules[] = {
     {"stablehlo.einsum", Einsum},
     {"stablehlo.torch_index_select", TorchIndexSelect},
     {"stablehlo.unary_einsum", Einsum},
@@ -142,6 +142,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> DeprecatedRules() { return kRules; }
+absl::Span<const ConversionRule> DeprecatedRules() { return kDeprecatedRules; }
 
 }  // namespace hilo::stablehlo

@@ -331,7 +331,7 @@ absl::StatusOr<Results> ShapeOf(OpConversion& c) {
   return Results{ConstantList(c, shape.dimensions())};
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kDynamicShapeRules[] = {
     {"shape.shape_of", ShapeOf},
     {"stablehlo.dynamic_broadcast_in_dim", DynamicBroadcastInDim},
     {"stablehlo.dynamic_conv", DynamicConvolution},
@@ -346,6 +346,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> DynamicShapeRules() { return kRules; }
+absl::Span<const ConversionRule> DynamicShapeRules() { return kDynamicShapeRules; }
 
 }  // namespace hilo::stablehlo

@@ -62,7 +62,7 @@ absl::StatusOr<Results> Identity(OpConversion& c) {
   return Results(c.operands);
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kElementwiseRules[] = {
     {"stablehlo.bitcast_convert", ConvertType<HloOpcode::kBitcastConvert>},
     {"stablehlo.clamp", Plain<HloOpcode::kClamp, 3>},
     {"stablehlo.compare", Compare},
@@ -90,7 +90,7 @@ constexpr Converter kFamilies[] = {
 
 // Operations that have the name of an element-wise op after that of their dialect.
 std::vector<ConversionRule> AllRules() {
-  std::vector<ConversionRule> rules(std::begin(kRules), std::end(kRules));
+  std::vector<ConversionRule> rules(std::begin(kElementwiseRules), std::end(kElementwiseRules));
   for (const absl::string_view name : {
 #define VERSIONED_OP(in_bytecode, name, attributes) absl::string_view(name),
 #include "hlo/import/stablehlo/versioned_ops.def"

@@ -270,7 +270,7 @@ absl::StatusOr<Results> Print(OpConversion& c) {
   return c.op.results.empty() ? Results() : Results(c.operands);
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kInterpreterRules[] = {
     {"check.expect_serialized_eq", ExpectSerializedEqual},
     {"interpreter.print", Print},
     {"interpreter.probe", Probe},
@@ -279,6 +279,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> InterpreterRules() { return kRules; }
+absl::Span<const ConversionRule> InterpreterRules() { return kInterpreterRules; }
 
 }  // namespace hilo::stablehlo

@@ -215,7 +215,7 @@ absl::StatusOr<Results> ConvertRngBitGenerator(OpConversion& c) {
   return c.Split(c.Add(HloOpcode::kRngBitGenerator, c.operands, std::move(attributes), {}, &shape));
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kMovementRules[] = {
     {"stablehlo.broadcast", ConvertBroadcast},
     {"stablehlo.broadcast_in_dim", ConvertBroadcastInDim},
     {"stablehlo.concatenate", ConvertConcatenate},
@@ -236,6 +236,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> MovementRules() { return kRules; }
+absl::Span<const ConversionRule> MovementRules() { return kMovementRules; }
 
 }  // namespace hilo::stablehlo

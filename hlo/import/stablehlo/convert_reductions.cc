@@ -68,7 +68,7 @@ absl::StatusOr<Results> BatchNorm(OpConversion& c) {
   return c.Split(c.Add(kOpcode, c.operands, std::move(attributes)));
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kReductionRules[] = {
     {"stablehlo.batch_norm_grad", BatchNorm<HloOpcode::kBatchNormGrad, 5>},
     {"stablehlo.batch_norm_inference", BatchNorm<HloOpcode::kBatchNormInference, 5>},
     {"stablehlo.batch_norm_training", BatchNorm<HloOpcode::kBatchNormTraining, 3>},
@@ -80,6 +80,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> ReductionRules() { return kRules; }
+absl::Span<const ConversionRule> ReductionRules() { return kReductionRules; }
 
 }  // namespace hilo::stablehlo

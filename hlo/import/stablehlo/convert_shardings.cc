@@ -64,7 +64,7 @@ absl::StatusOr<Results> PropagationBarrier(OpConversion& c) {
   return Results{mark};
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kShardingRules[] = {
     {"sdy.all_gather", ShardingMark},
     {"sdy.all_reduce", ShardingMark},
     {"sdy.all_slice", ShardingMark},
@@ -81,7 +81,7 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> ShardingRules() { return kRules; }
+absl::Span<const ConversionRule> ShardingRules() { return kShardingRules; }
 
 absl::Status ShardCustomCall(const OpConversion& c, const Results& results) {
   const Attribute* shardings = c.op.Find("sdy.sharding");

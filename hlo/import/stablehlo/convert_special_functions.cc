@@ -336,7 +336,7 @@ absl::StatusOr<Results> ConvertNextAfter(OpConversion& c) {
   return CallBuilt(c, c.operands, &builder);
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kSpecialFunctionRules[] = {
     {"chlo._asin_acos_kernel", InC128<AsinAcosKernel>},
     {"chlo.atan", InItsType<Arctangent>},
     {"chlo.bessel_i1e", InF64<ScaledBessel1>},
@@ -356,6 +356,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> SpecialFunctionRules() { return kRules; }
+absl::Span<const ConversionRule> SpecialFunctionRules() { return kSpecialFunctionRules; }
 
 }  // namespace hilo::stablehlo

@@ -121,7 +121,7 @@ absl::StatusOr<Results> Receive(OpConversion& c) {
   return SplitReceived(c, c.Add(HloOpcode::kRecvDone, {started}, attributes->Clone()));
 }
 
-constexpr ConversionRule kRules[] = {
+constexpr ConversionRule kTransferRules[] = {
     {"stablehlo.after_all", AfterAll},
     {"stablehlo.create_token", AfterAll},
     {"stablehlo.get_tuple_element", TupleElement},
@@ -135,6 +135,6 @@ constexpr ConversionRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const ConversionRule> TransferRules() { return kRules; }
+absl::Span<const ConversionRule> TransferRules() { return kTransferRules; }
 
 }  // namespace hilo::stablehlo
