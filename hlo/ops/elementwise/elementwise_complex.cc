@@ -47,7 +47,7 @@ W Log1p(W x) {
 // By the half plane where exp does not overflow. An infinite imaginary part is no angle: exp is zero there for a real
 // part of -infinity, but the function is not a number.
 template <typename W>
-W Logistic(W x) {
+W ComplexLogistic(W x) {
   constexpr Real<W> kNan = std::numeric_limits<Real<W>>::quiet_NaN();
   if (!std::isfinite(x.imag())) return W(kNan, kNan);
   if (x.real() >= 0) return W(1) / (W(1) + std::exp(-x));
@@ -55,7 +55,7 @@ W Logistic(W x) {
   return e / (W(1) + e);
 }
 template <typename W>
-W Sign(W x) {
+W ComplexSign(W x) {
   if (x == W(0)) return x;
   const Real<W> modulus = std::abs(x);
   return W(x.real() / modulus, x.imag() / modulus);
@@ -63,7 +63,7 @@ W Sign(W x) {
 // x^0 and 1^y are 1; 0^y is 0 where the real part of y is above zero, else no number; real powers of infinity on the
 // real axis are 0 or infinite.
 template <typename W>
-W Power(W x, W y) {
+W ComplexPower(W x, W y) {
   constexpr Real<W> kInfinity = std::numeric_limits<Real<W>>::infinity(),
                     kNan = std::numeric_limits<Real<W>>::quiet_NaN();
   if (y == W(0) || x == W(1)) return W(1);
@@ -93,10 +93,10 @@ constexpr OpcodeMap<UnaryKernel<W>> kComplexUnary = {
     {HloOpcode::kExpm1, InWider<W>([](Wider<W> x) { return Expm1(x); })},
     {HloOpcode::kLog, InWider<W>([](Wider<W> x) { return std::log(x); })},
     {HloOpcode::kLog1p, InWider<W>([](Wider<W> x) { return Log1p(x); })},
-    {HloOpcode::kLogistic, InWider<W>([](Wider<W> x) { return Logistic(x); })},
+    {HloOpcode::kLogistic, InWider<W>([](Wider<W> x) { return ComplexLogistic(x); })},
     {HloOpcode::kNegate, LoopOver1<W>([](W x) { return -x; })},
     {HloOpcode::kRsqrt, InWider<W>([](Wider<W> x) { return Wider<W>(1) / std::sqrt(x); })},
-    {HloOpcode::kSign, InWider<W>([](Wider<W> x) { return Sign(x); })},
+    {HloOpcode::kSign, InWider<W>([](Wider<W> x) { return ComplexSign(x); })},
     {HloOpcode::kSin, InWider<W>([](Wider<W> x) { return std::sin(x); })},
     {HloOpcode::kSinh, InWider<W>([](Wider<W> x) { return std::sinh(x); })},
     {HloOpcode::kSqrt, InWider<W>([](Wider<W> x) { return std::sqrt(x); })},
@@ -118,7 +118,7 @@ constexpr OpcodeMap<BinaryKernel<W>> kComplexBinary = {
     {HloOpcode::kMaximum, LoopOver2<W>([](W x, W y) { return MaximumOf(x, y); })},
     {HloOpcode::kMinimum, LoopOver2<W>([](W x, W y) { return MinimumOf(x, y); })},
     {HloOpcode::kMultiply, LoopOver2<W>([](W x, W y) { return Product(x, y); })},
-    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return static_cast<W>(Power(Wider<W>(x), Wider<W>(y))); })},
+    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return static_cast<W>(ComplexPower(Wider<W>(x), Wider<W>(y))); })},
     {HloOpcode::kSubtract, LoopOver2<W>([](W x, W y) { return x - y; })},
 };
 

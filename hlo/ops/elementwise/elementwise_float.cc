@@ -9,13 +9,13 @@ namespace hilo {
 namespace {
 
 template <typename W>
-W Sign(W x) {
+W FloatSign(W x) {
   return x > 0 ? W(1) : x < 0 ? W(-1) : x;  // zeros keep their sign, NaN stays
 }
 
 // 1 / (1 + e^-x), in the form whose exponential does not overflow.
 template <typename W>
-W Logistic(W x) {
+W FloatLogistic(W x) {
   if (x >= 0) return 1 / (1 + std::exp(-x));
   const W e = std::exp(x);
   return e / (1 + e);
@@ -44,13 +44,13 @@ constexpr OpcodeMap<UnaryKernel<W>> kFloatUnary = {
     {HloOpcode::kImag, LoopOver1<W>([](W) { return W(0); })},
     {HloOpcode::kLog, LoopOver1<W>([](W x) { return std::log(x); })},
     {HloOpcode::kLog1p, LoopOver1<W>([](W x) { return std::log1p(x); })},
-    {HloOpcode::kLogistic, LoopOver1<W>([](W x) { return Logistic(x); })},
+    {HloOpcode::kLogistic, LoopOver1<W>([](W x) { return FloatLogistic(x); })},
     {HloOpcode::kNegate, LoopOver1<W>([](W x) { return -x; })},
     {HloOpcode::kReal, LoopOver1<W>([](W x) { return x; })},
     {HloOpcode::kRoundNearestAfz, LoopOver1<W>([](W x) { return std::round(x); })},
     {HloOpcode::kRoundNearestEven, LoopOver1<W>([](W x) { return std::nearbyint(x); })},
     {HloOpcode::kRsqrt, LoopOver1<W>([](W x) { return 1 / std::sqrt(x); })},
-    {HloOpcode::kSign, LoopOver1<W>([](W x) { return Sign(x); })},
+    {HloOpcode::kSign, LoopOver1<W>([](W x) { return FloatSign(x); })},
     {HloOpcode::kSin, LoopOver1<W>([](W x) { return static_cast<W>(std::sin(Circular<W>(x))); })},
     {HloOpcode::kSinh, LoopOver1<W>([](W x) { return std::sinh(x); })},
     {HloOpcode::kSqrt, LoopOver1<W>([](W x) { return std::sqrt(x); })},

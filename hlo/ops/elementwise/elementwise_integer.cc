@@ -34,7 +34,7 @@ W Remainder(W x, W y) {
 // Wraps. With a negative exponent: what rounding the quotient 1 / x^-y toward zero gives, and 0 for
 // x = 0.
 template <typename W>
-W Power(W x, W y) {
+W IntegerPower(W x, W y) {
   uint64_t base = static_cast<uint64_t>(x);
   if (std::is_signed_v<W> && y < 0) {
     if (x == 1) return 1;
@@ -95,7 +95,7 @@ constexpr OpcodeMap<BinaryKernel<W>> kIntegerBinary = {
     {HloOpcode::kMultiply,
      LoopOver2<W>([](W x, W y) { return static_cast<W>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); })},
     {HloOpcode::kOr, LoopOver2<W>([](W x, W y) { return x | y; })},
-    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return Power(x, y); })},
+    {HloOpcode::kPower, LoopOver2<W>([](W x, W y) { return IntegerPower(x, y); })},
     {HloOpcode::kRemainder, LoopOver2<W>([](W x, W y) { return Remainder(x, y); })},
     {HloOpcode::kShiftLeft, LoopOver2<W>([](W x, W y, int bits) { return ShiftLeft(x, y, bits); })},
     {HloOpcode::kShiftRightArithmetic,

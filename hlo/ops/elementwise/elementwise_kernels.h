@@ -25,6 +25,20 @@ template <typename W>
 template <typename W>
 [[gnu::visibility("hidden")]] BinaryKernel<W> FindBinaryKernel(HloOpcode opcode);
 
+#define HILO_DECLARE_ELEMENTWISE_KERNELS(W)            \
+  template <>                                          \
+  UnaryKernel<W> FindUnaryKernel<W>(HloOpcode opcode); \
+  template <>                                          \
+  BinaryKernel<W> FindBinaryKernel<W>(HloOpcode opcode);
+HILO_DECLARE_ELEMENTWISE_KERNELS(bool)
+HILO_DECLARE_ELEMENTWISE_KERNELS(int64_t)
+HILO_DECLARE_ELEMENTWISE_KERNELS(uint64_t)
+HILO_DECLARE_ELEMENTWISE_KERNELS(float)
+HILO_DECLARE_ELEMENTWISE_KERNELS(double)
+HILO_DECLARE_ELEMENTWISE_KERNELS(complex64)
+HILO_DECLARE_ELEMENTWISE_KERNELS(complex128)
+#undef HILO_DECLARE_ELEMENTWISE_KERNELS
+
 // A loop over the stateless function f(x) or f(x, bits), f(x, y) or f(x, y, bits).
 template <typename W, typename F>
 constexpr UnaryKernel<W> LoopOver1(F) {
