@@ -18,6 +18,9 @@ XlaOp AddOp(XlaBuilder* builder, HloOpcode opcode, absl::Span<const XlaOp> opera
             std::unique_ptr<OpAttributes> attributes = nullptr, absl::Span<const XlaComputation* const> called = {},
             const Shape* stated = nullptr);
 
+// Returns the builder of the first operand that has one, or null.
+XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands);
+
 // Stores an attribute that no opcode defines, as HLO text, on the op.
 void AddExtraAttribute(XlaBuilder* builder, XlaOp op, std::string name, std::string text);
 

@@ -28,15 +28,8 @@ std::unique_ptr<AttributesStruct> MakeAttributes(Groups groups, const Channel& c
   return attributes;
 }
 
-XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands) {
-  for (XlaOp operand : operands) {
-    if (operand.builder() != nullptr) return operand.builder();
-  }
-  return nullptr;
-}
-
-XlaOp Emit(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes,
-           const XlaComputation* called = nullptr, const Shape* stated = nullptr) {
+XlaOp AddCollective(HloOpcode opcode, absl::Span<const XlaOp> operands, std::unique_ptr<OpAttributes> attributes,
+                    const XlaComputation* called = nullptr, const Shape* stated = nullptr) {
   XlaBuilder* builder = BuilderOf(operands);
   if (builder == nullptr) return XlaOp();
   std::vector<const XlaComputation*> computations;
@@ -108,7 +101,7 @@ XlaOp AllReduce(XlaOp operand, const XlaComputation& computation, Groups replica
     auto attributes = MakeAttributes<AllReduceAttrs>(replica_groups, channel_id);
     attributes->constrain_layout = shape_with_layout.has_value();
     attributes->use_global_device_ids = use_global_device_ids.value_or(false);
-    const XlaOp result = Emit(HloOpcode::kAllReduce, operands, std::move(attributes), &computation);
+    const XlaOp result = AddCollective(HloOpcode::kAllReduce, operands, std::move(attributes), &computation);
     return is_tuple ? AsTuple(operands, result) : result;
   });
 }
@@ -119,7 +112,7 @@ XlaOp AllReduceTuple(absl::Span<const XlaOp> operands, const XlaComputation& com
   auto attributes = MakeAttributes<AllReduceAttrs>(replica_groups, channel_id);
   attributes->constrain_layout = shape_with_layout.has_value();
   attributes->use_global_device_ids = use_global_device_ids.value_or(false);
-  return AsTuple(operands, Emit(HloOpcode::kAllReduce, operands, std::move(attributes), &computation));
+  return AsTuple(operands, AddCollective(HloOpcode::kAllReduce, operands, std::move(attributes), &computation));
 }
 
 XlaOp CrossReplicaSum(XlaOp operand, Groups replica_groups) {
@@ -152,7 +145,7 @@ XlaOp AllGather(XlaOp operand, int64_t all_gather_dimension, int64_t shard_count
     attributes->dimensions = {all_gather_dimension};
     attributes->constrain_layout = layout.has_value();
     attributes->use_global_device_ids = use_global_device_ids.value_or(false);
-    const XlaOp result = Emit(HloOpcode::kAllGather, operands, std::move(attributes), nullptr, &shape);
+    const XlaOp result = AddCollective(HloOpcode::kAllGather, operands, std::move(attributes), nullptr, &shape);
     return is_tuple ? AsTuple(operands, result) : result;
   });
 }
@@ -180,7 +173,8 @@ XlaOp ReduceScatter(XlaOp operand, const XlaComputation& computation, int64_t sc
     attributes->dimensions = {scatter_dimension};
     attributes->constrain_layout = layout.has_value();
     attributes->use_global_device_ids = use_global_device_ids.value_or(false);
-    const XlaOp result = Emit(HloOpcode::kReduceScatter, operands, std::move(attributes), &computation, &shape);
+    const XlaOp result =
+        AddCollective(HloOpcode::kReduceScatter, operands, std::move(attributes), &computation, &shape);
     return is_tuple ? AsTuple(operands, result) : result;
   });
 }
@@ -200,7 +194,7 @@ XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
     auto attributes = MakeAttributes<AllToAllAttrs>(replica_groups, channel_id);
     attributes->dimensions = {split_dimension};
     attributes->constrain_layout = layout.has_value();
-    const XlaOp exchanged = Emit(HloOpcode::kAllToAll, {operand}, std::move(attributes));
+    const XlaOp exchanged = AddCollective(HloOpcode::kAllToAll, {operand}, std::move(attributes));
     if (split_dimension == concat_dimension) return exchanged;
     std::vector<int64_t> cut, order, joined(piece.dimensions().begin(), piece.dimensions().end());
     for (int64_t d = 0; d < piece.rank(); ++d) {
@@ -220,7 +214,7 @@ XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, Groups replica_groups, con
                     const Channel& channel_id) {
   auto attributes = MakeAttributes<AllToAllAttrs>(replica_groups, channel_id);
   attributes->constrain_layout = layout.has_value();
-  return Emit(HloOpcode::kAllToAll, operands, std::move(attributes));
+  return AddCollective(HloOpcode::kAllToAll, operands, std::move(attributes));
 }
 
 XlaOp AllToAllTuple(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
@@ -245,7 +239,7 @@ XlaOp CollectivePermute(XlaOp operand, const std::vector<std::pair<int64_t, int6
   auto attributes = std::make_unique<CollectivePermuteAttrs>();
   attributes->source_target_pairs.pairs = source_target_pairs;
   if (channel_id.has_value()) attributes->channel_id = channel_id->handle();
-  return Emit(HloOpcode::kCollectivePermute, {operand}, std::move(attributes));
+  return AddCollective(HloOpcode::kCollectivePermute, {operand}, std::move(attributes));
 }
 
 XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
@@ -254,18 +248,19 @@ XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
   auto attributes = std::make_unique<CollectivePermuteAttrs>();
   attributes->source_target_pairs.pairs = source_target_pairs;
   if (channel_id.has_value()) attributes->channel_id = channel_id->handle();
-  return AsTuple(operands, Emit(HloOpcode::kCollectivePermute, operands, std::move(attributes)));
+  return AsTuple(operands, AddCollective(HloOpcode::kCollectivePermute, operands, std::move(attributes)));
 }
 
 XlaOp CollectiveBroadcast(XlaOp operand, Groups replica_groups, const Channel& channel_id) {
-  return Emit(HloOpcode::kCollectiveBroadcast, {operand},
-              MakeAttributes<CollectiveBroadcastAttrs>(replica_groups, channel_id));
+  return AddCollective(HloOpcode::kCollectiveBroadcast, {operand},
+                       MakeAttributes<CollectiveBroadcastAttrs>(replica_groups, channel_id));
 }
 
 XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp output, XlaOp output_offsets,
                      XlaOp recv_sizes, Groups replica_groups, const Channel& channel_id) {
-  return Emit(HloOpcode::kRaggedAllToAll, {input, output, input_offsets, send_sizes, output_offsets, recv_sizes},
-              MakeAttributes<RaggedAllToAllAttrs>(replica_groups, channel_id));
+  return AddCollective(HloOpcode::kRaggedAllToAll,
+                       {input, output, input_offsets, send_sizes, output_offsets, recv_sizes},
+                       MakeAttributes<RaggedAllToAllAttrs>(replica_groups, channel_id));
 }
 
 XlaOp ReplicaId(XlaBuilder* builder) { return AddOp(builder, HloOpcode::kReplicaId, {}); }

@@ -24,7 +24,7 @@ namespace {
 
 using Dimensions = std::vector<int64_t>;
 
-std::string ListText(absl::Span<const int64_t> list) { return absl::StrCat("{", absl::StrJoin(list, ","), "}"); }
+std::string DimensionsText(absl::Span<const int64_t> list) { return absl::StrCat("{", absl::StrJoin(list, ","), "}"); }
 
 XlaBuilder* BuilderOf(XlaOp a, XlaOp b) { return a.builder() != nullptr ? a.builder() : b.builder(); }
 
@@ -59,15 +59,16 @@ absl::StatusOr<Dimensions> MapRanks(int64_t low, int64_t high, absl::Span<const 
   }
   if (static_cast<int64_t>(broadcast_dimensions.size()) != low) {
     return InvalidArgument("expected broadcast_dimensions for the ", low,
-                           " dimensions of the lower-ranking operand; got ", ListText(broadcast_dimensions));
+                           " dimensions of the lower-ranking operand; got ", DimensionsText(broadcast_dimensions));
   }
   for (size_t i = 0; i < broadcast_dimensions.size(); ++i) {
     if (broadcast_dimensions[i] < 0 || broadcast_dimensions[i] >= high) {
       return InvalidArgument("expected broadcast_dimensions below the rank, ", high, "; got ",
-                             ListText(broadcast_dimensions));
+                             DimensionsText(broadcast_dimensions));
     }
     if (i > 0 && broadcast_dimensions[i] <= broadcast_dimensions[i - 1]) {
-      return InvalidArgument("expected strictly increasing broadcast_dimensions; got ", ListText(broadcast_dimensions));
+      return InvalidArgument("expected strictly increasing broadcast_dimensions; got ",
+                             DimensionsText(broadcast_dimensions));
     }
   }
   return Dimensions(broadcast_dimensions.begin(), broadcast_dimensions.end());
@@ -205,7 +206,8 @@ XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
   absl::Status status =
       shape->IsArray() ? ShapeUtil::Validate(result) : InvalidArgument("expected an array; got ", shape->ToString());
   if (status.ok() && shape->rank() != static_cast<int64_t>(broadcast_dimensions.size())) {
-    status = InvalidArgument("expected ", shape->rank(), " broadcast_dimensions; got ", ListText(broadcast_dimensions));
+    status = InvalidArgument("expected ", shape->rank(), " broadcast_dimensions; got ",
+                             DimensionsText(broadcast_dimensions));
   }
   if (status.ok()) status = MapRanks(shape->rank(), result.rank(), broadcast_dimensions).status();
   for (size_t d = 0; status.ok() && d < broadcast_dimensions.size(); ++d) {
@@ -216,8 +218,8 @@ XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
     }
   }
   if (!status.ok()) {
-    return builder->ReportError(
-        InvalidArgument("broadcast of ", shape->ToString(), " to ", ListText(out_dim_size), ": ", status.message()));
+    return builder->ReportError(InvalidArgument("broadcast of ", shape->ToString(), " to ",
+                                                DimensionsText(out_dim_size), ": ", status.message()));
   }
   return Expand(operand, *shape, broadcast_dimensions, out_dim_size);
 }

@@ -51,8 +51,6 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> PaddingOf(absl::string_
   return MakePadding(shape.dimensions(), window_dimensions, strides, padding);
 }
 
-XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands) { return operands.empty() ? nullptr : operands[0].builder(); }
-
 }  // namespace
 
 XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,

@@ -6,7 +6,7 @@
 namespace hilo {
 namespace {
 
-std::unique_ptr<OpAttributes> Channel(const ChannelHandle& handle, bool is_host_transfer) {
+std::unique_ptr<OpAttributes> TransferChannel(const ChannelHandle& handle, bool is_host_transfer) {
   auto attributes = std::make_unique<TransferAttrs>();
   attributes->channel_id = handle.handle();
   attributes->is_host_transfer = is_host_transfer;
@@ -16,16 +16,17 @@ std::unique_ptr<OpAttributes> Channel(const ChannelHandle& handle, bool is_host_
 XlaOp SendPair(XlaOp operand, XlaOp token, const ChannelHandle& handle, bool is_host_transfer) {
   XlaBuilder* builder = operand.builder();
   if (builder == nullptr) return XlaOp();
-  const XlaOp context = AddOp(builder, HloOpcode::kSend, {operand, token}, Channel(handle, is_host_transfer));
-  return AddOp(builder, HloOpcode::kSendDone, {context}, Channel(handle, is_host_transfer));
+  const XlaOp context = AddOp(builder, HloOpcode::kSend, {operand, token}, TransferChannel(handle, is_host_transfer));
+  return AddOp(builder, HloOpcode::kSendDone, {context}, TransferChannel(handle, is_host_transfer));
 }
 
 XlaOp RecvPair(XlaOp token, const Shape& shape, const ChannelHandle& handle, bool is_host_transfer) {
   XlaBuilder* builder = token.builder();
   if (builder == nullptr) return XlaOp();
   const Shape stated(std::vector<Shape>{shape, ShapeUtil::MakeScalarShape(U32), ShapeUtil::MakeTokenShape()});
-  const XlaOp context = AddOp(builder, HloOpcode::kRecv, {token}, Channel(handle, is_host_transfer), {}, &stated);
-  return AddOp(builder, HloOpcode::kRecvDone, {context}, Channel(handle, is_host_transfer));
+  const XlaOp context =
+      AddOp(builder, HloOpcode::kRecv, {token}, TransferChannel(handle, is_host_transfer), {}, &stated);
+  return AddOp(builder, HloOpcode::kRecvDone, {context}, TransferChannel(handle, is_host_transfer));
 }
 
 }  // namespace

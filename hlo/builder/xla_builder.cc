@@ -145,6 +145,13 @@ absl::StatusOr<HloComputation*> XlaBuilder::Impl::Embed(const XlaComputation* co
   return it->second.copy;
 }
 
+XlaBuilder* BuilderOf(absl::Span<const XlaOp> operands) {
+  for (XlaOp operand : operands) {
+    if (operand.builder() != nullptr) return operand.builder();
+  }
+  return nullptr;
+}
+
 void AddExtraAttribute(XlaBuilder* builder, XlaOp op, std::string name, std::string text) {
   XlaBuilderAccess::ImplOf(builder).AddExtraAttribute(op, std::move(name), std::move(text));
 }
