@@ -30,7 +30,7 @@ namespace hilo {
 namespace {
 
 // Rows that a product needs to be efficient.
-constexpr int64_t kLeastRows = 64;
+constexpr int64_t kLeastBlockRows = 64;
 constexpr int64_t kRowMultiple = 8;
 // The scores have so many times the bytes of the dots' other operands and of the result at least. Factors that a block
 // does not divide are read for each block.
@@ -111,7 +111,7 @@ std::vector<int64_t> BlockSizes(const ScoreChain& chain, int64_t block_bytes) {
   bool is_last = true;
   for (int64_t d = scores.rank() - 1; d >= 0; --d) {
     if (!absl::c_linear_search(divisible, d)) continue;
-    const int64_t most = std::max(block_bytes / bytes, is_last ? kLeastRows : 1);
+    const int64_t most = std::max(block_bytes / bytes, is_last ? kLeastBlockRows : 1);
     is_last = false;
     if (block[d] > most) {
       const int64_t blocks = CeilDiv(block[d], most);

@@ -32,7 +32,7 @@ namespace {
 // Rows of queries that one block has.
 constexpr int64_t kRowsOfBlock = 64;
 
-int64_t BytesOf(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
+int64_t FactorBytes(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
 
 // Adds what computes `factor`, keys or values, from fewer bytes than it has.
 void AddFactorProducers(const Target& target, const HloInstruction& factor, FusedGroup* group) {
@@ -43,10 +43,10 @@ void AddFactorProducers(const Target& target, const HloInstruction& factor, Fuse
     if (group->contains(member)) continue;
     for (const HloInstruction* operand : member->operands()) {
       if (!with_producers.contains(operand) && !IsFreeToRepeat(*operand) && read.insert(operand).second)
-        bytes += BytesOf(*operand);
+        bytes += FactorBytes(*operand);
     }
   }
-  if (bytes < BytesOf(factor)) *group = std::move(with_producers);
+  if (bytes < FactorBytes(factor)) *group = std::move(with_producers);
 }
 
 // Returns the members of an attention with their producers.

@@ -10,7 +10,7 @@ namespace hilo {
 namespace {
 
 // Producers besides element-wise ones.
-constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape};
+constexpr OpcodeSet kAttentionViews = {HloOpcode::kBroadcast, HloOpcode::kIota, HloOpcode::kReshape};
 
 int64_t BytesOf(const HloInstruction& instruction) {
   return instruction.shape().IsArray() ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
@@ -21,7 +21,7 @@ int64_t BytesOf(const HloInstruction& instruction) {
 bool IsProducer(const Target& target, const FusedGroup& group, const HloInstruction& producer) {
   if (producer.IsParameter() || producer.IsConstant() || !producer.shape().IsArray() || producer.HasSideEffect() ||
       producer.HasControlDependencies() || !target.IsFusible(producer) || IsExpensiveToRepeat(producer) ||
-      !(IsElementwise(producer.opcode()) || kViews.contains(producer.opcode())))
+      !(IsElementwise(producer.opcode()) || kAttentionViews.contains(producer.opcode())))
     return false;
   if (IsFreeToRepeat(producer)) return true;
   const auto& users = producer.users();

@@ -10,6 +10,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/array_sizes.h"
 
 namespace hilo {
 namespace {
@@ -20,8 +21,6 @@ static_assert(kMostSeparated < kMostRepeatedWork);
 constexpr size_t kMostBetween = 16;
 // Elements of an array for each one that a gather of few reads of it.
 constexpr int64_t kLeastPerRead = 64;
-
-int64_t Elements(const HloInstruction& x) { return x.shape().IsArray() ? ShapeUtil::ElementsIn(x.shape()) : 0; }
 
 bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
 bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }

@@ -32,15 +32,11 @@ namespace {
 constexpr int64_t kReach = 400;
 
 // Producers besides element-wise ones.
-constexpr OpcodeSet kViews = {HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDynamicSlice,
-                              HloOpcode::kIota,      HloOpcode::kReshape,     HloOpcode::kSlice};
+constexpr OpcodeSet kDotViews = {HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDynamicSlice,
+                                 HloOpcode::kIota,      HloOpcode::kReshape,     HloOpcode::kSlice};
 
 // The operand of members that are part of the epilogue, or that its other operands are computed by.
 constexpr int64_t kEpilogue = -1;
-
-bool IsFusedConstant(const HloInstruction& instruction) {
-  return instruction.IsConstant() && instruction.shape().IsScalar();
-}
 
 double ArrayBytes(const HloInstruction& instruction) {
   return instruction.shape().IsArray() ? static_cast<double>(ShapeUtil::ByteSizeOf(instruction.shape())) : 0;
@@ -195,7 +191,7 @@ class DotGroup {
 
   bool IsProducer(const HloInstruction& instruction, int64_t number) const {
     if (instruction.IsParameter() || instruction.IsConstant() || !MayJoin(instruction)) return false;
-    if (!IsElementwise(instruction.opcode()) && !kViews.contains(instruction.opcode())) return false;
+    if (!IsElementwise(instruction.opcode()) && !kDotViews.contains(instruction.opcode())) return false;
     if (number != kEpilogue && !options_.takes_producer(*dot_, number, instruction)) return false;
     const auto& users = instruction.users();
     if (!instruction.IsRoot() &&

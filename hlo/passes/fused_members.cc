@@ -16,7 +16,7 @@ void FusedMembers::Add(HloInstruction* member) {
   std::vector<HloInstruction*> mapped;
   for (HloInstruction* operand : member->operands()) {
     HloInstruction*& copy = copies_[operand];
-    if (copy == nullptr && operand->IsConstant() && operand->shape().IsScalar()) {
+    if (copy == nullptr && IsFusedConstant(*operand)) {
       copy = fused_->AddInstruction(operand->CloneWithNewOperands(operand->shape(), {}));
     } else if (copy == nullptr) {
       const auto number = static_cast<int64_t>(operands_.size());

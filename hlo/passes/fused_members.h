@@ -14,12 +14,17 @@
 
 namespace hilo {
 
+// Constants that a fused computation has for itself.
+inline bool IsFusedConstant(const HloInstruction& instruction) {
+  return instruction.IsConstant() && instruction.shape().IsScalar();
+}
+
 class FusedMembers {
  public:
   // The members are instructions of `computation`; `name` is that of the fused computation.
   FusedMembers(HloComputation* computation, absl::string_view name);
 
-  // Copies `member`, whose operands among the members have been added. Other operands become parameters, except scalar
+  // Copies `member`, whose operands among the members have been added. Other operands become parameters, except fused
   // constants, which are copied.
   void Add(HloInstruction* member);
 

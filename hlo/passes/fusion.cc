@@ -25,6 +25,8 @@
 #include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/array_sizes.h"
+#include "hlo/passes/fused_members.h"
 #include "hlo/passes/fusion_groups.h"
 #include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
@@ -46,15 +48,11 @@ constexpr int64_t kMaxRepeatUsers = 16;
 // Loops that compute one producer, where their time is compared with the array's.
 constexpr int64_t kMostTimedCopies = 8;
 // Instructions behind a producer, or behind what a loop reads besides, that are searched for arrays that both read.
-constexpr size_t kMostSources = 64;
+constexpr size_t kMostSearchedSources = 64;
 // Instructions by which a scatter computes the update of a single element: storing and loading it takes about as long.
 constexpr int64_t kMostScalarInstructions = 2;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
-
-int64_t Elements(const HloInstruction* instruction) {
-  return instruction->shape().IsArray() ? ShapeUtil::ElementsIn(instruction->shape()) : 0;
-}
 
 // Of a window that loops compute, which is small.
 int64_t WindowElements(const HloInstruction& reduce_window) {
@@ -62,11 +60,6 @@ int64_t WindowElements(const HloInstruction& reduce_window) {
   for (const Window::Dimension& w : reduce_window.attrs<ReduceWindowAttrs>().window.dimensions)
     elements = CheckedMul(elements, w.size).value_or(elements);
   return elements;
-}
-
-// Constants that a fused computation has for itself.
-bool IsFusedConstant(const HloInstruction& instruction) {
-  return instruction.IsConstant() && instruction.shape().IsScalar();
 }
 
 // The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's
@@ -211,7 +204,7 @@ class LoopFusion : public FusionPass {
   };
 
   // Returns what a loop over `elements` elements reads and computes for `values`, if it computes all that is cheap and
-  // of that size itself. Looks at kMostSources instructions at most.
+  // of that size itself. Looks at kMostSearchedSources instructions at most.
   LoopWork WorkFor(std::vector<const HloInstruction*> values, int64_t elements) const {
     LoopWork work;
     absl::flat_hash_set<const HloInstruction*> seen;
@@ -220,7 +213,7 @@ class LoopFusion : public FusionPass {
       values.pop_back();
       if (!x->shape().IsArray() || x->IsConstant() || IsFreeToRepeat(*x) || !seen.insert(x).second) continue;
       const bool is_computed =
-          seen.size() <= kMostSources && Elements(x) == elements && CanBeProducer(x) &&
+          seen.size() <= kMostSearchedSources && Elements(x) == elements && CanBeProducer(x) &&
           (x->opcode() == HloOpcode::kReshape || (IsElementwise(x->opcode()) && !IsExpensiveToRepeat(*x)));
       if (is_computed) {
         work.instructions += WorkOf(*x).instructions;

@@ -15,6 +15,7 @@
 #include "absl/hash/hash.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/array_sizes.h"
 #include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
@@ -26,10 +27,6 @@ constexpr size_t kMaxResults = 8;
 constexpr size_t kMaxReaders = 32;
 // Nodes that all mergers together may visit.
 constexpr int64_t kMaxWork = 50'000'000;
-
-int64_t Elements(const HloInstruction& instruction) {
-  return instruction.shape().IsArray() ? ShapeUtil::ElementsIn(instruction.shape()) : 0;
-}
 
 // Computes every element from those at the same index, or from scalars.
 bool IsPlain(const HloInstruction& member) {

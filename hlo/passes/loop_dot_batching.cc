@@ -17,6 +17,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/single_caller_loops.h"
 #include "hlo/analysis/trip_count.h"
+#include "hlo/passes/array_sizes.h"
 #include "hlo/passes/loop_state.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
@@ -32,8 +33,6 @@ constexpr double kFewFlops = 16384, kFewFlopsOfSums = 2048;
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
 using Result = absl::StatusOr<HloInstruction*>;
-
-int64_t Elements(const HloInstruction* x) { return ShapeUtil::ElementsIn(x->shape()); }
 
 Shape WithRows(int64_t rows, const Shape& shape) {
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());

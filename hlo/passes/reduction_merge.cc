@@ -18,6 +18,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/array_sizes.h"
 #include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
@@ -32,8 +33,6 @@ constexpr size_t kMostProducers = 64;
 constexpr int64_t kMostVisits = int64_t{1} << 22;
 
 using Instructions = absl::flat_hash_set<const HloInstruction*>;
-
-int64_t Elements(const HloInstruction& instruction) { return ShapeUtil::ElementsIn(instruction.shape()); }
 
 // Returns the arrays of its operand's size from which a kernel computes the operand.
 Instructions ArraysOf(const HloInstruction& reduce) {

@@ -34,7 +34,7 @@ namespace {
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
 constexpr int64_t kMostAdjacentRepeats = 128;
 // Smaller arrays are parts of other kernels.
-constexpr int64_t kLeastElements = 512;
+constexpr int64_t kLeastRowElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
 constexpr int64_t kMostOrdered = int64_t{1} << 26;
 
@@ -114,7 +114,7 @@ class RowFusion : public FusionPass {
 
   bool Begins(const HloInstruction* instruction) const {
     const std::optional<RowSpace> space = RowSpaceOf(*instruction);
-    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastElements &&
+    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastRowElements &&
            IsReduction(instruction, *space);
   }
 

@@ -26,7 +26,7 @@ namespace {
 // Elements of the longest rows that are merged: longer ones are whole vectors already.
 constexpr int64_t kLongestRow = 16;
 // Smaller arrays may be in registers.
-constexpr int64_t kLeastElements = 128;
+constexpr int64_t kLeastMergedElements = 128;
 // Operands of concatenations, and paddings: a kernel has a loop for each part of a row that has a source of its own,
 // up to some number of them.
 constexpr int64_t kMostSources = 8;
@@ -164,7 +164,8 @@ bool IsShortRow(const Shape& shape, int64_t row) { return shape.rank() >= 2 && s
 std::optional<MergedLoop> MergedLoopOf(const HloInstruction& kernel) {
   const bool is_fusion = kernel.opcode() == HloOpcode::kFusion;
   if (is_fusion && kernel.attrs<FusionAttrs>().kind != FusionKind::kLoop) return std::nullopt;
-  if (!kernel.shape().IsArray() || kernel.shape().rank() < 2 || ShapeUtil::ElementsIn(kernel.shape()) < kLeastElements)
+  if (!kernel.shape().IsArray() || kernel.shape().rank() < 2 ||
+      ShapeUtil::ElementsIn(kernel.shape()) < kLeastMergedElements)
     return std::nullopt;
   const int64_t row = kernel.shape().dimensions().back();
   if (row < 2 || row > kLongestRow) return std::nullopt;

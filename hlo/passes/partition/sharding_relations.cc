@@ -18,7 +18,7 @@ namespace hilo {
 namespace {
 
 // Loops within loops that are followed.
-constexpr int kDeepest = 64;
+constexpr int kDeepestLoops = 64;
 
 bool IsOpen(const std::vector<bool>& open, int64_t number) {
   return number < static_cast<int64_t>(open.size()) && open[number];
@@ -181,8 +181,8 @@ class RelationBuilder {
       made_.leaves[op] = std::move(arrays);
       return absl::OkStatus();
     }
-    if (op->opcode() == HloOpcode::kWhile && depth < kDeepest) return AddLoop(op, depth);
-    if (op->opcode() == HloOpcode::kConditional && depth < kDeepest) return AddBranches(op, depth);
+    if (op->opcode() == HloOpcode::kWhile && depth < kDeepestLoops) return AddLoop(op, depth);
+    if (op->opcode() == HloOpcode::kConditional && depth < kDeepestLoops) return AddBranches(op, depth);
     std::vector<int> arrays = NewArrays(op->shape());
     made_.leaves[op] = arrays;
     if (op->opcode() == HloOpcode::kOptimizationBarrier) {

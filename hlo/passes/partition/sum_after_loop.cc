@@ -75,7 +75,7 @@ bool IsZero(const HloInstruction& value) {
   return value.IsConstant() && value.literal() == LiteralUtil::Zero(value.shape().element_type());
 }
 
-absl::StatusOr<bool> Rewrite(HloInstruction* loop) {
+absl::StatusOr<bool> MoveSums(HloInstruction* loop) {
   HloComputation* const computation = loop->parent();
   const HloComputation& body = *loop->called_computation(kBody);
   if (body.root_instruction()->opcode() != HloOpcode::kTuple || loop->HasControlDependencies() ||
@@ -132,7 +132,7 @@ absl::StatusOr<bool> SumAfterLoops(HloComputation* computation) {
   bool changed = false;
   for (HloInstruction* op : computation->MakePostOrder()) {
     if (op->opcode() != HloOpcode::kWhile || op->users().empty()) continue;
-    HILO_ASSIGN_OR_RETURN(const bool here, Rewrite(op));
+    HILO_ASSIGN_OR_RETURN(const bool here, MoveSums(op));
     changed |= here;
   }
   return changed;

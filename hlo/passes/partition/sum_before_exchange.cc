@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMostTerms = 256;
 
 // What exchanges have alike whose sum is one exchange of a sum; nothing for other instructions.
-std::optional<std::string> KindOf(const HloInstruction& op) {
+std::optional<std::string> ExchangeKind(const HloInstruction& op) {
   const bool is_all_reduce = op.opcode() == HloOpcode::kAllReduce;
   if ((!is_all_reduce && op.opcode() != HloOpcode::kReduceScatter) || op.operand_count() != 1 ||
       !op.shape().IsArray() || op.users().size() != 1 || op.IsRoot() || op.HasControlDependencies() ||
@@ -76,11 +76,11 @@ absl::StatusOr<HloInstruction*> SumOf(const std::vector<HloInstruction*>& terms)
 }
 
 // Replaces the sum if several of its terms are exchanged alike.
-absl::StatusOr<bool> Rewrite(HloInstruction* sum) {
+absl::StatusOr<bool> ExchangeSum(HloInstruction* sum) {
   const std::vector<HloInstruction*> terms = TermsOf(sum);
   std::map<std::string, std::vector<size_t>> alike;
   for (size_t i = 0; i < terms.size(); ++i) {
-    if (const std::optional<std::string> kind = KindOf(*terms[i]); kind.has_value()) alike[*kind].push_back(i);
+    if (const std::optional<std::string> kind = ExchangeKind(*terms[i]); kind.has_value()) alike[*kind].push_back(i);
   }
   HloComputation* const computation = sum->parent();
   std::vector<HloInstruction*> left = terms;
@@ -110,7 +110,7 @@ absl::StatusOr<bool> SumBeforeExchange(HloComputation* computation) {
   bool changed = false;
   for (HloInstruction* op : computation->MakePostOrder()) {
     if (!IsSum(*op) || IsPartOfSum(*op)) continue;
-    HILO_ASSIGN_OR_RETURN(const bool here, Rewrite(op));
+    HILO_ASSIGN_OR_RETURN(const bool here, ExchangeSum(op));
     changed |= here;
   }
   return changed;

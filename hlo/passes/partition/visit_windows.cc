@@ -100,7 +100,7 @@ bool MayFillPadding(const HloInstruction& op, const Window::Dimension& along) {
          CombinerOf(*op.called_computation(), *op.operand(1)).has_value();
 }
 
-bool Divides(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
+bool HasTiles(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
 
 // Whether the windows of each tile of the results lie in one tile of the operand, whatever the tiles.
 bool StaysInTiles(const Window::Dimension& window, int64_t operand_size, int64_t results) {
@@ -201,7 +201,7 @@ double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& d
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
   double cost = 0, bytes = TileBytes(operand, tiles);
   for (int64_t i = 0; i < op.operand_count(); ++i) cost += CostOfPadded(*op.operand(i), TilesOf(cuts, own.operands[i]));
-  if (Divides(op.shape(), of_result)) {
+  if (HasTiles(op.shape(), of_result)) {
     cost += CostOfResults(op, own, cuts);
   } else {
     double parts = 1;

@@ -333,7 +333,7 @@ Result SelectByFactor(HloInstruction* i) {
   return nullptr;
 }
 
-const Rule kRules[] = {
+const Rule kArithmeticRules[] = {
     {HloOpcode::kAdd, "add(x, 0) => x, integers",
      [](HloInstruction* i) -> Result { return If(IsInteger(i) && IsAll(i->operand(1), 0), i->operand(0)); }},
     {HloOpcode::kAdd, "add(0, x) => x, integers",
@@ -460,7 +460,7 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ArithmeticRules() { return kRules; }
+absl::Span<const Rule> ArithmeticRules() { return kArithmeticRules; }
 absl::Span<const Rule> ElementwiseRules() { return kElementwiseRules; }
 
 }  // namespace hilo::simplify

@@ -332,7 +332,7 @@ Result CompareOfIndices(HloInstruction* i) {
                             std::make_unique<CompareAttrs>(i->attrs<CompareAttrs>()));
 }
 
-const Rule kRules[] = {
+const Rule kIndexRules[] = {
     {HloOpcode::kDynamicSlice, "dynamic-slice(dynamic-update-slice(x, y, i), i) => y", DynamicSliceOfUpdate},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x) => x, all of it", DynamicSliceWhole},
     {HloOpcode::kDynamicSlice, "dynamic-slice(x, constants) => slice(x)", DynamicSliceToSlice},
@@ -363,6 +363,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> IndexRules() { return kRules; }
+absl::Span<const Rule> IndexRules() { return kIndexRules; }
 
 }  // namespace hilo::simplify

@@ -409,7 +409,7 @@ Result ReduceOneElement(HloInstruction* i) {
   return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
 }
 
-const Rule kRules[] = {
+const Rule kMovementRules[] = {
     {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
     {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
      [](HloInstruction* i) -> Result {
@@ -457,6 +457,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> MovementRules() { return kRules; }
+absl::Span<const Rule> MovementRules() { return kMovementRules; }
 
 }  // namespace hilo::simplify

@@ -451,7 +451,7 @@ Result ReduceOfTranspose(HloInstruction* reduce) {
   return MakeTranspose(result, std::move(order));
 }
 
-const Rule kRules[] = {
+const Rule kReductionRules[] = {
     {HloOpcode::kReduce, "reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)", SumOfOneHot,
      /*exact=*/false},
     {HloOpcode::kReduce, "reduce(f(transpose(x))) => transpose(reduce(f(x)))", ReduceOfTranspose, /*exact=*/false},
@@ -464,6 +464,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ReductionRules() { return kRules; }
+absl::Span<const Rule> ReductionRules() { return kReductionRules; }
 
 }  // namespace hilo::simplify

@@ -146,7 +146,7 @@ Result ScatterOfNeighbours(HloInstruction* i) {
   return MakeTranspose(sums, order);
 }
 
-const Rule kRules[] = {
+const Rule kScatterRules[] = {
     {HloOpcode::kScatter, "scatter(broadcast(s), iota / n, x) => reduce(reshape(x), s)", ScatterOfNeighbours,
      /*exact=*/false},
     {HloOpcode::kScatter, "scatter(broadcast(s), [own position, x], y) => scatter(broadcast(s), x, y), in batches",
@@ -157,6 +157,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ScatterRules() { return kRules; }
+absl::Span<const Rule> ScatterRules() { return kScatterRules; }
 
 }  // namespace hilo::simplify

@@ -76,12 +76,12 @@ Result ReverseOfSort(HloInstruction* reverse) {
   return is_tuple ? MakeTupleElement(sorted, element->tuple_index()) : sorted;
 }
 
-const Rule kRules[] = {
+const Rule kSortRules[] = {
     {HloOpcode::kReverse, "reverse(sort(reverse(x), ...)) => sort(x, ...), the other way round", ReverseOfSort},
 };
 
 }  // namespace
 
-absl::Span<const Rule> SortRules() { return kRules; }
+absl::Span<const Rule> SortRules() { return kSortRules; }
 
 }  // namespace hilo::simplify

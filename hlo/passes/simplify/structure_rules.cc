@@ -91,7 +91,7 @@ Result BarrierOfReadElements(HloInstruction* i) {
   return computation->AddOp(HloOpcode::kTuple, elements);
 }
 
-const Rule kRules[] = {
+const Rule kStructureRules[] = {
     {HloOpcode::kGetTupleElement, "get-tuple-element(tuple(x, ...)) => x", ElementOfTuple},
     {HloOpcode::kGetTupleElement, "get-tuple-element(while) => element of its init, if no iteration changes it",
      UnchangedLoopState},
@@ -104,6 +104,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> StructureRules() { return kRules; }
+absl::Span<const Rule> StructureRules() { return kStructureRules; }
 
 }  // namespace hilo::simplify

@@ -173,7 +173,7 @@ Result SumOfOne(HloInstruction* reduce_window) {
   return MakeReshape(repeated, reduce_window->shape());
 }
 
-const Rule kRules[] = {
+const Rule kWindowRules[] = {
     {HloOpcode::kReduceWindow, "reduce-window(pad(x, 0)), sums of one element each => repeated elements of x", SumOfOne,
      /*exact=*/false},
     {HloOpcode::kReduceWindow,
@@ -183,6 +183,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> WindowRules() { return kRules; }
+absl::Span<const Rule> WindowRules() { return kWindowRules; }
 
 }  // namespace hilo::simplify
