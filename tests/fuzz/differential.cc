@@ -50,7 +50,7 @@ constexpr HloOpcode kLeftOut[] = {
     HloOpcode::kRng,        HloOpcode::kRngGetAndUpdateState,  // other numbers in every run
 };
 
-std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", " "}}); }
+std::string InOneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", " "}}); }
 
 int RunFile(const std::string& path, const std::string& dump) {
   const auto file = ReadProgram(path);
@@ -108,7 +108,7 @@ std::string CheckSeed(uint64_t seed, const Options& options, Tally* tally) {
       ++tally->opcodes[static_cast<int>(instruction->opcode())];
   }
   if (const absl::Status valid = VerifyHloModule(*program.module, HloStage::kInput); !valid.ok())
-    return absl::StrCat("FAIL default generated an invalid module: ", OneLine(valid.message()), "\n");
+    return absl::StrCat("FAIL default generated an invalid module: ", InOneLine(valid.message()), "\n");
   std::string lines;
   for (const Configuration& configuration : ConfigurationsOf(seed, options.partitioned)) {
     absl::StrAppend(&lines, "TRY ", configuration.name(), "\n");
@@ -116,9 +116,9 @@ std::string CheckSeed(uint64_t seed, const Options& options, Tally* tally) {
     ++tally->runs;
     if (absl::IsUnimplemented(status) || absl::IsFailedPrecondition(status)) {
       ++tally->refused;
-      absl::StrAppend(&lines, "REFUSED ", OneLine(status.message()), "\n");
+      absl::StrAppend(&lines, "REFUSED ", InOneLine(status.message()), "\n");
     } else if (!status.ok()) {
-      absl::StrAppend(&lines, "FAIL ", configuration.name(), " ", OneLine(status.message()), "\n");
+      absl::StrAppend(&lines, "FAIL ", configuration.name(), " ", InOneLine(status.message()), "\n");
       break;
     }
   }

@@ -72,8 +72,9 @@ constexpr absl::string_view kExtremes[] = {"0",
                                            "1e400",
                                            "0x1p3",
                                            "inf"};
-constexpr absl::string_view kTypes[] = {"pred", "s8",   "u8", "s32",      "u64",   "f16",    "bf16",  "f32",     "f64",
-                                        "c64",  "c128", "s4", "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
+constexpr absl::string_view kTypeNames[] = {"pred",     "s8",    "u8",     "s32",   "u64",     "f16",
+                                            "bf16",     "f32",   "f64",    "c64",   "c128",    "s4",
+                                            "f8e4m3fn", "token", "opaque", "tuple", "f4e2m1fn"};
 
 class Mutator {
  public:
@@ -124,7 +125,8 @@ class Mutator {
         break;
       case 10:
         Replace(
-            tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); }, std::string(random_.Of(kTypes)));
+            tokens, [](absl::string_view w) { return PrimitiveTypeFromName(w).ok(); },
+            std::string(random_.Of(kTypeNames)));
         break;
       case 11:  // a run of tokens from another place
         Splice(tokens, tokens);
@@ -197,20 +199,20 @@ Corpus ReadCorpus(const std::vector<std::string>& paths) {
 }
 
 // What the processes share.
-struct Tally {
+struct MutantTally {
   std::atomic<int64_t> next, mutants, parsed, compiled, failures;
 };
 
 // --- the run ---
 
-struct Options {
+struct MutateOptions {
   uint64_t first = 0, count = 1000;
   int workers = 2;
   std::string out, file;
   std::vector<std::string> paths;
 };
 
-void RunBatch(const Corpus& corpus, const Options& options, uint64_t begin, Tally* tally,
+void RunBatch(const Corpus& corpus, const MutateOptions& options, uint64_t begin, MutantTally* tally,
               std::atomic<uint64_t>* current) {
   const uint64_t end = std::min(begin + kBatch, options.count);
   for (uint64_t i = begin; i < end;) {
@@ -241,8 +243,8 @@ void RunBatch(const Corpus& corpus, const Options& options, uint64_t begin, Tall
   }
 }
 
-int Main(int argc, char** argv) {
-  Options options;
+int MutateMain(int argc, char** argv) {
+  MutateOptions options;
   Flags flags("hilo_mutate [--first=N] [--count=N] [--workers=N] --out=DIR FOLDER or FILE ... | --file=F");
   flags.Number("--first", &options.first);
   flags.Number("--count", &options.count);
@@ -259,10 +261,10 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options.out.empty()) return std::fprintf(stderr, "--out: expected the folder for mutants that fail\n"), 2;
-  void* shared = mmap(nullptr, sizeof(Tally) + 64 * sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
+  void* shared = mmap(nullptr, sizeof(MutantTally) + 64 * sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::perror("mmap"), 2;
-  auto* tally = new (shared) Tally{};
+  auto* tally = new (shared) MutantTally{};
   auto* current = reinterpret_cast<std::atomic<uint64_t>*>(tally + 1);
   const Corpus corpus = ReadCorpus(options.paths);
   if (corpus.texts.empty() || options.workers > 64) return std::fprintf(stderr, "hilo_mutate: no .hlo files\n"), 2;
@@ -291,4 +293,4 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace hilo::fuzz
 
-int main(int argc, char** argv) { return hilo::fuzz::Main(argc, argv); }
+int main(int argc, char** argv) { return hilo::fuzz::MutateMain(argc, argv); }

@@ -12,7 +12,7 @@
 namespace hilo::fuzz {
 namespace {
 
-constexpr PrimitiveType kTypes[] = {S32, S32, U8, S64, U32, F32, BF16, PRED, S4};
+constexpr PrimitiveType kCollectiveTypes[] = {S32, S32, U8, S64, U32, F32, BF16, PRED, S4};
 
 class CollectiveProgram {
  public:
@@ -51,7 +51,7 @@ class CollectiveProgram {
     const auto number = main_->num_parameters();
     const std::string name = absl::StrCat("p", number);
     arrays_.push_back(main_->AddInstruction(
-        HloInstruction::CreateParameter(number, ShapeUtil::MakeShape(random_.Of(kTypes), dims), name), name));
+        HloInstruction::CreateParameter(number, ShapeUtil::MakeShape(random_.Of(kCollectiveTypes), dims), name), name));
   }
   Literal Argument(const Shape& shape) {
     Literal wide = *Literal::Create(ShapeUtil::MakeShape(F64, shape.dimensions()));

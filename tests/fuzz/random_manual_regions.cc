@@ -25,8 +25,8 @@
 namespace hilo::fuzz {
 namespace {
 
-constexpr int64_t kSizes[] = {1, 2, 3, 4, 4, 6, 8, 8, 8, 9, 12, 16};
-const std::vector<int64_t> kMeshes[] = {{2, 2}, {2, 3}, {3, 2}, {2, 4}, {4, 2}, {2, 2, 2}};
+constexpr int64_t kRegionSizes[] = {1, 2, 3, 4, 4, 6, 8, 8, 8, 9, 12, 16};
+const std::vector<int64_t> kRegionMeshes[] = {{2, 2}, {2, 3}, {3, 2}, {2, 4}, {4, 2}, {2, 2, 2}};
 
 using AxesOfDimensions = std::vector<std::vector<size_t>>;  // most major first
 using Coordinates = std::vector<int64_t>;                   // by axis
@@ -51,8 +51,8 @@ class ModuleText {
 
 class ManualProgram {
  public:
-  explicit ManualProgram(uint64_t seed) : random_(seed), axes_(random_.Of(kMeshes)) {
-    local_ = MakeRandomProgram(seed * 16, {.max_instructions = 14, .max_elements = 1024, .sizes = kSizes});
+  explicit ManualProgram(uint64_t seed) : random_(seed), axes_(random_.Of(kRegionMeshes)) {
+    local_ = MakeRandomProgram(seed * 16, {.max_instructions = 14, .max_elements = 1024, .sizes = kRegionSizes});
     while (manual_.empty() || manual_.size() == axes_.size()) {
       manual_.clear();
       free_.clear();

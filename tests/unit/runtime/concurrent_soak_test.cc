@@ -20,7 +20,7 @@ constexpr int kThreads = 16;
 
 // Programs that differ in shapes, ops and constants; the last ones never end.
 constexpr int kFirstEndless = kPrograms - 2;
-std::string Program(int i) {
+std::string ConcurrentProgram(int i) {
   const char* const unary[] = {"negate", "exponential", "tanh", "abs", "sine"};
   const std::string rows = absl::StrCat(3 + i * 5), columns = absl::StrCat(5 + i * 37),
                     shape = absl::StrCat("f32[", rows, ",", columns, "]");
@@ -56,7 +56,7 @@ class ConcurrentSoak : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
     for (int i = 0; i < kPrograms; ++i) {
-      auto executable = client_->CompileHloText(Program(i));
+      auto executable = client_->CompileHloText(ConcurrentProgram(i));
       ASSERT_TRUE(executable.ok()) << executable.status();
       arguments_.push_back(Numbers((*executable)->program_shape().parameters[0]));
       if (i < kFirstEndless) {
@@ -73,11 +73,11 @@ class ConcurrentSoak : public testing::TestWithParam<const char*> {
     const int i = static_cast<int>(random() % kPrograms);
     std::unique_ptr<Executable> own;
     if (random() % 4 == 0) {
-      auto compiled = client_->CompileHloText(Program(i));
+      auto compiled = client_->CompileHloText(ConcurrentProgram(i));
       if (!compiled.ok()) return compiled.status().ToString();
       own = *std::move(compiled);
     }
-    if (random() % 16 == 0 && client_->CompileHloText(absl::StrCat(Program(i), "}")).ok())
+    if (random() % 16 == 0 && client_->CompileHloText(absl::StrCat(ConcurrentProgram(i), "}")).ok())
       return "a program with a brace too many is compiled";
     const Executable& executable = own != nullptr ? *own : *kept_[i];
     return i < kFirstEndless ? RunToItsEnd(executable, i) : RunForAWhile(executable, i, random);

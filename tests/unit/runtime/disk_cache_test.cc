@@ -227,7 +227,7 @@ TEST_F(DiskCacheTest, CustomCallsWithTheirAttributesAreKept) {
   EXPECT_EQ(MakeClient()->CompileHloText(text(1)).status().code(), absl::StatusCode::kNotFound);
 }
 
-constexpr int kPrograms = 12;
+constexpr int kCachedPrograms = 12;
 
 // What each process of the next test does; not a test of its own.
 TEST(DiskCacheWorker, DISABLED_CompilesAndRuns) {
@@ -237,8 +237,8 @@ TEST(DiskCacheWorker, DISABLED_CompilesAndRuns) {
     // Room for some of the programs only: while some are written, others go.
     auto client = Client::Create({.num_threads = 1, .cache_limit = 20000});
     ASSERT_TRUE(client.ok()) << client.status();
-    for (int i = 0; i < kPrograms; ++i) {
-      const int number = (i * 5 + static_cast<int>(getpid()) + round) % kPrograms;
+    for (int i = 0; i < kCachedPrograms; ++i) {
+      const int number = (i * 5 + static_cast<int>(getpid()) + round) % kCachedPrograms;
       const auto executable = (*client)->CompileHloText(ProgramText(number));
       ASSERT_TRUE(executable.ok()) << executable.status();
       ExpectRight(**executable, number);

@@ -17,7 +17,7 @@ void Fail(void*, const void**, XlaCustomCallStatus* status) {
 }
 
 // Long enough that it is not run by the call that launches it.
-constexpr char kLong[] = R"(HloModule long, replica_count=$0
+constexpr char kLongProgram[] = R"(HloModule long, replica_count=$0
 condition { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  end = s32[] constant(30000)
             ROOT t = pred[] compare(i, end), direction=LT }
 body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  one = s32[] constant(1)
@@ -61,7 +61,7 @@ class NoResultsTest : public testing::TestWithParam<std::tuple<const char*, int,
 
 TEST_P(NoResultsTest, ErrorsAreReported) {
   const Case& program = std::get<2>(GetParam());
-  const auto prepare = Compile(kLong);
+  const auto prepare = Compile(kLongProgram);
   const auto failing = Compile(absl::StrCat(R"(HloModule fails, replica_count=$0
 ENTRY main { x = f32[] parameter(0)
   call = f32[] custom-call(x), custom_call_target="fail", api_version=API_VERSION_STATUS_RETURNING,

@@ -12,7 +12,7 @@
 namespace hilo {
 namespace {
 
-constexpr char kDouble[] = R"(HloModule double, replica_count=2, num_partitions=2
+constexpr char kDoubleOnFour[] = R"(HloModule double, replica_count=2, num_partitions=2
 ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })";
 
 // Counts up to 100 from the argument; never ends for arguments above that.
@@ -49,7 +49,7 @@ class ReplicatedRunTest : public testing::Test {
 };
 
 TEST_F(ReplicatedRunTest, EveryDeviceHasArgumentsAndResultsOfItsOwn) {
-  Compile(kDouble, 4);
+  Compile(kDoubleOnFour, 4);
   EXPECT_EQ("{{0,1},{2,3}}", executable_->assignment().ToString());
   for (bool synchronous : {true, false}) {
     auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3, 4}), {.synchronous = synchronous});
@@ -63,7 +63,7 @@ TEST_F(ReplicatedRunTest, EveryDeviceHasArgumentsAndResultsOfItsOwn) {
 }
 
 TEST_F(ReplicatedRunTest, DevicesCanBeChosen) {
-  Compile(kDouble, 5, {.replica_count = 3, .num_partitions = 1, .devices = {4, 0, 2}});
+  Compile(kDoubleOnFour, 5, {.replica_count = 3, .num_partitions = 1, .devices = {4, 0, 2}});
   auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(4, (*results)[0][0]->device());
@@ -71,7 +71,7 @@ TEST_F(ReplicatedRunTest, DevicesCanBeChosen) {
 }
 
 // Counts to a billion that it never reaches.
-constexpr char kForever[] = R"(HloModule forever, replica_count=2
+constexpr char kEndlessOnTwo[] = R"(HloModule forever, replica_count=2
 condition { s = s32[] parameter(0)  end = s32[] constant(1000000000)  ROOT t = pred[] compare(s, end), direction=NE }
 body { s = s32[] parameter(0)  one = s32[] constant(1)  most = s32[] constant(1000)  n = s32[] add(s, one)
        ROOT k = s32[] minimum(n, most) }
@@ -83,7 +83,7 @@ TEST_F(ReplicatedRunTest, Launch_DoesNotWaitForBusyDevices) {
 ENTRY main { x = f32[] parameter(0)  ROOT y = f32[] add(x, x) })",
           2);
   const auto arguments = Put<float>({1, 2});
-  const std::unique_ptr<Executable> forever = *client_->CompileHloText(kForever);
+  const std::unique_ptr<Executable> forever = *client_->CompileHloText(kEndlessOnTwo);
   const absl::Time start = absl::Now();
   auto endless = forever->ExecuteReplicated(Put<int32_t>({1, 1}), {.deadline = absl::Milliseconds(500)});
   auto results = executable_->ExecuteReplicated(arguments);
@@ -151,7 +151,7 @@ ENTRY main {
 TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
   auto client = *Client::Create({.device_count = 3});
   auto error = [&](const CompileOptions& options) {
-    return std::string(client->CompileHloText(kDouble, options).status().message());
+    return std::string(client->CompileHloText(kDoubleOnFour, options).status().message());
   };
   EXPECT_TRUE(absl::StrContains(error({}), "2 replicas and 2 partitions, but the client has 3 devices"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = -1}), "-1 replicas"));
@@ -161,7 +161,7 @@ TEST_F(ReplicatedRunTest, BadAssignmentsAndArgumentsAreRefused) {
                                 "expected different devices"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1}}), "got 1"));
   EXPECT_TRUE(absl::StrContains(error({.replica_count = 2, .num_partitions = 1, .devices = {1, 9}}), "no device 9"));
-  Compile(kDouble, 4);
+  Compile(kDoubleOnFour, 4);
   auto arguments = Put<float>({1, 2, 3, 4});
   EXPECT_TRUE(absl::StrContains(executable_->Execute(arguments[0]).status().message(), "use ExecuteReplicated"));
   std::swap(arguments[1], arguments[2]);
@@ -233,7 +233,7 @@ TEST_F(ReplicatedRunTest, Deadline_EndsAllDevices) {
           .ok());
 }
 
-int ThreadCount() {
+int ThreadsOfProcess() {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.is_directory();
   return count;
@@ -258,7 +258,7 @@ TEST_F(ReplicatedRunTest, ShortProgram_WakesNoThread) {
   client_ = *std::move(client);
   executable_ = *client_->CompileHloText(kShortSums);
   const auto arguments = Put<float>({0, 1, 2, 3, 40, 50, 60, 70});
-  const int before = ThreadCount();
+  const int before = ThreadsOfProcess();
   for (bool synchronous : {true, false}) {
     auto results = executable_->ExecuteReplicated(arguments, {.synchronous = synchronous});
     ASSERT_TRUE(results.ok()) << results.status();
@@ -267,12 +267,12 @@ TEST_F(ReplicatedRunTest, ShortProgram_WakesNoThread) {
     EXPECT_EQ(values, (std::vector<float>{55, 0, 0, 0, 0, 0, 1.5, 1.5}));
   }
 #if !defined(__SANITIZE_THREAD__)
-  EXPECT_EQ(ThreadCount(), before);
+  EXPECT_EQ(ThreadsOfProcess(), before);
 #endif
 }
 
 TEST_F(ReplicatedRunTest, ShortProgram_SetsTheEndsOfAllDevices) {
-  Compile(kDouble, 4);
+  Compile(kDoubleOnFour, 4);
   std::vector<std::shared_ptr<Event>> ends;
   ASSERT_TRUE(executable_->ExecuteReplicated(Put<float>({1, 2, 3, 4}), {.ends = &ends}).ok());
   ASSERT_EQ(ends.size(), 4u);
@@ -314,7 +314,7 @@ ENTRY main { x = f32[] parameter(0)  zero = f32[] constant(0)  p = pred[] compar
 }
 
 TEST_F(ReplicatedRunTest, LaunchesFromManyThreads) {
-  Compile(kDouble, 4);
+  Compile(kDoubleOnFour, 4);
   std::vector<std::vector<Buffer*>> arguments = Put<float>({1, 2, 3, 4});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

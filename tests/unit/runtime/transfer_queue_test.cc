@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-const absl::Time kForever = absl::InfiniteFuture();
+const absl::Time kNoLimit = absl::InfiniteFuture();
 absl::Time Soon() { return absl::Now() + absl::Milliseconds(20); }
 
 Literal Scalar(int32_t value) { return LiteralUtil::CreateR0(value); }
@@ -22,27 +22,27 @@ const Shape& ScalarShape() {
 
 TEST(TransferQueue, ItemsLeaveInTheOrderInWhichTheyCame) {
   TransferQueue queue("infeed");
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.Push(Scalar(i), kForever, nullptr).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.Push(Scalar(i), kNoLimit, nullptr).ok());
   EXPECT_EQ(3, queue.size());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(i, queue.Pop(&ScalarShape(), kForever, nullptr)->GetFirstElement<int32_t>());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(i, queue.Pop(&ScalarShape(), kNoLimit, nullptr)->GetFirstElement<int32_t>());
   EXPECT_EQ(0, queue.size());
 }
 
 TEST(TransferQueue, ItemOfOtherShape_IsConsumedAndBothShapesAreNamed) {
   TransferQueue queue("infeed");
-  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2}), kForever, nullptr).ok());
-  const absl::Status status = queue.Pop(&ScalarShape(), kForever, nullptr).status();
+  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2}), kNoLimit, nullptr).ok());
+  const absl::Status status = queue.Pop(&ScalarShape(), kNoLimit, nullptr).status();
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, status.code());
   EXPECT_EQ("infeed: expected an item of shape s32[], got f32[2]", status.message());
   EXPECT_EQ(0, queue.size());
-  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2}), kForever, nullptr).ok());
-  EXPECT_TRUE(queue.Pop(nullptr, kForever, nullptr).ok());
+  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2}), kNoLimit, nullptr).ok());
+  EXPECT_TRUE(queue.Pop(nullptr, kNoLimit, nullptr).ok());
 }
 
 TEST(TransferQueue, WaitsEndAtDeadlinesAndCancellations) {
   TransferQueue queue("outfeed", /*max_bytes=*/4);
   EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, queue.Pop(nullptr, Soon(), nullptr).status().code());
-  ASSERT_TRUE(queue.Push(Scalar(1), kForever, nullptr).ok());
+  ASSERT_TRUE(queue.Push(Scalar(1), kNoLimit, nullptr).ok());
   const absl::Status full = queue.Push(Scalar(2), Soon(), nullptr);
   EXPECT_EQ(absl::StatusCode::kDeadlineExceeded, full.code());
   EXPECT_EQ("the deadline passed while the outfeed waited for room", full.message());
@@ -51,7 +51,7 @@ TEST(TransferQueue, WaitsEndAtDeadlinesAndCancellations) {
     absl::SleepFor(absl::Milliseconds(20));
     token.Cancel();
   });
-  EXPECT_EQ(absl::StatusCode::kCancelled, queue.Push(Scalar(3), kForever, &token).code());
+  EXPECT_EQ(absl::StatusCode::kCancelled, queue.Push(Scalar(3), kNoLimit, &token).code());
   canceller.join();
   EXPECT_EQ(1, queue.size());
   // After its deadline a wait still returns items that are already there.
@@ -60,15 +60,15 @@ TEST(TransferQueue, WaitsEndAtDeadlinesAndCancellations) {
 
 TEST(TransferQueue, MemoryIsBoundedButASingleItemMayBeLarger) {
   TransferQueue queue("infeed", /*max_bytes=*/8);
-  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2, 3, 4}), kForever, nullptr).ok());
+  ASSERT_TRUE(queue.Push(LiteralUtil::CreateR1<float>({1, 2, 3, 4}), kNoLimit, nullptr).ok());
   EXPECT_FALSE(queue.Push(Scalar(1), Soon(), nullptr).ok());
   std::thread consumer([&] {
     absl::SleepFor(absl::Milliseconds(20));
-    queue.Pop(nullptr, kForever, nullptr).IgnoreError();
+    queue.Pop(nullptr, kNoLimit, nullptr).IgnoreError();
   });
-  EXPECT_TRUE(queue.Push(Scalar(1), kForever, nullptr).ok());
+  EXPECT_TRUE(queue.Push(Scalar(1), kNoLimit, nullptr).ok());
   consumer.join();
-  EXPECT_TRUE(queue.Push(Scalar(2), kForever, nullptr).ok());
+  EXPECT_TRUE(queue.Push(Scalar(2), kNoLimit, nullptr).ok());
   EXPECT_FALSE(queue.Push(Scalar(3), Soon(), nullptr).ok());
 }
 
@@ -79,10 +79,10 @@ TEST(TransferQueue, ManyThreads_LoseNoUpdates) {
   std::atomic<int64_t> sum{0};
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < kItems; ++i) queue.Push(Scalar(t * kItems + i), kForever, nullptr).IgnoreError();
+      for (int i = 0; i < kItems; ++i) queue.Push(Scalar(t * kItems + i), kNoLimit, nullptr).IgnoreError();
     });
     threads.emplace_back([&] {
-      for (int i = 0; i < kItems; ++i) sum += queue.Pop(&ScalarShape(), kForever, nullptr)->GetFirstElement<int32_t>();
+      for (int i = 0; i < kItems; ++i) sum += queue.Pop(&ScalarShape(), kNoLimit, nullptr)->GetFirstElement<int32_t>();
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -92,15 +92,15 @@ TEST(TransferQueue, ManyThreads_LoseNoUpdates) {
 
 TEST(TransferQueue, Failure_EmptiesTheQueueAndEndsWaits) {
   TransferQueue queue("outfeed");
-  ASSERT_TRUE(queue.Push(Scalar(1), kForever, nullptr).ok());
+  ASSERT_TRUE(queue.Push(Scalar(1), kNoLimit, nullptr).ok());
   queue.Fail(absl::InternalError("broken"));
   EXPECT_EQ(0, queue.size());
-  EXPECT_EQ("broken", queue.Pop(nullptr, kForever, nullptr).status().message());
+  EXPECT_EQ("broken", queue.Pop(nullptr, kNoLimit, nullptr).status().message());
   queue.Restart();
   absl::Status seen;
   std::atomic<bool> ended = false;
   std::thread waiter([&] {
-    seen = queue.Pop(nullptr, kForever, nullptr).status();
+    seen = queue.Pop(nullptr, kNoLimit, nullptr).status();
     ended = true;
   });
   // Nothing tells when the other thread waits, so it is failed until it has been.

@@ -11,8 +11,8 @@
 namespace hilo {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kDoubleInfinity = std::numeric_limits<double>::infinity();
+constexpr double kDoubleNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 constexpr uint32_t kPatterns = T::type == F4E2M1FN ? 16u : 1u << (8 * sizeof(T));
@@ -51,8 +51,8 @@ void CheckMidpoints() {
     const bool low_is_even = (low->second & 1) == 0;
     const double expected = T::type == F8E8M0FNU || !low_is_even ? high->first : low->first;
     ASSERT_EQ(static_cast<double>(T(middle)), expected) << PrimitiveTypeName(T::type) << " " << middle;
-    ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, -kInfinity))), low->first) << middle;
-    ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, kInfinity))), high->first) << middle;
+    ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, -kDoubleInfinity))), low->first) << middle;
+    ASSERT_EQ(static_cast<double>(T(std::nextafter(middle, kDoubleInfinity))), high->first) << middle;
   }
 }
 
@@ -103,26 +103,26 @@ TEST(SmallFloat, OverflowAndNan) {
   EXPECT_EQ(half(65520.0).bits, 0x7c00);
   EXPECT_EQ(bfloat16(-1e300).bits, 0xff80);
   EXPECT_EQ(f8e5m2(1e30f).bits, 0x7c);
-  EXPECT_EQ(f8e4m3(-kInfinity).bits, 0xf8);
+  EXPECT_EQ(f8e4m3(-kDoubleInfinity).bits, 0xf8);
   EXPECT_EQ(f8e4m3fn(464.0).bits, 0x7e);
   EXPECT_EQ(f8e4m3fn(465.0).bits, 0x7f);
-  EXPECT_EQ(f8e4m3fn(-kInfinity).bits, 0xff);
+  EXPECT_EQ(f8e4m3fn(-kDoubleInfinity).bits, 0xff);
   EXPECT_EQ(f8e4m3fnuz(1000.0).bits, 0x80);
   EXPECT_EQ(f8e4m3fnuz(-0.0).bits, 0);
   EXPECT_EQ(f8e5m2fnuz(-1e-30).bits, 0);
-  EXPECT_EQ(f8e4m3b11fnuz(kNan).bits, 0x80);
+  EXPECT_EQ(f8e4m3b11fnuz(kDoubleNan).bits, 0x80);
   EXPECT_EQ(f4e2m1fn(1e30).bits, 0x7);
-  EXPECT_EQ(f4e2m1fn(-kInfinity).bits, 0xf);
-  EXPECT_EQ(f4e2m1fn(kNan).bits, 0x8);
+  EXPECT_EQ(f4e2m1fn(-kDoubleInfinity).bits, 0xf);
+  EXPECT_EQ(f4e2m1fn(kDoubleNan).bits, 0x8);
   EXPECT_EQ(f8e8m0fnu(0.0).bits, 0xff);
   EXPECT_EQ(f8e8m0fnu(-1.0).bits, 0xff);
-  EXPECT_EQ(f8e8m0fnu(kInfinity).bits, 0xff);
-  EXPECT_EQ(f8e8m0fnu(kNan).bits, 0xff);
+  EXPECT_EQ(f8e8m0fnu(kDoubleInfinity).bits, 0xff);
+  EXPECT_EQ(f8e8m0fnu(kDoubleNan).bits, 0xff);
   EXPECT_EQ(f8e8m0fnu(1e-300).bits, 0);
   EXPECT_EQ(f8e8m0fnu(1.5).bits, 0x80);
-  EXPECT_EQ(half(kNan).bits, 0x7e00);
-  EXPECT_EQ(half(-kNan).bits, 0xfe00);
-  EXPECT_EQ(bfloat16(kNan).bits, 0x7fc0);
+  EXPECT_EQ(half(kDoubleNan).bits, 0x7e00);
+  EXPECT_EQ(half(-kDoubleNan).bits, 0xfe00);
+  EXPECT_EQ(bfloat16(kDoubleNan).bits, 0x7fc0);
 }
 
 TEST(SmallFloat, RoundsOnce) {
@@ -145,9 +145,9 @@ TEST(SmallInt, WrapsAndKeepsTheSign) {
 }
 
 TEST(Convert, FloatToIntegerSaturates) {
-  EXPECT_EQ((ConvertElement<float, int32_t>(kNan)), 0);
-  EXPECT_EQ((ConvertElement<float, int32_t>(kInfinity)), INT32_MAX);
-  EXPECT_EQ((ConvertElement<float, int32_t>(-kInfinity)), INT32_MIN);
+  EXPECT_EQ((ConvertElement<float, int32_t>(kDoubleNan)), 0);
+  EXPECT_EQ((ConvertElement<float, int32_t>(kDoubleInfinity)), INT32_MAX);
+  EXPECT_EQ((ConvertElement<float, int32_t>(-kDoubleInfinity)), INT32_MIN);
   EXPECT_EQ((ConvertElement<float, int32_t>(3e9f)), INT32_MAX);
   EXPECT_EQ((ConvertElement<float, int32_t>(-3e9f)), INT32_MIN);
   EXPECT_EQ((ConvertElement<double, int32_t>(2147483647.5)), INT32_MAX);
@@ -156,10 +156,10 @@ TEST(Convert, FloatToIntegerSaturates) {
   EXPECT_EQ((ConvertElement<float, int64_t>(-9.3e18f)), INT64_MIN);
   EXPECT_EQ((ConvertElement<double, uint64_t>(1.8446744073709552e19)), UINT64_MAX);
   EXPECT_EQ((ConvertElement<double, uint64_t>(9223372036854775808.0)), uint64_t{1} << 63);
-  EXPECT_EQ((ConvertElement<float, uint8_t>(kNan)), 0);
+  EXPECT_EQ((ConvertElement<float, uint8_t>(kDoubleNan)), 0);
   EXPECT_EQ((ConvertElement<float, uint8_t>(300)), 255);
   EXPECT_EQ((ConvertElement<float, uint8_t>(-5)), 0);
-  EXPECT_EQ((ConvertElement<float, uint8_t>(kInfinity)), 255);
+  EXPECT_EQ((ConvertElement<float, uint8_t>(kDoubleInfinity)), 255);
   EXPECT_EQ((ConvertElement<float, s4>(100).value), 7);
   EXPECT_EQ((ConvertElement<float, s4>(-100).value), -8);
   EXPECT_EQ((ConvertElement<half, s1>(half(3)).value), 0);
@@ -174,7 +174,7 @@ TEST(Convert, OtherRules) {
   EXPECT_EQ((ConvertElement<s4, uint8_t>(s4(-1))), 255);
   EXPECT_EQ((ConvertElement<bool, s1>(true).value), -1);
   EXPECT_EQ((ConvertElement<bool, float>(true)), 1.0f);
-  EXPECT_TRUE((ConvertElement<float, bool>(kNan)));
+  EXPECT_TRUE((ConvertElement<float, bool>(kDoubleNan)));
   EXPECT_TRUE((ConvertElement<float, bool>(0.1f)));
   EXPECT_FALSE((ConvertElement<float, bool>(-0.0f)));
   EXPECT_TRUE((ConvertElement<int32_t, bool>(256)));

@@ -14,7 +14,7 @@
 namespace hilo::gpu {
 namespace {
 
-uint64_t Bits(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+uint64_t AddressBits(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 // A device with one stream and one kernel.
 struct Bench {
@@ -54,7 +54,7 @@ struct Bench {
   }
 };
 
-std::vector<float> Numbers(int64_t count) {
+std::vector<float> CountingNumbers(int64_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 1.0f);
   return values;
@@ -82,11 +82,12 @@ std::vector<EmulatedOptions> Ways() {
 std::string RunMultiply(const EmulatedOptions& options, const std::string& text, int64_t n, float* last = nullptr) {
   Bench bench(text, "multiply", options);
   if (bench.kernel == nullptr) return "not loaded";
-  const std::vector<float> values = Numbers(n);
+  const std::vector<float> values = CountingNumbers(n);
   float *a = bench.Make(n, values), *b = bench.Make(n, values), *c = bench.Make<float>(n);
   const uint32_t blocks = static_cast<uint32_t>(n / 256 + 1);
   EXPECT_TRUE(bench.stream
-                  ->Launch(bench.kernel, {{blocks}, {256}}, {Bits(a), Bits(b), Bits(c), static_cast<uint64_t>(n)},
+                  ->Launch(bench.kernel, {{blocks}, {256}},
+                           {AddressBits(a), AddressBits(b), AddressBits(c), static_cast<uint64_t>(n)},
                            {R(a, n), R(b, n), W(c, n)})
                   .ok());
   const absl::Status status = bench.stream->Synchronize();
@@ -112,9 +113,10 @@ TEST(EmulatedDriverTest, OneElementOutOfBounds) {
 
 std::string RunDoubleFour(int64_t n, int64_t shift) {
   Bench bench(DoubleFourKernel(), "double_four", {.check_accesses = true});
-  float *a = bench.Make(n + shift, Numbers(n + shift)), *b = bench.Make<float>(n);
+  float *a = bench.Make(n + shift, CountingNumbers(n + shift)), *b = bench.Make<float>(n);
   EXPECT_TRUE(bench.stream
-                  ->Launch(bench.kernel, {{4}, {256}}, {Bits(a + shift), Bits(b), static_cast<uint64_t>(n)},
+                  ->Launch(bench.kernel, {{4}, {256}},
+                           {AddressBits(a + shift), AddressBits(b), static_cast<uint64_t>(n)},
                            {R(a, n + shift), W(b, n)})
                   .ok());
   EXPECT_EQ(bench.stream->Synchronize().ok(), shift == 0 && n % 4 == 0);
@@ -130,8 +132,9 @@ TEST(EmulatedDriverTest, WideAccesses) {
 std::string RunBlockSum(const EmulatedOptions& options, const std::string& text, float* sum = nullptr) {
   Bench bench(text, "block_sum", options);
   const int64_t n = 1024;
-  float *a = bench.Make(n, Numbers(n)), *out = bench.Make<float>(4);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{4}, {256}}, {Bits(a), Bits(out)}, {R(a, n), W(out, 4)}).ok());
+  float *a = bench.Make(n, CountingNumbers(n)), *out = bench.Make<float>(4);
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{4}, {256}}, {AddressBits(a), AddressBits(out)}, {R(a, n), W(out, 4)}).ok());
   bench.stream->Synchronize().IgnoreError();
   if (sum != nullptr) *sum = out[0] + out[1] + out[2] + out[3];
   return bench.Kinds();
@@ -162,9 +165,10 @@ std::string RunChain(const EmulatedOptions& options, char how, std::vector<uint3
   Bench bench(ChainKernel(how), "chain", options);
   const int64_t blocks = 40;
   auto *out = bench.Make(blocks, std::vector<uint32_t>(blocks)), *ticket = bench.Make(1, std::vector<uint32_t>(1));
-  EXPECT_TRUE(
-      bench.stream->Launch(bench.kernel, {{blocks}, {256}}, {Bits(out), Bits(ticket)}, {W(out, blocks), W(ticket, 1)})
-          .ok());
+  EXPECT_TRUE(bench.stream
+                  ->Launch(bench.kernel, {{blocks}, {256}}, {AddressBits(out), AddressBits(ticket)},
+                           {W(out, blocks), W(ticket, 1)})
+                  .ok());
   bench.stream->Synchronize().IgnoreError();
   sums->assign(out, out + blocks);
   return bench.Kinds();
@@ -196,7 +200,7 @@ TEST(EmulatedDriverTest, MatchingLanes) {
   for (const EmulatedOptions& options : Ways()) {
     Bench bench(MatchKernel(), "match", options);
     uint32_t* out = bench.Make<uint32_t>(256);
-    EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+    EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(out)}, {W(out, 256)}).ok());
     EXPECT_TRUE(bench.stream->Synchronize().ok());
     EXPECT_EQ(bench.Kinds(), "");
     for (uint32_t t = 0; t < 256; ++t) {
@@ -213,7 +217,7 @@ TEST(EmulatedDriverTest, ReadersOfAWarp) {
     for (const uint32_t seed : {0u, 1u, 9u}) {
       Bench bench(SharedPairKernel(wait), "pair", {.check_accesses = true, .seed = seed});
       uint32_t* out = bench.Make<uint32_t>(256);
-      EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+      EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(out)}, {W(out, 256)}).ok());
       bench.stream->Synchronize().IgnoreError();
       EXPECT_EQ(bench.Kinds(), wait ? "" : "race-shared") << seed;
     }
@@ -223,9 +227,11 @@ TEST(EmulatedDriverTest, ReadersOfAWarp) {
 std::string RunReverse(const EmulatedOptions& options, bool second, float* first = nullptr) {
   Bench bench(ReverseKernel(second), "reverse", options);
   const int64_t turns = 4, n = 256 * turns;
-  float *a = bench.Make(n, Numbers(n)), *out = bench.Make<float>(256);
+  float *a = bench.Make(n, CountingNumbers(n)), *out = bench.Make<float>(256);
   EXPECT_TRUE(
-      bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out), turns}, {R(a, n), W(out, 256)}).ok());
+      bench.stream
+          ->Launch(bench.kernel, {{1}, {256}}, {AddressBits(a), AddressBits(out), turns}, {R(a, n), W(out, 256)})
+          .ok());
   bench.stream->Synchronize().IgnoreError();
   if (first != nullptr) *first = out[0];
   return bench.Kinds();
@@ -242,8 +248,10 @@ TEST(EmulatedDriverTest, BarriersInALoop) {
 
 std::string RunNeighbour(bool barrier) {
   Bench bench(NeighbourKernel(barrier), "neighbour", {.check_accesses = true, .seed = 0});
-  float *a = bench.Make(256, Numbers(256)), *out = bench.Make<float>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out)}, {R(a, 256), W(out, 256)}).ok());
+  float *a = bench.Make(256, CountingNumbers(256)), *out = bench.Make<float>(256);
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(a), AddressBits(out)}, {R(a, 256), W(out, 256)})
+          .ok());
   bench.stream->Synchronize().IgnoreError();
   if (barrier) {
     EXPECT_EQ(out[0], 2.0f);
@@ -255,9 +263,11 @@ std::string RunNeighbour(bool barrier) {
 std::string RunCopies(const EmulatedOptions& options, const std::string& text, bool* right) {
   Bench bench(text, "copy", options);
   if (bench.kernel == nullptr) return "not loaded";
-  const std::vector<float> values = Numbers(1024);
+  const std::vector<float> values = CountingNumbers(1024);
   float *a = bench.Make(1024, values), *out = bench.Make<float>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(a), Bits(out)}, {R(a, 1024), W(out, 256)}).ok());
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(a), AddressBits(out)}, {R(a, 1024), W(out, 256)})
+          .ok());
   bench.stream->Synchronize().IgnoreError();
   *right = true;
   for (int t = 0; t < 256; ++t) *right &= out[t] == values[1023 - 4 * t];
@@ -309,7 +319,9 @@ std::string RunHistogram(const EmulatedOptions& options, bool atomic, int32_t* b
   for (int64_t i = 0; i < n; ++i) bytes[i] = static_cast<uint8_t>(i * 7 / 3);
   uint8_t* a = bench.Make(n, bytes);
   int32_t* out = bench.Make<int32_t>(256, std::vector<int32_t>(256, 0));
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{3}, {256}}, {Bits(a), Bits(out), n}, {R(a, n), W(out, 256)}).ok());
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{3}, {256}}, {AddressBits(a), AddressBits(out), n}, {R(a, n), W(out, 256)})
+          .ok());
   bench.stream->Synchronize().IgnoreError();
   if (bin != nullptr) *bin = out[5] - static_cast<int32_t>(std::count(bytes.begin(), bytes.end(), 5));
   return bench.Kinds();
@@ -328,8 +340,10 @@ TEST(EmulatedDriverTest, Atomics) {
 std::string RunTranspose(const EmulatedOptions& options, int pad, bool barrier, double* passes = nullptr) {
   Bench bench(TransposeKernel(pad, barrier), "transpose", options);
   const int64_t n = 64 * 64;
-  float *a = bench.Make(n, Numbers(n)), *out = bench.Make<float>(n);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{2, 2}, {32, 8}}, {Bits(a), Bits(out)}, {R(a, n), W(out, n)}).ok());
+  float *a = bench.Make(n, CountingNumbers(n)), *out = bench.Make<float>(n);
+  EXPECT_TRUE(
+      bench.stream->Launch(bench.kernel, {{2, 2}, {32, 8}}, {AddressBits(a), AddressBits(out)}, {R(a, n), W(out, n)})
+          .ok());
   const absl::Status status = bench.stream->Synchronize();
   if (status.ok()) {
     EXPECT_EQ(out[64 * 3 + 5], a[64 * 5 + 3]);
@@ -365,9 +379,9 @@ TEST(EmulatedDriverTest, BankPasses) {
 TEST(EmulatedDriverTest, BlocksThatWriteTheSameAddress) {
   Bench bench(OverwriteKernel(), "overwrite", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(out)}, {W(out, 256)}).ok());
   EXPECT_TRUE(bench.stream->Synchronize().ok());
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{2}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{2}, {256}}, {AddressBits(out)}, {W(out, 256)}).ok());
   EXPECT_FALSE(bench.stream->Synchronize().ok());
   EXPECT_EQ(bench.Kinds(), "race-global");
 }
@@ -375,7 +389,7 @@ TEST(EmulatedDriverTest, BlocksThatWriteTheSameAddress) {
 TEST(EmulatedDriverTest, AccessesThatNoSliceDeclares) {
   Bench bench(OverwriteKernel(), "overwrite", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 255)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(out)}, {W(out, 255)}).ok());
   EXPECT_FALSE(bench.stream->Synchronize().ok());
   EXPECT_EQ(bench.Kinds(), "undeclared-access");
 }
@@ -389,7 +403,7 @@ std::vector<int32_t> WarpValues(const std::string& operation, std::string* kinds
   ret void)"),
               "warp", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(32);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {threads}}, {Bits(out)}, {W(out, 32)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {threads}}, {AddressBits(out)}, {W(out, 32)}).ok());
   bench.stream->Synchronize().IgnoreError();
   std::vector<int32_t> values(out, out + 32);
   if (kinds != nullptr) *kinds = bench.Kinds();
@@ -463,7 +477,7 @@ TEST(EmulatedDriverTest, SharedBounds) {
                          "@tile = internal addrspace(3) global [256 x i32] poison, align 16"),
               "far", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(256);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {Bits(out)}, {W(out, 256)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {256}}, {AddressBits(out)}, {W(out, 256)}).ok());
   EXPECT_FALSE(bench.stream->Synchronize().ok());
   EXPECT_EQ(out[254], 255);
   EXPECT_EQ(bench.Kinds(), "shared-out-of-bounds");
@@ -485,12 +499,12 @@ TEST(EmulatedDriverTest, DynamicSharedMemory) {
               "dynamic", {.check_accesses = true});
   auto* out = bench.Make<int32_t>(256);
   LaunchDimensions dimensions{{1}, {256}, 1024};
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, dimensions, {Bits(out)}, {W(out, 256)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, dimensions, {AddressBits(out)}, {W(out, 256)}).ok());
   EXPECT_TRUE(bench.stream->Synchronize().ok());
   EXPECT_EQ(out[3], 252);
   EXPECT_EQ(bench.Kinds(), "");
   dimensions.dynamic_shared_bytes = 1020;
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, dimensions, {Bits(out)}, {W(out, 256)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, dimensions, {AddressBits(out)}, {W(out, 256)}).ok());
   EXPECT_FALSE(bench.stream->Synchronize().ok());
   EXPECT_NE(bench.Kinds().find("shared-out-of-bounds"), std::string::npos);
 }
@@ -529,11 +543,11 @@ TEST(EmulatedDriverTest, LaunchLimits) {
     return bench.stream->Launch(bench.kernel, dimensions, arguments, {}).code();
   };
   const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(code({{1}, {257}}, {Bits(out)}), invalid);
-  EXPECT_EQ(code({{1}, {0}}, {Bits(out)}), invalid);
-  EXPECT_EQ(code({{0}, {1}}, {Bits(out)}), invalid);
-  EXPECT_EQ(code({{1, 65536}, {1}}, {Bits(out)}), invalid);
-  EXPECT_EQ(code({{1}, {1}, 228 << 10}, {Bits(out)}), invalid);
+  EXPECT_EQ(code({{1}, {257}}, {AddressBits(out)}), invalid);
+  EXPECT_EQ(code({{1}, {0}}, {AddressBits(out)}), invalid);
+  EXPECT_EQ(code({{0}, {1}}, {AddressBits(out)}), invalid);
+  EXPECT_EQ(code({{1, 65536}, {1}}, {AddressBits(out)}), invalid);
+  EXPECT_EQ(code({{1}, {1}, 228 << 10}, {AddressBits(out)}), invalid);
   EXPECT_EQ(code({{1}, {1}}, {}), invalid);
   EXPECT_EQ(bench.module->GetKernel("missing").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(bench.driver->LoadModule("no bitcode").status().code(), invalid);
@@ -551,7 +565,7 @@ TEST(EmulatedDriverTest, MathOfTheDevice) {
               "sine", {});
   const std::vector<double> values = {0.5, -3.0, 1e10, 1e300};
   double* x = bench.Make(4, values);
-  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {4}}, {Bits(x)}, {W(x, 4)}).ok());
+  EXPECT_TRUE(bench.stream->Launch(bench.kernel, {{1}, {4}}, {AddressBits(x)}, {W(x, 4)}).ok());
   EXPECT_TRUE(bench.stream->Synchronize().ok());
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(x[i], std::sin(values[i]), 1e-15) << values[i];
 }

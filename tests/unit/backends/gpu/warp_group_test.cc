@@ -16,7 +16,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kBytes = 16384, kRhs = 8192, kRows = 64, kColumns = 16, kSums = kColumns / 2;
+constexpr int kBytes = 16384, kRhs = 8192, kGroupRows = 64, kGroupColumns = 16, kThreadSums = kGroupColumns / 2;
 
 // A kernel that copies `image` into shared memory and multiplies what the descriptors, relative to that memory, state;
 // sums begin at 1.
@@ -42,7 +42,7 @@ struct GroupKernel {
                       " = load <4 x i32>, ptr %g", j, ", align 16\n  store <4 x i32> %v", j, ", ptr addrspace(3) %s", j,
                       ", align 16\n");
     }
-    for (int i = 0; i < kSums; ++i) {
+    for (int i = 0; i < kThreadSums; ++i) {
       types.push_back(type);
       outputs.push_back(constraint);
       registers.push_back(absl::StrCat("$", i));
@@ -58,35 +58,37 @@ struct GroupKernel {
     const bool has_signs = !is_integer;
     return KernelText(
         "group", "ptr noalias readonly align 256 %image, ptr noalias align 256 %out, i64 %lhs, i64 %rhs",
-        absl::StrCat(
-            before, "  %t64 = zext nneg i32 %t to i64\n  %mine = mul i64 %t64, 16\n", copies, "  ", proxy_fence, "\n  ",
-            barrier, R"(
+        absl::StrCat(before, "  %t64 = zext nneg i32 %t to i64\n  %mine = mul i64 %t64, 16\n", copies, "  ",
+                     proxy_fence, "\n  ", barrier, R"(
   %base = ptrtoint ptr addrspace(3) @tile to i64
   %start = lshr i64 %base, 4
   %x = add i64 %lhs, %start
   %y = add i64 %rhs, %start
 )",
-            descriptors.empty() ? "  %dx = add i64 %x, 0\n" : descriptors, "  ", fence,
-            "\n  %m = call %sums asm sideeffect \"wgmma.mma_async.sync.aligned.", shape, " {",
-            absl::StrJoin(registers, ", "), "}, $", kSums, ", $", kSums + 1, ", 1", has_signs ? ", 1, 1" : "", order,
-            ";\", \"", all, ",l,l,", ties, "\"(i64 %dx, i64 %y", firsts, ")\n", sums, "  ", commit, "\n", between,
-            pending < 0 ? ""
-                        : absl::StrCat("  %w = call %sums asm sideeffect \"wgmma.wait_group.sync.aligned ", pending,
-                                       ";\", \"", all, ",", ties, "\"(", absl::StrJoin(waited, ", "), ")\n", results),
-            "  %cell = getelementptr [", kSums, " x i32], ptr %out, i64 %t64\n", stores ? stored : "", "  ret void"),
+                     descriptors.empty() ? "  %dx = add i64 %x, 0\n" : descriptors, "  ", fence,
+                     "\n  %m = call %sums asm sideeffect \"wgmma.mma_async.sync.aligned.", shape, " {",
+                     absl::StrJoin(registers, ", "), "}, $", kThreadSums, ", $", kThreadSums + 1, ", 1",
+                     has_signs ? ", 1, 1" : "", order, ";\", \"", all, ",l,l,", ties, "\"(i64 %dx, i64 %y", firsts,
+                     ")\n", sums, "  ", commit, "\n", between,
+                     pending < 0
+                         ? ""
+                         : absl::StrCat("  %w = call %sums asm sideeffect \"wgmma.wait_group.sync.aligned ", pending,
+                                        ";\", \"", all, ",", ties, "\"(", absl::StrJoin(waited, ", "), ")\n", results),
+                     "  %cell = getelementptr [", kThreadSums, " x i32], ptr %out, i64 %t64\n", stores ? stored : "",
+                     "  ret void"),
         absl::StrCat("%sums = type { ", absl::StrJoin(types, ", "), " }\n@tile = internal addrspace(3) global [",
                      kBytes, " x i8] poison, align 1024\n"));
   }
 };
 
-struct Outcome {
+struct GroupOutcome {
   std::string kinds;           // of reports, or why the kernel was not loaded
   std::vector<uint32_t> sums;  // of each thread
 };
 
-Outcome Run(const GroupKernel& kernel, const std::vector<uint8_t>& image, uint64_t lhs, uint64_t rhs,
-            uint32_t threads = 128, const EmulatedOptions& options = {.check_accesses = true, .seed = 5}) {
-  Outcome outcome;
+GroupOutcome Run(const GroupKernel& kernel, const std::vector<uint8_t>& image, uint64_t lhs, uint64_t rhs,
+                 uint32_t threads = 128, const EmulatedOptions& options = {.check_accesses = true, .seed = 5}) {
+  GroupOutcome outcome;
   auto driver = CreateEmulatedDriver(options);
   EXPECT_TRUE(driver.ok()) << driver.status();
   const auto code = CompileText(kernel.Text(), {.arch = "sm_90a", .bitcode = true});
@@ -97,7 +99,7 @@ Outcome Run(const GroupKernel& kernel, const std::vector<uint8_t>& image, uint64
   auto stream = *(*driver)->CreateStream();
   auto* shared = static_cast<uint8_t*>(*(*driver)->Allocate(kBytes));
   std::memcpy(shared, image.data(), kBytes);
-  constexpr int64_t kOut = 256 * kSums;
+  constexpr int64_t kOut = 256 * kThreadSums;
   auto* out = static_cast<uint32_t*>(*(*driver)->Allocate(kOut * 4));
   const uint64_t arguments[] = {reinterpret_cast<uint64_t>(shared), reinterpret_cast<uint64_t>(out), lhs, rhs};
   EXPECT_TRUE(stream
@@ -162,23 +164,24 @@ std::string Multiply(const std::string& shape, const Layout& lhs, const Layout& 
   constexpr int kDepth = 32 / sizeof(T);
   std::vector<uint8_t> image(kBytes, 0x7F);
   for (int d = 0; d < kDepth; ++d) {
-    for (int m = 0; m < kRows; ++m) Put<T>(&image, Place(lhs, m, d, kRows, kDepth, sizeof(T)), Factor(0, m, d));
-    for (int n = 0; n < kColumns; ++n)
-      Put<T>(&image, kRhs + Place(rhs, n, d, kColumns, kDepth, sizeof(T)), Factor(1, n, d));
+    for (int m = 0; m < kGroupRows; ++m)
+      Put<T>(&image, Place(lhs, m, d, kGroupRows, kDepth, sizeof(T)), Factor(0, m, d));
+    for (int n = 0; n < kGroupColumns; ++n)
+      Put<T>(&image, kRhs + Place(rhs, n, d, kGroupColumns, kDepth, sizeof(T)), Factor(1, n, d));
   }
   GroupKernel kernel;
   kernel.shape = shape;
   kernel.order = sizeof(T) == 2 ? absl::StrCat(", ", lhs.transposed ? 1 : 0, ", ", rhs.transposed ? 1 : 0) : "";
-  const Outcome outcome = Run(kernel, image, Descriptor(0, lhs, DistancesOf(lhs, kRows, kDepth, sizeof(T))),
-                              Descriptor(kRhs, rhs, DistancesOf(rhs, kColumns, kDepth, sizeof(T))));
+  const GroupOutcome outcome = Run(kernel, image, Descriptor(0, lhs, DistancesOf(lhs, kGroupRows, kDepth, sizeof(T))),
+                                   Descriptor(kRhs, rhs, DistancesOf(rhs, kGroupColumns, kDepth, sizeof(T))));
   if (!outcome.kinds.empty()) return outcome.kinds;
   for (int thread = 0; thread < 128; ++thread) {
-    for (int i = 0; i < kSums; ++i) {
+    for (int i = 0; i < kThreadSums; ++i) {
       const int lane = thread % 32, m = thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
                 n = i / 4 * 8 + lane % 4 * 2 + i % 2;
       int expected = 1;
       for (int d = 0; d < kDepth; ++d) expected += Factor(0, m, d) * Factor(1, n, d);
-      const uint32_t bits = outcome.sums[thread * kSums + i];
+      const uint32_t bits = outcome.sums[thread * kThreadSums + i];
       float number;
       std::memcpy(&number, &bits, sizeof(number));
       if ((is_integer ? static_cast<int>(bits) : static_cast<int>(number)) != expected)

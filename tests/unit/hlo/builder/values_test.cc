@@ -43,7 +43,7 @@ XlaComputation Of(PrimitiveType type, int count, const std::function<XlaOp(std::
   EXPECT_TRUE(built.ok()) << built.status();
   return built.ok() ? *built : XlaComputation();
 }
-XlaComputation Sum() {
+XlaComputation SumOfFloats() {
   return Of(F32, 2, [](std::vector<XlaOp> p) { return Add(p[0], p[1]); });
 }
 XlaComputation Smaller() {
@@ -229,12 +229,12 @@ const std::vector<ValueCase> kProducts = {
     {"select_and_scatter_same", "f32[3]{0,111,0}",
      [](XlaBuilder* b) {
        return SelectAndScatter(Value(b, "f32[3]{1,5,2}"), GreaterOrEqual(), {3}, {1}, Padding::kSame,
-                               Value(b, "f32[3]{1,10,100}"), ConstantR0<float>(b, 0), Sum());
+                               Value(b, "f32[3]{1,10,100}"), ConstantR0<float>(b, 0), SumOfFloats());
      }},
     {"select_and_scatter_valid", "f32[3]{0,11,0}",
      [](XlaBuilder* b) {
        return SelectAndScatter(Value(b, "f32[3]{1,5,2}"), GreaterOrEqual(), {2}, {1}, Padding::kValid,
-                               Value(b, "f32[2]{1,10}"), ConstantR0<float>(b, 0), Sum());
+                               Value(b, "f32[2]{1,10}"), ConstantR0<float>(b, 0), SumOfFloats());
      }},
 };
 INSTANTIATE_TEST_SUITE_P(Products, BuilderValueTest, testing::ValuesIn(kProducts), NameOf);
@@ -269,7 +269,7 @@ TEST(BuilderFormsTest, EveryBinaryFunctionTakesBroadcastDimensions) {
 
 TEST(BuilderFormsTest, CompositeCallWithoutVersionAndAttributes) {
   XlaBuilder b("main");
-  const XlaComputation sum = Sum();
+  const XlaComputation sum = SumOfFloats();
   CompositeCall(&b, sum, {ConstantR0<float>(&b, 1), ConstantR0<float>(&b, 2)}, "foo.bar");
   auto built = b.Build();
   ASSERT_TRUE(built.ok()) << built.status();

@@ -33,7 +33,7 @@ TEST(ElementwiseTest, EveryTypeOfTheTableIsEvaluated) {
   }
 }
 
-const std::vector<InferenceCase> kAdd = {
+const std::vector<InferenceCase> kAddCases = {
     {"same_shape", {"f32[2,3]", "f32[2,3]"}, {}, {}, "f32[2,3]"},
     {"layouts_do_not_matter", {"f32[2,3]{0,1}", "f32[2,3]{1,0}"}, {}, {}, "f32[2,3]"},
     {"scalars", {"pred[]", "pred[]"}, {}, {}, "pred[]"},
@@ -59,7 +59,7 @@ const std::vector<InferenceCase> kAdd = {
      {{{"f32[]"}, "f32[]"}},
      "error: add: expects the called computations (), got 1"},
 };
-HILO_INFERENCE_TESTS(AddTest, HloOpcode::kAdd, kAdd);
+HILO_INFERENCE_TESTS(AddTest, HloOpcode::kAdd, kAddCases);
 
 const std::vector<InferenceCase> kAbs = {
     {"real", {"s8[<=4]"}, {}, {}, "s8[<=4]"},

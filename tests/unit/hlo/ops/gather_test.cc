@@ -12,7 +12,7 @@ InferenceCase Gather(std::string name, AttributeText changes, std::string expect
   return {std::move(name), std::move(operands), std::move(attributes), {}, std::move(expected), ""};
 }
 
-const std::vector<InferenceCase> kCases = {
+const std::vector<InferenceCase> kGatherCases = {
     Gather("five_slices", {}, "f32[5,8,6]"),
     Gather("two_batch_dims", {{"index_vector_dim", "2"}, {"offset_dims", "{2,3}"}}, "f32[4,5,8,6]",
            {"f32[16,11]", "s64[4,5,2]"}),
@@ -89,7 +89,7 @@ const std::vector<InferenceCase> kCases = {
            "error: gather: ", {"f32[16,11]", "s8[1000000000,1000000000,2]"}),
 };
 
-HILO_INFERENCE_TESTS(GatherTest, HloOpcode::kGather, kCases);
+HILO_INFERENCE_TESTS(GatherTest, HloOpcode::kGather, kGatherCases);
 
 }  // namespace
 }  // namespace hilo

@@ -14,7 +14,7 @@ struct BrokenRule {
   const char* computations = "";
 };
 
-constexpr char kAdd[] = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n";
+constexpr char kAddition[] = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n";
 
 class RareRulesTest : public testing::TestWithParam<BrokenRule> {};
 
@@ -36,11 +36,11 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"reduce_scatter_results",
                    "x = f32[4] parameter(0) ROOT y = f32[2] reduce-scatter(x, x), dimensions={0}, "
                    "replica_groups={{0,1}}, to_apply=add",
-                   "expected a tuple of 2 results, got f32[2]", kAdd},
+                   "expected a tuple of 2 results, got f32[2]", kAddition},
         BrokenRule{"reduce_scatter_rank",
                    "x = f32[4] parameter(0) ROOT y = f32[2,1] reduce-scatter(x), dimensions={0}, replica_groups={}, "
                    "to_apply=add",
-                   "must have the rank of operand f32[4]", kAdd},
+                   "must have the rank of operand f32[4]", kAddition},
         BrokenRule{"scan_element_rank",
                    "x = f32[3,4] parameter(0) z = f32[] constant(0) ROOT y = (f32[4], f32[]) scan(x, z), "
                    "dimensions={1}, num_carries=1, to_apply=step",
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"reduce_scatter_tuple",
                    "x = f32[4] parameter(0) ROOT y = (f32[2]) reduce-scatter(x), dimensions={0}, replica_groups={}, "
                    "to_apply=add",
-                   "result (f32[2]) must have the rank of operand f32[4]", kAdd},
+                   "result (f32[2]) must have the rank of operand f32[4]", kAddition},
         BrokenRule{"scan_carries",
                    "x = f32[3] parameter(0) ROOT y = f32[3] scan(x), dimensions={0}, num_carries=-1, to_apply=step",
                    "expected at least one input and -1 carries, got 1 operands",

@@ -13,7 +13,7 @@ InferenceCase Scatter(std::string name, AttributeText changes, std::string expec
   return {std::move(name), std::move(operands), std::move(attributes), {{parameters, result}}, std::move(expected), ""};
 }
 
-const std::vector<InferenceCase> kCases = {
+const std::vector<InferenceCase> kScatterCases = {
     Scatter("windows", {}, "f32[16,11]"),
     Scatter("rows",
             {{"update_window_dims", "{1}"}, {"inserted_window_dims", "{0}"}, {"scatter_dims_to_operand_dims", "{0}"}},
@@ -88,7 +88,7 @@ const std::vector<InferenceCase> kCases = {
             {"f32[16,11]", "f32[5,2]", "f32[5,8,6]"}),
 };
 
-HILO_INFERENCE_TESTS(ScatterTest, HloOpcode::kScatter, kCases);
+HILO_INFERENCE_TESTS(ScatterTest, HloOpcode::kScatter, kScatterCases);
 
 }  // namespace
 }  // namespace hilo

@@ -16,13 +16,13 @@ std::string Printed(absl::string_view text) {
   return module.ok() ? PrintHloModule(**module) : "";
 }
 
-std::string Error(absl::string_view text, absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
+std::string ShortFormError(absl::string_view text, absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
   auto module = ParseHloModule(text, {.file_name = "a.hlo"});
   EXPECT_EQ(module.status().code(), code) << module.status();
   return std::string(module.status().message());
 }
 
-std::string Entry(absl::string_view body) { return absl::StrCat("HloModule m\nENTRY e {\n", body, "\n}\n"); }
+std::string ShortEntry(absl::string_view body) { return absl::StrCat("HloModule m\nENTRY e {\n", body, "\n}\n"); }
 
 TEST(ShortFormsTest, HeaderMayBeMissing) {
   EXPECT_EQ(Printed("ENTRY e { ROOT x = f32[] constant(1) }"),
@@ -31,15 +31,15 @@ TEST(ShortFormsTest, HeaderMayBeMissing) {
       Printed("f { p = f32[] parameter(0) } ENTRY e { x = f32[] constant(1)  ROOT y = f32[] call(x), to_apply=f }"),
       Printed("HloModule module\nf { p = f32[] parameter(0) } ENTRY e { x = f32[] constant(1)  ROOT y = f32[] "
               "call(x), to_apply=f }"));
-  EXPECT_TRUE(absl::StrContains(Error("import numpy"), "expected 'HloModule'"));
-  EXPECT_TRUE(absl::StrContains(Error(""), "expected 'HloModule'"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError("import numpy"), "expected 'HloModule'"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(""), "expected 'HloModule'"));
 }
 
 TEST(ShortFormsTest, DimensionsMayBeApartFromTheirType) {
-  EXPECT_EQ(Printed(Entry("x = s32 [2,3] parameter(0)\nROOT y = s32 [2,3] negate(s32  [2,3] x)")),
-            Printed(Entry("x = s32[2,3] parameter(0)\nROOT y = s32[2,3] negate(x)")));
-  EXPECT_EQ(Printed(Entry("x = pred\n[] parameter(0)\nROOT y = not(pred [] x)")),
-            Printed(Entry("x = pred[] parameter(0)\nROOT y = pred[] not(x)")));
+  EXPECT_EQ(Printed(ShortEntry("x = s32 [2,3] parameter(0)\nROOT y = s32 [2,3] negate(s32  [2,3] x)")),
+            Printed(ShortEntry("x = s32[2,3] parameter(0)\nROOT y = s32[2,3] negate(x)")));
+  EXPECT_EQ(Printed(ShortEntry("x = pred\n[] parameter(0)\nROOT y = not(pred [] x)")),
+            Printed(ShortEntry("x = pred[] parameter(0)\nROOT y = pred[] not(x)")));
 }
 
 TEST(ShortFormsTest, ShapesFollowFromOperands) {
@@ -64,15 +64,18 @@ ENTRY e {
 }
 
 TEST(ShortFormsTest, ShapesThatDoNotFollow) {
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = parameter(0)")), "a.hlo:3:7: expected a shape"));
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = constant(1)")), "expected a shape"));
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[] constant(1)  y = reshape(x)")), "must be stated"));
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[] constant(1)  y = f32[2] constant({1,2})  z = add(x, y)")),
-                                "the shape is left out: add: "));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(ShortEntry("  x = parameter(0)")), "a.hlo:3:7: expected a shape"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(ShortEntry("  x = constant(1)")), "expected a shape"));
+  EXPECT_TRUE(
+      absl::StrContains(ShortFormError(ShortEntry("  x = f32[] constant(1)  y = reshape(x)")), "must be stated"));
   EXPECT_TRUE(absl::StrContains(
-      Error("HloModule m ENTRY e { x = f32[] constant(1)  ROOT y = call(x), to_apply=f } f { p = f32[] parameter(0) }"),
+      ShortFormError(ShortEntry("  x = f32[] constant(1)  y = f32[2] constant({1,2})  z = add(x, y)")),
+      "the shape is left out: add: "));
+  EXPECT_TRUE(absl::StrContains(
+      ShortFormError(
+          "HloModule m ENTRY e { x = f32[] constant(1)  ROOT y = call(x), to_apply=f } f { p = f32[] parameter(0) }"),
       "it can be left out only if the computation f comes before"));
-  EXPECT_TRUE(absl::StrContains(Error("HloModule m f { x = f32[] constant(1)  ROOT y = call(x), to_apply=f }"),
+  EXPECT_TRUE(absl::StrContains(ShortFormError("HloModule m f { x = f32[] constant(1)  ROOT y = call(x), to_apply=f }"),
                                 "it can be left out only if the computation f comes before"));
 }
 
@@ -80,44 +83,48 @@ TEST(ShortFormsTest, ShapesThatDoNotFollow) {
 TEST(ShortFormsTest, InferredTuplesHaveALimit) {
   std::string body = "  t0 = f32[] constant(1)\n";
   for (int i = 1; i < 60; ++i) absl::StrAppend(&body, "  t", i, " = tuple(t", i - 1, ", t", i - 1, ")\n");
-  EXPECT_TRUE(
-      absl::StrContains(Error(Entry(body), absl::StatusCode::kResourceExhausted), "hold more than 2000000 shapes"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(ShortEntry(body), absl::StatusCode::kResourceExhausted),
+                                "hold more than 2000000 shapes"));
   // One tuple of many large ones, and many copies of a large one.
   body = "  t0 = f32[] constant(1)\n";
   for (int i = 1; i < 18; ++i) absl::StrAppend(&body, "  t", i, " = tuple(t", i - 1, ", t", i - 1, ")\n");
   std::string many = "t17", copies = body;
   for (int i = 1; i < 1000; ++i) many += ", t17";
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&copies, "  c", i, " = opt-barrier(t17)\n");
-  EXPECT_NE(Error(Entry(absl::StrCat(body, "  m = tuple(", many, ")\n")), absl::StatusCode::kResourceExhausted), "");
-  EXPECT_NE(Error(Entry(copies), absl::StatusCode::kResourceExhausted), "");
+  EXPECT_NE(
+      ShortFormError(ShortEntry(absl::StrCat(body, "  m = tuple(", many, ")\n")), absl::StatusCode::kResourceExhausted),
+      "");
+  EXPECT_NE(ShortFormError(ShortEntry(copies), absl::StatusCode::kResourceExhausted), "");
 }
 
 TEST(ShortFormsTest, OperandsInLine) {
-  EXPECT_EQ(Printed(Entry("  x = f32[4] parameter(0)\n"
-                          "  ROOT y = add(x, f32[4] broadcast(f32[] constant(2)))")),
-            Printed(Entry("  x = f32[4] parameter(0)\n"
-                          "  constant = f32[] constant(2)\n"
-                          "  broadcast = f32[4] broadcast(constant), dimensions={}\n"
-                          "  ROOT y = f32[4] add(x, broadcast)")));
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  y = f32[] negate(f32[] negate(q))")), "operand q is not defined"));
+  EXPECT_EQ(Printed(ShortEntry("  x = f32[4] parameter(0)\n"
+                               "  ROOT y = add(x, f32[4] broadcast(f32[] constant(2)))")),
+            Printed(ShortEntry("  x = f32[4] parameter(0)\n"
+                               "  constant = f32[] constant(2)\n"
+                               "  broadcast = f32[4] broadcast(constant), dimensions={}\n"
+                               "  ROOT y = f32[4] add(x, broadcast)")));
+  EXPECT_TRUE(
+      absl::StrContains(ShortFormError(ShortEntry("  y = f32[] negate(f32[] negate(q))")), "operand q is not defined"));
   // Attributes would be ambiguous.
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[2] constant({1,2})  y = f32[2] negate(f32[2] transpose(x), "
-                                            "dimensions={0})")),
-                                "expected the attribute dimensions of transpose; it is missing"));
+  EXPECT_TRUE(absl::StrContains(
+      ShortFormError(ShortEntry("  x = f32[2] constant({1,2})  y = f32[2] negate(f32[2] transpose(x), "
+                                "dimensions={0})")),
+      "expected the attribute dimensions of transpose; it is missing"));
 }
 
 TEST(ShortFormsTest, NestingHasALimit) {
   const auto nested = [](int depth) {
     std::string value = "x";
     for (int i = 0; i < depth; ++i) value = absl::StrCat("negate(", value, ")");
-    return Entry(absl::StrCat("  x = f32[] constant(1)  ROOT y = f32[] negate(", value, ")"));
+    return ShortEntry(absl::StrCat("  x = f32[] constant(1)  ROOT y = f32[] negate(", value, ")"));
   };
   EXPECT_TRUE(ParseHloModule(nested(100)).ok());
-  EXPECT_TRUE(absl::StrContains(Error(nested(101)), "at most 100 deep"));
-  EXPECT_TRUE(absl::StrContains(Error(nested(100000)), "at most 100 deep"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(nested(101)), "at most 100 deep"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(nested(100000)), "at most 100 deep"));
   std::string text = "{ ROOT x = f32[] constant(1) }";
   for (int i = 0; i < 101; ++i) text = absl::StrCat("{ ROOT x = call(), to_apply=", text, " }");
-  EXPECT_TRUE(absl::StrContains(Error(absl::StrCat("HloModule m ENTRY e ", text)), "at most 100 deep"));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(absl::StrCat("HloModule m ENTRY e ", text)), "at most 100 deep"));
 }
 
 TEST(ShortFormsTest, ComputationsInLine) {
@@ -155,7 +162,7 @@ ENTRY e {
 
 // Other callers share the computation of one text; two fusions may not.
 TEST(ShortFormsTest, ComputationsInLine_EachFusionHasItsOwn) {
-  const std::string printed = Printed(Entry(
+  const std::string printed = Printed(ShortEntry(
       "  x = f32[4] parameter(0)\n"
       "  a = f32[4] fusion(x), kind=kLoop, calls={ p = f32[4] parameter(0)  ROOT n = f32[4] fusion(p), kind=kLoop, "
       "calls={ q = f32[4] parameter(0)  ROOT r = negate(q) } }\n"
@@ -181,22 +188,22 @@ inline { p = f32[] parameter(0)  ROOT a = add(p, p) })");
 }
 
 TEST(ShortFormsTest, BroadcastsOfScalarsNeedNoDimensions) {
-  EXPECT_EQ(Printed(Entry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x)")),
-            Printed(Entry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x), dimensions={}")));
-  EXPECT_TRUE(absl::StrContains(Error(Entry("  x = f32[4] parameter(0)  ROOT y = f32[4] broadcast(x)")),
+  EXPECT_EQ(Printed(ShortEntry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x)")),
+            Printed(ShortEntry("  x = f32[] parameter(0)  ROOT y = f32[4] broadcast(x), dimensions={}")));
+  EXPECT_TRUE(absl::StrContains(ShortFormError(ShortEntry("  x = f32[4] parameter(0)  ROOT y = f32[4] broadcast(x)")),
                                 "dimensions = {} must have one entry for each of the 1 dimensions"));
 }
 
 TEST(ShortFormsTest, PrecisionsInAnyCase) {
   EXPECT_TRUE(absl::StrContains(
-      Printed(Entry("  x = f32[2,2] parameter(0)  ROOT y = f32[2,2] dot(x, x), lhs_contracting_dims={1}, "
-                    "rhs_contracting_dims={0}, operand_precision={HIGH,Highest}")),
+      Printed(ShortEntry("  x = f32[2,2] parameter(0)  ROOT y = f32[2,2] dot(x, x), lhs_contracting_dims={1}, "
+                         "rhs_contracting_dims={0}, operand_precision={HIGH,Highest}")),
       "operand_precision={high,highest}"));
 }
 
 TEST(ShortFormsTest, ElidedConstants) {
-  const std::string text = Entry("  ROOT x = f32[2] constant({...})");
-  EXPECT_TRUE(absl::StrContains(Error(text), "left out of the text"));
+  const std::string text = ShortEntry("  ROOT x = f32[2] constant({...})");
+  EXPECT_TRUE(absl::StrContains(ShortFormError(text), "left out of the text"));
   auto module = ParseHloModule(text, {.elided_constant = [](const Shape& shape) { return Literal::Create(shape); }});
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_TRUE(absl::StrContains(PrintHloModule(**module), "constant({0, 0})")) << PrintHloModule(**module);

@@ -15,7 +15,7 @@
 namespace hilo::lapack {
 namespace {
 
-Function Find(const std::string& name) {
+Function FindFunction(const std::string& name) {
   for (const Target& target : Targets()) {
     if (target.name == name) return target.function;
   }
@@ -131,7 +131,7 @@ class LapackTargetsTest : public ::testing::Test {
   }
   static absl::Status Run(const std::string& name, std::vector<Array> operands, std::vector<Array> results,
                           const Attributes& attributes = {}) {
-    const Function function = Find(name);
+    const Function function = FindFunction(name);
     if (function == nullptr) return absl::InternalError("no target");
     return function({operands, results, attributes});
   }
@@ -147,8 +147,8 @@ TYPED_TEST_SUITE(LapackTargetsTest, Types);
 // What kernels of our own do for real matrices; the library does it for complex ones.
 template <typename T>
 class RealLapackTargetsTest : public LapackTargetsTest<T> {};
-using RealTypes = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(RealLapackTargetsTest, RealTypes);
+using RealElements = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(RealLapackTargetsTest, RealElements);
 
 TYPED_TEST(LapackTargetsTest, Cholesky) {
   using T = TypeParam;
@@ -247,7 +247,7 @@ TYPED_TEST(LapackTargetsTest, TrianglesOnThreads) {
       const std::vector<std::pair<absl::string_view, int64_t>> letters = {
           {"side", side}, {"uplo", 'L'}, {"trans_x", 'N'}, {"diag", 'N'}};
       ASSERT_TRUE(
-          Find(this->Name("trsm", "trsm"))(
+          FindFunction(this->Name("trsm", "trsm"))(
               {.operands = {triangle, right}, .results = {right}, .attributes = letters, .thread_pool = pool.get()})
               .ok());
       ExpectNear(side == 'L' ? Product(lower, x) : Product(x, lower), b);
@@ -500,7 +500,7 @@ TYPED_TEST(LapackTargetsTest, Tridiagonal) {
 
 // A singular system has a large solution; one that is not is solved as ever, with exchanged rows.
 TEST(PerturbedTridiagonalTest, FiniteResults) {
-  const Function solve = Find("tridiagonal_solve_perturbed_ffi");
+  const Function solve = FindFunction("tridiagonal_solve_perturbed_ffi");
   ASSERT_NE(solve, nullptr);
   Matrices<float> b(3, 3, 1), x(3, 3, 1);
   Vectors<float> lower(3, 3), diagonal(3, 3), upper(3, 3);

@@ -16,7 +16,7 @@
 namespace hilo::lapack {
 namespace {
 
-const Target& Find(const std::string& name) {
+const Target& FindTarget(const std::string& name) {
   for (const Target& target : Targets()) {
     if (target.name == name) return target;
   }
@@ -73,7 +73,7 @@ void ExpectSame(const std::string& name, std::vector<Shape> operands, const Shap
   std::mt19937 generator(7);
   Arrays in(operands), out(Leaves(result)), wanted(Leaves(result));
   in.Fill<T>(generator);
-  const Target& target = Find(name);
+  const Target& target = FindTarget(name);
   const auto call =
       SmallCall::Of(target.handler, {.present = true, .operands = operands, .result = result}, Letters(letters));
   ASSERT_TRUE(call.has_value());
@@ -119,7 +119,7 @@ TEST(SmallCallTest, ReturnsWhatTheHandlersReturnInF64) { ExpectAllSame<double>("
 TEST(SmallCallTest, LeavesTheRestToTheHandlers) {
   const auto of = [](const std::string& name, std::vector<Shape> operands, Shape result,
                      const std::vector<std::pair<std::string, char>>& letters) {
-    return SmallCall::Of(Find(name).handler,
+    return SmallCall::Of(FindTarget(name).handler,
                          {.present = true, .operands = std::move(operands), .result = std::move(result)},
                          Letters(letters))
         .has_value();

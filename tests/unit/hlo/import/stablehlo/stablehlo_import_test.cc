@@ -32,7 +32,7 @@ std::vector<std::string> AllArtifacts() {
   return all;
 }
 
-void ExpectError(absl::string_view bytes, absl::StatusCode code, absl::string_view text) {
+void ExpectBytecodeError(absl::string_view bytes, absl::StatusCode code, absl::string_view text) {
   const auto program = ImportStablehlo(bytes);
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), code) << program.status();
@@ -141,13 +141,13 @@ TEST(StablehloImportTest, Instructions_KeepTheirSource) {
 }
 
 TEST(StablehloImportTest, UnknownNames_AreNamed) {
-  ExpectError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}),
-              absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
+  ExpectBytecodeError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}),
+                      absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
   std::string newer = Artifact("donated");
   newer[4] = 0x0F;
-  ExpectError(newer, absl::StatusCode::kUnimplemented, "MLIR bytecode of version 7");
-  ExpectError("", absl::StatusCode::kInvalidArgument, "expected");
-  ExpectError("ML\xefR", absl::StatusCode::kInvalidArgument, "at byte 4");
+  ExpectBytecodeError(newer, absl::StatusCode::kUnimplemented, "MLIR bytecode of version 7");
+  ExpectBytecodeError("", absl::StatusCode::kInvalidArgument, "expected");
+  ExpectBytecodeError("ML\xefR", absl::StatusCode::kInvalidArgument, "at byte 4");
 }
 
 TEST(StablehloImportTest, TruncatedBytesAreErrors) {
