@@ -1,11 +1,14 @@
-// A loop is published as one record: a body, a counter from which all threads take indices, and a generation number.
-// Workers watch the generation, first spinning, then asleep on a condition variable; they spin longer where loops have
+// A loop is published as one record: a body, sections of the indices, each with a counter from which threads take them,
+// and a generation number. A thread begins with the section that it began with in the last loops, and so with elements
+// that are in its caches if the loops are over the same arrays; then it helps with the others. Workers watch the generation, first spinning, then asleep on a condition variable; they spin longer where loops have
 // been coming soon one after the other, since waking a worker takes as long as a small kernel. The caller takes indices
 // too and, when none are left, waits until the workers that joined have left the loop, again spinning first: on a busy
 // machine an endless spin would burn the very time slice that the worker waits for. One loop runs at a time; a second
 // caller meanwhile runs its loop alone.
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -28,6 +31,9 @@ constexpr std::chrono::microseconds kShortGap{60};
 
 constexpr int kSpinsBetweenYields = 60;  // some 2 us
 
+// Sections of a loop: each thread looks at all of them before it leaves.
+constexpr int64_t kMostSections = 8;
+
 // Whether this thread is inside a body of any pool.
 thread_local bool inside_body = false;
 
@@ -49,7 +55,7 @@ class OwnThreadPool : public ThreadPool {
     pthread_sigmask(SIG_SETMASK, &all, &before);  // what a new thread inherits
     for (int i = 0; i < workers; ++i) {
       try {
-        threads_.emplace_back([this] { Work(); });
+        threads_.emplace_back([this, i] { Work(i + 1); });
       } catch (const std::system_error&) {
         break;  // as many as the system gives
       }
@@ -70,8 +76,12 @@ class OwnThreadPool : public ThreadPool {
       return;
     }
     body_ = &body;
-    count_ = n;
-    next_.store(0);
+    sections_ = std::min<int64_t>({n, num_threads(), kMostSections});
+    int64_t begin = 0;
+    for (int64_t s = 0; s < sections_; ++s) {
+      section_[s].next.store(begin);
+      section_[s].end = begin += n / sections_ + (s < n % sections_ ? 1 : 0);
+    }
     open_.store(true);
     {
       // Under the lock, so that a worker about to sleep sees the new generation.
@@ -79,7 +89,7 @@ class OwnThreadPool : public ThreadPool {
       generation_.fetch_add(1);
     }
     if (sleeping_.load() > 0) wake_.notify_all();
-    Take();
+    Take(0);
     open_.store(false);
     SpinUntil([&] { return joined_.load() == 0; });
     for (int joined = joined_.load(); joined != 0; joined = joined_.load()) joined_.wait(joined);
@@ -87,13 +97,24 @@ class OwnThreadPool : public ThreadPool {
   }
 
  private:
-  void Take() {
+  struct alignas(64) Section {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
+  // `thread`: 0 is the caller.
+  void Take(int64_t thread) {
     inside_body = true;
-    for (int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1)) (*body_)(i);
+    for (int64_t s = 0; s < sections_; ++s) {
+      Section& section = section_[(thread + s) % sections_];
+      while (section.next.load() < section.end) {
+        if (const int64_t i = section.next.fetch_add(1); i < section.end) (*body_)(i);
+      }
+    }
     inside_body = false;
   }
 
-  void Work() {
+  void Work(int64_t thread) {
     uint64_t seen = 0;
     bool expects_loop_soon = false;
     while (true) {
@@ -116,7 +137,7 @@ class OwnThreadPool : public ThreadPool {
       seen = generation_.load();
       if (stopping_) return;
       joined_.fetch_add(1);
-      if (open_.load()) Take();
+      if (open_.load()) Take(thread);
       joined_.fetch_sub(1);
       joined_.notify_one();
     }
@@ -132,8 +153,8 @@ class OwnThreadPool : public ThreadPool {
   std::atomic<bool> open_{false};  // workers may still join it
   std::atomic<int> joined_{0};     // workers inside the loop
   const absl::FunctionRef<void(int64_t)>* body_ = nullptr;
-  int64_t count_ = 0;
-  std::atomic<int64_t> next_{0};
+  int64_t sections_ = 0;
+  std::array<Section, kMostSections> section_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "backends/llvm/elements/elemental_emitter.h"
 #include "backends/llvm/jit/module_text.h"
 #include "base/errors.h"
+#include "base/ordered_tasks.h"
 #include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/buffer_assignment.h"
@@ -56,7 +57,7 @@ class CpuCompiler : public Compiler {
     codegen::ParallelRunner parallel;
     if (pool != nullptr) {
       parallel = [pool](size_t count, const std::function<void(size_t)>& body) {
-        pool->ParallelFor(static_cast<int64_t>(count), [&](int64_t i) { body(static_cast<size_t>(i)); });
+        RunInOrder(*pool, static_cast<int64_t>(count), [&](int64_t i) { body(static_cast<size_t>(i)); });
       };
     }
     const BufferAssignment::Scope& entry = lowered.assignment.scope(lowered.module->entry_computation());

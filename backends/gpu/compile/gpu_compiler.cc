@@ -23,6 +23,7 @@
 #include "backends/llvm/jit/module_text.h"
 #include "base/byte_stream.h"
 #include "base/errors.h"
+#include "base/ordered_tasks.h"
 #include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/Module.h"
@@ -227,7 +228,7 @@ class GpuCompiler : public Compiler {
     };
     const int64_t count = static_cast<int64_t>(codes.size());
     if (pool != nullptr) {
-      pool->ParallelFor(count, compile);
+      RunInOrder(*pool, count, compile);
     } else {
       for (int64_t i = 0; i < count; ++i) compile(i);
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/ordered_tasks.h"
 #include "gtest/gtest.h"
 #include "hilo/host.h"
 
@@ -42,6 +43,36 @@ TEST(ThreadPoolTest, TwoIndicesRunAtTheSameTime) {
     while (arrived.load() < 2) std::this_thread::yield();  // hangs if one thread did both
   });
   EXPECT_EQ(arrived.load(), 2);
+}
+
+TEST(ThreadPoolTest, CallerBeginsWithTheFirstSection) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::vector<std::thread::id> thread(8);
+  std::atomic<int> arrived{0};
+  pool->ParallelFor(8, [&](int64_t i) {
+    thread[i] = std::this_thread::get_id();
+    // Both threads are at the same step of their sections.
+    const int until = 2 * (arrived.fetch_add(1) / 2 + 1);
+    while (arrived.load() < until) std::this_thread::yield();
+  });
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(thread[i] == caller, i < 4) << i;
+}
+
+TEST(OrderedTasksTest, ThreadsTakeTheNextTask) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(2);
+  std::vector<std::atomic<int>> seen(9);
+  std::atomic<int> next{0};
+  RunInOrder(*pool, 9, [&](int64_t i) {
+    seen[i].fetch_add(1);
+    // The first task is as long as all others, which the other thread takes.
+    if (i == 0) {
+      while (next.load() < 8) std::this_thread::yield();
+    } else {
+      EXPECT_EQ(next.fetch_add(1), i - 1);
+    }
+  });
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(seen[i].load(), 1) << i;
 }
 
 TEST(ThreadPoolTest, NestedLoopsRunInline) {
