@@ -31,8 +31,8 @@ double WindowElements(const Window& window) {
   return count;
 }
 
-// The time of an element of `type` beside that of single precision: vectors hold fewer of the wide ones, narrow floats
-// are converted.
+// The time of an element of `type` beside that of single precision: vectors hold fewer of the wide ones and more of the
+// narrow integers, narrow floats are converted.
 double TypeFactor(PrimitiveType type, OpCost cost) {
   const bool is_function = cost >= OpCost::kRoot && cost <= OpCost::kPower;
   if (IsComplexType(type)) return (type == C128 ? 2 : 1) * (is_function ? 5 : 3);
@@ -41,7 +41,8 @@ double TypeFactor(PrimitiveType type, OpCost cost) {
   if (IsFloatingPointType(type)) return bytes == 4 ? 1 : 3;  // narrow ones are converted
   const bool divides =
       cost == OpCost::kDivision || cost == OpCost::kRemainder;  // there are no vector instructions for it
-  return (bytes > 4 ? 2 : 1) * (divides ? 4 : 1);
+  if (divides) return bytes > 4 ? 8 : 4;
+  return std::min(bytes, 8) / 4.0;
 }
 
 // Returns the instructions of one element in single precision, by a thread without vectors: those that NVIDIA's
@@ -156,6 +157,20 @@ Work TransposeWork(const HloInstruction& transpose, double count) {
     work.operations = count * TypeFactor(ElementType(transpose), OpCost::kMove);
   return work;
 }
+// Elements that are not adjacent are loaded with those between them, which shuffles drop.
+Work SliceWork(const HloInstruction& slice, double count) {
+  constexpr double kStridedOperations = 2;
+  Work work = ElementWork(slice, count);
+  if (slice.shape().rank() > 0 && slice.attrs<SliceAttrs>().slice.back().stride != 1)
+    work.operations = kStridedOperations * count * TypeFactor(ElementType(slice), OpCost::kMove);
+  return work;
+}
+// Which operand an element comes from is mostly decided for a whole segment of a row.
+Work ConcatenateWork(const HloInstruction& concatenate, double count) {
+  Work work = ElementWork(concatenate, count);
+  work.operations = count * TypeFactor(ElementType(concatenate), OpCost::kMove);
+  return work;
+}
 Work ScatterWork(const HloInstruction& scatter, double) {
   const double updates = Elements(scatter.operand(scatter.operand_count() - 1)->shape());
   Work work = CalledWork(scatter) * updates;
@@ -199,6 +214,7 @@ Work RandomWork(const HloInstruction&, double count) {
 // The computation of `count` elements of the result, their operands given; for ops that have no rule, ElementWork.
 constexpr OpcodeMap<Work (*)(const HloInstruction& instruction, double count)> kOpWork = {
     {HloOpcode::kCholesky, CholeskyWork},
+    {HloOpcode::kConcatenate, ConcatenateWork},
     {HloOpcode::kConvolution, ConvolutionWork},
     {HloOpcode::kDot, DotWork},
     {HloOpcode::kFft, FftWork},
@@ -211,6 +227,7 @@ constexpr OpcodeMap<Work (*)(const HloInstruction& instruction, double count)> k
     {HloOpcode::kScaledDot, DotWork},
     {HloOpcode::kScatter, ScatterWork},
     {HloOpcode::kSelectAndScatter, SelectAndScatterWork},
+    {HloOpcode::kSlice, SliceWork},
     {HloOpcode::kSort, SortWork},
     {HloOpcode::kTopK, TopKWork},
     {HloOpcode::kTranspose, TransposeWork},

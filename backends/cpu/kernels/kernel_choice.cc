@@ -1,5 +1,6 @@
 #include "backends/cpu/kernels/kernel_choice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,11 +11,13 @@
 #include "backends/cpu/kernels/cpu_target.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/jit/host_features.h"
+#include "backends/llvm/lanes/lane_plan.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/loop_results.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/scheduler.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -97,10 +100,26 @@ absl::StatusOr<KernelConfig> ChooseKind(const HloInstruction& instruction, const
   return ChooseLoop(instruction, target);
 }
 
+// The time of the arithmetic of a loop beside that in full vectors, which the cost model assumes.
+double LanesFactor(const HloInstruction& instruction, const KernelConfig& config, const TargetTraits& target) {
+  switch (config.kind) {
+    case KernelKind::kLoop:
+    case KernelKind::kRows:
+    case KernelKind::kRowSegments: break;
+    default: return 1;
+  }
+  int full = target.vector_bits;
+  for (const HloInstruction* root : LoopResultsOf(instruction).roots)
+    full = std::min(full, codegen::FullVectorWidth(root, target));
+  return std::max(1.0, full / static_cast<double>(std::max<int64_t>(config.width, 1)));
+}
+
 // Sets the time, and `parallel`: such instructions are functions of their own, which the runtime calls on ranges of
 // parts.
 void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
-  config->nanoseconds = kInstructionNanoseconds + Nanoseconds(WorkOf(instruction), FactsOf(target));
+  Work work = WorkOf(instruction);
+  work.operations *= LanesFactor(instruction, *config, target);
+  config->nanoseconds = kInstructionNanoseconds + Nanoseconds(work, FactsOf(target));
   switch (config->kind) {
     case KernelKind::kRuntimeCall: return;  // which may use threads itself
     case KernelKind::kScatter:

@@ -28,6 +28,34 @@ ENTRY main { x = f32[1000000] parameter(0)  u = f32[8] parameter(1)  i = s32[] p
   EXPECT_EQ(work.bytes_written, 8 * 4);
 }
 
+TEST(CostModelTest, NarrowIntegers_TakeLessTime) {
+  const auto operations = [](const char* type) {
+    return RootWork(absl::StrCat("HloModule m\nENTRY main { x = ", type, "[1000] parameter(0)  ROOT s = ", type,
+                                 "[1000] add(x, x) }")
+                        .c_str())
+        .operations;
+  };
+  EXPECT_EQ(operations("u8"), 250);
+  EXPECT_EQ(operations("s16"), 500);
+  EXPECT_EQ(operations("s32"), 1000);
+  EXPECT_EQ(operations("u64"), 2000);
+}
+
+TEST(CostModelTest, Slice_ShufflesStridedElements) {
+  const Work adjacent = RootWork(R"(HloModule m
+ENTRY main { x = f32[100,8] parameter(0)  ROOT s = f32[50,4] slice(x), slice={[0:100:2], [0:4]} })");
+  const Work strided = RootWork(R"(HloModule m
+ENTRY main { x = f32[100,8] parameter(0)  ROOT s = f32[100,4] slice(x), slice={[0:100], [0:8:2]} })");
+  EXPECT_EQ(adjacent.operations, 200);
+  EXPECT_EQ(strided.operations, 800);
+}
+
+TEST(CostModelTest, Concatenate_CopiesItsElements) {
+  const Work work = RootWork(R"(HloModule m
+ENTRY main { x = f32[100] parameter(0)  ROOT s = f32[200] concatenate(x, x), dimensions={0} })");
+  EXPECT_EQ(work.operations, 200);
+}
+
 TEST(CostModelTest, Fusion_ComputesWhatItsRootReads) {
   const Work work = RootWork(R"(HloModule m
 f {
