@@ -231,8 +231,9 @@ KernelConfig ChooseRows(const LoopResults& loop, int width, const TargetTraits& 
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // Few rows leave threads without work.
-  const bool has_segments = PaysBySegments(segments, width, target),
-             is_long = rows < kRowsToSplit && row >= 4 * kFlatBlock;
+  const bool has_segments =
+      PaysBySegments(segments, width, target) || (width > 1 && HasPaddedPattern(loop.roots, row));
+  const bool is_long = rows < kRowsToSplit && row >= 4 * kFlatBlock;
   if (has_segments || is_long) {
     const int64_t block = row < 2 * kFlatBlock ? row : kFlatBlock;
     config.kind = KernelKind::kRowSegments;

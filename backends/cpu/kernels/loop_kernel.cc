@@ -72,9 +72,9 @@ int64_t UnrolledVectorsOfRow(const KernelParts& kernel, int64_t row) {
              : 1;
 }
 
-// Returns the segments of a dimension, which follow the indices of a part; none if there is one.
+// Returns the segments of a dimension, which follow the indices of a part; none if there is one, in several parts.
 std::vector<int64_t> CutsOf(const KernelConfig& config) {
-  if (config.tile.size() <= 3) return {};
+  if (config.tile.size() <= 3 && config.tile[0] < config.tile.back()) return {};
   return {config.tile.begin() + 1, config.tile.end()};
 }
 

@@ -32,6 +32,9 @@ class Cuts {
     }
   }
 
+  // Whether padding alternates with elements along the row.
+  bool has_pattern() const { return has_pattern_; }
+
   std::vector<int64_t> Take() const {
     if (cuts_.size() > kMostSegments + 1) return {0, row_};
     return {cuts_.begin(), cuts_.end()};
@@ -95,7 +98,10 @@ class Cuts {
                       end = start + (size == 0 ? 0 : (size - 1) * (padding.interior_padding + 1) + 1);
         Cut(reader, start);
         Cut(reader, end);
-        if (padding.interior_padding != 0) return;
+        if (padding.interior_padding != 0) {
+          has_pattern_ = true;
+          return;
+        }
         return Part(reader, instruction.operand(0), start, end);
       }
       case HloOpcode::kSlice: {
@@ -122,6 +128,7 @@ class Cuts {
   }
 
   int64_t row_, behind_;
+  bool has_pattern_ = false;
   std::set<int64_t> cuts_;
   std::set<std::pair<const HloInstruction*, int64_t>> seen_;
   std::vector<Reader> work_;
@@ -133,6 +140,12 @@ std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, 
   Cuts cuts(row, behind);
   for (const HloInstruction* root : roots) cuts.Follow(root);
   return cuts.Take();
+}
+
+bool HasPaddedPattern(absl::Span<const HloInstruction* const> roots, int64_t row) {
+  Cuts cuts(row, /*behind=*/0);
+  for (const HloInstruction* root : roots) cuts.Follow(root);
+  return cuts.has_pattern();
 }
 
 }  // namespace hilo::cpu

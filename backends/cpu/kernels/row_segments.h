@@ -16,6 +16,11 @@ namespace hilo::cpu {
 // segment has no selects and no masks.
 std::vector<int64_t> RowSegments(absl::Span<const HloInstruction* const> roots, int64_t row, int64_t behind = 0);
 
+// Returns true if elements of some operand alternate with padding along rows of that length: which lanes of a vector
+// are elements is known at compile time if the vectors of each segment, though it may be the only one, begin at
+// multiples of the width.
+bool HasPaddedPattern(absl::Span<const HloInstruction* const> roots, int64_t row);
+
 }  // namespace hilo::cpu
 
 #endif  // HILO_BACKENDS_CPU_KERNELS_ROW_SEGMENTS_H_
