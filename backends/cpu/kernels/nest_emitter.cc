@@ -196,9 +196,8 @@ class NestEmitter {
   absl::Status Blocks(size_t d, const std::vector<Position>& outer) {
     const NestDim& dim = nest_[d];
     const int64_t size = dim.size(), whole = size / dim.block * dim.block;
-    // The first `count` elements of the block at `first`.
-    auto block = [&](llvm::Value* first, int64_t count) -> absl::Status {
-      const LaneIndex start = LaneIndex::Strided(first, 1, dim.block);
+    // The first `count` elements of the block at `start`.
+    auto block = [&](const LaneIndex& start, int64_t count) -> absl::Status {
       for (int64_t i = 0; i < count; i += dim.lanes) {
         codegen::RegionScope region(f_.context());
         f_.context().lanes = {.width = static_cast<int>(dim.lanes)};
@@ -211,11 +210,15 @@ class NestEmitter {
     const Range range = ranges_[d];
     llvm::Value* to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, range.to, Int(whole));
     HILO_RETURN_IF_ERROR(ForEach(
-        f_, "blocks", range.from, to, [&](llvm::Value* first) { return block(first, dim.block); }, dim.block,
+        f_, "blocks", range.from, to,
+        [&](llvm::Value* first) { return block(LaneIndex::Strided(first, 1, dim.block), dim.block); }, dim.block,
         range.most / dim.block));
     if (whole == size) return absl::OkStatus();
     auto rest = [&]() -> absl::StatusOr<Carried> {
-      HILO_RETURN_IF_ERROR(block(Int(whole), size - whole));
+      // A whole block that overlaps the one before has no masks.
+      const bool overlaps = dim.repeats && whole > 0 && (dim.part >= size || size % dim.part >= dim.block);
+      const LaneIndex start = LaneIndex::Strided(Int(0), 1).AddConstant(overlaps ? size - dim.block : whole);
+      HILO_RETURN_IF_ERROR(block(start, overlaps ? dim.block : size - whole));
       return Carried();
     };
     llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));

@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/row_blocks.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -97,9 +98,21 @@ std::optional<Box> OperandBox(const HloInstruction& instruction, int64_t i, cons
   return operand.rank() == 0 ? Box() : box;
 }
 
+// Returns true if elements of a vector may come from different operands.
+bool JoinsWithin(const HloInstruction& instruction, const Box& box) {
+  if (instruction.opcode() == HloOpcode::kConcatenate)
+    return box[instruction.attrs<ConcatenateAttrs>().dimensions[0]] > 1;
+  if (instruction.opcode() != HloOpcode::kPad) return false;
+  const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions;
+  for (size_t d = 0; d < box.size(); ++d) {
+    if (box[d] > 1 && padding[d] != PaddingConfig::Dimension()) return true;
+  }
+  return false;
+}
+
 // Returns true if all arrays that `root` reads for a vector of elements in `box` are runs that span at most `most`
-// elements.
-bool ReadsRuns(const HloInstruction* root, const Box& box, int64_t most) {
+// elements. `joins`: elements of a vector may come from different operands.
+bool ReadsRuns(const HloInstruction* root, const Box& box, int64_t most, bool joins) {
   using Read =
       std::tuple<const HloInstruction*, Box, /*is_run=*/bool>;  // of consecutive elements, or of any in the box
   const bool is_fused = root->parent()->IsFusion();
@@ -116,6 +129,7 @@ bool ReadsRuns(const HloInstruction* root, const Box& box, int64_t most) {
       continue;
     }
     if (instruction->opcode() == HloOpcode::kIota) continue;
+    if (!joins && JoinsWithin(*instruction, here)) return false;
     for (int64_t i = 0; i < instruction->operand_count(); ++i) {
       std::optional<Box> operand = OperandBox(*instruction, i, here);
       if (!operand) return false;
@@ -145,15 +159,23 @@ RowBlocks BestBlock(int64_t row_rank, int64_t row_elements, int64_t table_rows, 
   return best;
 }
 
+// Returns the smallest block that ends with a whole vector, which needs no masks.
+RowBlocks UnmaskedBlock(int64_t row_rank, int64_t row_elements, int width) {
+  return {row_rank, row_elements, width / std::gcd<int64_t>(row_elements, width), width};
+}
+
 }  // namespace
 
 std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::TargetTraits& target, int row_width) {
-  if (!target.has_avx512) return std::nullopt;
+  // Without AVX2 there are no permutations of bytes.
+  if (target.vector_bits < 256) return std::nullopt;
   int width = target.vector_bits;
   for (const HloInstruction* root : loop.roots) {
     if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape())) return std::nullopt;
     width = std::min(width, codegen::FullVectorWidth(root, target));
   }
+  // AVX2 permutes elements of less than 32 bits within 128 bits.
+  if (!target.has_avx512 && width > target.vector_bits / 32) width /= 2;
   const Shape& shape = loop.shape();
   const int64_t minor = shape.rank() > 0 ? shape.dimensions(shape.rank() - 1) : 0;
   std::optional<RowBlocks> best;
@@ -164,7 +186,10 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     row *= shape.dimensions(shape.rank() - rank);
     if (row >= (row_width > 1 ? 2 : kMostVectors) * width) break;
     const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
-    const RowBlocks blocks = BestBlock(rank, row, rows, width, row_width > 1 ? kMostVectors : kFewVectors);
+    const int64_t most_vectors = row_width > 1 ? kMostVectors : kFewVectors;
+    const RowBlocks blocks = target.has_avx512 ? BestBlock(rank, row, rows, width, most_vectors)
+                                               : UnmaskedBlock(rank, row, width);
+    if (blocks.block_rows > rows || blocks.vectors() > most_vectors) continue;
     const double vectors_per_element =
         static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
     // A row alone is a block if its elements were computed one by one otherwise.
@@ -175,7 +200,7 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     bool is_suitable = true;
     // Boxes of rows of several vectors are longer than what one of these reads.
     const int64_t most = (row_width > 1 ? kMostRuns : kMostVectors) * width;
-    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, most);
+    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, most, target.has_avx512);
     if (!is_suitable) continue;
     best = blocks;
     least = vectors_per_element;

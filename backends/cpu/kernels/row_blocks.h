@@ -25,7 +25,8 @@ struct RowBlocks {
 
 // Returns the blocks for a loop whose rows are shorter than two vectors and leave lanes empty, if all arrays in memory
 // are then read in a few runs a vector: reversals, transposes within rows, values of a row or a column. `row_width` is
-// the number of lanes along single rows. Nullopt if blocks save too little, or the target has no masked accesses.
+// the number of lanes along single rows. Nullopt if blocks save too little. Without AVX-512, whose masks are cheap,
+// blocks end with a whole vector, and the elements of a vector come from one operand.
 std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::TargetTraits& target, int row_width);
 
 }  // namespace hilo::cpu
