@@ -192,7 +192,22 @@ class GemmEpilogueMatcher {
     TakeWithNumbers(user);
   }
 
+  // residual - alpha * product, as of a weight and its gradient.
+  bool SubtractFrom(const HloInstruction* user) {
+    const HloInstruction* minuend = user->opcode() == HloOpcode::kSubtract ? user->operand(0) : nullptr;
+    if (minuend == nullptr || minuend == match_.root || user->operand(1) != match_.root || match_.bias != nullptr ||
+        match_.residual != nullptr || minuend->opcode() == HloOpcode::kBroadcast || UniformNumber(minuend).has_value())
+      return false;
+    match_.gemm.alpha = -match_.gemm.alpha;
+    match_.residual = minuend;
+    match_.gemm.beta = 1;
+    Take(user);
+    match_.root = user;
+    return true;
+  }
+
   bool AddTerm(const HloInstruction* user) {
+    if (SubtractFrom(user)) return true;
     const HloInstruction* term = OtherOperand(user, HloOpcode::kAdd, Is(match_.root));
     if (term == nullptr || term == match_.root || UniformNumber(term).has_value()) return false;
     if (IsBias(term) && match_.bias == nullptr) {
