@@ -33,6 +33,20 @@ Result DynamicSliceToSlice(HloInstruction* i) {
   return MakeSlice(i->operand(0), ranges);
 }
 
+// gather(op(x)), as of the logits of labels, which were converted for all of a softmax: the elements that are gathered
+// are converted, and the array need not be in memory as what all of it becomes.
+Result GatherBeforeUnary(HloInstruction* i) {
+  HloInstruction* op = i->operand(0);
+  if (!IsElementwise(op->opcode()) || op->opcode() == HloOpcode::kMap || op->operand_count() != 1 ||
+      ShapeUtil::ElementsIn(i->shape()) >= ShapeUtil::ElementsIn(op->shape()))
+    return nullptr;
+  auto gathered = i->parent()->AddOp(HloOpcode::kGather, {op->operand(0), i->operand(1)}, i->attributes()->Clone());
+  if (!gathered.ok()) return gathered.status();
+  HloInstruction* result = i->parent()->AddInstruction(op->CloneWithNewOperands(i->shape(), {*gathered}));
+  ShapeUtil::SetToDefaultLayout(result->mutable_shape());
+  return result;
+}
+
 Result UpdateWhole(HloInstruction* i) {
   return If(ShapeUtil::Compatible(i->shape(), i->operand(1)->shape()), i->operand(1));
 }
@@ -346,6 +360,7 @@ const Rule kIndexRules[] = {
      "select(p, dynamic-update-slice(x, y, i), x) => dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
      SelectOfUpdate},
     {HloOpcode::kGather, "gather(x, constant columns) => concatenate(slice(x), slice(x) ...)", GatherOfColumns},
+    {HloOpcode::kGather, "gather(op(x), i) => op(gather(x, i)), of fewer elements", GatherBeforeUnary},
     {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},
     {HloOpcode::kGather, "gather(x, windows of one element) => reshape(gather(x)), collapsed", GatherOfUnitWindows},
     {HloOpcode::kScatter, "scatter(x, no updates) => x",
