@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "hlo/analysis/prefix_scan.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/ops/linalg/linalg_attributes.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -130,8 +132,15 @@ double PartOf(const HloInstruction& instruction, double count) {
 }
 
 Work DotWork(const HloInstruction& dot, double count) { return ProductWork(dot, DotFlops(dot) * PartOf(dot, count)); }
+// Each group has a part of the ragged dimension, be it of the sums or of the rows.
 Work RaggedDotWork(const HloInstruction& dot, double count) {
-  return ProductWork(dot, 2 * count * static_cast<double>(dot.operand(0)->shape().dimensions().back()));
+  const auto& attrs = dot.attrs<RaggedDotAttrs>();
+  double depth = 1;
+  for (const int64_t d : attrs.lhs_contracting_dims)
+    depth *= static_cast<double>(dot.operand(0)->shape().dimensions(d));
+  const bool sums_groups = absl::c_linear_search(attrs.lhs_contracting_dims, attrs.lhs_ragged_dims[0]);
+  const double groups = sums_groups ? static_cast<double>(dot.operand(2)->shape().dimensions().back()) : 1;
+  return ProductWork(dot, 2 * count * depth / std::max(groups, 1.0));
 }
 Work ConvolutionWork(const HloInstruction& convolution, double count) {
   return ProductWork(convolution, ConvolutionFlops(convolution) * PartOf(convolution, count));

@@ -473,8 +473,30 @@ absl::StatusOr<KernelConfig> ChooseRaggedDot(const HloInstruction& instruction, 
                         .tile = {BlockFor(ShapeUtil::ElementsIn(instruction.shape()))},
                         .why = std::string(why)};
   };
+  if (const std::optional<GroupedDepth> grouped = GroupedDepthOf(instruction)) {
+    const PrimitiveType x = grouped->lhs.operand->shape().element_type(),
+                        y = grouped->rhs.operand->shape().element_type();
+    // As if all groups were equal. They begin anywhere, so no two elements along the depth are read together.
+    const auto minor = [](const DotSide& side) { return side.DepthIsMinor() ? 1 : MinorSize(side); };
+    const auto can_copy = [](const DotSide& side) {
+      return !side.operand->IsConstant() && !side.DepthIsMinor() &&
+             PrimitiveTypeByteSize(side.operand->shape().element_type()) > 1;
+    };
+    const ProductFacts product = {.batch = grouped->groups,
+                                  .rows = Product(grouped->lhs.free_sizes),
+                                  .columns = Product(grouped->rhs.free_sizes),
+                                  .depth = std::max(CeilDiv(grouped->depth(), grouped->groups), kMinTensorCoreDepth),
+                                  .lhs = x,
+                                  .rhs = y,
+                                  .sum = SumType(x, y, instruction.shape().element_type()),
+                                  .lhs_minor = minor(grouped->lhs),
+                                  .rhs_minor = minor(grouped->rhs),
+                                  .can_copy = can_copy(grouped->lhs) && can_copy(grouped->rhs)};
+    if (!FillsTiles(product, facts)) return each("too small for tiles");
+    return Tiled(KernelKind::kTiledRaggedDot, product, facts);
+  }
   const std::optional<GroupedRows> grouped = GroupedRowsOf(instruction);
-  if (!grouped.has_value()) return each("groups are not of rows");
+  if (!grouped.has_value()) return each("groups are neither of rows nor of the depth");
   const PrimitiveType x = grouped->lhs.operand->shape().element_type(),
                       y = grouped->rhs.operand->shape().element_type();
   const auto can_copy = [&](const DotSide& side) {

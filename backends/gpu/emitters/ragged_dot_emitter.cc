@@ -1,5 +1,6 @@
 // ragged-dot. Where groups are rows, each multiplied by a matrix of its own, tiles of results (tiled_product.h): a
 // block finds the group of its tile by the groups' sizes. Rows after the last group are a group whose results are 0.
+// Where groups are parts of the depth, each with results of its own, a block finds the part of its tile's group.
 //
 // Others: one thread per element of the result. Sums run over the contracting dimensions; groups are consecutive
 // parts of the ragged dimension, whose sizes each thread sums. The kind of the ragged dimension determines the role of
@@ -271,10 +272,83 @@ class GroupedRowsKernel {
   llvm::Value *in_group_ = nullptr, *end_ = nullptr;  // of the block's tile: false for rows after the last group
 };
 
+class GroupedDepthKernel {
+ public:
+  GroupedDepthKernel(KernelEmitter& k, const HloInstruction* dot, const GroupedDepth& grouped)
+      : k_(k),
+        b_(k.b()),
+        dot_(dot),
+        grouped_(grouped),
+        sum_type_(SumType(dot->operand(0)->shape().element_type(), dot->operand(1)->shape().element_type(),
+                          dot->shape().element_type())) {}
+
+  TiledProduct product() {
+    const auto array = [](const DotSide& side) { return side.operand->IsConstant() ? nullptr : side.operand; };
+    return {.batch = grouped_.groups,
+            .depth = grouped_.depth(),
+            .lhs = ProductSideOf(k_, grouped_.lhs, array(grouped_.lhs)),
+            .rhs = ProductSideOf(k_, grouped_.rhs, array(grouped_.rhs)),
+            .sum_type = sum_type_,
+            .store = [this](auto* group, auto* m, auto* n, auto sums) { return Store(group, m, n, sums); },
+            .depth_range = [this](auto* group) { return RangeOf(group); }};
+  }
+
+ private:
+  llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
+  absl::StatusOr<llvm::Value*> SizeOf(llvm::Value* group) {
+    const Index at({LaneIndex::Uniform(group, 1, grouped_.groups)});
+    HILO_ASSIGN_OR_RETURN(const ElementValue size, k_.elements().Generate(dot_->operand(2), at));
+    const bool is_signed = IsSignedIntegralType(dot_->operand(2)->shape().element_type());
+    return b_.CreateIntCast(size.re, b_.getInt64Ty(), is_signed);
+  }
+
+  // The depths from the sum of the sizes before, up to that and its own, of those that there are.
+  absl::StatusOr<TiledProduct::DepthRange> RangeOf(llvm::Value* group) {
+    const auto add = [&](llvm::Value* before, const Carried& carried) -> absl::StatusOr<Carried> {
+      HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(before));
+      return Carried{b_.CreateAdd(carried[0], size)};
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried sum,
+                          codegen::EmitLoop(k_.context(), "groups", Int(0), group, 1, {Int(0)}, add));
+    HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(group));
+    const auto clamped = [&](llvm::Value* depth, llvm::Value* least) {
+      llvm::Value* most = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, depth, Int(grouped_.depth()));
+      return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, most, least);
+    };
+    llvm::Value* begin = clamped(sum[0], Int(0));
+    return TiledProduct::DepthRange{.begin = begin, .end = clamped(b_.CreateAdd(sum[0], size), begin)};
+  }
+
+  absl::Status Store(llvm::Value* group, llvm::Value* m, llvm::Value* n, absl::Span<const ElementValue> sums) {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      std::vector<LaneIndex> at = {LaneIndex::Uniform(group, 1, grouped_.groups)};
+      const std::vector<LaneIndex> row = k_.Delinearize(m, grouped_.lhs.free_sizes),
+                                   column = k_.Delinearize(b_.CreateAdd(n, b_.getInt64(i), "", true, true),
+                                                           grouped_.rhs.free_sizes);
+      at.insert(at.end(), row.begin(), row.end());
+      at.insert(at.end(), column.begin(), column.end());
+      k_.ArrayOf(dot_).Store(k_.context(), Index(std::move(at)),
+                             codegen::EmitConvert(k_.context(), sum_type_, dot_->shape().element_type(), sums[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  KernelEmitter& k_;
+  llvm::IRBuilder<>& b_;
+  const HloInstruction* dot_;
+  const GroupedDepth grouped_;
+  const PrimitiveType sum_type_;
+};
+
 }  // namespace
 
 absl::Status EmitTiledRaggedDot(ProgramEmitter& program, const HloInstruction* instruction) {
   KernelEmitter k(&program, instruction);
+  if (const std::optional<GroupedDepth> grouped = GroupedDepthOf(*instruction)) {
+    GroupedDepthKernel kernel(k, instruction, *grouped);
+    return kernel.product().EmitAndLaunch(instruction, k);
+  }
   GroupedRowsKernel kernel(k, instruction);
   return kernel.product().EmitAndLaunch(instruction, k);
 }

@@ -72,8 +72,9 @@ StripLoader::Source StripLoader::SourceOf(const Group& group, llvm::Value* posit
   Source source{.position = Plus(position, group.position), .depth = Plus(depth, group.depth), .inside = nullptr};
   if (side_.positions % sizes_.positions != 0 || group.exists != nullptr || sizes_.begins_anywhere)
     source.position = AtMost(source.position, side_.positions - (side_.depth_is_minor ? 1 : sizes_.group));
-  if (sizes_.depth % sizes_.strip != 0) {
-    source.inside = b_.CreateICmpULT(source.depth, Int(sizes_.depth));
+  if (sizes_.depth_end != nullptr || sizes_.depth % sizes_.strip != 0) {
+    llvm::Value* end = sizes_.depth_end != nullptr ? sizes_.depth_end : Int(sizes_.depth);
+    source.inside = b_.CreateICmpULT(source.depth, end);
     source.depth = AtMost(source.depth, sizes_.depth - (side_.depth_is_minor ? sizes_.group : 1));
   }
   return source;

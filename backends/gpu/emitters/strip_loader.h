@@ -65,6 +65,8 @@ class StripLoader {
     int64_t strips = 1;                // that are in shared memory at a time
     int64_t components = 1;            // arrays of cells
     bool begins_anywhere = false;      // strips begin at any position, rather than at multiples of their positions
+    llvm::Value* depth_end =
+        nullptr;  // elements from there on are 0, too, and strips begin at any depth; null: `depth`
   };
   // Converts an element to what its cells hold, one value per component.
   using ToCells = std::function<codegen::Carried(const codegen::ElementValue& element)>;

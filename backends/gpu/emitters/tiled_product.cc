@@ -71,6 +71,14 @@ class TileKernel {
     llvm::Value* tile = b_.CreateURem(block, Int(tiles_m * tiles_n));
     first_m_ = Times(b_.CreateUDiv(tile, Int(tiles_n)), tile_.rows);
     first_n_ = Times(b_.CreateURem(tile, Int(tiles_n)), tile_.columns);
+    if (product_.depth_range != nullptr) {
+      HILO_ASSIGN_OR_RETURN(const TiledProduct::DepthRange range, product_.depth_range(batch_));
+      depth_begin_ = range.begin;
+      depth_end_ = range.end;
+      llvm::Value* strips_of_range = b_.CreateUDiv(
+          Plus(b_.CreateSub(range.end, range.begin, "", true, true), Int(tile_.strip - 1)), Int(tile_.strip));
+      strips_ = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::umax, strips_of_range, Int(1));
+    }
     if (!product_.row_tiles.has_value()) return EmitTile();
     HILO_ASSIGN_OR_RETURN(const TiledProduct::RowTile rows,
                           product_.row_tiles->tile(b_.CreateUDiv(tile, Int(tiles_n))));
@@ -181,7 +189,10 @@ class TileKernel {
   llvm::Value* Plus(llvm::Value* x, llvm::Value* y) { return b_.CreateAdd(x, y, "", true, true); }
 
   // Of strip `strip` of the part.
-  llvm::Value* DepthOf(llvm::Value* strip) { return Times(Plus(first_strip_, strip), tile_.strip); }
+  llvm::Value* DepthOf(llvm::Value* strip) {
+    llvm::Value* depth = Times(Plus(first_strip_, strip), tile_.strip);
+    return depth_begin_ == nullptr ? depth : Plus(depth_begin_, depth);
+  }
 
   StripLoader LoaderOf(const ProductSide& side, int64_t positions, int64_t group, absl::string_view name) {
     const bool is_complex = !tile_.uses_tensor_cores() && IsComplexType(product_.sum_type);
@@ -196,7 +207,8 @@ class TileKernel {
              .group = group,
              .strips = std::max<int64_t>(tile_.copied_strips, 2),
              .components = is_complex ? 2 : 1,
-             .begins_anywhere = &side == &product_.lhs && product_.row_tiles.has_value()},
+             .begins_anywhere = &side == &product_.lhs && product_.row_tiles.has_value(),
+             .depth_end = depth_end_},
             name};
   }
 
@@ -246,6 +258,7 @@ class TileKernel {
   std::unique_ptr<TileMultiplier> multiplier_;
   llvm::Value *batch_ = nullptr, *first_m_ = nullptr, *first_n_ = nullptr;    // of the tile
   llvm::Value *part_ = nullptr, *first_strip_ = nullptr, *strips_ = nullptr;  // null part: there is one
+  llvm::Value *depth_begin_ = nullptr, *depth_end_ = nullptr;                 // of the batch; null: all of the depth
 };
 
 }  // namespace

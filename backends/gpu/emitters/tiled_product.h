@@ -40,6 +40,12 @@ struct TiledProduct {
   };
   std::optional<RowTiles> row_tiles;  // nullopt: those of all rows, for each batch
 
+  // Where each batch has a part of the depth, which begins and ends anywhere: no group of elements runs along the depth.
+  struct DepthRange {
+    llvm::Value *begin, *end;
+  };
+  std::function<absl::StatusOr<DepthRange>(llvm::Value* batch)> depth_range;  // null: all batches have all of it
+
   // Where parts of the depth are computed on their own: memory for sums by part, batch, row and column. Null: there is
   // one part.
   llvm::Value* partial_sums = nullptr;

@@ -69,6 +69,19 @@ std::optional<GroupedRows> GroupedRowsOf(const HloInstruction& ragged_dot) {
   return product;
 }
 
+std::optional<GroupedDepth> GroupedDepthOf(const HloInstruction& ragged_dot) {
+  const auto& attrs = ragged_dot.attrs<RaggedDotAttrs>();
+  const Shape& sizes = ragged_dot.operand(2)->shape();
+  if (!attrs.lhs_batch_dims.empty() || attrs.lhs_contracting_dims.size() != 1 ||
+      attrs.lhs_contracting_dims != attrs.lhs_ragged_dims || sizes.rank() != 1 ||
+      ShapeUtil::IsZeroElementArray(ragged_dot.shape()) ||
+      ShapeUtil::IsZeroElementArray(ragged_dot.operand(0)->shape()))
+    return std::nullopt;
+  return GroupedDepth{.lhs = SideOf(ragged_dot.operand(0), {}, attrs.lhs_contracting_dims),
+                      .rhs = SideOf(ragged_dot.operand(1), {}, attrs.rhs_contracting_dims),
+                      .groups = sizes.dimensions(0)};
+}
+
 int64_t TransposedRowDimension(const HloInstruction& transpose) {
   const auto& permutation = transpose.attrs<TransposeAttrs>().dimensions;
   const int64_t minor = transpose.shape().rank() - 1;

@@ -57,6 +57,17 @@ struct GroupedRows {
 // Returns nullopt for other ragged dots, and without groups.
 std::optional<GroupedRows> GroupedRowsOf(const HloInstruction& ragged_dot);
 
+// A ragged dot whose groups are consecutive parts of the one contracting dimension: these are the batch of the result,
+// as of gradients of matrices that groups of rows have for their own.
+struct GroupedDepth {
+  DotSide lhs, rhs;
+  int64_t groups = 0;
+
+  int64_t depth() const { return lhs.contracting_sizes[0]; }
+};
+// Returns nullopt for other ragged dots, and without groups or elements.
+std::optional<GroupedDepth> GroupedDepthOf(const HloInstruction& ragged_dot);
+
 // Returns the result dimension of a transpose that is minor-most in the operand; -1 if it is minor-most in both.
 int64_t TransposedRowDimension(const HloInstruction& transpose);
 
