@@ -32,7 +32,7 @@ namespace {
 // A part of so many elements is long. More single elements than that would better be rows of their own.
 constexpr int64_t kLeastLong = 32;
 constexpr int64_t kMostSingles = 4;
-constexpr size_t kMostMembers = 64;
+constexpr size_t kMostRowMembers = 64;
 
 using Positions = absl::flat_hash_map<const HloInstruction*, size_t>;
 
@@ -50,7 +50,7 @@ class SeparatedRows {
     if (!HasOneLongPart()) return false;
     bool is_reduced = false;
     for (size_t i = 0; i < order_.size(); ++i) {
-      if (order_.size() > kMostMembers) return false;
+      if (order_.size() > kMostRowMembers) return false;
       HloInstruction* member = order_[i];
       if (member->IsRoot() || !member->control_successors().empty() || !member->control_predecessors().empty())
         return false;
