@@ -1,10 +1,11 @@
 // A loop is published as one record: a body, sections of the indices, each with a counter from which threads take them,
 // and a generation number. A thread begins with the section that it began with in the last loops, and so with elements
-// that are in its caches if the loops are over the same arrays; then it helps with the others. Workers watch the generation, first spinning, then asleep on a condition variable; they spin longer where loops have
-// been coming soon one after the other, since waking a worker takes as long as a small kernel. The caller takes indices
-// too and, when none are left, waits until the workers that joined have left the loop, again spinning first: on a busy
-// machine an endless spin would burn the very time slice that the worker waits for. One loop runs at a time; a second
-// caller meanwhile runs its loop alone.
+// that are in its caches if the loops are over the same arrays; then it helps with the others. Workers watch the
+// generation, first spinning, then asleep on a condition variable; they spin longer where loops have been coming soon
+// one after the other, since waking a worker takes as long as a small kernel. The caller takes indices too and, when
+// none are left, waits until the workers that joined have left the loop, again spinning first: on a busy machine an
+// endless spin would burn the very time slice that the worker waits for. One loop runs at a time; a second caller
+// meanwhile runs its loop alone.
 #include <signal.h>
 
 #include <algorithm>
