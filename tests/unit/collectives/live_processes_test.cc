@@ -40,7 +40,7 @@ Groups MakeGroups(int64_t count, const std::shared_ptr<KeyValueStore>& store) {
 }
 
 // A run of the process with the others of `members`: the sum of their numbers.
-absl::StatusOr<int64_t> Sum(ProcessGroup& group, const std::vector<int64_t>& members, const Live& live) {
+absl::StatusOr<int64_t> SumOfMembers(ProcessGroup& group, const std::vector<int64_t>& members, const Live& live) {
   const std::vector<int> devices(members.begin(), members.end());
   HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group.StartRun(devices, members, live));
   std::vector<int64_t> ranks(members.size()), receive(members.size());
@@ -58,7 +58,8 @@ std::vector<absl::StatusOr<int64_t>> SumOfAll(const Groups& groups, const std::v
                                               const Live& live) {
   std::vector<std::future<absl::StatusOr<int64_t>>> futures;
   for (int64_t process : members)
-    futures.push_back(std::async(std::launch::async, [&, process] { return Sum(*groups[process], members, live); }));
+    futures.push_back(
+        std::async(std::launch::async, [&, process] { return SumOfMembers(*groups[process], members, live); }));
   std::vector<absl::StatusOr<int64_t>> sums;
   for (auto& future : futures) sums.push_back(future.get());
   return sums;
@@ -84,12 +85,12 @@ TEST(LiveProcessesTest, GoOnWithoutOneThatDies_AndWithItWhenItComesBack) {
   const Live three = {{2, 12}, {0, 10}, {1, 11}};
   ExpectSums(SumOfAll(groups, {0, 1, 2}, three), 3);
   // An agreement with one that is gone is of no use any more.
-  EXPECT_TRUE(absl::IsUnavailable(Sum(*groups[0], {0, 1}, all).status()));
+  EXPECT_TRUE(absl::IsUnavailable(SumOfMembers(*groups[0], {0, 1}, all).status()));
   auto back = Join(3, 4, store);
   ASSERT_TRUE(back.ok()) << back.status();
   groups[3] = *back;
   EXPECT_EQ((*back)->process_count(), 4);
-  EXPECT_TRUE(absl::IsFailedPrecondition(Sum(*groups[3], {0, 1, 2, 3}, {}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(SumOfMembers(*groups[3], {0, 1, 2, 3}, {}).status()));
   const Live again = {{0, 10}, {1, 11}, {2, 12}, {3, 23}};
   for (int run = 0; run < 3; ++run) ExpectSums(SumOfAll(groups, {0, 1, 2, 3}, again), 6);
   ExpectSums(SumOfAll(groups, {0, 3}, again), 3);
@@ -100,7 +101,7 @@ TEST(LiveProcessesTest, RunsUnderTheAgreementFailWhenAnyOfItIsGone) {
   const Live all = {{0, 10}, {1, 11}, {2, 12}};
   ExpectSums(SumOfAll(groups, {0, 1}, all), 1);
   // Process 1 has seen another run fail and never starts this one.
-  auto waits = std::async(std::launch::async, [&] { return Sum(*groups[0], {0, 1}, all); });
+  auto waits = std::async(std::launch::async, [&] { return SumOfMembers(*groups[0], {0, 1}, all); });
   absl::SleepFor(absl::Milliseconds(50));
   const absl::Time told = absl::Now();
   groups[0]->Update({{{{2, 12}, absl::UnavailableError("it sends no heartbeats")}}});
@@ -114,8 +115,8 @@ TEST(LiveProcessesTest, ConnectingEndsWhenAProcessIsGone) {
   Groups groups = MakeGroups(3, MakeInProcessStore());
   const Live all = {{0, 10}, {1, 11}, {2, 12}};
   // The first waits for the store, the other for a connection.
-  auto first = std::async(std::launch::async, [&] { return Sum(*groups[0], {0, 1}, all); });
-  auto second = std::async(std::launch::async, [&] { return Sum(*groups[2], {1, 2}, all); });
+  auto first = std::async(std::launch::async, [&] { return SumOfMembers(*groups[0], {0, 1}, all); });
+  auto second = std::async(std::launch::async, [&] { return SumOfMembers(*groups[2], {1, 2}, all); });
   absl::SleepFor(absl::Milliseconds(50));
   const absl::Time told = absl::Now();
   for (int64_t process : {0, 2}) {
@@ -139,13 +140,13 @@ TEST(LiveProcessesTest, LateReports_OfEarlierIncarnations_AreIgnored) {
     group->Update({{{1, 21}, absl::OkStatus()}});
   }
   ExpectSums(SumOfAll(groups, {0, 1}, {{0, 10}, {1, 21}}), 1);
-  EXPECT_TRUE(absl::IsUnavailable(Sum(*groups[0], {0, 1}, {{0, 10}, {1, 11}}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(SumOfMembers(*groups[0], {0, 1}, {{0, 10}, {1, 11}}).status()));
 }
 
 TEST(LiveProcessesTest, WrongCalls) {
   const auto store = MakeInProcessStore();
   Groups groups = MakeGroups(2, store);
-  const absl::Status lacks = Sum(*groups[0], {0, 1}, {{0, 10}}).status();
+  const absl::Status lacks = SumOfMembers(*groups[0], {0, 1}, {{0, 10}}).status();
   EXPECT_EQ(lacks.message(), "process 1 takes part in the run, but is not among the 1 that live");
   groups[1] = nullptr;
   const absl::Status devices = Join(1, 2, store, /*device_count=*/3).status();

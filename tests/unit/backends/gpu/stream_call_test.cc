@@ -72,7 +72,7 @@ XLA_FFI_Error* Fail(XLA_FFI_CallFrame* frame) {
   return AnswersMetadata(frame) ? nullptr : MakeError(frame, "not today");
 }
 
-void Sum(void* stream, void** buffers, const char* opaque, size_t opaque_len) {
+void SumOfArrays(void* stream, void** buffers, const char* opaque, size_t opaque_len) {
   const auto *x = static_cast<const float*>(buffers[0]), *y = static_cast<const float*>(buffers[1]);
   const float more = stream != nullptr && std::string(opaque, opaque_len) == "ten" ? 10 : 0;
   for (int i = 0; i < 3; ++i) static_cast<float*>(buffers[2])[i] = x[i] + y[i] + more;
@@ -119,10 +119,10 @@ class StreamCallTest : public testing::Test {
                                 {.api_version = version, .function = reinterpret_cast<void*>(function), .handlers = {}})
                       .ok());
     };
-    add("sum", API_VERSION_ORIGINAL, &Sum);
+    add("sum", API_VERSION_ORIGINAL, &SumOfArrays);
     add("fail_with_status", API_VERSION_STATUS_RETURNING, &FailWithStatus);
     add("update", API_VERSION_ORIGINAL, &Update);
-    add("both", API_VERSION_ORIGINAL, &Sum);
+    add("both", API_VERSION_ORIGINAL, &SumOfArrays);
     ASSERT_TRUE(registry.Register("both", &OnHost).ok());
     ASSERT_TRUE(registry.Register("host", &OnHost).ok());
     ASSERT_TRUE(registry.Register("wait", &WaitAtGate).ok());

@@ -329,12 +329,12 @@ TEST(VectorMath, RsqrtOfF64RoundsCorrectly) {
   EXPECT_LE(ulps, 0.5 + 0x1p-10) << worst;
 }
 
-std::string TestName(const ::testing::TestParamInfo<Limit>& info) {
+std::string FunctionName(const ::testing::TestParamInfo<Limit>& info) {
   std::string name(HloOpcodeString(info.param.function).data());
   std::erase(name, '-');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Functions, VectorMathTest, ::testing::ValuesIn(kLimits), TestName);
+INSTANTIATE_TEST_SUITE_P(Functions, VectorMathTest, ::testing::ValuesIn(kLimits), FunctionName);
 
 }  // namespace
 }  // namespace hilo::codegen

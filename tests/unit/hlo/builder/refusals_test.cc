@@ -18,9 +18,9 @@ struct Refusal {
 };
 void PrintTo(const Refusal& c, std::ostream* out) { *out << c.name; }
 
-Shape F32Shape(std::vector<int64_t> sizes) { return ShapeUtil::MakeShape(F32, sizes); }
+Shape FloatShape(std::vector<int64_t> sizes) { return ShapeUtil::MakeShape(F32, sizes); }
 
-XlaOp Array(XlaBuilder* b, std::vector<int64_t> sizes) { return Parameter(b, 0, F32Shape(std::move(sizes)), "x"); }
+XlaOp Array(XlaBuilder* b, std::vector<int64_t> sizes) { return Parameter(b, 0, FloatShape(std::move(sizes)), "x"); }
 XlaOp Pair(XlaBuilder* b) { return Tuple(b, {ConstantR0<float>(b, 1), ConstantR0<float>(b, 2)}); }
 // An operand of another builder, whose shape this builder does not have.
 XlaOp Foreign() {
@@ -38,7 +38,7 @@ ChannelHandle Channel(ChannelHandle::ChannelType type) {
 
 XlaComputation Sum() {
   XlaBuilder b("sum");
-  Add(Parameter(&b, 0, F32Shape({}), "a"), Parameter(&b, 1, F32Shape({}), "b"));
+  Add(Parameter(&b, 0, FloatShape({}), "a"), Parameter(&b, 1, FloatShape({}), "b"));
   return *b.Build();
 }
 
@@ -69,29 +69,29 @@ const std::vector<Refusal> kRefusals = {
      [](XlaBuilder* b) { return ReduceScatter(Array(b, {4}), Sum(), 0, 3); }},
     {"convolution_of_a_matrix", "convolution: expected an array with dimension 3; got f32[1,1,3]",
      [](XlaBuilder* b) {
-       return Conv(Array(b, {1, 1, 5, 5}), Parameter(b, 1, F32Shape({1, 1, 3}), "k"), {1, 1}, Padding::kSame);
+       return Conv(Array(b, {1, 1, 5, 5}), Parameter(b, 1, FloatShape({1, 1, 3}), "k"), {1, 1}, Padding::kSame);
      }},
     {"convolution_of_a_tuple", "convolution: expected an array with dimension",
      [](XlaBuilder* b) { return Conv(Pair(b), Pair(b), {1}, Padding::kSame); }},
     {"convolution_padding", "convolution: expected 1 of padding; got 2",
      [](XlaBuilder* b) {
-       return ConvGeneral(Array(b, {1, 1, 5}), Parameter(b, 1, F32Shape({1, 1, 3}), "k"), {1}, {{0, 0}, {0, 0}},
+       return ConvGeneral(Array(b, {1, 1, 5}), Parameter(b, 1, FloatShape({1, 1, 3}), "k"), {1}, {{0, 0}, {0, 0}},
                           CreateDefaultConvDimensionNumbers(1));
      }},
     {"convolution_strides", "convolution: expected 1 of window_strides; got 2",
      [](XlaBuilder* b) {
-       return ConvGeneral(Array(b, {1, 1, 5}), Parameter(b, 1, F32Shape({1, 1, 3}), "k"), {1, 1}, {{0, 0}},
+       return ConvGeneral(Array(b, {1, 1, 5}), Parameter(b, 1, FloatShape({1, 1, 3}), "k"), {1, 1}, {{0, 0}},
                           CreateDefaultConvDimensionNumbers(1));
      }},
     {"convolution_lhs_dilation", "convolution: expected 1 of lhs_dilation; got 2",
      [](XlaBuilder* b) {
-       return ConvWithGeneralPadding(Array(b, {1, 1, 5}), Parameter(b, 1, F32Shape({1, 1, 3}), "k"), {1}, {{0, 0}},
+       return ConvWithGeneralPadding(Array(b, {1, 1, 5}), Parameter(b, 1, FloatShape({1, 1, 3}), "k"), {1}, {{0, 0}},
                                      {1, 1}, {1});
      }},
     {"convolution_rhs_dilation", "convolution: expected 1 of rhs_dilation; got 2",
      [](XlaBuilder* b) {
-       return ConvWithGeneralPadding(Array(b, {1, 1, 5}), Parameter(b, 1, F32Shape({1, 1, 3}), "k"), {1}, {{0, 0}}, {1},
-                                     {1, 1});
+       return ConvWithGeneralPadding(Array(b, {1, 1, 5}), Parameter(b, 1, FloatShape({1, 1, 3}), "k"), {1}, {{0, 0}},
+                                     {1}, {1, 1});
      }},
     {"dynamic_reshape_flags", "DynamicReshape: expected a flag for each of the 2 bounds, got 1",
      [](XlaBuilder* b) {
@@ -157,14 +157,16 @@ const std::vector<Refusal> kRefusals = {
      }},
     {"send_to_host_channel", "SendToHost: expected a channel of type DEVICE_TO_HOST",
      [](XlaBuilder* b) {
-       return SendToHost(Array(b, {4}), CreateToken(b), F32Shape({4}), Channel(ChannelHandle::HOST_TO_DEVICE));
+       return SendToHost(Array(b, {4}), CreateToken(b), FloatShape({4}), Channel(ChannelHandle::HOST_TO_DEVICE));
      }},
     {"send_to_host_layout", "SendToHost: expected a layout for f32[4], got one for f32[5]",
      [](XlaBuilder* b) {
-       return SendToHost(Array(b, {4}), CreateToken(b), F32Shape({5}), Channel(ChannelHandle::DEVICE_TO_HOST));
+       return SendToHost(Array(b, {4}), CreateToken(b), FloatShape({5}), Channel(ChannelHandle::DEVICE_TO_HOST));
      }},
     {"recv_from_host_channel", "RecvFromHost: expected a channel of type HOST_TO_DEVICE",
-     [](XlaBuilder* b) { return RecvFromHost(CreateToken(b), F32Shape({4}), Channel(ChannelHandle::DEVICE_TO_HOST)); }},
+     [](XlaBuilder* b) {
+       return RecvFromHost(CreateToken(b), FloatShape({4}), Channel(ChannelHandle::DEVICE_TO_HOST));
+     }},
     {"parameter_shape", "expected sizes of at least 0, got -4",
      [](XlaBuilder* b) { return Parameter(b, 0, Shape(F32, {-4}), "x"); }},
     {"foreign_operand", "of another builder, other", [](XlaBuilder* b) { return Add(Array(b, {}), Foreign()); }},
@@ -182,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(All, RefusalTest, testing::ValuesIn(kRefusals),
 TEST(RefusalTest, ConsumedBuilders) {
   const auto expect = [](const std::function<void(XlaBuilder*, XlaOp)>& use) {
     XlaBuilder b("used");
-    const XlaOp x = Parameter(&b, 0, F32Shape({4}), "x");
+    const XlaOp x = Parameter(&b, 0, FloatShape({4}), "x");
     ASSERT_TRUE(b.Build().ok());
     use(&b, x);
     EXPECT_EQ(b.first_error().code(), absl::StatusCode::kFailedPrecondition);
@@ -190,12 +192,12 @@ TEST(RefusalTest, ConsumedBuilders) {
         << b.first_error();
   };
   expect([](XlaBuilder*, XlaOp x) { Neg(x); });
-  expect([](XlaBuilder* b, XlaOp) { Parameter(b, 1, F32Shape({}), "y"); });
+  expect([](XlaBuilder* b, XlaOp) { Parameter(b, 1, FloatShape({}), "y"); });
   expect([](XlaBuilder* b, XlaOp) { ConstantR0<float>(b, 1); });
   expect([](XlaBuilder*, XlaOp x) { BroadcastInDim(x, {4}, {0}); });
   expect([](XlaBuilder*, XlaOp x) { Slice(x, {0}, {1}, {1}); });
   expect([](XlaBuilder*, XlaOp x) { LtTotalOrder(x, x); });
-  expect([](XlaBuilder*, XlaOp x) { RngBitGenerator(RandomAlgorithm::kThreeFry, x, F32Shape({})); });
+  expect([](XlaBuilder*, XlaOp x) { RngBitGenerator(RandomAlgorithm::kThreeFry, x, FloatShape({})); });
   expect([](XlaBuilder*, XlaOp x) { StochasticConvertType(x, x, S8); });
   expect([](XlaBuilder*, XlaOp x) { DynamicReshape(x, {}, {}, {}); });
 }

@@ -67,7 +67,7 @@ void ExpectRoundTrip(HloModule* module) {
   EXPECT_TRUE(*bytes_again == *bytes);
 }
 
-std::unique_ptr<HloModule> MustParse(absl::string_view text, bool verify = false) {
+std::unique_ptr<HloModule> ParsedModule(absl::string_view text, bool verify = false) {
   auto module = ParseHloModule(text, {.verify = verify});
   EXPECT_TRUE(module.ok()) << module.status();
   return module.ok() ? *std::move(module) : nullptr;
@@ -75,7 +75,7 @@ std::unique_ptr<HloModule> MustParse(absl::string_view text, bool verify = false
 
 void ExpectTextRoundTrip(absl::string_view text) {
   SCOPED_TRACE(text);
-  if (auto module = MustParse(text)) ExpectRoundTrip(module.get());
+  if (auto module = ParsedModule(text)) ExpectRoundTrip(module.get());
 }
 
 TEST(HloProtoTest, AllModulesOfTheTests) {
@@ -102,7 +102,7 @@ TEST(HloProtoTest, AllModulesOfTheTests) {
 }
 
 TEST(HloProtoTest, ChannelsAreNotZero) {
-  const auto module = MustParse(
+  const auto module = ParsedModule(
       "HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[2] collective-permute(x), channel_id=0, "
       "source_target_pairs={{0,0}} }");
   ASSERT_NE(module, nullptr);
@@ -113,7 +113,7 @@ TEST(HloProtoTest, ChannelsAreNotZero) {
 
 TEST(HloProtoTest, ConstantsWithDynamicDimensionsAreAtTheirBounds) {
   ExpectTextRoundTrip("HloModule m\nENTRY main { ROOT c = f32[2,<=3] constant({{1,2,3},{4,5,6}}) }");
-  const auto smaller = MustParse("HloModule m\nENTRY main { ROOT c = f32[<=4] constant((2) {1,2}) }");
+  const auto smaller = ParsedModule("HloModule m\nENTRY main { ROOT c = f32[<=4] constant((2) {1,2}) }");
   ASSERT_NE(smaller, nullptr);
   const absl::Status status = HloModuleToProto(*smaller).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -324,7 +324,7 @@ ENTRY main {
 }
 
 TEST(HloProtoTest, AnHloProtoHoldsTheModule) {
-  auto module = MustParse(Instruction("f32[4,4] negate(x)"));
+  auto module = ParsedModule(Instruction("f32[4,4] negate(x)"));
   auto wrapped = HloModuleToHloProto(*module);
   ASSERT_TRUE(wrapped.ok());
   EXPECT_TRUE(LooksLikeHloProto(*wrapped));
@@ -341,7 +341,7 @@ TEST(HloProtoTest, TextDoesNotLookLikeAProto) {
 }
 
 TEST(HloProtoTest, XlaComputationToAndFrom) {
-  XlaComputation computation(std::shared_ptr<const HloModule>(MustParse(Instruction("f32[4,4] negate(x)"))));
+  XlaComputation computation(std::shared_ptr<const HloModule>(ParsedModule(Instruction("f32[4,4] negate(x)"))));
   auto bytes = SerializeAsHloModuleProto(computation);
   ASSERT_TRUE(bytes.ok());
   auto again = XlaComputationFromProto(*bytes);
@@ -353,12 +353,12 @@ TEST(HloProtoTest, XlaComputationToAndFrom) {
 TEST(HloProtoTest, LongChains) {
   std::string text = "HloModule m\n\nENTRY main {\n  x0 = f32[] parameter(0)\n";
   for (int i = 1; i <= 100000; ++i) absl::StrAppend(&text, "  x", i, " = f32[] negate(x", i - 1, ")\n");
-  auto module = MustParse(text + "}\n");
+  auto module = ParsedModule(text + "}\n");
   ExpectRoundTrip(module.get());
 }
 
 TEST(HloProtoTest, InexpressibleFields_AreRefusedByName) {
-  const auto refusal = [](absl::string_view text) { return HloModuleToProto(*MustParse(text)).status(); };
+  const auto refusal = [](absl::string_view text) { return HloModuleToProto(*ParsedModule(text)).status(); };
   const absl::Status attribute = refusal(Instruction("f32[4,4] negate(x), strange=5"));
   EXPECT_EQ(attribute.code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::StrContains(attribute.message(), "strange")) << attribute;
@@ -372,11 +372,11 @@ TEST(HloProtoTest, InexpressibleFields_AreRefusedByName) {
 // A message says that its module was partitioned by telling how the result, or the parameters, are cut.
 TEST(HloProtoTest, PartitionedModulesAreKnown) {
   const auto module =
-      MustParse("HloModule m, num_partitions=2, is_spmd_partitioned=true\nENTRY e { ROOT x = f32[2] parameter(0) }");
+      ParsedModule("HloModule m, num_partitions=2, is_spmd_partitioned=true\nENTRY e { ROOT x = f32[2] parameter(0) }");
   ExpectRoundTrip(module.get());
   const absl::string_view mark = "is_spmd_partitioned=true";
   const std::string bytes =
-      *HloModuleToProto(*MustParse("HloModule m, num_partitions=2\nENTRY e { ROOT x = f32[2] parameter(0) }"));
+      *HloModuleToProto(*ParsedModule("HloModule m, num_partitions=2\nENTRY e { ROOT x = f32[2] parameter(0) }"));
   EXPECT_FALSE(absl::StrContains(PrintHloModule(**HloModuleFromProto(bytes)), mark));
   for (const char* field :
        {"\x62\x02\x08\x01", "\x72\x02\x08\x01"}) {  // spmd_output_sharding, spmd_parameters_shardings: {maximal}

@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-WireMessage MustParse(const std::string& bytes) {
+WireMessage ParsedMessage(const std::string& bytes) {
   auto message = WireMessage::Parse(bytes);
   EXPECT_TRUE(message.ok()) << message.status();
   return message.ok() ? *std::move(message) : WireMessage();
@@ -26,7 +26,7 @@ TEST(WireTest, WritesWhatItReads) {
   writer.Message(6, inner);
   writer.PutInt(7, 0);
   const std::string bytes = writer.bytes();
-  const WireMessage message = MustParse(bytes);
+  const WireMessage message = ParsedMessage(bytes);
   EXPECT_EQ(message.Int(1), std::numeric_limits<int64_t>::min());
   EXPECT_EQ(message.Float(2), -1.5f);
   EXPECT_EQ(message.Double(3), 1e300);
@@ -52,31 +52,31 @@ TEST(WireTest, KnownBytes) {
   WireWriter writer;
   writer.Int(1, 150);
   EXPECT_EQ(writer.bytes(), "\x08\x96\x01");
-  EXPECT_EQ(MustParse("\x12\x07testing").Bytes(2), "testing");
-  EXPECT_EQ(*MustParse("\x32\x06\x03\x8e\x02\x9e\xa7\x05").Ints(6), (std::vector<int64_t>{3, 270, 86942}));
+  EXPECT_EQ(ParsedMessage("\x12\x07testing").Bytes(2), "testing");
+  EXPECT_EQ(*ParsedMessage("\x32\x06\x03\x8e\x02\x9e\xa7\x05").Ints(6), (std::vector<int64_t>{3, 270, 86942}));
 }
 
 TEST(WireTest, ListsPackedAndNot) {
-  EXPECT_EQ(*MustParse("\x08\x01\x0a\x02\x02\x03\x08\x04").Ints(1), (std::vector<int64_t>{1, 2, 3, 4}));
-  EXPECT_EQ(MustParse("\x0d\x01\x02\x03\x04\x0a\x04\x05\x06\x07\x08"s).PackedFixed(1, WireType::kFixed32),
+  EXPECT_EQ(*ParsedMessage("\x08\x01\x0a\x02\x02\x03\x08\x04").Ints(1), (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(ParsedMessage("\x0d\x01\x02\x03\x04\x0a\x04\x05\x06\x07\x08"s).PackedFixed(1, WireType::kFixed32),
             "\x01\x02\x03\x04\x05\x06\x07\x08");
 }
 
 TEST(WireTest, LastCountsAndMessagesMerge) {
-  EXPECT_EQ(MustParse("\x08\x01\x08\x02").Int(1), 2);
-  const WireMessage merged = *MustParse("\x0a\x02\x08\x01\x0a\x02\x10\x02").Message(1);
+  EXPECT_EQ(ParsedMessage("\x08\x01\x08\x02").Int(1), 2);
+  const WireMessage merged = *ParsedMessage("\x0a\x02\x08\x01\x0a\x02\x10\x02").Message(1);
   EXPECT_EQ(merged.Int(1), 1);
   EXPECT_EQ(merged.Int(2), 2);
 }
 
 TEST(WireTest, OtherWireTypesAreOtherFields) {
-  EXPECT_EQ(MustParse("\x0a\x01x").Int(1), 0);
-  EXPECT_EQ(MustParse("\x08\x01").Bytes(1), "");
+  EXPECT_EQ(ParsedMessage("\x0a\x01x").Int(1), 0);
+  EXPECT_EQ(ParsedMessage("\x08\x01").Bytes(1), "");
 }
 
 TEST(WireTest, GroupsAreSkipped) {
-  EXPECT_EQ(MustParse("\x0b\x13\x08\x05\x14\x0c\x10\x07").Int(2), 7);
-  EXPECT_FALSE(MustParse("\x0b\x08\x05\x0c").Has(1));
+  EXPECT_EQ(ParsedMessage("\x0b\x13\x08\x05\x14\x0c\x10\x07").Int(2), 7);
+  EXPECT_FALSE(ParsedMessage("\x0b\x08\x05\x0c").Has(1));
 }
 
 TEST(WireTest, BadBytes) {
@@ -94,8 +94,8 @@ TEST(WireTest, BadBytes) {
        }) {
     EXPECT_EQ(WireMessage::Parse(bytes).status().code(), absl::StatusCode::kInvalidArgument);
   }
-  EXPECT_FALSE(MustParse("\x0a\x01\xff").Ints(1).ok());
-  EXPECT_FALSE(MustParse("\x0a\x01\xff").Message(1).ok());
+  EXPECT_FALSE(ParsedMessage("\x0a\x01\xff").Ints(1).ok());
+  EXPECT_FALSE(ParsedMessage("\x0a\x01\xff").Message(1).ok());
 }
 
 }  // namespace

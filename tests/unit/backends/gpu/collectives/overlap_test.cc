@@ -8,7 +8,7 @@ namespace hilo::gpu {
 namespace {
 
 // The first words of a program's thunks, awaits with the collective's name.
-std::string Thunks(absl::string_view text, bool overlap = true) {
+std::string ThunksText(absl::string_view text, bool overlap = true) {
   auto module = ParseHloModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return "";
@@ -38,12 +38,12 @@ ENTRY main {
 })";
 
 TEST(CollectiveOverlap, OtherWorkComesBeforeTheAwait) {
-  EXPECT_EQ(Thunks(kIndependent), "all-reduce; kernel e; await %c.1; kernel d");
-  EXPECT_EQ(Thunks(kIndependent, /*overlap=*/false), "all-reduce; kernel d; kernel e");
+  EXPECT_EQ(ThunksText(kIndependent), "all-reduce; kernel e; await %c.1; kernel d");
+  EXPECT_EQ(ThunksText(kIndependent, /*overlap=*/false), "all-reduce; kernel d; kernel e");
 }
 
 TEST(CollectiveOverlap, StartsComeEarly) {
-  EXPECT_EQ(Thunks(R"(HloModule m, replica_count=2
+  EXPECT_EQ(ThunksText(R"(HloModule m, replica_count=2
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
   x = f32[4] parameter(0)
@@ -59,13 +59,13 @@ ENTRY main {
 }
 
 TEST(CollectiveOverlap, ResultsOfTheProgramAreAwaited) {
-  EXPECT_EQ(Thunks(R"(HloModule m, replica_count=2
+  EXPECT_EQ(ThunksText(R"(HloModule m, replica_count=2
 ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[8] all-gather(x), replica_groups={}, dimensions={0} })"),
             "all-gather; await %y");
 }
 
 TEST(CollectiveOverlap, Loop_AwaitsStartsOfItsBody) {
-  EXPECT_EQ(Thunks(R"(HloModule m, replica_count=2
+  EXPECT_EQ(ThunksText(R"(HloModule m, replica_count=2
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 more { p = (f32[4], s32[]) parameter(0)  n = s32[] get-tuple-element(p), index=1  zero = s32[] constant(0)  ROOT t = pred[] compare(n, zero), direction=GT }
 body {
