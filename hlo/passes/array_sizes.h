@@ -2,8 +2,8 @@
 #ifndef HILO_HLO_PASSES_ARRAY_SIZES_H_
 #define HILO_HLO_PASSES_ARRAY_SIZES_H_
 
+#include "hilo/shape.h"
 #include "hlo/ir/hlo_instruction.h"
-#include "shape/shape_util.h"
 
 namespace hilo {
 
