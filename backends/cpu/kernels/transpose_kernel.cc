@@ -30,14 +30,16 @@ using codegen::Index;
 using codegen::LaneIndex;
 
 // Returns the vector as one that the code generator does not look into: x86's combiner of shuffles otherwise tries
-// every network of shuffles as one, which is a third of the time of a tile's compilation and finds nothing.
+// every network of shuffles as one, which is a third of the time of a tile's compilation, of bytes nearly all of it,
+// and finds nothing.
 llvm::Value* Fenced(llvm::IRBuilder<>& b, llvm::Value* vector) {
   llvm::Type* type = vector->getType();
-  const unsigned bits = type->getScalarSizeInBits();
   const llvm::Triple target(b.GetInsertBlock()->getModule()->getTargetTriple());
-  if (!target.isX86() || (bits != 32 && bits != 64)) return vector;
-  llvm::Type* floats = type->getWithNewType(bits == 32 ? b.getFloatTy() : b.getDoubleTy());
-  return b.CreateBitCast(b.CreateArithmeticFence(b.CreateBitCast(vector, floats), floats), type);
+  const unsigned bits = type->getPrimitiveSizeInBits();
+  if (!target.isX86() || bits % 64 != 0) return vector;
+  llvm::Type* number = type->getScalarSizeInBits() == 64 ? b.getDoubleTy() : b.getFloatTy();
+  llvm::Type* numbers = llvm::FixedVectorType::get(number, bits / number->getPrimitiveSizeInBits());
+  return b.CreateBitCast(b.CreateArithmeticFence(b.CreateBitCast(vector, numbers), numbers), type);
 }
 
 // Returns the rows of a square matrix of which `vectors`, as many as each has lanes, are the columns. Each step swaps a
@@ -45,8 +47,10 @@ llvm::Value* Fenced(llvm::IRBuilder<>& b, llvm::Value* vector) {
 // instruction, and that LLVM selects in a sixth of the time that it takes for other networks.
 std::vector<llvm::Value*> Transposed(llvm::IRBuilder<>& b, std::vector<llvm::Value*> vectors) {
   const int width = static_cast<int>(vectors.size());
+  const bool is_narrow = vectors[0]->getType()->getScalarSizeInBits() < 32;
   for (int bit = 1; bit < width; bit *= 2) {
-    if (bit >= 4) {
+    // A fence before the last step of eight vectors of bytes would make its shuffles those of floats: slower.
+    if (is_narrow ? bit == 2 || (bit >= 4 && width > 8) : bit >= 4) {
       for (llvm::Value*& vector : vectors) vector = Fenced(b, vector);
     }
     std::vector<int> low, high;
