@@ -496,6 +496,7 @@ class Access {
     const int64_t column = table ? *at.BaseModulo(stride) : 0;
     const int64_t span = table ? width() * stride : (width() - 1) * stride + 1;
     at = at.AddConstant(descending ? 1 - span : -column);
+    if (llvm::Value* result = table ? LoadPartsOfRows(at, stride, column) : nullptr) return result;
     llvm::Value* result = nullptr;
     for (int lane = 0; lane < width();) {
       const int64_t start = std::min<int64_t>((lane * stride + column) / width() * width(), span - width());
@@ -509,6 +510,19 @@ class Access {
       result = result == nullptr ? b_.CreateShuffleVector(run, shuffle) : b_.CreateShuffleVector(result, run, shuffle);
     }
     return descending ? b_.CreateVectorReverse(result) : result;
+  }
+
+  // Loads rows, of which there are as many as lanes, as integers, and returns the elements of one column: for rows of
+  // 32 and 64 bits of narrower elements, which processors cut out of integers faster than LLVM finds shuffles that do.
+  // Null for others.
+  llvm::Value* LoadPartsOfRows(const LaneIndex& at, int64_t elements, int64_t column) {
+    const int64_t bits = type_->getPrimitiveSizeInBits(), row_bits = elements * bits;
+    if (bits > 16 || (row_bits != 32 && row_bits != 64) || context_.lanes.mask != nullptr) return nullptr;
+    llvm::Type* rows = llvm::FixedVectorType::get(b_.getIntNTy(static_cast<unsigned>(row_bits)), width());
+    llvm::Value* value = Tag(b_.CreateAlignedLoad(rows, Pointer(at), Alignment(at)));
+    value = b_.CreateLShr(value, static_cast<uint64_t>(column * bits));
+    llvm::Type* parts = llvm::FixedVectorType::get(b_.getIntNTy(static_cast<unsigned>(bits)), width());
+    return b_.CreateBitCast(b_.CreateTrunc(value, parts), llvm::FixedVectorType::get(type_, width()));
   }
 
   // Returns the mask of the run that begins `start` elements after the first row; null if all lanes are active.
