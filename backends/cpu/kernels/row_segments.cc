@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/llvm/lanes/lane_plan.h"
+#include "base/math.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -103,6 +104,16 @@ class Cuts {
           return;
         }
         return Part(reader, instruction.operand(0), start, end);
+      }
+      case HloOpcode::kReduceWindow: {
+        // Windows within the operand need no masks.
+        const auto& window = instruction.attrs<ReduceWindowAttrs>().window.dimensions[dim];
+        const int64_t last = instruction.operand(0)->shape().dimensions(dim) - 1 + window.padding_low -
+                             (window.size - 1) * window.window_dilation;
+        if (window.base_dilation != 1 || last < window.padding_low) return;
+        Cut(reader, CeilDiv(window.padding_low, window.stride));
+        Cut(reader, last / window.stride + 1);
+        return;
       }
       case HloOpcode::kSlice: {
         const SliceRange& range = instruction.attrs<SliceAttrs>().slice[dim];
