@@ -12,6 +12,7 @@
 #include "hlo/passes/attention_gradient_fusion.h"
 #include "hlo/passes/concatenation_separation.h"
 #include "hlo/passes/dot_fusion.h"
+#include "hlo/passes/factor_narrowing.h"
 #include "hlo/passes/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
@@ -31,14 +32,19 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
-  hooks.before_fusion.push_back(MakeAttentionFusion(
-      target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
-  hooks.before_fusion.push_back(MakeAttentionGradientFusion(
-      target,
-      [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
-        return TakesScoreGrid(grid, parts, kernels);
-      },
-      kMostGridFeatures));
+  // Attention that is left as its factors have several types may have one type without conversions.
+  for (const bool is_narrow : {false, true}) {
+    if (is_narrow && options.strict) break;
+    if (is_narrow) hooks.before_fusion.push_back(MakeFactorNarrowing());
+    hooks.before_fusion.push_back(MakeAttentionFusion(
+        target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
+    hooks.before_fusion.push_back(MakeAttentionGradientFusion(
+        target,
+        [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
+          return TakesScoreGrid(grid, parts, kernels);
+        },
+        kMostGridFeatures));
+  }
   // Dots with a vector that are no attention become sums.
   hooks.before_fusion.push_back(MakeSimplifier(options.strict));
   hooks.before_fusion.push_back(MakeCse());
