@@ -36,6 +36,8 @@ using codegen::TargetTraits;
 
 // Fewer elements are faster as scalars.
 constexpr int64_t kFewElements = 5;
+// Elements of the smallest arrays that are tables in memory, whatever they are read by.
+constexpr int64_t kTableElements = 8 * kUnrolledElements;
 // Elements of one part of a flat loop; a multiple of every vector width.
 constexpr int64_t kFlatBlock = 2048;
 // Rows of one part of a table of few columns.
@@ -103,6 +105,12 @@ bool IsLine(const LoopResults& loop) {
   const int64_t behind = DimensionsBehindLine(shape), count = ShapeUtil::ElementsIn(shape);
   if (shape.rank() == 0 || shape.dimensions(shape.rank() - 1 - behind) != count) return false;
   return behind == 0 ? RowSegments(loop.roots, count).size() <= 2 : loop.instruction->opcode() == HloOpcode::kSlice;
+}
+
+// Returns true for what a loop reads of a table, which is too large for registers: its elements are not scalars before.
+bool IsReadFromTable(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kDynamicSlice &&
+         ShapeUtil::ElementsIn(instruction.operand(0)->shape()) >= kTableElements;
 }
 
 // Square tiles, if some operands are contiguous along another dimension than the rows, and lanes suit the others.
@@ -294,8 +302,9 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   if (count <= kUnrolledElements && (width < kFewElements - 1 || !HasLongSums(loop))) {
     // A single vector, if the arrays are in memory anyway: LLVM would eventually merge loads and stores of single
     // elements, at ten times the compile time.
-    const bool is_vector =
-        count >= kFewElements && (flat || IsLine(loop)) && (lanes == count || (lanes > count && target.has_avx512));
+    const bool fits = lanes == count || (lanes > count && target.has_avx512) ||
+                      (IsReadFromTable(instruction) && lanes > 1 && count % lanes == 0);
+    const bool is_vector = count >= kFewElements && (flat || IsLine(loop)) && fits;
     int64_t vector = is_vector ? lanes : 1;
     if (!is_vector && count >= kFewElements)
       vector = std::clamp<int64_t>(KnownIndexWidth(loop, target), 1,
