@@ -20,7 +20,7 @@ constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
 constexpr int64_t kMostThreads = 1024, kWarp = 32;
 // The largest blocks have 64 registers a thread, which hold twice as many elements if little is computed from them: a
 // cross entropy of 32,000 columns does not spill, one of two distributions does, and if they hold one value of each
-// element from one reduction to the next.
+// element from one reduction to the next, and load no other array once they hold it.
 constexpr int64_t kMostCodeOfLongRows = 96, kMostHeldOfLongRows = 1;
 constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
 constexpr int64_t kBlock = 256;
@@ -45,6 +45,7 @@ struct Demand {
   int64_t code_size = 0;  // of an element
   int64_t arrays = 0;     // full ones in memory
   int64_t held = 0;       // values of an element from one level of reductions to the next
+  int64_t late = 0;       // full arrays that nothing needs before the first reductions are there
   int64_t widest = 1;     // bytes of an element
   int64_t group = kMostInGroup;
 
@@ -64,7 +65,8 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   if (demand.code_size > kLongCode || demand.arrays > kManyArrays) most /= 2;
   if (demand.code_size > kVeryLongCode || demand.widest > 4) most /= 2;
   const int64_t columns = plan->space.columns;
-  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows && demand.held <= kMostHeldOfLongRows)
+  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows && demand.held <= kMostHeldOfLongRows &&
+      demand.late == 0)
     most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
   while (columns % group != 0) group /= 2;
@@ -80,9 +82,9 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   return plan->groups * group <= 2 * most;
 }
 
-// Returns how many values of an element a thread holds at most from one level of reductions to a later one: those that
-// several levels need, each computed by the first.
-int64_t HeldValues(const RowGroup& group) {
+// Adds how many values of an element a thread holds at most from one level of reductions to a later one: those that
+// several levels need, each computed by the first; and the arrays that later levels are the first to need.
+void AddHeldValues(const RowGroup& group, Demand* demand) {
   const auto results = static_cast<int64_t>(group.levels.size());
   absl::flat_hash_map<const HloInstruction*, int64_t> level_of;  // of reductions
   for (size_t level = 0; level < group.levels.size(); ++level) {
@@ -108,14 +110,16 @@ int64_t HeldValues(const RowGroup& group) {
     const Uses own = uses[member];
     if (own.last < 0) continue;
     for (const HloInstruction* operand : member->operands()) uses[operand].Add(own.first);
+    if (member->IsParameter() && group.space.IsFull(member->shape()) && own.first > 0) ++demand->late;
     if (!group.space.IsFull(member->shape()) || IsFreeToRepeat(*member)) continue;
     for (int64_t level = own.first; level < own.last; ++level) ++held[level];
   }
-  return held.empty() ? 0 : *std::max_element(held.begin(), held.end());
+  if (!held.empty()) demand->held = *std::max_element(held.begin(), held.end());
 }
 
 Demand DemandOf(const HloInstruction& instruction, const RowGroup& group) {
-  Demand demand{.held = HeldValues(group)};
+  Demand demand;
+  AddHeldValues(group, &demand);
   for (const HloInstruction* member : group.members) {
     if (member->opcode() == HloOpcode::kReduce)
       demand.AddArray(member->operand(0)->shape(), group.space, /*in_memory=*/false);
