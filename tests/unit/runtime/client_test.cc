@@ -30,7 +30,7 @@ ENTRY main { x = f64[2000000] parameter(0)  y = f64[2000000] exponential(x)  ROO
 constexpr char kAliased[] = R"(HloModule aliased, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY main { x = f32[100] parameter(0)  ROOT y = f32[100] add(x, x) })";
 
-std::unique_ptr<Client> MakeClient(ClientOptions options = {}) {
+std::unique_ptr<Client> ClientWith(ClientOptions options = {}) {
   auto client = Client::Create(options);
   EXPECT_TRUE(client.ok()) << client.status();
   return *std::move(client);
@@ -63,7 +63,7 @@ int ThreadCount() {
 class ClientTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ClientTest, AddsLiterals) {
-  auto client = MakeClient({.platform = GetParam()});
+  auto client = ClientWith({.platform = GetParam()});
   auto add = MustCompile(client.get(), kAdd);
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4}), y = LiteralUtil::CreateR1<float>({10, 20, 30, 40});
   auto sum = add->ExecuteLiterals({&x, &y});
@@ -84,7 +84,7 @@ std::string LargeProgram() {
 }
 
 TEST(RuntimeTest, Deadline_EndsCompilation) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   const std::string text = LargeProgram();
   for (const int milliseconds : {0, 30, 300}) {
     auto token = std::make_shared<CancellationToken>();
@@ -99,7 +99,7 @@ TEST(RuntimeTest, Deadline_EndsCompilation) {
 }
 
 TEST_P(ClientTest, CancellationToken_EndsCompilation) {
-  auto client = MakeClient({.platform = GetParam()});
+  auto client = ClientWith({.platform = GetParam()});
   auto token = std::make_shared<CancellationToken>();
   EXPECT_TRUE(client->CompileHloText(kAdd, {.deadline = absl::Hours(1), .cancellation = token}).ok());
   token->Cancel();
@@ -109,7 +109,7 @@ TEST_P(ClientTest, CancellationToken_EndsCompilation) {
 }
 
 TEST_P(ClientTest, DeadlineEndsARun) {
-  auto client = MakeClient({.platform = GetParam()});
+  auto client = ClientWith({.platform = GetParam()});
   auto forever = MustCompile(client.get(), kForever);
   auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
   const absl::Time start = absl::Now();
@@ -119,7 +119,7 @@ TEST_P(ClientTest, DeadlineEndsARun) {
 }
 
 TEST_P(ClientTest, TokenEndsARunOnTheQueue) {
-  auto client = MakeClient({.platform = GetParam()});
+  auto client = ClientWith({.platform = GetParam()});
   auto forever = MustCompile(client.get(), kForever);
   auto x = MustPut(client.get(), LiteralUtil::CreateR0<int32_t>(0));
   auto token = std::make_shared<CancellationToken>();
@@ -224,14 +224,14 @@ absl::Duration TimeUntilDeadlineExceeded(Client* client, const std::string& text
 class HostClientTest : public ClientTest {};
 
 TEST_P(HostClientTest, DeadlineEndsLongInstructions) {
-  auto client = MakeClient({.platform = GetParam()});
+  auto client = ClientWith({.platform = GetParam()});
   for (const char* text : kLongPrograms)
     EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), text), kMaxTimeToStop) << text;
 }
 
 // 2^34 elements that are in no memory.
 TEST(RuntimeTest, DeadlineEndsALongFusion) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   EXPECT_LT(TimeUntilDeadlineExceeded(client.get(), R"(HloModule sum
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main {
@@ -245,7 +245,7 @@ ENTRY main {
 
 // Programs that may not end, or take long, return to the caller at once.
 TEST(RuntimeTest, LoopsThatCountDownDoNotRunInline) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   for (const char* condition : {"z = s32[] constant(0)  ROOT c = pred[] compare(i, z), direction=GT",
                                 "v = f32[2000] get-tuple-element(p), index=1  s = f32[1] slice(v), slice={[0:1]}  t = "
                                 "f32[] reshape(s)  o = f32[] constant(2)  "
@@ -283,7 +283,7 @@ INSTANTIATE_TEST_SUITE_P(Platforms, ClientTest, ::testing::Values("interpreter",
 INSTANTIATE_TEST_SUITE_P(Platforms, HostClientTest, ::testing::Values("interpreter", "cpu"));
 
 TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
   auto first = big->Execute({x.get()});
@@ -305,7 +305,7 @@ TEST(RuntimeTest, ResultsAndErrorsFlowThroughTheQueue) {
 
 // No run is awaited before the last has been started, so that they wait in the queue.
 TEST(RuntimeTest, RunsWithSideEffectsKeepTheirOrderAndOthersTheirValues) {
-  auto client = MakeClient({.num_threads = 2});
+  auto client = ClientWith({.num_threads = 2});
   auto draw = MustCompile(client.get(), R"(HloModule draws
 ENTRY main {
   x = f64[100000] parameter(0)
@@ -342,7 +342,7 @@ ENTRY main {
 }
 
 TEST(RuntimeTest, ProtosCompileAsTextDoes) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto bytes = HloModuleToProto(**ParseHloModule(kAdd));
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   auto executable = client->CompileHloProto(*bytes);
@@ -353,7 +353,7 @@ TEST(RuntimeTest, ProtosCompileAsTextDoes) {
 }
 
 TEST(RuntimeTest, ResultsOutliveTheClient) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
   auto result = big->Execute({x.get()});
@@ -364,7 +364,7 @@ TEST(RuntimeTest, ResultsOutliveTheClient) {
 }
 
 TEST(RuntimeTest, Callback_MayReleaseTheClient) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
   auto result = big->Execute({x.get()});
@@ -381,7 +381,7 @@ TEST(RuntimeTest, Callback_MayReleaseTheClient) {
 }
 
 TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto twice = MustCompile(client.get(), kAliased);
   auto x = MustPut(client.get(), Filled(100, 3));
   const uint8_t* memory = (*x->Bytes()).get();
@@ -395,7 +395,7 @@ TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
 }
 
 TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto twice = MustCompile(client.get(), kAliased);
   auto x = MustPut(client.get(), Filled(100, 3));
   auto kept = twice->Execute({x.get()}, {.synchronous = true});
@@ -410,7 +410,7 @@ TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
 }
 
 TEST(RuntimeTest, HostMemoryIsLentIfAligned) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   alignas(64) static float values[101] = {1, 2, 3, 4};
   const Shape shape = ShapeUtil::MakeShape(F32, {4});
   int released = 0;
@@ -428,7 +428,7 @@ TEST(RuntimeTest, HostMemoryIsLentIfAligned) {
 }
 
 TEST(RuntimeTest, MemoryLimitSaysWhatIsFree) {
-  auto client = MakeClient({.memory_limit = 1000});
+  auto client = ClientWith({.memory_limit = 1000});
   auto held = MustPut(client.get(), Filled(100, 1));
   auto refused = client->BufferFromLiteral(Filled(200, 1));
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
@@ -454,7 +454,7 @@ class CountingAllocator : public HostAllocator {
 
 TEST(RuntimeTest, BuffersComeFromTheEmbeddersAllocator) {
   CountingAllocator allocator;
-  auto client = MakeClient({.host_allocator = &allocator});
+  auto client = ClientWith({.host_allocator = &allocator});
   auto add = MustCompile(client.get(), kAdd);
   auto x = MustPut(client.get(), Filled(4, 1));
   auto result = add->Execute({x.get(), x.get()});
@@ -466,7 +466,7 @@ TEST(RuntimeTest, BuffersComeFromTheEmbeddersAllocator) {
 }
 
 TEST(RuntimeTest, WrongArgumentsAreNamed) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   auto add = MustCompile(client.get(), kAdd);
   auto x = MustPut(client.get(), Filled(4, 1)), wrong = MustPut(client.get(), Filled(5, 1));
   EXPECT_EQ(add->Execute({x.get()}).status().message(),
@@ -480,7 +480,7 @@ TEST(RuntimeTest, WrongArgumentsAreNamed) {
 
 TEST(RuntimeTest, OneThreadIsEnough) {
   const int before = ThreadCount();
-  auto client = MakeClient({.num_threads = 1});
+  auto client = ClientWith({.num_threads = 1});
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
   ASSERT_TRUE(big->Execute({x.get()}, {.synchronous = true}).ok());
@@ -488,7 +488,7 @@ TEST(RuntimeTest, OneThreadIsEnough) {
 }
 
 TEST(RuntimeTest, ForkedChild_GetsAnError) {
-  auto client = MakeClient({.num_threads = 2});
+  auto client = ClientWith({.num_threads = 2});
   auto big = MustCompile(client.get(), kBig);
   auto x = MustPut(client.get(), *Literal::Create(ShapeUtil::MakeShape(F64, {2000000})));
   auto running = big->Execute({x.get()});
@@ -509,7 +509,7 @@ TEST(RuntimeTest, ForkedChild_GetsAnError) {
 
 // What was refused has been neither in use nor a peak.
 TEST(RuntimeTest, MemoryThatIsNotThere_IsNotCounted) {
-  auto client = MakeClient();
+  auto client = ClientWith();
   const Shape huge = ShapeUtil::MakeShape(F32, {int64_t{1} << 58});
   const uint8_t byte = 0;
   EXPECT_EQ(client->BufferFromHostMemory(&byte, huge, 0, nullptr).status().message(),

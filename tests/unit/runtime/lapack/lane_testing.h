@@ -15,14 +15,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/lapack/batch_call.h"
 #include "runtime/lapack/lane_matrices.h"
 
 namespace hilo::lapack {
 
 template <typename E>
 constexpr bool kComplex = !std::is_floating_point_v<E>;
-template <typename E>
-using RealOf = decltype(std::real(E()));
 
 template <typename E>
 struct Named {

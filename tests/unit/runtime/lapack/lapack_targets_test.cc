@@ -49,7 +49,7 @@ struct Vectors {
 };
 
 template <typename T>
-Matrices<T> Noise(int64_t batch, int64_t m, int64_t n, int seed) {
+Matrices<T> RandomMatrices(int64_t batch, int64_t m, int64_t n, int seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> normal;
   Matrices<T> a(batch, m, n);
@@ -75,7 +75,7 @@ Matrices<T> Product(const Matrices<T>& a, const Matrices<T>& b) {
   return c;
 }
 template <typename T>
-T Conjugate(T x) {
+T ConjugateOf(T x) {
   if constexpr (kIsComplex<T>) {
     return std::conj(x);
   } else {
@@ -95,7 +95,7 @@ Matrices<T> Transposed(const Matrices<T>& a) {
 template <typename T>
 Matrices<T> Adjoint(const Matrices<T>& a) {
   Matrices<T> c = Transposed(a);
-  for (T& x : c.data) x = Conjugate(x);
+  for (T& x : c.data) x = ConjugateOf(x);
   return c;
 }
 template <typename T>
@@ -152,7 +152,7 @@ TYPED_TEST_SUITE(RealLapackTargetsTest, RealElements);
 
 TYPED_TEST(LapackTargetsTest, Cholesky) {
   using T = TypeParam;
-  const Matrices<T> m = Noise<T>(3, 5, 5, 1);
+  const Matrices<T> m = RandomMatrices<T>(3, 5, 5, 1);
   Matrices<T> a = Product(m, Adjoint(m));
   Matrices<T> out(3, 5, 5);
   Vectors<int32_t> info(3, -1);
@@ -170,7 +170,7 @@ TYPED_TEST(LapackTargetsTest, Cholesky) {
 TYPED_TEST(LapackTargetsTest, LuAndSolve) {
   using T = TypeParam;
   for (const int64_t n : {4, 12}) {
-    Matrices<T> a = Noise<T>(2, n, n, 2), b = Noise<T>(2, n, 3, 3), lu(2, n, n), x(2, n, 3);
+    Matrices<T> a = RandomMatrices<T>(2, n, n, 2), b = RandomMatrices<T>(2, n, 3, 3), lu(2, n, n), x(2, n, 3);
     Vectors<int32_t> pivots(2, n), info(2, -1);
     this->Must(this->Name("getrf", "getrf"), {a.array()}, {lu.array(), pivots.array(), info.array()});
     Matrices<T> turned = b;
@@ -206,14 +206,14 @@ TYPED_TEST(LapackTargetsTest, LuOfSingularMatrix) {
 TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
   using T = TypeParam;
   for (const auto& [n, count] : std::vector<std::pair<int64_t, int64_t>>{{3, 2}, {11, 2}, {11, 1}, {35, 19}}) {
-    Matrices<T> a = Noise<T>(1, n, n, 8);
+    Matrices<T> a = RandomMatrices<T>(1, n, n, 8);
     for (T& x : a.data) x /= static_cast<T>(n);  // so that a unit diagonal is large enough too
     for (int64_t i = 0; i < n; ++i) a(0, i, i) = T(3);
     for (const char side : {'L', 'R'}) {
       for (const char uplo : {'L', 'U'}) {
         for (const char trans : {'N', 'T', 'C'}) {
           for (const char diag : {'N', 'U'}) {
-            const Matrices<T> b = side == 'L' ? Noise<T>(1, n, count, 9) : Noise<T>(1, count, n, 9);
+            const Matrices<T> b = side == 'L' ? RandomMatrices<T>(1, n, count, 9) : RandomMatrices<T>(1, count, n, 9);
             Matrices<T> x = b;
             this->Must(this->Name("trsm", "trsm"), {a.array(), x.array()}, {x.array()},
                        {{"side", side}, {"uplo", uplo}, {"trans_x", trans}, {"diag", diag}});
@@ -233,12 +233,12 @@ TYPED_TEST(LapackTargetsTest, TrianglesOfAllKinds) {
 TYPED_TEST(LapackTargetsTest, TrianglesOnThreads) {
   using T = TypeParam;
   constexpr int64_t kSize = 130, kCount = 150;
-  Matrices<T> a = Noise<T>(1, kSize, kSize, 8);
+  Matrices<T> a = RandomMatrices<T>(1, kSize, kSize, 8);
   for (T& x : a.data) x /= T(kSize);
   for (int64_t i = 0; i < kSize; ++i) a(0, i, i) = T(3);
   const Matrices<T> lower = Part(a, [&](int64_t i, int64_t j) { return i >= j; });
   for (const char side : {'L', 'R'}) {
-    const Matrices<T> b = side == 'L' ? Noise<T>(1, kSize, kCount, 9) : Noise<T>(1, kCount, kSize, 9);
+    const Matrices<T> b = side == 'L' ? RandomMatrices<T>(1, kSize, kCount, 9) : RandomMatrices<T>(1, kCount, kSize, 9);
     std::optional<Matrices<T>> first;
     for (const int threads : {1, 2, 8}) {
       const std::unique_ptr<ThreadPool> pool = CreateThreadPool(threads).value();
@@ -259,7 +259,8 @@ TYPED_TEST(LapackTargetsTest, TrianglesOnThreads) {
 
 TYPED_TEST(LapackTargetsTest, Qr) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 6, 4, 4), packed(2, 6, 4), q(2, 6, 4), c = Noise<T>(2, 6, 3, 5), back(2, 6, 3);
+  Matrices<T> a = RandomMatrices<T>(2, 6, 4, 4), packed(2, 6, 4), q(2, 6, 4), c = RandomMatrices<T>(2, 6, 3, 5),
+              back(2, 6, 3);
   Vectors<T> tau(2, 4);
   this->Must(this->Name("geqrf", "geqrf"), {a.array()}, {packed.array(), tau.array()});
   this->Must(this->Name("orgqr", "ungqr"), {packed.array(), tau.array()}, {q.array()});
@@ -279,7 +280,7 @@ TYPED_TEST(LapackTargetsTest, Qr) {
 
 TYPED_TEST(LapackTargetsTest, PivotedQr) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 5, 3, 6), packed(2, 5, 3), q(2, 5, 3);
+  Matrices<T> a = RandomMatrices<T>(2, 5, 3, 6), packed(2, 5, 3), q(2, 5, 3);
   Vectors<T> tau(2, 3);
   Vectors<int32_t> free_columns(2, 3), order(2, 3);
   this->Must(this->Name("geqp3", "geqp3"), {a.array(), free_columns.array()},
@@ -298,7 +299,7 @@ TYPED_TEST(LapackTargetsTest, PivotedQr) {
 TYPED_TEST(LapackTargetsTest, HermitianEigenvalues) {
   using T = TypeParam;
   using R = RealOf<T>;
-  const Matrices<T> m = Noise<T>(3, 4, 4, 7);
+  const Matrices<T> m = RandomMatrices<T>(3, 4, 4, 7);
   Matrices<T> a = Product(m, Adjoint(m)), v(3, 4, 4);
   Vectors<R> w(3, 4);
   Vectors<int32_t> info(3, -1);
@@ -320,12 +321,12 @@ TYPED_TEST(LapackTargetsTest, HermitianEigenvaluesOfManyRows) {
   for (const int64_t n : {10, 37}) {
     for (const char uplo : {'L', 'U'}) {
       for (const R size : {R(1), std::numeric_limits<R>::max() / 1000, std::numeric_limits<R>::min() * 1000}) {
-        const Matrices<T> m = Noise<T>(2, n, n, 7);
+        const Matrices<T> m = RandomMatrices<T>(2, n, n, 7);
         Matrices<T> a = m, given(2, n, n), v(2, n, n), rest(2, n, n);
         for (int64_t s = 0; s < 2; ++s) {
           for (int64_t j = 0; j < n; ++j) {
             for (int64_t i = 0; i < n; ++i) {
-              a(s, i, j) = (m(s, i, j) + Conjugate(m(s, j, i))) / R(2);
+              a(s, i, j) = (m(s, i, j) + ConjugateOf(m(s, j, i))) / R(2);
               const bool is_given = uplo == 'L' ? i >= j : i <= j;
               given(s, i, j) = is_given ? a(s, i, j) * size : T(std::numeric_limits<R>::quiet_NaN());
             }
@@ -356,7 +357,7 @@ TYPED_TEST(LapackTargetsTest, HermitianEigenvaluesOfManyRows) {
 
 TYPED_TEST(RealLapackTargetsTest, SymmetricMatricesThatAreNotFiniteAreReported) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 20, 20, 7), v(2, 20, 20);
+  Matrices<T> a = RandomMatrices<T>(2, 20, 20, 7), v(2, 20, 20);
   a(0, 12, 3) = std::numeric_limits<T>::infinity();
   Vectors<T> w(2, 20);
   Vectors<int32_t> info(2, -1);
@@ -370,7 +371,7 @@ TYPED_TEST(LapackTargetsTest, Eigenvalues) {
   using T = TypeParam;
   using R = RealOf<T>;
   using C = std::complex<R>;
-  Matrices<T> a = Noise<T>(3, 5, 5, 8);
+  Matrices<T> a = RandomMatrices<T>(3, 5, 5, 8);
   a(1, 2, 3) = std::numeric_limits<R>::infinity();  // said to have failed, not iterated on
   Matrices<C> left(3, 5, 5), right(3, 5, 5), ac(3, 5, 5);
   std::copy(a.data.begin(), a.data.end(), ac.data.begin());
@@ -401,7 +402,7 @@ TYPED_TEST(LapackTargetsTest, Eigenvalues) {
 
 TYPED_TEST(LapackTargetsTest, Schur) {
   using T = TypeParam;
-  Matrices<T> a = Noise<T>(2, 5, 5, 9), form(2, 5, 5), vectors(2, 5, 5);
+  Matrices<T> a = RandomMatrices<T>(2, 5, 5, 9), form(2, 5, 5), vectors(2, 5, 5);
   Vectors<T> w(2, 5), wi(2, 5);
   Vectors<int32_t> selected(2, -1), info(2, -1);
   std::vector<Array> results = {form.array(), vectors.array(), w.array()};
@@ -416,7 +417,7 @@ TYPED_TEST(LapackTargetsTest, Schur) {
 TYPED_TEST(LapackTargetsTest, HessenbergAndTridiagonal) {
   using T = TypeParam;
   using R = RealOf<T>;
-  Matrices<T> a = Noise<T>(2, 4, 4, 10), h(2, 4, 4);
+  Matrices<T> a = RandomMatrices<T>(2, 4, 4, 10), h(2, 4, 4);
   Vectors<T> tau(2, 3);
   Vectors<int32_t> info(2, -1);
   this->Must(this->Name("gehrd", "gehrd"), {a.array()}, {h.array(), tau.array(), info.array()},
@@ -451,7 +452,8 @@ TYPED_TEST(LapackTargetsTest, SingularValues) {
   for (const char* routine : {"gesdd", "gesvd"}) {
     for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{6, 4}, {3, 5}}) {
       const int64_t k = std::min(m, n);
-      Matrices<T> a = Noise<T>(3, m, n, 11), rest(3, m, n), u(3, m, k), vt(3, k, n), all_u(3, m, m), all_vt(3, n, n);
+      Matrices<T> a = RandomMatrices<T>(3, m, n, 11), rest(3, m, n), u(3, m, k), vt(3, k, n), all_u(3, m, m),
+                  all_vt(3, n, n);
       Vectors<R> s(3, k), again(3, k);
       Vectors<int32_t> info(3, -1);
       this->Must(this->Name(routine, routine), {a.array()},
@@ -481,7 +483,7 @@ TYPED_TEST(LapackTargetsTest, SingularValues) {
 TYPED_TEST(LapackTargetsTest, Tridiagonal) {
   using T = TypeParam;
   const int64_t n = 5;
-  Matrices<T> b = Noise<T>(2, n, 2, 12), x(2, n, 2), a(2, n, n);
+  Matrices<T> b = RandomMatrices<T>(2, n, 2, 12), x(2, n, 2), a(2, n, n);
   Vectors<T> lower(2, n), diagonal(2, n), upper(2, n), l(2, n), d(2, n), u(2, n);
   Vectors<int32_t> info(2, -1);
   for (int64_t s = 0; s < 2; ++s) {
