@@ -28,7 +28,8 @@ class RangeWalk {
   Range Of(const HloInstruction& x, const HloInstruction* fusion, int depth) {
     if (!x.shape().IsArray()) return std::nullopt;
     const Range all = RangeOfType(x.shape().element_type());
-    if (depth == kMostRangeDepth || ++visits_ > kMostRangeVisits || !(all.has_value() || x.shape().element_type() == U64))
+    if (depth == kMostRangeDepth || ++visits_ > kMostRangeVisits ||
+        !(all.has_value() || x.shape().element_type() == U64))
       return all;
     const Range own = Stated(x, fusion, depth + 1);
     // A number of U64 is not negative; what wraps around in a narrower type may be anything.
