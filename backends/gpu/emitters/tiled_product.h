@@ -40,7 +40,8 @@ struct TiledProduct {
   };
   std::optional<RowTiles> row_tiles;  // nullopt: those of all rows, for each batch
 
-  // Where each batch has a part of the depth, which begins and ends anywhere: no group of elements runs along the depth.
+  // Where each batch has a part of the depth, which begins and ends anywhere: no group of elements runs along the
+  // depth.
   struct DepthRange {
     llvm::Value *begin, *end;
   };

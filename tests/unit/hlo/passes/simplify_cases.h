@@ -331,11 +331,13 @@ inline std::vector<SimplifierCase> MovementCases() {
        "to_apply=add",
        "scatter(x, at, u)"},
       {"gather(op(x), i) => op(gather(x, i)), of fewer elements",
-       "x = f32[5,4] parameter(0)  at = s32[2,1] parameter(1)  n = f32[5,4] negate(x)  ROOT r = f32[2,4] gather(n, at), "
+       "x = f32[5,4] parameter(0)  at = s32[2,1] parameter(1)  n = f32[5,4] negate(x)  ROOT r = f32[2,4] gather(n, "
+       "at), "
        "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
        "negate(gather(x, at))"},
       {"",
-       "x = f32[2,4] parameter(0)  at = s32[2,1] parameter(1)  n = f32[2,4] negate(x)  ROOT r = f32[2,4] gather(n, at), "
+       "x = f32[2,4] parameter(0)  at = s32[2,1] parameter(1)  n = f32[2,4] negate(x)  ROOT r = f32[2,4] gather(n, "
+       "at), "
        "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
        "gather(negate(x), at)"},
       {"gather(x, one index) => reshape(dynamic-slice(x))",
