@@ -27,12 +27,12 @@ namespace {
 constexpr const char* kOps[] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "collective-permute"};
 constexpr int64_t kSizes[] = {4, 1024, 1 << 16, 1 << 20, 16 << 20, 64 << 20};
 
-const ReductionFunction kSum = {.element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
-                          for (int64_t i = 0; i < count; ++i)
-                            static_cast<float*>(result)[i] =
-                                static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
-                          return absl::OkStatus();
-                        }};
+const ReductionFunction kSum = {
+    .element_bytes = 4, .combine = [](void* result, const void* a, const void* b, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        static_cast<float*>(result)[i] = static_cast<const float*>(a)[i] + static_cast<const float*>(b)[i];
+      return absl::OkStatus();
+    }};
 
 absl::Status Call(const std::string& op, Communicator& c, int64_t bytes, float* send, float* receive) {
   const int64_t ranks = c.size(), piece = std::max<int64_t>(bytes / 4 / ranks, 1);

@@ -48,7 +48,7 @@ std::optional<NarrowFactor> NarrowFactorOf(HloInstruction* factor) {
   return narrow;
 }
 
-HloInstruction* Moved(const NarrowFactor& factor) {
+HloInstruction* WithMoves(const NarrowFactor& factor) {
   HloInstruction* moved = factor.source;
   for (auto move = factor.moves.rbegin(); move != factor.moves.rend(); ++move) {
     const Shape& wide = (*move)->shape();
@@ -78,7 +78,7 @@ class FactorNarrowing : public HloPass {
             lhs->source->shape().element_type() != rhs->source->shape().element_type())
           continue;
         HILO_ASSIGN_OR_RETURN(HloInstruction * narrow,
-                              computation->AddOp(HloOpcode::kDot, {Moved(*lhs), Moved(*rhs)},
+                              computation->AddOp(HloOpcode::kDot, {WithMoves(*lhs), WithMoves(*rhs)},
                                                  dot->attributes()->Clone(), {}, &dot->shape()));
         // What is converted for others stays.
         HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(dot, narrow));

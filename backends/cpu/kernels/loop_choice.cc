@@ -156,13 +156,14 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
   return config;
 }
 
-// Returns true if a loop permutes elements of at most 32 bits, and does nothing else. Without AVX-512 blocks of rows are
-// then faster than lanes that are rows, which are taken apart when they are loaded and put together when they are
+// Returns true if a loop permutes elements of at most 32 bits, and does nothing else. Without AVX-512 blocks of rows
+// are then faster than lanes that are rows, which are taken apart when they are loaded and put together when they are
 // stored: pixels of f32[256,256,3] turned by 90 degrees take 34 us rather than 58, of u8 12 rather than 18. Repeated
 // elements and those of 64 bits gain nothing.
 bool OnlyPermutes(const HloInstruction& instruction, const RowBlocks& blocks, const TargetTraits& target) {
-  constexpr OpcodeSet kPermutations = {HloOpcode::kBitcast, HloOpcode::kCopy,  HloOpcode::kPad,      HloOpcode::kReshape,
-                                       HloOpcode::kReverse, HloOpcode::kSlice, HloOpcode::kTranspose};
+  constexpr OpcodeSet kPermutations = {HloOpcode::kBitcast,  HloOpcode::kCopy,    HloOpcode::kPad,
+                                       HloOpcode::kReshape,  HloOpcode::kReverse, HloOpcode::kSlice,
+                                       HloOpcode::kTranspose};
   if (target.has_avx512 || blocks.width < target.vector_bits / 32) return false;
   if (instruction.opcode() != HloOpcode::kFusion) return kPermutations.contains(instruction.opcode());
   return absl::c_all_of(instruction.called_computation()->instructions(), [&](const HloInstruction* fused) {
@@ -256,8 +257,7 @@ KernelConfig ChooseRows(const LoopResults& loop, int width, const TargetTraits& 
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
   const std::vector<int64_t> segments = RowSegments(loop.roots, row);
   // Few rows leave threads without work.
-  const bool has_segments =
-      PaysBySegments(segments, width, target) || (width > 1 && HasPaddedPattern(loop.roots, row));
+  const bool has_segments = PaysBySegments(segments, width, target) || (width > 1 && HasPaddedPattern(loop.roots, row));
   const bool is_long = rows < kRowsToSplit && row >= 4 * kFlatBlock;
   if (has_segments || is_long) {
     const int64_t block = row < 2 * kFlatBlock ? row : kFlatBlock;

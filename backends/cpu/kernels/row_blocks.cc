@@ -187,8 +187,8 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     if (row >= (row_width > 1 ? 2 : kMostVectors) * width) break;
     const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
     const int64_t most_vectors = row_width > 1 ? kMostVectors : kFewVectors;
-    const RowBlocks blocks = target.has_avx512 ? BestBlock(rank, row, rows, width, most_vectors)
-                                               : UnmaskedBlock(rank, row, width);
+    const RowBlocks blocks =
+        target.has_avx512 ? BestBlock(rank, row, rows, width, most_vectors) : UnmaskedBlock(rank, row, width);
     if (blocks.block_rows > rows || blocks.vectors() > most_vectors) continue;
     const double vectors_per_element =
         static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
@@ -200,7 +200,8 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     bool is_suitable = true;
     // Boxes of rows of several vectors are longer than what one of these reads.
     const int64_t most = (row_width > 1 ? kMostRuns : kMostVectors) * width;
-    for (const HloInstruction* root : loop.roots) is_suitable = is_suitable && ReadsRuns(root, box, most, target.has_avx512);
+    for (const HloInstruction* root : loop.roots)
+      is_suitable = is_suitable && ReadsRuns(root, box, most, target.has_avx512);
     if (!is_suitable) continue;
     best = blocks;
     least = vectors_per_element;
