@@ -10,6 +10,7 @@
 
 namespace hilo::codegen {
 
+// Its accesses are ArrayAccess's (array_access.h).
 struct IrArray {
   llvm::Value* pointer = nullptr;
   Shape shape;
