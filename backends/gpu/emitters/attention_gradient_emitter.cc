@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/emitters/dot_operand.h"
+#include "backends/gpu/emitters/grid_lines.h"
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/emitters/score_kernel.h"
 #include "backends/gpu/emitters/strip_range.h"
@@ -46,8 +46,6 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-constexpr int64_t kGroupBytes = 16;
-
 class GridKernel : ScoreKernel {
  public:
   GridKernel(KernelEmitter& k, const HloInstruction* instruction, const ScoreGrid& grid)
@@ -67,7 +65,7 @@ class GridKernel : ScoreKernel {
     ComputeIndices();
     HILO_RETURN_IF_ERROR(LoadBlock());
     for (const GridOperand& operand : StripsOf(grid_, summed_)) {
-      const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/true);
+      const GridMatrix& matrix = AddMatrix(operand, /*lines_are_depth=*/true);
       const int64_t features = FeaturesOf(operand);
       strips_.push_back(
           {operand,
@@ -77,7 +75,7 @@ class GridKernel : ScoreKernel {
                         .positions = features,
                         .strip = tile_.strip,
                         .depth = others_,
-                        .group = matrix.group(features * tile_.strip / tile_.threads),
+                        .group = matrix.Group(features * tile_.strip / tile_.threads),
                         .strips = tile_.copies_strips ? 2 : 1},
                        "strip"),
            matrix.batch});
@@ -87,21 +85,6 @@ class GridKernel : ScoreKernel {
   }
 
  private:
-  // An operand as a matrix of lines and features.
-  struct Matrix {
-    DotSide side;
-    ProductSide product;
-    llvm::Value* batch = nullptr;
-    int64_t group(int64_t most) const {
-      const auto& sizes = side.DepthIsMinor() ? side.contracting_sizes : side.free_sizes;
-      const std::vector<int64_t>& dimensions = side.DepthIsMinor() ? side.contracting : side.free;
-      if (dimensions.back() != side.operand->shape().rank() - 1 || !in_order) return 1;
-      int64_t group = kGroupBytes / PrimitiveTypeByteSize(side.operand->shape().element_type());
-      while (group > 1 && (sizes.back() % group != 0 || group > most)) group /= 2;
-      return group;
-    }
-    bool in_order = true;  // the lines are numbered as the grid's
-  };
   struct LoadedStrip {
     GridOperand operand;
     StripLoader loader;
@@ -110,84 +93,26 @@ class GridKernel : ScoreKernel {
     Strip Current() { return loader.StripOf(number); }
   };
 
-  std::vector<int64_t> AxesOf(GridSide side) const {
-    std::vector<int64_t> axes;
-    for (size_t i = 0; i < grid_.axes.size(); ++i) {
-      if (grid_.axes[i].side == side) axes.push_back(static_cast<int64_t>(i));
-    }
-    return axes;
-  }
-  std::vector<int64_t> SizesOf(const std::vector<int64_t>& axes) const {
-    std::vector<int64_t> sizes;
-    for (int64_t axis : axes) sizes.push_back(grid_.axes[axis].size);
-    return sizes;
-  }
-  // Sets the indices along the axes of a side from a number among its lines, or of a batch.
-  void SetAxes(GridSide side, llvm::Value* number, std::vector<LaneIndex>* at) {
-    const std::vector<int64_t> axes = AxesOf(side);
-    const std::vector<LaneIndex> indices = k_.Delinearize(number, SizesOf(axes));
-    for (size_t i = 0; i < axes.size(); ++i) (*at)[axes[i]] = indices[i];
-  }
-  // Returns the row-major number of indices along some axes.
-  llvm::Value* NumberOf(const std::vector<int64_t>& axes, const std::vector<LaneIndex>& at) {
-    llvm::Value* number = Int(0);
-    for (int64_t axis : axes) {
-      number = b_.CreateMul(number, Int(grid_.axes[axis].size), "", true, true);
-      number = b_.CreateAdd(number, at[axis].Value(k_.context()), "", true, true);
-    }
-    return number;
-  }
-
   void ComputeIndices() {
     SetLines(k_.Block(), lines_, tile_.lines, /*last_first=*/false);
     for (int64_t i = 0; i < kOwnLines; ++i) {
       at_[i].resize(grid_.axes.size());
-      SetAxes(GridSide::kBatch, batch_, &at_[i]);
-      SetAxes(own_, line_[i], &at_[i]);
+      grid_lines_.SetAxes(GridSide::kBatch, batch_, &at_[i]);
+      grid_lines_.SetAxes(own_, line_[i], &at_[i]);
     }
   }
 
   // Adds the matrix of an operand, whose lines are the depth of a product or its positions.
-  const Matrix& AddMatrix(const GridOperand& operand, bool lines_are_depth) {
-    Matrix& matrix = matrices_.emplace_back();
-    const auto sizes = [&](const std::vector<int64_t>& dimensions) {
-      std::vector<int64_t> sizes;
-      for (int64_t d : dimensions) sizes.push_back(operand.operand->shape().dimensions(d));
-      return sizes;
-    };
-    const std::vector<int64_t>&positions = lines_are_depth ? operand.features : operand.lines,
-          &depth = lines_are_depth ? operand.lines : operand.features;
-    matrix.side = {.operand = operand.operand,
-                   .batch = operand.batch,
-                   .free = positions,
-                   .contracting = depth,
-                   .batch_sizes = sizes(operand.batch),
-                   .free_sizes = sizes(positions),
-                   .contracting_sizes = sizes(depth)};
-    matrix.batch = NumberOf(operand.batch_axes, at_[0]);
-    matrix.product =
-        ProductSideOf(k_, matrix.side, tile_.copies_strips ? ArrayOfOperand(operand.operand, &instruction_) : nullptr);
-    const GridSide side = grid_.axes[operand.line_axes[0]].side;
-    matrix.in_order = operand.line_axes == AxesOf(side);
-    if (!matrix.in_order) {
-      // The lines are numbered in another order.
-      matrix.product.elements = [this, side, lines_are_depth, axes = operand.line_axes,
-                                 elements = matrix.product.elements](auto* batch, auto* position, auto* depth,
-                                                                     int64_t group) {
-        std::vector<LaneIndex> at(grid_.axes.size());
-        SetAxes(side, lines_are_depth ? depth : position, &at);
-        (lines_are_depth ? depth : position) = NumberOf(axes, at);
-        return elements(batch, position, depth, group);
-      };
-    }
-    return matrix;
+  const GridMatrix& AddMatrix(const GridOperand& operand, bool lines_are_depth) {
+    const HloInstruction* array = tile_.copies_strips ? ArrayOfOperand(operand.operand, &instruction_) : nullptr;
+    return grid_lines_.Add(operand, lines_are_depth, at_[0], array);
   }
 
   // Loads the block's lines of the operands of the scores into shared memory.
   absl::Status LoadBlock() {
     for (const HloInstruction* score : grid_.scores) {
       const GridOperand operand = ScoreOperand(grid_, score, own_);
-      const Matrix& matrix = AddMatrix(operand, /*lines_are_depth=*/false);
+      const GridMatrix& matrix = AddMatrix(operand, /*lines_are_depth=*/false);
       const int64_t features = FeaturesOf(operand);
       StripLoader loader(k_, matrix.product, multiplier_.LayoutOf(tile_.lines, features, matrix.product.depth_is_minor),
                          multiplier_.ToCells(),
@@ -195,7 +120,7 @@ class GridKernel : ScoreKernel {
                           .positions = tile_.lines,
                           .strip = features,
                           .depth = features,
-                          .group = matrix.group(kGroupBytes)},
+                          .group = matrix.Group(GridLines::kGroupBytes)},
                          "lines");
       HILO_ASSIGN_OR_RETURN(const Carried loaded, loader.Load(matrix.batch, first_line_, Int(0)));
       loader.Store(loaded, Int(0));
@@ -340,15 +265,9 @@ class GridKernel : ScoreKernel {
     return scores;
   }
 
-  // Returns the index in a member of an element of the grid.
-  Index IndexOf(const HloInstruction* member, const std::vector<LaneIndex>& at) const {
-    std::vector<LaneIndex> index;
-    for (int64_t axis : grid_.dimensions.at(member)) index.push_back(axis < 0 ? LaneIndex() : at[axis]);
-    return Index(std::move(index));
-  }
   // Returns an element of a member, as f32.
   absl::StatusOr<llvm::Value*> ElementOf(const HloInstruction* member, const std::vector<LaneIndex>& at) {
-    HILO_ASSIGN_OR_RETURN(const ElementValue element, k_.elements().Generate(member, IndexOf(member, at)));
+    HILO_ASSIGN_OR_RETURN(const ElementValue element, k_.elements().Generate(member, grid_lines_.IndexOf(member, at)));
     return AsF32(member->shape().element_type(), element);
   }
 
@@ -384,7 +303,7 @@ class GridKernel : ScoreKernel {
       other = AtMost(other, others_ - 1);
     }
     element.at = at_[element.line()];
-    SetAxes(summed_, other, &element.at);
+    grid_lines_.SetAxes(summed_, other, &element.at);
     return element;
   }
 
@@ -614,7 +533,7 @@ class GridKernel : ScoreKernel {
       const LoopResults result = results_.Only(root - results_.roots.begin());
       for (int64_t line = 0; line < kOwnLines; ++line) {
         k_.SetValue(reduce, values[line]);
-        const Index index = IndexOf(reduce, at_[line]);
+        const Index index = grid_lines_.IndexOf(reduce, at_[line]);
         HILO_RETURN_IF_ERROR(IfLine(
             line, [&] { return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); }); }));
       }
@@ -629,7 +548,7 @@ class GridKernel : ScoreKernel {
   const GridSide summed_, own_;  // the side of the strips, and that of the block's lines
   const int64_t lines_, others_;
   std::array<std::vector<LaneIndex>, kOwnLines> at_;  // by axis, with 0 for those of the strips
-  std::deque<Matrix> matrices_;
+  GridLines grid_lines_{k_, grid_};
   std::vector<Strip> block_;  // by score
   std::deque<LoadedStrip> strips_;
   std::vector<std::pair<const HloInstruction*, std::array<ElementValue, kOwnLines>>> reduced_;  // so far
