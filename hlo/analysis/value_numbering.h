@@ -48,6 +48,8 @@ class ValueNumbering {
 
   // Returns the first instruction that was found equal to this one, whose operands have been asked for before.
   const HloInstruction* FirstEqual(const HloInstruction* instruction);
+  // Takes an instruction for equal to `first`, whatever the two compute.
+  void SetFirstEqual(const HloInstruction* instruction, const HloInstruction* first) { first_[instruction] = first; }
 
  private:
   absl::flat_hash_map<Expression, const HloInstruction*> expressions_;

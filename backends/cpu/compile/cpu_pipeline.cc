@@ -3,6 +3,7 @@
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/jit/host_features.h"
 #include "hlo/passes/attention_blocks.h"
+#include "hlo/passes/constant_operands.h"
 #include "hlo/passes/dot_fusion.h"
 #include "hlo/passes/loop_sharing.h"
 #include "hlo/passes/row_fusion.h"
@@ -62,7 +63,8 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
                                                .accepts = with_traits(is_row_kernel),
                                                .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
-  hooks.after_fusion = MakePassList(MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(), MakeKernelChoice(options));
+  hooks.after_fusion = MakePassList(MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(), MakeConstantOperands(),
+                                    MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));
 }

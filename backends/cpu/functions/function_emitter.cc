@@ -104,8 +104,10 @@ llvm::Value* FunctionEmitter::LoadPointer(llvm::Value* table, int64_t index, abs
 
 llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
   if (slice.kind == StorageKind::kNone) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
-  const std::pair<int, int64_t> key = {static_cast<int>(slice.kind),
-                                       slice.kind == StorageKind::kConstant ? slice.index : slice.buffer};
+  // Constants of the table are equal here, but need not be where other instructions share this function.
+  const bool is_pooled =
+      slice.kind == StorageKind::kConstant && (table_ == nullptr || !table_->positions.contains(slice.buffer));
+  const std::pair<int, int64_t> key = {static_cast<int>(slice.kind), is_pooled ? ~slice.index : slice.buffer};
   if (auto it = pointers_.find(key); it != pointers_.end()) return it->second;
   llvm::Value* pointer = MakePointer(slice);
   pointers_[key] = pointer;
@@ -113,7 +115,7 @@ llvm::Value* FunctionEmitter::PointerTo(const BufferSlice& slice) {
 }
 
 llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
-  if (table_ != nullptr && slice.kind != StorageKind::kConstant) {
+  if (table_ != nullptr && (slice.kind != StorageKind::kConstant || table_->positions.contains(slice.buffer))) {
     return LoadPointer(buffers(), table_->positions.at(slice.buffer), "buffer", AlignmentOf(slice));
   }
   switch (slice.kind) {
@@ -248,6 +250,10 @@ absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const
   if (const auto value = values_.find(instruction); value != values_.end()) return value->second;
   if (instruction == current_) return std::nullopt;
   if (instruction->IsConstant()) {
+    if (table_ != nullptr && current_ != nullptr && IsScalarOperand(*current_, *instruction) &&
+        program_.IsSequential(instruction->parent())) {
+      return codegen::Materialized{.array = ArrayOf(instruction)};
+    }
     if (ShapeUtil::ElementsIn(instruction->shape()) == 1) return std::nullopt;  // an immediate
     BufferSlice slice{.kind = StorageKind::kConstant, .index = program_.ConstantIndex(instruction->shared_literal())};
     codegen::IrArray array;

@@ -4,13 +4,14 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/functions/program_emitter.h"
+#include "hlo/analysis/canonical_order.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/text/kernel_config_text.h"
 
 namespace hilo::cpu {
 namespace {
 
-// Omits names and metadata; numbers the instructions of computations in post order.
+// Omits names and metadata; numbers the instructions of computations in canonical order.
 class KeyWriter {
  public:
   // `number`: of a constant.
@@ -40,7 +41,7 @@ class KeyWriter {
   void Computation(const HloComputation& computation) {
     absl::flat_hash_map<const HloInstruction*, int64_t> numbers;
     absl::StrAppend(&key_, "{");
-    for (const HloInstruction* instruction : computation.MakePostOrder()) {
+    for (const HloInstruction* instruction : CanonicalOrder(computation)) {
       const int64_t number = static_cast<int64_t>(numbers.size());
       numbers[instruction] = number;
       Instruction(*instruction);
@@ -64,12 +65,17 @@ class KeyWriter {
 
 }  // namespace
 
+bool IsScalarOperand(const HloInstruction& kernel, const HloInstruction& operand) {
+  return kernel.opcode() == HloOpcode::kFusion && operand.IsConstant() && operand.shape().IsScalar();
+}
+
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction) {
   KernelTable table;
   auto note = [&](const HloInstruction* owner) {
     for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
       const BufferSlice& slice = assignment.slice(owner, leaf);
-      if (slice.kind == StorageKind::kNone || slice.kind == StorageKind::kConstant) continue;
+      if (slice.kind == StorageKind::kNone) continue;
+      if (slice.kind == StorageKind::kConstant && !IsScalarOperand(*instruction, *owner)) continue;
       if (table.positions.try_emplace(slice.buffer, table.slices.size()).second) table.slices.push_back(slice);
     }
   };
@@ -97,16 +103,16 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
   writer.Instruction(*instruction);
   auto memory = [&](const HloInstruction* owner) {
     writer.Text("|");
-    if (owner->IsConstant()) return writer.Instruction(*owner);
+    if (owner->IsConstant() && !IsScalarOperand(*instruction, *owner)) return writer.Instruction(*owner);
     writer.Text(owner->shape().ToString());
     for (int64_t leaf = 0, leaves = LeafCount(owner->shape()); leaf < leaves; ++leaf) {
       const BufferSlice& slice = program.assignment().slice(owner, leaf);
-      if (slice.kind == StorageKind::kConstant) {
+      if (slice.kind == StorageKind::kConstant && !table.positions.contains(slice.buffer)) {
         writer.Text(absl::StrCat(" #", slice.index));
       } else if (slice.kind != StorageKind::kNone) {
         // Memory that is never written is read with different guarantees.
-        writer.Text(
-            absl::StrCat(" ", table.positions.at(slice.buffer), slice.kind == StorageKind::kParameter ? "r" : "w"));
+        const bool is_read_only = slice.kind == StorageKind::kParameter || slice.kind == StorageKind::kConstant;
+        writer.Text(absl::StrCat(" ", table.positions.at(slice.buffer), is_read_only ? "r" : "w"));
       }
     }
   };

@@ -20,7 +20,11 @@ struct KernelTable {
   absl::flat_hash_map<int64_t, int64_t> positions;  // by BufferSlice::buffer
 };
 
-// Returns all memory of the instruction's operands and results except constants.
+// Returns true if a kernel's operand is a constant that the kernel reads from its table, so that kernels that differ in
+// it are equal: fusions have such operands where that is so (hlo/passes/constant_operands.h).
+bool IsScalarOperand(const HloInstruction& kernel, const HloInstruction& operand);
+
+// Returns all memory of the instruction's operands and results except constants that are no scalar operands.
 KernelTable KernelTableOf(const BufferAssignment& assignment, const HloInstruction* instruction);
 
 // Returns a number of what a kernel computes, and how, on any memory. Kernels with equal keys have equal numbers if
