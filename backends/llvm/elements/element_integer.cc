@@ -2,9 +2,11 @@
 // undefined are replaced before the operation and the result is selected afterwards (docs/numerics.md has the table).
 // Processors have no vector division: lanes of up to 32 bits are divided as doubles, whose 53 bits give the exact
 // truncated quotient, because a / b misses an integer by at least 1 / b. Lanes of 64 bits are divided by doubles in
-// steps, where they convert in one instruction. A divisor that all lanes share costs one division for all of them.
+// steps, where they convert in one instruction; elsewhere those of small numbers as doubles too, and all others one by
+// one. A divisor that all lanes share costs one division for all of them.
 #include <algorithm>
 
+#include "absl/base/casts.h"
 #include "backends/llvm/elements/op_dispatch.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -47,8 +49,12 @@ class IntegerOps {
     return b_.CreateBinaryIntrinsic(is_signed_ ? of_signed : of_unsigned, x, y);
   }
 
-  llvm::Value* Divide(llvm::Value* x, llvm::Value* y) {
+  absl::StatusOr<llvm::Value*> Divide(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    if (MayBeSmall(x, y)) {
+      HILO_ASSIGN_OR_RETURN(llvm::Value* const quotient, DivideSmall(x, y, by_zero, /*is_remainder=*/false));
+      return b_.CreateSelect(by_zero, IntLike(x, -1), quotient);
+    }
     if (DividesInSteps(x, y)) return b_.CreateSelect(by_zero, IntLike(x, -1), DivideInSteps(x, y).quotient);
     llvm::Value* uniform = UniformDivisor(x, y);
     llvm::Value* quotient =
@@ -56,8 +62,12 @@ class IntegerOps {
     return b_.CreateSelect(by_zero, IntLike(x, -1), quotient);
   }
 
-  llvm::Value* Remainder(llvm::Value* x, llvm::Value* y) {
+  absl::StatusOr<llvm::Value*> Remainder(llvm::Value* x, llvm::Value* y) {
     llvm::Value* by_zero = b_.CreateICmpEQ(y, IntLike(y, 0));
+    if (MayBeSmall(x, y)) {
+      HILO_ASSIGN_OR_RETURN(llvm::Value* const rest, DivideSmall(x, y, by_zero, /*is_remainder=*/true));
+      return b_.CreateSelect(by_zero, x, rest);
+    }
     if (DividesInSteps(x, y)) return b_.CreateSelect(by_zero, x, DivideInSteps(x, y).rest);
     if (llvm::Value* uniform = UniformDivisor(x, y)) {
       llvm::Value* rest = b_.CreateSub(x, b_.CreateMul(QuotientByUniform(x, uniform), y));
@@ -68,7 +78,7 @@ class IntegerOps {
     if (DividesAsFloat(x, divisor)) {
       rest = b_.CreateSub(x, b_.CreateMul(Quotient(x, divisor), divisor));
     } else {
-      rest = is_signed_ ? b_.CreateSRem(x, divisor) : b_.CreateURem(x, divisor);
+      rest = OneByOne(x, divisor, /*is_remainder=*/true);
     }
     return b_.CreateSelect(by_zero, x, rest);
   }
@@ -182,6 +192,65 @@ class IntegerOps {
     return {negate_if(b_.CreateXor(x, y), quotient), negate_if(x, rest)};
   }
 
+  // By a divisor that LLVM defines.
+  llvm::Value* OneByOne(llvm::Value* x, llvm::Value* divisor, bool is_remainder) {
+    if (is_remainder) return is_signed_ ? b_.CreateSRem(x, divisor) : b_.CreateURem(x, divisor);
+    return is_signed_ ? b_.CreateSDiv(x, divisor) : b_.CreateUDiv(x, divisor);
+  }
+
+  // Lanes of 64 bits that have no instructions of their own for conversions, but fused multiply-add and rounding.
+  bool MayBeSmall(llvm::Value* x, llvm::Value* divisor) {
+    return x->getType()->isVectorTy() && bits_ == 64 && context_.target().vector_bits >= 256 &&
+           context_.target().has_fma && !context_.target().has_avx512 &&
+           !llvm::PatternMatch::match(divisor, llvm::PatternMatch::m_Power2());
+  }
+
+  // x / y or the remainder, with any results where y is 0. If all lanes are of fewer than kSmallBits bits beside the
+  // sign, the quotient of doubles is exact as that of narrower lanes is: by one divisor as the product with a
+  // reciprocal that is rounded up by 2 to 4 units in the last place, of 2^-53 each.
+  absl::StatusOr<llvm::Value*> DivideSmall(llvm::Value* x, llvm::Value* y, llvm::Value* by_zero, bool is_remainder) {
+    constexpr int kSmallBits = 50;
+    const int64_t below_all = is_signed_ ? int64_t{1} << kSmallBits : 0;
+    const int64_t high_bits = -(int64_t{1} << (is_signed_ ? kSmallBits + 1 : kSmallBits));
+    llvm::Value* uniform = llvm::getSplatValue(y);
+    llvm::Value* y_once = uniform != nullptr ? uniform : y;
+    llvm::Value* x_high = b_.CreateAnd(b_.CreateAdd(x, IntLike(x, below_all)), IntLike(x, high_bits));
+    llvm::Value* y_high = b_.CreateAnd(b_.CreateAdd(y_once, IntLike(y_once, below_all)), IntLike(y_once, high_bits));
+    llvm::Value* high = uniform != nullptr ? b_.CreateOrReduce(x_high) : b_.CreateOrReduce(b_.CreateOr(x_high, y_high));
+    if (uniform != nullptr) high = b_.CreateOr(high, y_high);
+    const auto lanes = llvm::cast<llvm::VectorType>(x->getType())->getElementCount();
+    llvm::Type* const reals = llvm::VectorType::get(b_.getDoubleTy(), lanes);
+    // 1.5 * 2^52, in whose last bits an integer is added.
+    constexpr double kCarrier = 0x1.8p52;
+    llvm::Constant* const carrier = llvm::ConstantFP::get(reals, kCarrier);
+    llvm::Value* const carrier_bits = IntLike(x, absl::bit_cast<int64_t>(kCarrier));
+    const auto to_real = [&](llvm::Value* v) {
+      return b_.CreateFSub(b_.CreateBitCast(b_.CreateAdd(v, carrier_bits), reals), carrier);
+    };
+    const auto as_doubles = [&]() -> absl::StatusOr<Carried> {
+      llvm::Value *const real_x = to_real(x), *const real_y = to_real(y);
+      llvm::Value* quotient = nullptr;
+      if (uniform != nullptr) {
+        llvm::Value* one_y = b_.CreateSIToFP(uniform, b_.getDoubleTy());
+        llvm::Value* reciprocal = b_.CreateFDiv(llvm::ConstantFP::get(b_.getDoubleTy(), 1), one_y);
+        reciprocal = b_.CreateFMul(reciprocal, llvm::ConstantFP::get(b_.getDoubleTy(), 1 + 0x1p-51));
+        quotient = b_.CreateFMul(real_x, b_.CreateVectorSplat(lanes, reciprocal));
+      } else {
+        quotient = b_.CreateFDiv(real_x, real_y);
+      }
+      llvm::Value* result = b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, quotient);
+      if (is_remainder)
+        result = b_.CreateIntrinsic(llvm::Intrinsic::fma, {reals}, {b_.CreateFNeg(result), real_y, real_x});
+      return Carried{b_.CreateSub(b_.CreateBitCast(b_.CreateFAdd(result, carrier), x->getType()), carrier_bits)};
+    };
+    const auto one_by_one = [&]() -> absl::StatusOr<Carried> {
+      return Carried{OneByOne(x, SafeDivisor(x, y, by_zero), is_remainder)};
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried result, EmitBranches(context_, "small", b_.CreateICmpEQ(high, IntLike(high, 0)),
+                                                             as_doubles, one_by_one, /*is_likely=*/true));
+    return result[0];
+  }
+
   bool DividesAsFloat(llvm::Value* x, llvm::Value* divisor) {
     return x->getType()->isVectorTy() && bits_ <= 32 && !llvm::isa<llvm::Constant>(divisor);
   }
@@ -213,7 +282,7 @@ class IntegerOps {
   }
 
   llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor) {
-    if (!DividesAsFloat(x, divisor)) return is_signed_ ? b_.CreateSDiv(x, divisor) : b_.CreateUDiv(x, divisor);
+    if (!DividesAsFloat(x, divisor)) return OneByOne(x, divisor, /*is_remainder=*/false);
     llvm::Type* real = x->getType()->getWithNewType(bits_ <= 16 ? b_.getFloatTy() : b_.getDoubleTy());
     auto convert = [&](llvm::Value* v) { return is_signed_ ? b_.CreateSIToFP(v, real) : b_.CreateUIToFP(v, real); };
     llvm::Value* quotient = b_.CreateFDiv(convert(x), convert(divisor));

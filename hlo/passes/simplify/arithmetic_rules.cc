@@ -210,6 +210,26 @@ Result RemainderOfRange(HloInstruction* i) {
   return If(x.has_value() && y.has_value() && x->first >= 0 && x->last < y->first, i->operand(0));
 }
 
+// Of indices, mostly: no processor divides vectors of 64 bits. A divisor beyond all dividends is as good as any other.
+Result NarrowDivision(HloInstruction* i) {
+  // Scalars of 64 bits are divided as fast as others.
+  constexpr int64_t kFewestElements = 8;
+  constexpr int64_t kBeyond = std::numeric_limits<int32_t>::max();
+  if (i->shape().element_type() != S64 || ShapeUtil::ElementsIn(i->shape()) < kFewestElements) return nullptr;
+  const auto x = ValueRangeOf(*i->operand(0)), y = ValueRangeOf(*i->operand(1));
+  if (!x.has_value() || x->first <= -kBeyond || x->last >= kBeyond) return nullptr;
+  HloInstruction* divisor = i->operand(1);
+  if (!y.has_value() || y->first < -kBeyond || y->last > kBeyond) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const low, MakeUniform(divisor, -kBeyond));
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const high, MakeUniform(divisor, kBeyond));
+    HILO_ASSIGN_OR_RETURN(divisor, i->parent()->AddOp(HloOpcode::kClamp, {low, divisor, high}));
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const narrow_x, MakeConvert(i->operand(0), S32));
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const narrow_y, MakeConvert(divisor, S32));
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const result, MakeBinary(i->opcode(), narrow_x, narrow_y));
+  return MakeConvert(result, S64);
+}
+
 ComparisonDirection Inverse(ComparisonDirection direction) {
   switch (direction) {
     case ComparisonDirection::kEq: return ComparisonDirection::kNe;
@@ -431,6 +451,8 @@ const Rule kArithmeticRules[] = {
     {HloOpcode::kMinimum, "minimum(x, y) => x, of integers that are never more than y", ExtremumOfRanges},
     {HloOpcode::kClamp, "clamp(x, y, z) => y, of integers that are between the bounds", ClampOfRange},
     {HloOpcode::kRemainder, "remainder(x, y) => x, of integers that are less than y", RemainderOfRange},
+    {HloOpcode::kDivide, "divide(x, y) => in 32 bits, of integers of 64 bits that are small", NarrowDivision},
+    {HloOpcode::kRemainder, "remainder(x, y) => in 32 bits, of integers of 64 bits that are small", NarrowDivision},
     {HloOpcode::kSelect, "select(not(p), x, y) => select(p, y, x)", SelectOfNot},
     {HloOpcode::kSelect, "select(true, x, y) => x",
      [](HloInstruction* i) -> Result { return If(IsAll(i->operand(0), 1), i->operand(1)); }},

@@ -28,13 +28,6 @@ bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-Result MakeConvert(HloInstruction* x, PrimitiveType type) {
-  if (x->shape().element_type() == type) return x;
-  Shape shape = x->shape();
-  shape.set_element_type(type);
-  return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
-}
-
 // Returns the type of a dot's products and of their sums, to which its operands are converted: narrow floats are added
 // up as f32, as the dot adds them up. Nullopt if the type does not hold the numbers of an operand.
 std::optional<PrimitiveType> SumTypeOf(const HloInstruction& dot) {

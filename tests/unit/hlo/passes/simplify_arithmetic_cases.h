@@ -355,6 +355,18 @@ inline std::vector<SimplifierCase> ArithmeticCases() {
        "x = s32[8] parameter(0)  z = s32[] constant(2147483647)  b = s32[8] broadcast(z), dimensions={}  ROOT r = "
        "s32[8] remainder(x, b)",
        "remainder(x, broadcast(2147483647))"},
+      {"remainder(x, y) => in 32 bits, of integers of 64 bits that are small",
+       "i = s64[8] iota(), iota_dimension=0  y = s64[8] parameter(0)  ROOT r = s64[8] remainder(i, y)",
+       "convert(remainder(convert(iota()), convert(clamp(broadcast(-2147483647), y, broadcast(2147483647)))))"},
+      {"divide(x, y) => in 32 bits, of integers of 64 bits that are small",
+       "i = s64[8] iota(), iota_dimension=0  d = s64[] constant(7)  e = s64[8] broadcast(d), dimensions={}  ROOT r = "
+       "s64[8] divide(i, e)",
+       "convert(divide(convert(iota()), broadcast(convert(7))))"},
+      // -2^31 by -1 is no number of 32 bits.
+      {"", "x = s32[8] parameter(0)  y = s64[8] parameter(1)  i = s64[8] convert(x)  ROOT r = s64[8] remainder(i, y)",
+       "remainder(convert(x), y)"},
+      {"", "i = s64[4] iota(), iota_dimension=0  y = s64[4] parameter(0)  ROOT r = s64[4] divide(i, y)",
+       "divide(iota(), y)"},
       {"and(x, true) => x",
        "x = pred[8] parameter(0)  z = pred[] constant(true)  b = pred[8] broadcast(z), dimensions={}  ROOT r = pred[8] "
        "and(x, b)",
