@@ -81,12 +81,13 @@ class GroupedRowsOp : public RuntimeCall {
     const T* rhs = reinterpret_cast<const T*>(arrays.operands[1]);
     T* result = reinterpret_cast<T*>(arrays.results[0]);
     std::vector<Block> blocks;
-    int64_t row = 0;
+    int64_t row = 0, end_of_group = 0;
     for (int64_t g = 0; g < groups_; ++g) {
       const int64_t size = wide_sizes_ ? reinterpret_cast<const int64_t*>(arrays.operands[2])[g]
                                        : reinterpret_cast<const int32_t*>(arrays.operands[2])[g];
-      if (size < 0) return general_.Run(run, arrays);  // overlapping groups
-      const int64_t end = row + std::min(size, m_ - row);
+      // Groups that overlap, or whose end is no number.
+      if (size < 0 || __builtin_add_overflow(end_of_group, size, &end_of_group)) return general_.Run(run, arrays);
+      const int64_t end = std::min(end_of_group, m_);
       for (; row < end; row += blocks.back().rows) blocks.push_back({g, row, std::min(kRows, end - row)});
     }
     std::fill(result + row * n_, result + m_ * n_, T(0));

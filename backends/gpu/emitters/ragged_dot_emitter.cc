@@ -1,5 +1,6 @@
 // ragged-dot. Where groups are rows, each multiplied by a matrix of its own, tiles of results (tiled_product.h): a
 // block finds the group of its tile by the groups' sizes. Rows after the last group are a group whose results are 0.
+// Where a size is negative, so that rows are in several groups, the same threads compute element by element.
 // Where groups are parts of the depth, each with results of its own, a block finds the part of its tile's group.
 //
 // Others: one thread per element of the result. Sums run over the contracting dimensions; groups are consecutive
@@ -187,7 +188,8 @@ class GroupedRowsKernel {
         tile_(ProductTile::Of(*dot->kernel())),
         grouped_(*GroupedRowsOf(*dot)),
         sum_type_(SumType(dot->operand(0)->shape().element_type(), dot->operand(1)->shape().element_type(),
-                          dot->shape().element_type())) {}
+                          dot->shape().element_type())),
+        elements_(k, dot) {}
 
   TiledProduct product() {
     const auto array = [](const DotSide& side) { return side.operand->IsConstant() ? nullptr : side.operand; };
@@ -196,10 +198,8 @@ class GroupedRowsKernel {
             .rhs = ProductSideOf(k_, grouped_.rhs, array(grouped_.rhs)),
             .sum_type = sum_type_,
             .store = [this](auto*, auto* m, auto* n, auto sums) { return Store(m, n, sums); },
-            .row_tiles =
-                TiledProduct::RowTiles{// Each group, and the rows after the last, may have a tile that is not full.
-                                       .most = CeilDiv(grouped_.rows(), tile_.rows) + grouped_.groups(),
-                                       .tile = [this](llvm::Value* number) { return TileOf(number); }}};
+            .row_tiles = TiledProduct::RowTiles{.most = row_tiles(),
+                                                .tile = [this](llvm::Value* number) { return TileOf(number); }}};
   }
 
  private:
@@ -208,37 +208,53 @@ class GroupedRowsKernel {
     return codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, x, y);
   }
 
-  // Negative sizes count as 0, and groups end at the last row.
+  // Each group, and the rows after the last, may have a tile that is not full.
+  int64_t row_tiles() const { return CeilDiv(grouped_.rows(), tile_.rows) + grouped_.groups(); }
+
   absl::StatusOr<llvm::Value*> SizeOf(llvm::Value* group) {
     const Index at({LaneIndex::Uniform(group, 1, grouped_.groups())});
     HILO_ASSIGN_OR_RETURN(const ElementValue size, k_.elements().Generate(dot_->operand(2), at));
-    const bool is_signed = IsSignedIntegralType(dot_->operand(2)->shape().element_type());
-    llvm::Value* wide = b_.CreateIntCast(size.re, b_.getInt64Ty(), is_signed);
-    return Min(codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smax, wide, Int(0)), Int(grouped_.rows()));
+    return b_.CreateIntCast(size.re, b_.getInt64Ty(), IsSignedIntegralType(dot_->operand(2)->shape().element_type()));
   }
 
   absl::StatusOr<TiledProduct::RowTile> TileOf(llvm::Value* number) {
-    // Carries the group's first row and first tile; the tile's group, first row, and end of the group's rows.
-    const auto next = [&](llvm::Value* group, const Carried& carried) -> absl::StatusOr<Carried> {
-      llvm::Value *begin = carried[0], *first = carried[1];
-      HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(group));
-      llvm::Value* end = Min(b_.CreateAdd(begin, size, "", true, true), Int(grouped_.rows()));
-      llvm::Value* tiles = b_.CreateUDiv(
-          b_.CreateAdd(b_.CreateSub(end, begin, "", true, true), Int(tile_.rows - 1), "", true, true), Int(tile_.rows));
-      llvm::Value* after = b_.CreateAdd(first, tiles, "", true, true);
-      llvm::Value* has = b_.CreateAnd(b_.CreateICmpUGE(number, first), b_.CreateICmpULT(number, after));
-      return Carried{end, after, b_.CreateSelect(has, group, carried[2]),
-                     b_.CreateSelect(has, RowOf(begin, first, number), carried[3]),
-                     b_.CreateSelect(has, end, carried[4])};
-    };
     llvm::Value *groups = Int(grouped_.groups()), *rows = Int(grouped_.rows());
-    HILO_ASSIGN_OR_RETURN(const Carried found, codegen::EmitLoop(k_.context(), "groups", Int(0), groups, 1,
-                                                                 {Int(0), Int(0), groups, rows, rows}, next));
-    in_group_ = b_.CreateICmpULT(found[2], groups);
-    end_ = found[4];
-    llvm::Value* first = b_.CreateSelect(in_group_, found[3], RowOf(found[0], found[1], number));
-    return TiledProduct::RowTile{
-        .batch = Min(found[2], Int(grouped_.groups() - 1)), .first = first, .exists = b_.CreateICmpULT(first, rows)};
+    // Carries the sum of the sizes, which ends the group, the group's first tile, and whether groups are in order; the
+    // tile's group, first row, and end of the group's rows.
+    const auto next = [&](llvm::Value* group, const Carried& carried) -> absl::StatusOr<Carried> {
+      llvm::Value* first = carried[1];
+      HILO_ASSIGN_OR_RETURN(llvm::Value * size, SizeOf(group));
+      llvm::Value* sum = b_.CreateAdd(carried[0], size);
+      llvm::Value *begin = Min(carried[0], rows), *end = Min(sum, rows);
+      llvm::Value* tiles = b_.CreateUDiv(b_.CreateAdd(b_.CreateSub(end, begin), Int(tile_.rows - 1)), Int(tile_.rows));
+      llvm::Value* after = b_.CreateAdd(first, tiles);
+      llvm::Value* has = b_.CreateAnd(b_.CreateICmpUGE(number, first), b_.CreateICmpULT(number, after));
+      llvm::Value* in_order = b_.CreateAnd(carried[2], b_.CreateICmpSGE(sum, carried[0]));
+      return Carried{sum,
+                     after,
+                     in_order,
+                     b_.CreateSelect(has, group, carried[3]),
+                     b_.CreateSelect(has, RowOf(begin, first, number), carried[4]),
+                     b_.CreateSelect(has, end, carried[5])};
+    };
+    HILO_ASSIGN_OR_RETURN(const Carried found,
+                          codegen::EmitLoop(k_.context(), "groups", Int(0), groups, 1,
+                                            {Int(0), Int(0), b_.getTrue(), groups, rows, rows}, next));
+    llvm::Value* in_order = found[2];
+    HILO_RETURN_IF_ERROR(k_.If("overlapping", b_.CreateNot(in_order), [&] { return EmitElements(); }));
+    in_group_ = b_.CreateICmpULT(found[3], groups);
+    end_ = found[5];
+    llvm::Value* first = b_.CreateSelect(in_group_, found[4], RowOf(Min(found[0], rows), found[1], number));
+    return TiledProduct::RowTile{.batch = Min(found[3], Int(grouped_.groups() - 1)),
+                                 .first = first,
+                                 .exists = b_.CreateAnd(in_order, b_.CreateICmpULT(first, rows))};
+  }
+
+  // The threads of all blocks compute all elements of the result.
+  absl::Status EmitElements() {
+    const int64_t threads = tile_.threads * row_tiles() * CeilDiv(Product(grouped_.rhs.free_sizes), tile_.columns);
+    return k_.ForEach("element", k_.GlobalThread(tile_.threads), Int(ShapeUtil::ElementsIn(dot_->shape())), threads,
+                      [&](llvm::Value* i) { return elements_.EmitElement(i); });
   }
 
   llvm::Value* RowOf(llvm::Value* begin, llvm::Value* first, llvm::Value* number) {
@@ -269,6 +285,7 @@ class GroupedRowsKernel {
   const ProductTile tile_;
   const GroupedRows grouped_;
   const PrimitiveType sum_type_;
+  RaggedDot elements_;
   llvm::Value *in_group_ = nullptr, *end_ = nullptr;  // of the block's tile: false for rows after the last group
 };
 
