@@ -5,7 +5,8 @@
 //
 // A value is worth an element if it is expensive to compute again, or if it is no larger than what it is computed of;
 // otherwise it stays in the loop, where it is computed in registers: reading a broadcast costs more than reading its
-// operand. The loop may run no iteration; then the work is in vain, and a custom call, which may fail, stays in it.
+// operand. What devices exchange is always worth one. The loop may run no iteration; then the work is in vain, and a
+// custom call, which may fail, stays in it.
 // Nested loops are visited from the inside out, so that a value leaves all loops in which it does not change.
 #include <algorithm>
 #include <cstdint>
@@ -33,6 +34,11 @@ constexpr size_t kMaxCone = 256;
 
 // Ops without a value of their own: what reads them reads their operands.
 constexpr OpcodeSet kTransparent = {HloOpcode::kBitcast, HloOpcode::kConstant, HloOpcode::kCopy, HloOpcode::kReshape};
+
+// What devices compute together. All those of a group run the loop, so that they also meet before it.
+constexpr OpcodeSet kExchanges = {HloOpcode::kAllGather,         HloOpcode::kAllReduce,
+                                  HloOpcode::kAllToAll,          HloOpcode::kCollectiveBroadcast,
+                                  HloOpcode::kCollectivePermute, HloOpcode::kReduceScatter};
 
 bool IsFree(const HloInstruction& x) { return kTransparent.contains(x.opcode()) || IsFreeToRepeat(x); }
 
@@ -67,7 +73,8 @@ class LoopInvariants {
     for (const HloInstruction* x : loop_.body()->MakePostOrder()) {
       HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
       if (x->IsParameter() || x->HasSideEffect() || x->IsRoot() || HasTrait(x->opcode(), kControlFlow) ||
-          HasTrait(x->opcode(), kCollective) || (x->opcode() == HloOpcode::kCustomCall && !runs_))
+          (HasTrait(x->opcode(), kCollective) && !kExchanges.contains(x->opcode())) ||
+          (x->opcode() == HloOpcode::kCustomCall && !runs_))
         continue;
       if (x->HasControlDependencies()) continue;
       const bool invariant = IsLeaf(x) ? loop_.IsUnchanged(x)
@@ -98,6 +105,7 @@ class LoopInvariants {
   bool IsWorthAnElement(const HloInstruction* x) const {
     if (IsFree(*x) || !x->shape().IsArray() || !x->shape().is_static()) return false;
     const int64_t bytes = ShapeUtil::ByteSizeOf(x->shape());
+    if (kExchanges.contains(x->opcode()) && bytes <= kMaxBytes) return true;
     // The instructions that x is computed of, up to the loop's state.
     std::vector<const HloInstruction*> cone = {x};
     absl::flat_hash_set<const HloInstruction*> seen = {x};
