@@ -41,12 +41,13 @@ constexpr const char* kOpenMpiNames[] = {"libmpi.so.40", "libmpi.so.80"};
 constexpr const char* kMpichNames[] = {"libmpich.so.12", "libmpi.so.12"};
 constexpr const char* kAbiNames[] = {"libmpi_abi.so.0", "libmpi_abi.so.1"};
 
-std::atomic<bool> finalizes_at_exit = true;
+std::atomic<bool> finalizes_at_exit = true, has_failure = false;
 int (*finalize)() = nullptr;
 int (*finalized)(int* flag) = nullptr;
 
-// MPI_Finalize waits for the other processes, one of which may be stuck.
-constexpr std::chrono::seconds kMostToFinalize(5);
+// MPI_Finalize waits for the other processes, which may have more to do, and an mpirun may end them when a process
+// exits without it: it may take as long as a collective by default. After a run has failed one of them may be stuck.
+constexpr std::chrono::seconds kMostToFinalize(300), kMostToFinalizeAfterFailure(5);
 constexpr std::chrono::milliseconds kGiveUpInterval(50);
 constexpr int kTestsAfterCancel = 100;
 // MPI_FT of Open MPI 5.
@@ -61,7 +62,7 @@ void FinalizeAtExit() {
     std::packaged_task<int()> task(finalize);
     std::future<int> done = task.get_future();
     std::thread(std::move(task)).detach();
-    done.wait_for(kMostToFinalize);
+    done.wait_for(has_failure ? kMostToFinalizeAfterFailure : kMostToFinalize);
   } catch (const std::exception&) {
     // Without a thread or memory the process ends as one that has not called MPI_Finalize.
   }
@@ -396,6 +397,8 @@ bool MpiLibrary::Cancel(MpiHandle* request) {
   }
   return false;
 }
+
+void MpiLibrary::NoteFailure() { has_failure = true; }
 
 void MpiLibrary::LeaveWithoutFinalizing() { finalizes_at_exit = false; }
 

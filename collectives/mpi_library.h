@@ -57,6 +57,8 @@ class MpiLibrary {
   absl::StatusOr<bool> Test(MpiHandle* request);
   // Ends a receive. Returns whether its memory is not written any more.
   bool Cancel(MpiHandle* request);
+  // A run has failed, perhaps as a process is stuck: MPI_Finalize does not wait long for the others.
+  void NoteFailure();
   // After a process has died MPI_Finalize may wait for it without end (unless MPI survives failures), and a thread that
   // is left behind in MPI forbids it: it is not called then.
   void LeaveWithoutFinalizing();

@@ -393,7 +393,7 @@ void MpiTransport::Post(int64_t process, const FrameHeader& header, absl::string
   Peer& peer = *found->second;
   // A failure overtakes what it ends.
   if (header.kind == FrameKind::kFail) {
-    has_failure_ = true;
+    NoteFailure();
     tcp_->Post(process, header, bytes);
     return;
   }
@@ -473,9 +473,14 @@ void MpiTransport::Work() {
   }
 }
 
+void MpiTransport::NoteFailure() {
+  has_failure_ = true;
+  mpi_->NoteFailure();
+}
+
 void MpiTransport::OnFrame(int64_t process, Frame frame) {
   if (frame.header().kind != FrameKind::kAttend) {
-    if (frame.header().kind == FrameKind::kFail) has_failure_ = true;
+    if (frame.header().kind == FrameKind::kFail) NoteFailure();
     listener_->OnFrame(process, std::move(frame));
     return;
   }
@@ -494,7 +499,7 @@ void MpiTransport::OnFrame(int64_t process, Frame frame) {
 void MpiTransport::OnGone(int64_t process, const absl::Status& why, bool has_left) {
   Peer& peer = *peers_.at(process);
   if (!has_left) {
-    has_failure_ = true;
+    NoteFailure();
     mpi_->Suspect(peer.world_rank());
     if (!mpi_->survives_failures()) mpi_->LeaveWithoutFinalizing();
   }

@@ -83,6 +83,7 @@ class MpiTransport : public Transport, private FrameListener {
   bool HasUnsent();
   void Work();
   void Break(int64_t process, Peer& peer, const absl::Status& why);
+  void NoteFailure();
 
   MpiLibrary* const mpi_;
   MpiHandle communicator_ = 0;
