@@ -36,7 +36,14 @@ using codegen::TargetTraits;
 // Reductions that read at most this many elements are fully unrolled.
 constexpr int64_t kUnrolledInputs = 32;
 // Vectors that are accumulated independently, to hide each other's latency: in short rows at most half of the row's.
-constexpr int64_t kAccumulators = 4, kMostAccumulators = 8;
+constexpr int64_t kAccumulators = kRowAccumulators, kMostAccumulators = 8;
+// Elements that take that many operations hide the latency of the addition before: one vector is accumulated then, or
+// two if so much code computes it that a processor does not look ahead to the next one. That is less code to compile.
+// Measured on AVX2 with 4, 2 and 1, us and ms to compile: exponentials of f64[150,3]'s distances 50, 53 and 50, 25, 23
+// and 16; of 50,000 logarithms of hyperbolic cosines of f32 106, 111 and 114, 47, 36 and 14; 100,000 sines 42, 42 and
+// 53, 24, 19 and 12.
+constexpr double kLatencyWork = 16;
+constexpr int64_t kFarAhead = 60;
 // Columns per part, if there are too few rows of results to be the parts.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kFewReducedRows = 16;
@@ -242,6 +249,14 @@ double OperationsOfElement(const Reduction& r) {
   return operations;
 }
 
+// Returns the size of the code of an element, of a fusion (CostFacts).
+int64_t CodeSizeOfElement(const Reduction& r) {
+  int64_t size = 0;
+  for (const HloInstruction* instruction : r.reduce->parent()->instructions())
+    size += CostFacts(instruction->opcode()).code_size;
+  return size;
+}
+
 // Returns the shuffles of a block of rows: two for two vectors, and N of N vectors for a larger prime N.
 int64_t ShortRowShuffles(int64_t row) {
   int64_t shuffles = 0;
@@ -290,9 +305,12 @@ std::optional<KernelConfig> ChooseShortRows(const Reduction& r, const TargetTrai
 }
 
 KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
+  int64_t most = kAccumulators;
+  if (r.reduce->parent()->IsFusion() && OperationsOfElement(r) >= kLatencyWork)
+    most = CodeSizeOfElement(r) > kFarAhead ? 2 : 1;
   return {.kind = KernelKind::kReduceRows,
           .width = width,
-          .tile = RowTile(r.reduced_sizes.back(), width, IsFloatSum(opcode, r.input.element_type())),
+          .tile = RowTile(r.reduced_sizes.back(), width, IsFloatSum(opcode, r.input.element_type()), most),
           .parts = Product(r.kept_sizes),
           .why = "the minor dimension is reduced by one associative op"};
 }
@@ -307,9 +325,9 @@ std::vector<int64_t> ShortRowFactors(int64_t terms) {
   return factors;
 }
 
-std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum) {
-  const int64_t accumulators = std::clamp<int64_t>(row / width / 2, 1, kAccumulators);
-  const int64_t section = kSum * width * kAccumulators;
+std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum, int64_t most) {
+  const int64_t accumulators = std::clamp<int64_t>(row / width / 2, 1, most);
+  const int64_t section = kSum * width * most;
   return {accumulators, is_float_sum && row >= 2 * section ? section : 0};
 }
 

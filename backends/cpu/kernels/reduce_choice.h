@@ -13,9 +13,12 @@ namespace hilo::cpu {
 // each with its own elements: loops that read it can then treat it as an element-wise operation. Fusion uses it too.
 bool IsShortReduction(const HloInstruction& reduce);
 
-// Returns the tile of the kind reduce-rows for rows of `row` terms: accumulators, and the elements of a partial sum or
-// 0.
-std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum);
+// Vectors of a row that are accumulated independently.
+inline constexpr int64_t kRowAccumulators = 4;
+
+// Returns the tile of the kind reduce-rows for rows of `row` terms: accumulators, at most `most`, and the elements of a
+// partial sum or 0.
+std::vector<int64_t> RowTile(int64_t row, int width, bool is_float_sum, int64_t most = kRowAccumulators);
 
 // Returns the prime factors of the `terms` of a row, ascending: how many vectors the kind reduce-short-rows combines at
 // a time, step by step.
