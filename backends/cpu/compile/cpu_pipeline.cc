@@ -1,3 +1,6 @@
+#include <vector>
+
+#include "absl/algorithm/container.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_plan.h"
@@ -26,8 +29,26 @@ constexpr int64_t kFewResults = 1024;
 // Partial sums cost one more kernel, so a sum is split from this many times the estimate from which kernels run in
 // parallel.
 constexpr int64_t kLongSum = 2;
+// Instructions before a sum whose work is counted as the sum's.
+constexpr size_t kMostProducers = 64;
 // Scores of attention that stay in the last cache, and are work enough for many threads.
 constexpr int64_t kAttentionBytes = 4 << 20;
+
+// The work of a reduction and of the element-wise instructions before it that it alone uses: they become one kernel.
+Work WorkWithProducers(const HloInstruction& reduce) {
+  Work work = WorkOf(reduce);
+  std::vector<const HloInstruction*> chain = {&reduce};
+  for (size_t k = 0; k < chain.size() && chain.size() < kMostProducers; ++k) {
+    for (const HloInstruction* operand : chain[k]->operands()) {
+      if (!IsElementwise(operand->opcode()) || absl::c_linear_search(chain, operand) ||
+          absl::c_any_of(operand->users(), [&](const auto* user) { return !absl::c_linear_search(chain, user); }))
+        continue;
+      work.operations += WorkOf(*operand).operations;
+      chain.push_back(operand);
+    }
+  }
+  return work;
+}
 
 }  // namespace
 
@@ -35,7 +56,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
   if (!options.strict) {
     const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {
-      return machine.ok() && Nanoseconds(WorkOf(reduce), *machine) >= kLongSum * kParallelNanoseconds;
+      return machine.ok() && Nanoseconds(WorkWithProducers(reduce), *machine) >= kLongSum * kParallelNanoseconds;
     };
     hooks.after_layout = MakePassList(MakeAttentionBlocks(kAttentionBytes), MakeReductionFold(),
                                       MakeReductionSplit(kFewResults, is_long), MakeDotSplit(SectionsOf));
