@@ -79,6 +79,15 @@ def on_terminal(arguments, stopped_seconds=0):
     return done.wait(), shown
 
 
+INFEED = """HloModule reads
+ENTRY main {
+  t = token[] after-all()
+  i = (f32[2], token[]) infeed(t)
+  ROOT x = f32[2] get-tuple-element(i), index=0
+}
+"""
+
+
 class Commands(CommandTestCase):
     # --- verify ---
 
@@ -115,8 +124,7 @@ class Commands(CommandTestCase):
 
     def test_programs_that_read_an_infeed(self):
         """Only hilo run has something to feed them; without it they would wait for ever."""
-        module = self.file("HloModule reads\nENTRY main {\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n"
-                           "  ROOT x = f32[2] get-tuple-element(i), index=0\n}\n")
+        module = self.file(INFEED)
         for command in ("run", "bench", "profile", "verify"):
             self.check(hilo(command, module), 2, "reads an infeed, which hilo run takes from --infeed=FILE.npz", "stderr")
 
@@ -278,8 +286,11 @@ ENTRY main { x = u64[] parameter(0)  zero = u64[] constant(0)  t = (u64[], u64[]
     def test_minimise_mistakes(self):
         module = self.file(CHAIN)
         self.check(hilo("minimise", module), 2, "does not fail on cpu", "stderr")
-        self.check(hilo("minimise", module, "--check=false"), 2, "must succeed where the failure shows", "stderr")
+        self.check(hilo("minimise", module, "--check=false"), 2, "fails on the module itself, where it must succeed: exit code 1\n", "stderr")
+        self.check(hilo("minimise", module, "--check=nosuch"), 2, "it must succeed: exit code 127: .*nosuch.* not found\n", "stderr")
         self.check(hilo("minimise", module, "--check=true", "--fails-on=cpu"), 2, "not both", "stderr")
+        for command in ("minimise", "bisect"):
+            self.check(hilo(command, self.file(INFEED)), 2, "hilo verify refuses the module, which is no failure of cpu: .* reads an infeed", "stderr")
         done = hilo("minimise", module, "--check=true {}; sleep 30", "--seconds-a-try=0.2", "--tries=3")
         self.check(done, 0, "the failure: no end within 0.2 seconds", "stderr")
 

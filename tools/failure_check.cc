@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -18,15 +20,20 @@
 namespace hilo::tools {
 namespace {
 
-constexpr char kPasses[] = "passes", kShows[] = "shows the failure", kWrongFlags[] = "exit code 2: INVALID_ARGUMENT";
+constexpr char kPasses[] = "passes", kShows[] = "shows the failure", kRefused[] = "exit code 2: INVALID_ARGUMENT";
 
-// "INTERNAL", of "hilo: INTERNAL: ..."; empty if there is no such line.
-std::string ErrorCodeIn(const std::string& output) {
+// {"INTERNAL", "..."} of "hilo: INTERNAL: ..."; empty if there is no such line.
+std::pair<std::string, std::string> ErrorIn(const std::string& output) {
   for (absl::string_view line : absl::StrSplit(output, '\n')) {
     const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(": ", 2));
-    if (words.size() == 3 && words[0] == "hilo" && words[1] != "warning") return absl::StrCat(": ", words[1]);
+    if (words.size() == 3 && words[0] == "hilo" && words[1] != "warning") return {words[1], words[2]};
   }
-  return "";
+  return {};
+}
+
+absl::string_view LastLine(absl::string_view text) {
+  text = absl::StripTrailingAsciiWhitespace(text);
+  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace
@@ -41,7 +48,8 @@ std::vector<FlagSpec> FailureFlags() {
 }
 
 absl::StatusOr<std::string> FailureCheck::OutcomeOf(const HloModule& module,
-                                                    const std::vector<std::string>& disabled_passes) const {
+                                                    const std::vector<std::string>& disabled_passes,
+                                                    std::string* message) const {
   const TemporaryFolder folder;
   if (folder.path().empty()) return Unavailable("cannot make a temporary folder");
   const std::string file = absl::StrCat(folder.path(), "/module.hlo"), output = absl::StrCat(folder.path(), "/output");
@@ -59,11 +67,18 @@ absl::StatusOr<std::string> FailureCheck::OutcomeOf(const HloModule& module,
   }
   HILO_ASSIGN_OR_RETURN(const Ended ended, RunProgram(arguments, output, seconds_));
   if (!ended.in_time) return absl::StrCat("no end within ", seconds_, " seconds");
-  if (!command_.empty()) return WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0 ? kShows : kPasses;
-  if (WIFSIGNALED(ended.status)) return absl::StrCat("signal ", WTERMSIG(ended.status));
-  if (WEXITSTATUS(ended.status) == 0) return kPasses;
+  const bool succeeds = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
+  if (succeeds) return command_.empty() ? kPasses : kShows;
+  const std::string end = WIFSIGNALED(ended.status) ? absl::StrCat("signal ", WTERMSIG(ended.status))
+                                                    : absl::StrCat("exit code ", WEXITSTATUS(ended.status));
   HILO_ASSIGN_OR_RETURN(const std::string text, ReadFile(output));
-  return absl::StrCat("exit code ", WEXITSTATUS(ended.status), ErrorCodeIn(text));
+  if (!command_.empty()) {
+    if (message != nullptr) *message = absl::StrCat(end, text.empty() ? "" : ": ", LastLine(text));
+    return kPasses;
+  }
+  const auto [code, error] = ErrorIn(text);
+  if (message != nullptr) *message = error;
+  return absl::StrCat(end, code.empty() ? "" : ": ", code);
 }
 
 absl::StatusOr<FailureCheck> FailureCheck::Create(const Flags& flags, const HloModule& module) {
@@ -73,12 +88,16 @@ absl::StatusOr<FailureCheck> FailureCheck::Create(const Flags& flags, const HloM
   check.platform_ = flags.Get("fails-on", "cpu");
   if (check.command_.empty()) HILO_RETURN_IF_ERROR(CreateClient(check.platform_, flags).status());
   HILO_ASSIGN_OR_RETURN(check.seconds_, flags.Seconds("seconds-a-try", 60));
-  HILO_ASSIGN_OR_RETURN(check.failure_, check.OutcomeOf(module, {}));
+  std::string message;
+  HILO_ASSIGN_OR_RETURN(check.failure_, check.OutcomeOf(module, {}, &message));
+  if (check.failure_ == kRefused)
+    return InvalidArgument("hilo verify refuses the module, which is no failure of ", check.platform_, ": ", message,
+                           "; if it should not, give --check");
   if (check.failure_ != kPasses) return check;
   return InvalidArgument(
       check.command_.empty()
           ? absl::StrCat("the module does not fail on ", check.platform_, ": its results are those of the interpreter")
-          : "the command fails on the module itself: it must succeed where the failure shows");
+          : absl::StrCat("the command fails on the module itself, where it must succeed: ", message));
 }
 
 absl::StatusOr<bool> FailureCheck::Fails(const HloModule& module) const {
@@ -90,7 +109,7 @@ absl::StatusOr<FailureCheck::Outcome> FailureCheck::Without(const std::vector<st
                                                             const HloModule& module) const {
   HILO_ASSIGN_OR_RETURN(const std::string outcome, OutcomeOf(module, passes));
   if (outcome == failure_) return Outcome::kSame;
-  return outcome == kWrongFlags ? Outcome::kRefused : Outcome::kOther;
+  return outcome == kRefused ? Outcome::kRefused : Outcome::kOther;
 }
 
 }  // namespace hilo::tools

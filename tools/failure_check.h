@@ -18,7 +18,8 @@ std::vector<FlagSpec> FailureFlags();
 class FailureCheck {
  public:
   // Learns what the failure looks like from the module itself: a later one that fails otherwise does not count. Errors:
-  // InvalidArgument for flags that exclude each other, for an unknown platform, and if the module does not fail;
+  // InvalidArgument for flags that exclude each other, for an unknown platform, and if the module does not fail or is
+  // refused as an invalid argument;
   // Unavailable, also if the platform is.
   static absl::StatusOr<FailureCheck> Create(const Flags& flags, const HloModule& module);
 
@@ -30,7 +31,9 @@ class FailureCheck {
   const std::string& failure() const { return failure_; }
 
  private:
-  absl::StatusOr<std::string> OutcomeOf(const HloModule& module, const std::vector<std::string>& disabled_passes) const;
+  // `message`: set to the error of hilo verify, or to the end of a command that does not succeed.
+  absl::StatusOr<std::string> OutcomeOf(const HloModule& module, const std::vector<std::string>& disabled_passes,
+                                        std::string* message = nullptr) const;
 
   std::string command_;   // of --check
   std::string platform_;  // of --fails-on
