@@ -57,7 +57,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory to read ", path));
   }
   if (std::ferror(file.get()) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot read ", path, ": ", Reason()));
+    const absl::StatusCode code = errno == EISDIR ? absl::StatusCode::kNotFound : absl::StatusCode::kUnavailable;
+    return absl::Status(code, absl::StrCat("cannot read ", path, ": ", Reason()));
   }
   return bytes;
 }

@@ -11,8 +11,8 @@
 
 namespace hilo {
 
-// Reads all of the file at `path` (also a pipe). Errors: NotFound if it cannot be opened, ResourceExhausted if memory
-// is short or a pipe or device holds more than 1 GiB, Unavailable if reading fails; all name the path.
+// Reads all of the file at `path` (also a pipe). Errors: NotFound if it cannot be opened or is a folder; all name the
+// path. ResourceExhausted if memory is short or a pipe or device holds more than 1 GiB; Unavailable if reading fails.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Writes a file piece by piece; the first failure is kept and returned by Close.

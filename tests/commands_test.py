@@ -157,10 +157,33 @@ class Commands(CommandTestCase):
             (("compile", module, "--platform=interpreter", "--emit=so"), "the interpreter platform emits hlo, buffers; got 'so'"),
             (("rnu", module), "there is no command 'rnu'; did you mean run?"),
             (("run", module, "--platfrom=cpu"), "unknown flag --platfrom; did you mean --platform?"),
+            (("run", self.folder), f"cannot read {self.folder}: Is a directory"),
+            (("run", module, "--input={1,2,3,4,5,6,7,x}"), "expected a value of f32, got 'x' at offset 15; in --input for arg0, f32[8]"),
+            (("verify", module, "--platform="), "--platform: expected two or more, separated by commas, got ''"),
         ):
             done = hilo(*arguments)
             self.check(done, 2, re.escape(words), "stderr")
             self.assertEqual(done.stdout, "", arguments)
+
+    def test_output_takes_one_array(self):
+        """Which the program's shape tells before the run."""
+        done = hilo("run", self.file(CHAIN), "--input=random", f"--output=@{self.folder / 'x.npy'}")
+        self.check(done, 2, "--output writes one array, but the result has 2; use --outputs=OUT.npz", "stderr")
+        self.assertNotIn("run ", done.stderr)
+        one = self.file("HloModule one\nENTRY main { ROOT x = f32[2] parameter(0) }\n")
+        self.check(hilo("run", one, "--input={1,2}", f"--output=@{self.folder / 'x.npy'}"), 0, "run ", "stderr")
+
+    def test_missing_inputs(self):
+        """They are reported before the compilation."""
+        dump, missing = self.folder / "dump", self.folder / "missing"
+        for arguments, words in (
+            ((), "the program needs arguments, and arg0 is missing; give --inputs=FILE.npz, or --input=VALUE for each of\n  arg0: f32[8]  (x)"),
+            (("--input=random", "--input=random"), "got 2 inputs for 1 parameters"),
+            ((f"--inputs={missing}",), f"cannot open {missing}: No such file or directory"),
+            ((f"--input=@{missing}",), f"cannot open {missing}: No such file or directory"),
+        ):
+            self.check(hilo("run", self.file(CHAIN), f"--dump={dump}", *arguments), 2, re.escape(words), "stderr")
+            self.assertFalse(dump.exists())
 
     def test_objects_on_the_standard_output(self):
         """To the byte what -o writes."""
@@ -168,6 +191,8 @@ class Commands(CommandTestCase):
         self.check(hilo("compile", module, "--emit=object", "-o", path), 0)
         printed = subprocess.run([HILO, "compile", module, "--emit=object"], capture_output=True, timeout=60).stdout
         self.assertEqual(printed, path.read_bytes())
+        dashed = subprocess.run([HILO, "compile", module, "--emit=object", "-o", "-"], capture_output=True, cwd=self.folder, timeout=60).stdout
+        self.assertEqual(printed, dashed)
 
     # --- timing, progress ---
 

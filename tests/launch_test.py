@@ -71,7 +71,7 @@ class LaunchTest(unittest.TestCase):
                         written.unlink()
 
     def test_mpi_that_is_not_there(self):
-        result = launch(2, HILO, "run", self.sum, "--input=1", "--input=2",
+        result = launch(2, HILO, "run", self.sum, "--input=random",
                         environment={"HILO_TRANSPORT": "mpi", "HILO_MPI_LIBRARY": "libnone.so.1"})
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("there is no MPI: looked for libnone.so.1", result.stderr)

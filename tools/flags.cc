@@ -92,6 +92,7 @@ absl::StatusOr<Flags> Flags::Parse(absl::Span<const FlagSpec> specs, absl::Span<
       if (i + 1 == arguments.size()) return InvalidArgument(Dashed(name), " needs a value: ", spec->value);
       value = arguments[++i];
     }
+    if (spec->is_output && value == "-") value = "/dev/stdout";
     flags.values_[name].push_back(value);
   }
   return flags;

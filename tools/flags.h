@@ -16,7 +16,8 @@ struct FlagSpec {
   std::string name;   // "platform"; "o" is written with one dash
   std::string value;  // the placeholder of the value in help: "SECONDS"; empty: a switch
   std::string help;
-  bool is_output = false;  // the value names a file that the command writes; behind an @ if the placeholder has one
+  // The value names a file that the command writes, behind an @ if the placeholder has one; "-": the standard output.
+  bool is_output = false;
 };
 
 class Flags {

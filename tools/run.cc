@@ -47,6 +47,13 @@ void Print(const Session& session, const Results& results) {
   }
 }
 
+// --output takes the one array of one device.
+absl::Status CheckOutput(const Session& session) {
+  const size_t results = session.places.size() * ShapeUtil::Leaves(session.executable->program_shape().result).size();
+  if (results == 1) return absl::OkStatus();
+  return InvalidArgument("--output writes one array, but the result has ", results, "; use --outputs=OUT.npz");
+}
+
 absl::Status Write(const Flags& flags, const Session& session, Results results) {
   if (flags.Has("outputs")) {
     std::vector<NamedLiteral> arrays;
@@ -59,10 +66,6 @@ absl::Status Write(const Flags& flags, const Session& session, Results results) 
       }
     }
     return WriteNpz(PathOfProcess(session, flags.Get("outputs")), arrays);
-  }
-  if (results.size() != 1 || results[0].size() != 1) {
-    return InvalidArgument("--output writes one array, but the result has ", results.size() * results[0].size(),
-                           "; use --outputs=OUT.npz");
   }
   HILO_ASSIGN_OR_RETURN(const Literal array, results[0][0].ToStatic());
   return WriteNpy(flags.Get("output").substr(1), array);  // behind the @
@@ -98,6 +101,7 @@ absl::Status Run(const Flags& flags) {
     return InvalidArgument("--check-nans needs a module, and ", program.name, " is compiled already");
   const std::string platform = flags.Has("check-nans") ? "interpreter" : program.platform;
   HILO_ASSIGN_OR_RETURN(Session session, OpenSession(program, flags.Get("platform", platform), flags));
+  if (flags.Has("output")) HILO_RETURN_IF_ERROR(CheckOutput(session));
   const ProgramEffects& wanted = RuntimeAccess::ProgramOf(*session.executable).effects;
   HILO_ASSIGN_OR_RETURN(std::vector<Literal> items, LoadInfeed(flags, wanted.infeeds));
   std::optional<Transfers> transfers;

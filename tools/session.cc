@@ -1,9 +1,13 @@
 #include "tools/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -136,7 +140,8 @@ absl::StatusOr<Literal> LoadOne(const ParameterLeaf& leaf, const std::string& te
   if (text == "random") return RandomLiteral(leaf.shape, static_cast<uint64_t>(number));
   absl::StatusOr<Literal> literal =
       text[0] == '@' ? ReadNpy(text.substr(1), leaf.shape.element_type()) : ParseLiteralOf(text, leaf.shape);
-  if (!literal.ok()) return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name));
+  if (!literal.ok())
+    return AddContext(literal.status(), absl::StrCat("; in --input for ", leaf.name, ", ", leaf.shape.ToString()));
   return Fit(leaf, *std::move(literal));
 }
 
@@ -340,14 +345,45 @@ absl::StatusOr<std::unique_ptr<Client>> CreateClientOfLaunch(const std::string& 
   return MakeClient(platform, flags, device_count / launch.world_size, std::move(processes));
 }
 
+namespace {
+
+absl::Status CheckReadable(const std::string& path) {
+  if (access(path.c_str(), R_OK) == 0) return absl::OkStatus();
+  return NotFound("cannot open ", path, ": ", std::strerror(errno));
+}
+
+// There is an --input for each parameter, or --inputs, and the files that they name can be read.
+absl::Status CheckInputs(const std::vector<ParameterLeaf>& leaves, const Flags& flags) {
+  const std::vector<std::string>& texts = flags.All("input");
+  const size_t given = texts.size();
+  if (flags.Has("inputs")) {
+    return given == 0 ? CheckReadable(flags.Get("inputs")) : InvalidArgument("give --inputs or --input, not both");
+  }
+  for (const std::string& text : texts) {
+    if (absl::StartsWith(text, "@")) HILO_RETURN_IF_ERROR(CheckReadable(text.substr(1)));
+  }
+  size_t wanted = 0;
+  for (const ParameterLeaf& leaf : leaves) {
+    if (leaf.name.empty()) continue;
+    if (wanted++ == given) {
+      return InvalidArgument("the program needs arguments, and ", leaf.name,
+                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of", ListLeaves(leaves));
+    }
+  }
+  if (wanted < given) {
+    return InvalidArgument("got ", given, " inputs for ", wanted, " parameters", ListLeaves(leaves));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, const Flags& flags,
                                                      int64_t device_count) {
   const std::vector<ParameterLeaf> leaves = ParameterLeaves(shape);
+  HILO_RETURN_IF_ERROR(CheckInputs(leaves, flags));
+  if (flags.Has("inputs")) return LoadArchive(leaves, flags.Get("inputs"), device_count);
   const std::vector<std::string>& texts = flags.All("input");
-  if (flags.Has("inputs")) {
-    if (!texts.empty()) return InvalidArgument("give --inputs or --input, not both");
-    return LoadArchive(leaves, flags.Get("inputs"), device_count);
-  }
   Arguments arguments;
   size_t next = 0;
   for (const ParameterLeaf& leaf : leaves) {
@@ -355,17 +391,10 @@ absl::StatusOr<std::vector<Arguments>> LoadArguments(const ProgramShape& shape, 
       HILO_ASSIGN_OR_RETURN(arguments.emplace_back(), Placeholder(leaf.shape));
       continue;
     }
-    if (next == texts.size()) {
-      return InvalidArgument("the program needs arguments, and ", leaf.name,
-                             " is missing; give --inputs=FILE.npz, or --input=VALUE for each of", ListLeaves(leaves));
-    }
     if (texts[next].empty()) return InvalidArgument("--input for ", leaf.name, " is empty");
     HILO_ASSIGN_OR_RETURN(Literal literal, LoadOne(leaf, texts[next], static_cast<int64_t>(next)));
     ++next;
     arguments.push_back(std::make_shared<const Literal>(std::move(literal)));
-  }
-  if (next < texts.size()) {
-    return InvalidArgument("got ", texts.size(), " inputs for ", next, " parameters", ListLeaves(leaves));
   }
   return std::vector<Arguments>(device_count, arguments);
 }
@@ -425,6 +454,10 @@ absl::StatusOr<Session> OpenSession(const Program& program, const std::string& p
   session.options.synchronous = true;
   if (flags.Has("deadline")) session.options.deadline = absl::Seconds(deadline);
   if (program.module != nullptr) {
+    // What is missing is reported before the compilation, which may be long.
+    if (source == ArgumentSource::kFlags) {
+      HILO_RETURN_IF_ERROR(CheckInputs(ParameterLeaves(program.module->EntryProgramShape()), flags));
+    }
     HILO_RETURN_IF_ERROR(CompileInto(&session, program.module->Clone(), platform, flags));
   } else {
     HILO_RETURN_IF_ERROR(LoadInto(&session, program, platform, flags));

@@ -107,7 +107,7 @@ int64_t Compare(const NamedResults& expected, const NamedResults& actual, const 
 // Every platform of this machine, the reference first.
 std::vector<std::string> PlatformsOf(const Flags& flags) {
   std::vector<std::string> platforms = flags.List("platform");
-  if (!platforms.empty()) return platforms;
+  if (flags.Has("platform")) return platforms;
   platforms.emplace_back(kInterpreter);
   for (const std::string& name : PlatformNames()) {
     if (name != kInterpreter) platforms.push_back(name);
@@ -120,7 +120,8 @@ absl::Status Verify(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const Program program, LoadProgram(flags));
   if (program.module == nullptr) return InvalidArgument("hilo verify compares modules, and this is an executable");
   const std::vector<std::string> platforms = PlatformsOf(flags);
-  if (platforms.size() < 2) return InvalidArgument("--platform: expected two or more, separated by commas");
+  if (platforms.size() < 2)
+    return InvalidArgument("--platform: expected two or more, separated by commas, got '", flags.Get("platform"), "'");
   HILO_ASSIGN_OR_RETURN(const NamedResults expected, RunOn(program, platforms[0], flags));
   const std::vector<int> digits = DigitsOfResults(*program.module);
   int64_t wrong = 0, compared = 0;

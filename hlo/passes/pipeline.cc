@@ -25,7 +25,7 @@ absl::Status CheckDisabled(const std::vector<PassPipeline::Stage>& stages, const
     }
     if (found == nullptr || !found->optional()) {
       return InvalidArgument(found == nullptr ? "there is no pass '" : "the pass cannot be left out: '", name,
-                             "'; those that can are ", absl::StrJoin(names, ", "));
+                             "'; passes that can be left out: ", absl::StrJoin(names, ", "));
     }
   }
   return absl::OkStatus();

@@ -29,7 +29,7 @@ TEST(FileTest, Bytes_AreRead) {
 TEST(FileTest, ErrorsNameThePath) {
   EXPECT_EQ(ReadFile("/nonexistent/x").status().ToString(),
             "NOT_FOUND: cannot open /nonexistent/x: No such file or directory");
-  EXPECT_EQ(ReadFile("/").status().ToString(), "UNAVAILABLE: cannot read /: Is a directory");
+  EXPECT_EQ(ReadFile("/").status().ToString(), "NOT_FOUND: cannot read /: Is a directory");
   EXPECT_EQ(WriteFile("/nonexistent/x", "a").ToString(),
             "UNAVAILABLE: cannot write /nonexistent/x: No such file or directory");
   EXPECT_EQ(WriteFile("/dev/full", "a").ToString(), "UNAVAILABLE: cannot write /dev/full: No space left on device");

@@ -105,7 +105,7 @@ TEST(PassPipeline, NamesWhatCannotBeDisabled) {
   pipeline.AddStage(HloStage::kCore, List(std::make_unique<Negate>()));
   const absl::Status unknown = pipeline.Run(module.get(), {.disabled = {"nonsense"}});
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, unknown.code());
-  EXPECT_EQ("there is no pass 'nonsense'; those that can are negate", std::string(unknown.message()));
+  EXPECT_EQ("there is no pass 'nonsense'; passes that can be left out: negate", std::string(unknown.message()));
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, pipeline.Run(module.get(), {.disabled = {"fail"}}).code());
 }
 
