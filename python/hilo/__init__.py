@@ -113,7 +113,13 @@ class Client(_hilo.Client):
 
     def load(self, program):
         """Loads a compiled program: see hilo.load."""
-        return Program(self, _read(program)[0], None)
+        source, path = _read(program)
+        try:
+            return Program(self, source, None)
+        except Error as error:
+            if path is not None:
+                error.add_note(f"in {path}")
+            raise
 
     def array(self, value, element_type=None, *, device=0, copy=True):
         """An array on a device, which programs take without copying it again.

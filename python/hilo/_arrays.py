@@ -89,6 +89,10 @@ class Array(_hilo.Array):
             raise TypeError("an array without dimensions has no len()")
         return self.shape[0]
 
+    def __getitem__(self, index):
+        """A part of ``numpy.asarray(self)``, with NumPy's rules."""
+        return self.__array__()[index]
+
     def __float__(self):
         return float(self.item())
 

@@ -88,6 +88,10 @@ class Compiling(unittest.TestCase):
                 self.assertEqual(hilo.load(source)([1, 2, 3]).tolist(), [2, 4, 6])
             with self.assertRaisesRegex(ValueError, "was loaded has no text"):
                 hilo.load(saved).text()
+            saved.write_bytes(b"no executable")
+            with self.assertRaises(hilo.Error) as caught:
+                hilo.load(saved)
+            self.assertEqual(caught.exception.__notes__, [f"in {saved}"])
             path.write_text(LINE.replace("f32[3] add", "f32[4] add"))
             with self.assertRaisesRegex(hilo.Error, r"line\.hlo:4:8: add: expected the shape f32\[3\](.|\n)*\^"):
                 hilo.compile(path)
@@ -477,6 +481,7 @@ class WithNumpy(unittest.TestCase):
             self.assertEqual(y.element_type, name)
             self.assertEqual(y.dtype, np.dtype(dtype))
             np.testing.assert_array_equal(np.asarray(y), x)
+            self.assertEqual(y[1, 2], x[1, 2])
             np.testing.assert_array_equal(np.asarray(y, "float64" if "c" not in name else "complex128"), x)
             self.assertEqual(y.tolist(), x.tolist())
         for shape in ((), (0,), (3, 0, 2), (1, 1)):
@@ -486,7 +491,7 @@ class WithNumpy(unittest.TestCase):
         x = np.arange(12, dtype="f4").reshape(3, 4)
         for view in (x.T, x[::-1], x[:, ::2], np.broadcast_to(x[0], (3, 4))):
             np.testing.assert_array_equal(np.asarray(hilo.compile(identity(f"f32[{view.shape[0]},{view.shape[1]}]"))(view)), view)
-        with self.assertRaisesRegex(TypeError, "is no array of Hilo's"):
+        with self.assertRaisesRegex(TypeError, "dimensions of f32 in this machine's byte order, got a buffer of 1 dimensions and format '>f'"):
             hilo.compile(identity("f32[3]"))(np.ones(3, ">f4"))
         for wrong in (np.array(["a", "b", "c"]), np.zeros(3, "M8[s]"), np.zeros(3, object)):
             with self.assertRaisesRegex(TypeError, r"argument 0 \(x\)"):

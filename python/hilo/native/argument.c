@@ -152,8 +152,12 @@ static bool take_buffer(HiloClient* client, int32_t device, PyObject* object, Hi
   HostArray array = {.data = view->buf, .rank = view->ndim};
   array.type = type != 0 ? type : type_of_format(view->format, view->itemsize);
   if (view->ndim > kMaxRank || array.type == 0 || (size_t)view->itemsize != size_of(array.type)) {
-    PyErr_Format(PyExc_TypeError, "argument %zu (%s): a buffer of %d dimensions and format '%s' is no array of Hilo's",
-                 index, parameter->name, view->ndim, view->format == NULL ? "B" : view->format);
+    PyErr_Format(
+        PyExc_TypeError,
+        "argument %zu (%s): expected at most %d dimensions of %s in this machine's byte order, got a buffer of %d "
+        "dimensions and format '%s'",
+        index, parameter->name, kMaxRank, hilo.HiloElementTypeName(parameter->shape.element_type), view->ndim,
+        view->format == NULL ? "B" : view->format);
     return give_back(lender), false;
   }
   int64_t dense = view->itemsize;
