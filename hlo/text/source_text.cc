@@ -11,7 +11,7 @@ namespace hilo {
 namespace {
 
 constexpr size_t kShownBefore = 80;  // columns of a long line shown before and after the caret
-constexpr size_t kShownAfter = 40;
+constexpr size_t kShownAfter = 80;
 constexpr size_t kShownToken = 40;
 
 // The word, or the one other character, at `offset`.

@@ -85,10 +85,9 @@ std::string NameText(absl::string_view name) {
   return valid;
 }
 
-// " in stablehlo.add at model.py:12".
+// "; in stablehlo.add (jit(f)/add) at model.py:12".
 std::string OperationContext(const Operation& op) {
   std::string text = absl::StrCat("; in ", op.name);
-  if (op.line != 0) absl::StrAppend(&text, ", line ", op.line);
   const OpMetadata metadata = MetadataOf(op.location);
   if (!metadata.op_name.empty()) absl::StrAppend(&text, " (", metadata.op_name, ")");
   if (!metadata.source_file.empty()) absl::StrAppend(&text, " at ", metadata.source_file, ":", metadata.source_line);
@@ -111,7 +110,7 @@ class GraphConversion {
     HILO_ASSIGN_OR_RETURN(const Operation* main, FindFunctions());
     HILO_ASSIGN_OR_RETURN(HloComputation * entry, ConvertMain(*main));
     state_.module->set_entry_computation(entry);
-    HILO_RETURN_IF_ERROR(DescribeEntry(*program_.root, *main, shardings_, &result));
+    HILO_RETURN_IF_ERROR(At(*main, DescribeEntry(*program_.root, *main, shardings_, &result)));
     if (options_.verify) HILO_RETURN_IF_ERROR(VerifyHloModule(*result.module, HloStage::kInput, options_.limits));
     return result;
   }
@@ -128,6 +127,15 @@ class GraphConversion {
     std::vector<HloComputation*> regions;  // converted, of the operation `next`
   };
 
+  // An error with the position of `op` in the text, and with the operation itself.
+  absl::Status At(const Operation& op, const absl::Status& status) const {
+    if (status.ok() || program_.source.text.empty()) return status;
+    return program_.source.Error(op.offset, status.message(), status.code());
+  }
+  absl::Status InOperation(const Operation& op, const absl::Status& status) const {
+    return status.ok() ? status : At(op, AddContext(status, OperationContext(op)));
+  }
+
   // The functions by name; the one to start with: @main, or the only one that is not private and that no operation
   // names.
   absl::StatusOr<const Operation*> FindFunctions() {
@@ -136,11 +144,10 @@ class GraphConversion {
         for (const Operation* op : block.operations) {
           if (op->name != "func.func") continue;
           const Attribute* name = op->Find("sym_name");
-          if (name == nullptr || name->text.empty()) return InvalidArgument("a function without sym_name");
+          if (name == nullptr || name->text.empty()) return At(*op, InvalidArgument("a function without sym_name"));
           if (!functions_.emplace(name->text, op).second)
-            return InvalidArgument("there are two functions @", name->text);
-          absl::Status status = CheckFunctionType(*op);
-          if (!status.ok()) return AddContext(status, absl::StrCat("; in @", name->text));
+            return At(*op, InvalidArgument("there are two functions @", name->text));
+          HILO_RETURN_IF_ERROR(At(*op, AddContext(CheckFunctionType(*op), absl::StrCat("; in @", name->text))));
         }
       }
     }
@@ -172,7 +179,7 @@ class GraphConversion {
   }
 
   absl::StatusOr<HloComputation*> ConvertMain(const Operation& main) {
-    HILO_RETURN_IF_ERROR(PushFunction(main));
+    HILO_RETURN_IF_ERROR(At(main, PushFunction(main)));
     HloComputation* done = nullptr;
     while (!frames_.empty()) {
       if (state_.module->NextUniqueId() > options_.limits.max_instructions) {
@@ -180,22 +187,18 @@ class GraphConversion {
       }
       Frame& frame = frames_.back();
       const std::vector<Operation*>& operations = frame.region->blocks[0].operations;
-      if (frame.next == operations.size())
-        return InvalidArgument("a region without return", OperationContext(*frame.owner));
+      if (frame.next == operations.size()) return InOperation(*frame.owner, InvalidArgument("a region without return"));
       const Operation& op = *operations[frame.next];
       if (IsTerminator(op)) {
-        if (frame.next + 1 != operations.size())
-          return InvalidArgument("operations behind a return", OperationContext(op));
-        absl::Status status = Return(frame, op);
-        if (!status.ok()) return AddContext(status, OperationContext(op));
+        if (frame.next + 1 != operations.size()) return InOperation(op, InvalidArgument("operations behind a return"));
+        HILO_RETURN_IF_ERROR(InOperation(op, Return(frame, op)));
         done = frame.computation;
         const Operation* owner = frame.owner;
         const bool is_inline = frame.is_inline;
         frames_.pop_back();
         if (is_inline) {
           const Operation& call = *frames_.back().region->blocks[0].operations[frames_.back().next++];
-          status = Define(frames_.back(), call, inlined_results_);
-          if (!status.ok()) return AddContext(status, OperationContext(call));
+          HILO_RETURN_IF_ERROR(InOperation(call, Define(frames_.back(), call, inlined_results_)));
         } else if (owner->name == "func.func") {
           converted_[owner] = done;
         } else {
@@ -203,8 +206,7 @@ class GraphConversion {
         }
         continue;
       }
-      absl::StatusOr<bool> advanced = Step(op);
-      if (!advanced.ok()) return AddContext(advanced.status(), OperationContext(op));
+      HILO_RETURN_IF_ERROR(InOperation(op, Step(op).status()));
     }
     return done;
   }

@@ -40,7 +40,16 @@ class MlirCursor {
   // From an opening bracket to its closing one, including strings and nested brackets of all kinds; skips over ->.
   absl::Status SkipBrackets();
 
-  int64_t line() const { return line_; }
+  const SourceText& source() const { return source_; }
+  // Of the next byte that is not skipped.
+  size_t offset() {
+    SkipSpace();
+    return at_;
+  }
+  int64_t line() {
+    SkipSpace();
+    return line_;
+  }
   // InvalidArgument: "FILE:LINE:COLUMN: expected WHAT, got ...", then the line and a caret.
   absl::Status Expected(absl::string_view what);
   absl::Status Error(absl::string_view message) const;

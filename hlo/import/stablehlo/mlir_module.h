@@ -10,6 +10,7 @@
 #ifndef HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 #define HILO_HLO_IMPORT_STABLEHLO_MLIR_MODULE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -23,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "hilo/shape.h"
 #include "hlo/import/stablehlo/quantized_type.h"
+#include "hlo/text/source_text.h"
 
 namespace hilo::stablehlo {
 
@@ -136,6 +138,7 @@ struct Operation {
   Region* region = nullptr;             // the region that contains it
   const Attribute* location = nullptr;  // null if unknown
   int64_t line = 0;                     // of text; 0 in bytecode
+  size_t offset = 0;                    // of its name in the text; 0 in bytecode
 
   // Null if it is missing.
   const Attribute* Find(absl::string_view attribute) const;
@@ -149,6 +152,8 @@ class MlirModule {
 
   // The one operation "builtin.module"; null until the reader sets it.
   Operation* root = nullptr;
+  // What was read, for messages that point into it; empty for bytecode.
+  SourceText source;
 
   Type* AddType() { return &types_.emplace_back(); }
   Attribute* AddAttribute() { return &attributes_.emplace_back(); }

@@ -228,6 +228,7 @@ void MlirTextReader::AddAppliedBody(Operation* operation, absl::string_view appl
   end->name = "stablehlo.return";
   body->region = end->region = region;
   body->line = end->line = operation->line;
+  body->offset = end->offset = operation->offset;
   AddResult(body, type);
   end->operands = body->results;
   block.operations = {body, end};

@@ -9,6 +9,7 @@
 namespace hilo::stablehlo {
 
 absl::Status MlirTextReader::Read() {
+  module_.source = cursor_.source();
   HILO_RETURN_IF_ERROR(ReadAliases());
   // Functions may appear without the module around them.
   const bool bare =
@@ -174,6 +175,7 @@ absl::Status MlirTextReader::ReadOperation(Frame* frame) {
   }
   Operation* operation = module_.AddOperation();
   operation->line = cursor_.line();
+  operation->offset = cursor_.offset();
   operation->region = frame == nullptr ? nullptr : frame->region;
   if (cursor_.Peek() == '"') {
     HILO_ASSIGN_OR_RETURN(std::string name, cursor_.String());

@@ -317,7 +317,10 @@ TEST(StablehloTextTest, ErrorsSayWhere) {
               "                             ^");
   ExpectError(Module("    %y = stablehlo.add %x, %x : tensor<5xf32>\n    return %y : tensor<5xf32>", "tensor<4xf32>",
                      "tensor<5xf32>"),
-              absl::StatusCode::kInvalidArgument, "result 0 is f32[5], but it is f32[4]; in stablehlo.add, line 3");
+              absl::StatusCode::kInvalidArgument,
+              "MLIR text:3:10: the program says that result 0 is f32[5], but it is f32[4]; in stablehlo.add\n"
+              "    %y = stablehlo.add %x, %x : tensor<5xf32>\n"
+              "         ^");
   ExpectError(Module("    %y = stablehlo.iota dims = 0 : tensor<4xf32>"), absl::StatusCode::kInvalidArgument,
               "'dims' is no word of stablehlo.iota");
   ExpectError(Module("    %y = stablehlo.einsum %x, %x, labels = \"a,a->a\""), absl::StatusCode::kInvalidArgument,
