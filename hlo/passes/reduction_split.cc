@@ -18,6 +18,9 @@ using Result = absl::StatusOr<HloInstruction*>;
 
 // How many partial sums there are, and the terms of each if there is one result.
 constexpr int64_t kFewParts = 8, kManyParts = 1 << 14, kFewElements = 256;
+// If possible, a part has so many bytes that what begins and ends it takes no time, and whole vectors, as the terms of
+// a part of a vector need code of their own.
+constexpr int64_t kManyBytes = 2048, kWholeVectors = 16;
 // Terms that each part adds to several results at least.
 constexpr int64_t kFewRows = 64;
 // Parts that one dimension is cut into.
@@ -28,9 +31,19 @@ bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
 }
 
 // Returns the largest number of parts, from kFewParts to `most`, into which `size` can be cut evenly, or 0.
-int64_t PartsOf(int64_t size, int64_t most, int64_t smallest_part) {
+int64_t PartsOf(int64_t size, int64_t most, int64_t smallest_part, int64_t multiple = 1) {
   for (int64_t parts = most; parts >= kFewParts; --parts) {
-    if (size % parts == 0 && size / parts >= smallest_part) return parts;
+    if (size % (parts * multiple) == 0 && size / parts >= smallest_part) return parts;
+  }
+  return 0;
+}
+
+// The same for the terms of one result.
+int64_t PartsOfTerms(int64_t terms, PrimitiveType type) {
+  for (const int64_t multiple : {kWholeVectors, int64_t{1}}) {
+    for (const int64_t smallest_part : {kManyBytes / PrimitiveTypeByteSize(type), kFewElements}) {
+      if (const int64_t parts = PartsOf(terms, kMostCuts, smallest_part, multiple); parts != 0) return parts;
+    }
   }
   return 0;
 }
@@ -61,7 +74,8 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
   int64_t parts = 1, split = 0;
   while (split < reduced && parts < kFewParts) parts *= sizes[split++];
   if (parts < kFewParts || parts > kManyParts || count / parts / results < fewest_terms) {
-    parts = reduced == 1 ? PartsOf(sizes[0], results == 1 ? kMostCuts : kMostCutsOfColumns, fewest_terms) : 0;
+    if (reduced != 1) return nullptr;
+    parts = results == 1 ? PartsOfTerms(sizes[0], type) : PartsOf(sizes[0], kMostCutsOfColumns, kFewRows);
     if (parts == 0) return nullptr;
     sizes[0] /= parts;
     sizes.insert(sizes.begin(), parts);
