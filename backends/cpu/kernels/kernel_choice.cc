@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/cpu/kernels/choice_families.h"
@@ -31,6 +32,11 @@ using codegen::TargetTraits;
 
 // Of the code around an instruction's loops.
 constexpr double kInstructionNanoseconds = 1;
+
+// Copies in loops of arrays that threads compute: the least bytes for which each thread copies what it has in its
+// caches, and the parts. Measured on two threads, 10 iterations, us before and after: f32[100,100] with an exponential
+// and rolled by rows 75 and 61, by columns 88 and 58, f64[128,128] rolled 121 and 90.
+constexpr int64_t kLeastSharedBytes = 8 << 10, kSharedParts = 16, kCacheLine = 64;
 
 // One thread of a current server: two vectors of operations and a multiply-add of two in each cycle. Copies, additions,
 // sums and broadcasts of 16 KB to 64 MB took 1/220 ns for a byte that stays in the first cache, 1/85 to 1/100 in the
@@ -114,6 +120,16 @@ double LanesFactor(const HloInstruction& instruction, const KernelConfig& config
   return std::max(1.0, full / static_cast<double>(std::max<int64_t>(config.width, 1)));
 }
 
+// Returns true for a copy in a loop if threads share the kernel that writes what it reads, or another that reads it.
+bool CopiesWhatThreadsShare(const HloInstruction& copy) {
+  const auto is_shared = [](const HloInstruction* i) {
+    const KernelConfig* kernel = KernelOf(*i);
+    return kernel != nullptr && kernel->parallel;
+  };
+  return copy.parent() != copy.parent()->parent()->entry_computation() &&
+         (is_shared(copy.operand(0)) || absl::c_any_of(copy.operand(0)->users(), is_shared));
+}
+
 // Sets the time, and `parallel`: such instructions are functions of their own, which the runtime calls on ranges of
 // parts.
 void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
@@ -132,6 +148,14 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
     default: break;
   }
   config->parallel = config->nanoseconds > kParallelNanoseconds;
+  const int64_t bytes = config->kind == KernelKind::kCopy ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
+  if (!config->parallel && bytes >= kLeastSharedBytes && CopiesWhatThreadsShare(instruction)) {
+    config->parallel = true;
+    config->tile = {CeilDiv(CeilDiv(bytes, kSharedParts), kCacheLine) * kCacheLine};
+    config->parts = CeilDiv(bytes, config->tile[0]);
+    absl::StrAppend(&config->why, "; by the threads that have the elements in their caches");
+    return;
+  }
   absl::StrAppend(&config->why, "; ", TimeText(config->nanoseconds),
                   config->parallel ? ": worth threads" : ": too short for threads");
 }
