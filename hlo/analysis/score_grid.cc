@@ -95,6 +95,8 @@ class GridMatcher {
         const bool is_whole = ShapeUtil::ElementsIn(member->shape()) == elements_;
         if (user->opcode() == HloOpcode::kDot && is_whole && !user->HasControlDependencies()) {
           if (!absl::c_linear_search(grid_.products, user)) grid_.products.push_back(user);
+        } else if (IsBatchSum(*user)) {
+          grid_.batch_sums.push_back(user);
         } else if (MayBeInScoreChain(*user) && (is_whole || IsOfRows(*user, *member))) {
           inside_.insert(user);
           work_.push_back(user);
@@ -116,19 +118,21 @@ class GridMatcher {
     for (HloInstruction* instruction : fused.MakePostOrder()) {
       if (instruction->opcode() == HloOpcode::kDot) {
         const bool depends = absl::c_any_of(instruction->operands(), [&](auto* x) { return inside_.contains(x); });
+        if (grid_.scores.empty()) elements_ = ShapeUtil::ElementsIn(instruction->shape());
         if (depends) {
           grid_.products.push_back(instruction);
         } else {
           inside_.insert(instruction);
           grid_.scores.push_back(instruction);
         }
+      } else if (IsBatchSum(*instruction)) {
+        grid_.batch_sums.push_back(instruction);
       } else if (MayBeInScoreChain(*instruction) &&
                  absl::c_any_of(instruction->operands(), [&](auto* x) { return inside_.contains(x); })) {
         inside_.insert(instruction);
       }
     }
     if (grid_.scores.empty() || grid_.scores.size() == inside_.size()) return false;
-    elements_ = ShapeUtil::ElementsIn(grid_.scores[0]->shape());
     return absl::c_all_of(grid_.scores,
                           [&](auto* score) { return ShapeUtil::ElementsIn(score->shape()) == elements_; });
   }
@@ -136,7 +140,8 @@ class GridMatcher {
   std::optional<ScoreGrid> Match() {
     if (!OrderMembers()) return std::nullopt;
     JoinDimensions();
-    if (!NameAxes() || !MatchScores() || !MatchReductions() || !MatchProducts()) return std::nullopt;
+    if (!NameAxes() || !MatchScores() || !MatchReductions() || !MatchProducts() || !MatchBatchSums())
+      return std::nullopt;
     return std::move(grid_);
   }
 
@@ -147,6 +152,38 @@ class GridMatcher {
     grid_.scores.push_back(dot);
     work_.push_back(dot);
     return true;
+  }
+
+  // Returns true for a sum of an array as large as the scores along dimensions that are a score's batch.
+  bool IsBatchSum(const HloInstruction& reduce) const {
+    if (reduce.opcode() != HloOpcode::kReduce || !MayBeInScoreChain(reduce) || !reduce.operand(1)->IsConstant() ||
+        ReductionOp(*reduce.called_computation()) != HloOpcode::kAdd ||
+        !IsFloatingPointType(reduce.shape().element_type()) || reduce.operand(1)->literal().GetAsDouble(0) != 0)
+      return false;
+    std::vector<int64_t> dimensions;
+    const HloInstruction* array = reduce.operand(0);
+    for (int64_t d : reduce.attrs<ReduceAttrs>().dimensions) {
+      if (array->shape().dimensions(d) != 1) dimensions.push_back(d);
+    }
+    if (dimensions.empty()) return false;
+    // Up to a score that it is computed from, element by element.
+    for (size_t step = 0; step < kMostGridMembers && inside_.contains(array); ++step) {
+      if (array->opcode() == HloOpcode::kDot) {
+        const auto batches = static_cast<int64_t>(LhsOf(*array).batch.size());
+        return absl::c_all_of(dimensions, [&](int64_t d) { return d < batches; });
+      }
+      const auto operands = array->operands();
+      const auto operand = absl::c_find_if(operands, [&](const HloInstruction* x) {
+        return inside_.contains(x) && ShapeUtil::ElementsIn(x->shape()) == elements_;
+      });
+      if (operand == operands.end()) return false;
+      std::vector<int64_t> from(array->shape().rank(), -1);
+      for (const auto& [d, result] : PairsOf(*array, operand - operands.begin())) from[result] = d;
+      for (int64_t& d : dimensions) d = from[d];
+      if (absl::c_linear_search(dimensions, -1)) return false;
+      array = *operand;
+    }
+    return false;
   }
 
   // Returns true for what repeats a member that is not whole, or has an element for each of its elements.
@@ -318,6 +355,14 @@ class GridMatcher {
     return true;
   }
 
+  bool MatchBatchSums() {
+    const std::vector<int64_t> batch = AxesOf(GridSide::kBatch);
+    return absl::c_all_of(grid_.batch_sums, [&](const HloInstruction* sum) {
+      return grid_.IsWhole(sum->operand(0)) &&
+             absl::c_all_of(grid_.SummedAxes(sum), [&](int64_t axis) { return absl::c_linear_search(batch, axis); });
+    });
+  }
+
   ScoreGrid grid_;
   int64_t elements_ = 0;
   MemberSet inside_, seen_;
@@ -377,6 +422,15 @@ bool ScoreGrid::IsWhole(const HloInstruction* member) const {
          static_cast<int64_t>(axes.size());
 }
 
+std::vector<int64_t> ScoreGrid::SummedAxes(const HloInstruction* batch_sum) const {
+  std::vector<int64_t> summed;
+  for (int64_t d : batch_sum->attrs<ReduceAttrs>().dimensions) {
+    if (const int64_t axis = dimensions.at(batch_sum->operand(0))[d]; axis >= 0) summed.push_back(axis);
+  }
+  absl::c_sort(summed);
+  return summed;
+}
+
 int64_t ScoreGrid::SizeOf(GridSide side) const {
   int64_t size = 1;
   for (const Axis& axis : axes) size *= axis.side == side ? axis.size : 1;
@@ -394,7 +448,7 @@ std::optional<ScoreGrid> ScoreGridOfFusion(const HloInstruction& fusion) {
   GridMatcher matcher;
   if (!matcher.CollectFused(*fusion.called_computation())) return std::nullopt;
   std::optional<ScoreGrid> grid = matcher.Match();
-  return grid.has_value() && !grid->summed.empty() ? std::move(grid) : std::nullopt;
+  return grid.has_value() && (!grid->summed.empty() || !grid->batch_sums.empty()) ? std::move(grid) : std::nullopt;
 }
 
 GridOperand ScoreOperand(const ScoreGrid& grid, const HloInstruction* score, GridSide side) {

@@ -3,11 +3,12 @@
 //   s = f32[b,q,k] dot(queries, keys)          g = f32[b,q,k] dot(gradient, values)
 //   p = f32[b,q,k] ... of s, g, masks, and reductions along k
 //   r = f32[b,q,d] dot(p, keys)                and others that contract q or k
+//   t = f32[q,k]   reduce(p) along b           as the gradient of a bias
 //
 // The grid is what lies between: the dots that make such arrays (the scores), what is element-wise, transposes,
 // broadcasts, reshapes that add or remove dimensions of size 1, reductions along one side, and the dots that contract
-// a side (the products). Which function of the scores it is does not matter here: a kernel can compute its elements a
-// strip at a time, whatever they are, without arrays of the size of s.
+// a side (the products), and sums over the batch. Which function of the scores it is does not matter here: a kernel can
+// compute its elements a strip at a time, whatever they are, without arrays of the size of s.
 #ifndef HILO_HLO_ANALYSIS_SCORE_GRID_H_
 #define HILO_HLO_ANALYSIS_SCORE_GRID_H_
 
@@ -38,6 +39,7 @@ struct ScoreGrid {
   std::vector<HloInstruction*> scores;      // dots
   std::vector<HloInstruction*> reductions;  // of one array along all axes of a side: sums and maxima
   std::vector<HloInstruction*> products;    // dots that contract all axes of a side
+  std::vector<HloInstruction*> batch_sums;  // sums along axes of the batch alone; no members
   // The axis of each dimension of a member; -1 for dimensions of size 1.
   absl::flat_hash_map<const HloInstruction*, std::vector<int64_t>> dimensions;
   // The side along which a reduction or a product adds up.
@@ -49,10 +51,12 @@ struct ScoreGrid {
   // Returns true for members with an element for each row and key, rather than for each row.
   bool IsWhole(const HloInstruction* member) const;
   int64_t SizeOf(GridSide side) const;
+  // Returns the axes along which a batch sum adds up.
+  std::vector<int64_t> SummedAxes(const HloInstruction* batch_sum) const;
 };
 
-// Returns the grid of which the dot `score` is a score; nullopt if there is none, if more than its reductions and
-// products are read by others, or if it has no product.
+// Returns the grid of which the dot `score` is a score; nullopt if there is none, if more than its reductions,
+// products and batch sums are read by others, or if it has no product.
 std::optional<ScoreGrid> ScoreGridOf(HloInstruction* score);
 // Returns the grid of a fusion all of whose dots are its scores and products; nullopt: it has none.
 std::optional<ScoreGrid> ScoreGridOfFusion(const HloInstruction& fusion);

@@ -6,7 +6,7 @@
 //
 // Reductions of rows, as the maxima and sums of a softmax, are results of the first fusion that computes them; others
 // read them. Products that need the same scores and do not depend on each other are in one fusion: the forward pass,
-// whose result leads to the gradient of the backward pass, is in one of its own.
+// whose result leads to the gradient of the backward pass, is in one of its own. So is each sum over the batch.
 #include "hlo/passes/attention_gradient_fusion.h"
 
 #include <optional>
@@ -63,8 +63,12 @@ class GridFuser {
     }
     for (const ProductGroup& group : along) PlanKernel(MembersOf(group), group.products);
     for (const ProductGroup& group : across) {
-      PlanReductions(group);
+      PlanReductions(MembersOf(group));
       PlanKernel(MembersOf(group), group.products);
+    }
+    for (HloInstruction* sum : grid_.batch_sums) {
+      PlanReductions(MembersOf({sum->operand(0)}));
+      PlanKernel(MembersOf({sum->operand(0)}), {}, sum);
     }
     std::vector<ScoreGrid> kernels;
     for (const Kernel& kernel : kernels_) kernels.push_back(GridOf(kernel));
@@ -83,6 +87,14 @@ class GridFuser {
   struct Kernel {
     FusedGroup members;
     std::vector<HloInstruction*> products;
+    HloInstruction* batch_sum = nullptr;  // null: none
+
+    // Returns what is computed from the members.
+    std::vector<HloInstruction*> Results() const {
+      std::vector<HloInstruction*> results = products;
+      if (batch_sum != nullptr) results.push_back(batch_sum);
+      return results;
+    }
   };
 
   static bool DependsOn(const FusedGroup& before, const ProductGroup& group) {
@@ -145,9 +157,8 @@ class GridFuser {
     groups->back().features += own.features;
   }
 
-  // Adds a kernel of what rows the group reads, as far as none computes it yet.
-  void PlanReductions(const ProductGroup& group) {
-    const FusedGroup needed = MembersOf(group);
+  // Adds a kernel of the reductions among members that are needed, as far as none computes them yet.
+  void PlanReductions(const FusedGroup& needed) {
     std::vector<const HloInstruction*> reductions;
     for (const HloInstruction* reduce : grid_.reductions) {
       if (needed.contains(reduce)) reductions.push_back(reduce);
@@ -155,11 +166,12 @@ class GridFuser {
     if (!reductions.empty()) PlanKernel(MembersOf(reductions), {});
   }
 
-  void PlanKernel(FusedGroup members, const std::vector<HloInstruction*>& products) {
+  void PlanKernel(FusedGroup members, const std::vector<HloInstruction*>& products,
+                  HloInstruction* batch_sum = nullptr) {
     for (const HloInstruction* reduce : grid_.reductions) {
       if (members.contains(reduce)) reduced_.insert(reduce);
     }
-    kernels_.push_back({std::move(members), products});
+    kernels_.push_back({std::move(members), products, batch_sum});
   }
 
   // Returns the part of the grid that a kernel computes.
@@ -172,14 +184,17 @@ class GridFuser {
     keep(&grid.scores);
     keep(&grid.reductions);
     grid.products = kernel.products;
+    grid.batch_sums.clear();
+    if (kernel.batch_sum != nullptr) grid.batch_sums.push_back(kernel.batch_sum);
     return grid;
   }
 
-  // Makes the fusion of a kernel, whose results are its products and reductions that others read.
+  // Makes the fusion of a kernel, whose results are its products or batch sum, and reductions that others
+  // read.
   absl::Status FuseKernel(const Kernel& kernel) {
     FusedGroup inside = kernel.members;
-    const std::vector<HloInstruction*>& products = kernel.products;
-    const std::string name(products.empty() ? "rows" : products[0]->name());
+    const std::vector<HloInstruction*> results = kernel.Results();
+    const std::string name(results.empty() ? "rows" : results[0]->name());
     std::vector<HloInstruction*> outputs;
     std::vector<const HloInstruction*> producers;
     for (const HloInstruction* member : inside) {
@@ -193,17 +208,17 @@ class GridFuser {
       add_views(ScoreOperand(grid_, score, GridSide::kLeft));
       add_views(ScoreOperand(grid_, score, GridSide::kRight));
     }
-    for (HloInstruction* product : products) {
-      add_views(ProductOperand(grid_, product));
-      inside.insert(product);
-      outputs.push_back(product);
+    for (const HloInstruction* product : kernel.products) add_views(ProductOperand(grid_, product));
+    for (HloInstruction* result : results) {
+      inside.insert(result);
+      outputs.push_back(result);
       while (const HloInstruction* user = StoredAs(*outputs.back())) {
         inside.insert(user);
         outputs.back() = const_cast<HloInstruction*>(user);
       }
     }
     for (HloInstruction* reduce : grid_.reductions) {
-      if (inside.contains(reduce) && IsReadBesides(products, *reduce)) outputs.push_back(reduce);
+      if (inside.contains(reduce) && IsReadBesides(results, *reduce)) outputs.push_back(reduce);
     }
     AddAttentionProducers(target_, kAttentionGradientLimits, std::move(producers), &inside);
     inside.insert(views.begin(), views.end());
@@ -223,8 +238,8 @@ class GridFuser {
     return absl::OkStatus();
   }
 
-  // Returns true if anything but the given products depends on the rows.
-  bool IsReadBesides(const std::vector<HloInstruction*>& products, const HloInstruction& rows) const {
+  // Returns true if anything but the given results depends on the rows.
+  bool IsReadBesides(const std::vector<HloInstruction*>& results, const HloInstruction& rows) const {
     FusedGroup seen = {&rows};
     std::vector<const HloInstruction*> work = {&rows};
     while (!work.empty()) {
@@ -234,7 +249,7 @@ class GridFuser {
         if (!seen.insert(user).second) continue;
         if (members_.contains(user)) {
           work.push_back(user);
-        } else if (!absl::c_linear_search(products, user)) {
+        } else if (!absl::c_linear_search(results, user)) {
           return true;
         }
       }
@@ -242,7 +257,7 @@ class GridFuser {
     return false;
   }
 
-  // Returns the instruction that is all that reads a product, or what it is stored as so far, if it moves or converts
+  // Returns the instruction that is all that reads a result, or what it is stored as so far, if it moves or converts
   // elements one by one; else null.
   static const HloInstruction* StoredAs(const HloInstruction& result) {
     if (result.IsRoot() || result.user_count() != 1 || !result.control_successors().empty()) return nullptr;

@@ -116,6 +116,16 @@ def attention_training(q, k, v, bias, targets):
     return jax.value_and_grad(loss, argnums=(0, 1, 2))(q, k, v)
 
 
+def attention_bias_gradient(q, k, v, bias, gradient):
+    """Gradients of attention with a bias that all of the batch share, and its own."""
+
+    def attend(q, k, v, bias):
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.float32) + bias
+        return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1).astype(jnp.bfloat16), v)
+
+    return jax.vjp(attend, q, k, v, bias)[1](gradient)
+
+
 def attention_masked_softly(q, k, v, gradient):
     """Gradients of attention whose masked keys have a logit that may be the largest of a row."""
 
@@ -198,6 +208,9 @@ PROGRAMS = [
             attention_training, (bf16(0, 2, 64, 2, 32), bf16(1, 2, 64, 2, 32), bf16(2, 2, 64, 2, 32),
                                  normal(3, 2, 64, 64), normal(4, 2, 64, 2, 32)),
             ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
+    Program("attention_bias_gradient", "Gradients of attention and of a bias for its heads, in bf16.", attention_bias_gradient,
+            (bf16(0, 5, 72, 3, 16), bf16(1, 5, 88, 3, 16), bf16(2, 5, 88, 3, 16), normal(3, 3, 72, 88),
+             bf16(4, 5, 72, 3, 16)), ("bf16 3e-2 relative", "f32 2e-2 relative"), form="full"),
     Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
             tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
     Program("attention_sinks", "Attention with sinks, and a step of decoding.", attention_sinks,

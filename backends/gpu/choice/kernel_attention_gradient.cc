@@ -34,8 +34,10 @@ PrimitiveType TypeOf(const ScoreGrid& grid) {
 }
 
 // Bytes of shared memory of `warps` warps, where lines of `side` are those of blocks, with `strips` strips of each
-// operand. Lines have a gap, but for those of 16 bits that are a power of two long.
+// operand, and as many times those lines for a batch sum, whose blocks go through batches. Lines have a gap, but for
+// those of 16 bits that are a power of two long.
 int64_t SharedBytes(const ScoreGrid& grid, GridSide side, int64_t warps, int64_t strips) {
+  const int64_t lines = grid.batch_sums.empty() ? 1 : strips;
   const int64_t cell_bytes = PrimitiveTypeByteSize(TypeOf(grid));
   const auto cells = [&](const GridOperand& operand) {
     const int64_t features = FeaturesOf(operand);
@@ -45,7 +47,7 @@ int64_t SharedBytes(const ScoreGrid& grid, GridSide side, int64_t warps, int64_t
   int64_t block = 0, strip = 0;
   for (const HloInstruction* score : grid.scores) block += cells(ScoreOperand(grid, score, side));
   for (const GridOperand& operand : StripsOf(grid, OtherSide(side))) strip += cells(operand);
-  return (block * kWarpLines * warps + strip * kStrip * strips) * cell_bytes;
+  return (block * kWarpLines * warps * lines + strip * kStrip * strips) * cell_bytes;
 }
 
 // Returns the most warps that the lines need and shared memory has room for; 0: none.
@@ -58,13 +60,18 @@ int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
 // Returns true if asynchronous copies fill the strips: operands are in memory as tensor cores want them.
 bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, GridSide side, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(TypeOf(grid));
+  // `lines` of an operand.
+  const auto can_copy = [&](const GridOperand& operand, int64_t lines) {
+    const int64_t elements = std::min(AdjacentElements(grid, operand), FeaturesOf(operand) * lines / (warps * kWarp));
+    return elements * bytes >= kLeastCopiedBytes && elements % 2 == 0 &&
+           ArrayOfOperand(operand.operand, &instruction) != nullptr;
+  };
   return bytes == 2 && SharedBytes(grid, side, warps, 2) <= kSharedBytes &&
-         absl::c_all_of(StripsOf(grid, OtherSide(side)), [&](const GridOperand& operand) {
-           const int64_t elements =
-               std::min(AdjacentElements(grid, operand), FeaturesOf(operand) * kStrip / (warps * kWarp));
-           return elements * bytes >= kLeastCopiedBytes && elements % 2 == 0 &&
-                  ArrayOfOperand(operand.operand, &instruction) != nullptr;
-         });
+         absl::c_all_of(StripsOf(grid, OtherSide(side)),
+                        [&](const GridOperand& operand) { return can_copy(operand, kStrip); }) &&
+         (grid.batch_sums.empty() || absl::c_all_of(grid.scores, [&](const HloInstruction* score) {
+            return can_copy(ScoreOperand(grid, score, side), kWarpLines * warps);
+          }));
 }
 
 // Returns true if tensor cores may round factors of F32, as libraries would.
@@ -72,6 +79,24 @@ bool MayRound(const ScoreGrid& grid) {
   const auto allows = [](const HloInstruction* dot) { return AllowsTf32(dot->attrs<DotAttrs>()); };
   return absl::c_all_of(grid.scores, allows) && absl::c_all_of(grid.products, allows) &&
          DotFlops(*grid.scores[0]) >= 2.0 * static_cast<double>(LibraryThresholds().gemm_products);
+}
+
+absl::StatusOr<KernelConfig> ChooseBatchSum(const HloInstruction& instruction, const ScoreGrid& grid) {
+  const GridSide own = GridSide::kLeft, other = OtherSide(own);
+  const int64_t warps = WarpsFor(grid, own);
+  if (warps == 0) return Unimplemented("a sum over batches of scores of so many features");
+  int64_t batches = 1;
+  for (int64_t axis : grid.SummedAxes(grid.batch_sums[0])) batches *= grid.axes[axis].size;
+  const int64_t tiles = grid.SizeOf(GridSide::kBatch) / batches * CeilDiv(grid.SizeOf(own), warps * kWarpLines) *
+                        CeilDiv(grid.SizeOf(other), kStrip);
+  const int64_t of_part = CeilDiv(batches, std::clamp<int64_t>(kWantedThreads / (tiles * warps * kWarp), 1, batches));
+  return KernelConfig{.kind = KernelKind::kAttention,
+                      .width = kWarpLines,
+                      .tile = {warps * kWarp, warps * kWarpLines, kStrip,
+                               CopiesStrips(instruction, grid, own, warps) ? int64_t{1} : int64_t{0}},
+                      .parts = CeilDiv(batches, of_part),
+                      .why = absl::StrCat("a sum over ", batches, " batches of ", grid.scores.size(), " scores of ",
+                                          grid.SizeOf(own), " x ", grid.SizeOf(other), ": they stay in registers")};
 }
 
 }  // namespace
@@ -108,6 +133,7 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
 }
 
 absl::StatusOr<KernelConfig> ChooseAttentionGradient(const HloInstruction& instruction, const ScoreGrid& grid) {
+  if (!grid.batch_sums.empty()) return ChooseBatchSum(instruction, grid);
   const HloInstruction* sum = grid.products.empty() ? grid.reductions[0] : grid.products[0];
   const GridSide summed = grid.summed.at(sum), own = OtherSide(summed);
   const int64_t lines = grid.SizeOf(own), warps = WarpsFor(grid, own);

@@ -121,6 +121,7 @@ constexpr int64_t kGridBlockLines = 64, kLibraryBlockScores = 128 * 128;
 // Returns the part of the multiprocessors that have lines of a kernel's grid, of those that a product of the library
 // would fill with its scores.
 double FilledPart(const ScoreGrid& grid) {
+  if (!grid.batch_sums.empty()) return 1;  // batches are in parts
   const GridSide own = OtherSide(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0]));
   const int64_t batches = grid.SizeOf(GridSide::kBatch), blocks = batches * CeilDiv(grid.SizeOf(own), kGridBlockLines),
                 of_library =
@@ -147,6 +148,7 @@ double ScoreGridArithmeticNs(const ScoreGrid& grid, ProductUnit unit) {
     add(pass.members);
     add(pass.reductions);
     add(pass.products);
+    add(pass.batch_sums);
   }
   return ns / FilledPart(grid);
 }
@@ -192,6 +194,17 @@ void AddAttentionParts(const Attention& attention, const KernelConfig& config, R
   const double bytes = static_cast<double>(2 * config.parts * rows * of_row) * sizeof(float);
   roofline->bytes += bytes;
   roofline->memory_ns += bytes / kMachine.bytes_per_ns;
+  roofline->launch_ns += kMachine.launch_ns;
+}
+
+// Adds what is written and read by another launch, if parts of the results' sums, of four bytes or eight, are computed
+// on their own.
+void AddPartialSums(int64_t parts, const HloInstruction& result, Roofline* roofline) {
+  if (parts == 1) return;
+  const int64_t sum_bytes = std::max(4, PrimitiveTypeByteSize(result.shape().element_type()));
+  const double sums = static_cast<double>(2 * parts * ShapeUtil::ElementsIn(result.shape()) * sum_bytes);
+  roofline->bytes += sums;
+  roofline->memory_ns += sums / kMachine.bytes_per_ns;
   roofline->launch_ns += kMachine.launch_ns;
 }
 
@@ -327,13 +340,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   }
   const auto add = [&](const HloInstruction& product) {
     roofline.arithmetic_ns += ProductNs(product, UnitOf(config)) / FilledPart(product, config);
-    if (config.kind != KernelKind::kTiledDot || config.parts == 1) return;
-    // Sums of parts, of four bytes or eight, are written and read by another launch.
-    const int64_t sum_bytes = std::max(4, PrimitiveTypeByteSize(product.shape().element_type()));
-    const double sums = static_cast<double>(2 * config.parts * ShapeUtil::ElementsIn(product.shape()) * sum_bytes);
-    roofline.bytes += sums;
-    roofline.memory_ns += sums / kMachine.bytes_per_ns;
-    roofline.launch_ns += kMachine.launch_ns;
+    if (config.kind == KernelKind::kTiledDot) AddPartialSums(config.parts, product, &roofline);
   };
   if (IsProduct(instruction)) {
     add(instruction);
@@ -353,6 +360,7 @@ Roofline RooflineOf(const HloInstruction& instruction) {
     } else if (grid.has_value()) {
       roofline.arithmetic_ns += ScoreGridArithmeticNs(
           *grid, GridTile::Of(config).copies_strips ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores);
+      for (const HloInstruction* sum : grid->batch_sums) AddPartialSums(config.parts, *sum, &roofline);
       for (const HloInstruction* member : members)
         instructions += grid->Has(member) || IsProduct(*member) ? 0 : InstructionsOf(*member);
     } else if (has_product) {
@@ -447,6 +455,7 @@ Roofline ScoreGridRoofline(const ScoreGrid& grid) {
   }
   for (const HloInstruction* product : grid.products)
     roofline.bytes += BytesOf(*ProductOperand(grid, product).operand) + BytesOf(*product);
+  for (const HloInstruction* sum : grid.batch_sums) roofline.bytes += BytesOf(*sum);
   roofline.memory_ns = roofline.bytes / kMachine.bytes_per_ns;
   return roofline;
 }
@@ -458,7 +467,12 @@ double ScoreGridInPartsNs(const ScoreGrid& grid) {
   for (const HloInstruction* member : grid.members) instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
   const std::vector<const HloInstruction*> scores(grid.scores.begin(), grid.scores.end()),
       products(grid.products.begin(), grid.products.end());
-  return InPartsNs(scores, products, factors, instructions);
+  double sums_ns = 0;
+  for (const HloInstruction* sum : grid.batch_sums) {
+    factors.insert(sum->operand(0));
+    sums_ns += kMachine.launch_ns + (BytesOf(*sum->operand(0)) + BytesOf(*sum)) / kMachine.bytes_per_ns;
+  }
+  return sums_ns + InPartsNs(scores, products, factors, instructions);
 }
 
 std::string RooflineText(const HloModule& module) {

@@ -15,25 +15,22 @@
 #include "backends/gpu/emitters/attention_gradient_emitter.h"
 
 #include <array>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "backends/gpu/emitters/grid_lines.h"
+#include "backends/gpu/emitters/batch_sum_emitter.h"
 #include "backends/gpu/emitters/program_emitter.h"
-#include "backends/gpu/emitters/score_kernel.h"
+#include "backends/gpu/emitters/score_grid_kernel.h"
 #include "backends/gpu/emitters/strip_range.h"
 #include "backends/gpu/match/grid_mask.h"
 #include "backends/gpu/match/grid_tile.h"
-#include "backends/gpu/match/operands.h"
 #include "backends/llvm/elements/predication.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/nest/loop_elements.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/loop_results.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -46,66 +43,29 @@ using codegen::ElementValue;
 using codegen::Index;
 using codegen::LaneIndex;
 
-class GridKernel : ScoreKernel {
+class GridKernel : ScoreGridKernel {
  public:
   GridKernel(KernelEmitter& k, const HloInstruction* instruction, const ScoreGrid& grid)
-      : ScoreKernel(k, ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type()),
-        instruction_(*instruction),
-        grid_(grid),
-        tile_(GridTile::Of(*instruction->kernel())),
-        results_(LoopResultsOf(*instruction)),
-        summed_(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0])),
-        own_(OtherSide(summed_)),
-        lines_(grid.SizeOf(own_)),
-        others_(grid.SizeOf(summed_)) {}
+      : ScoreGridKernel(k, instruction, grid,
+                        OtherSide(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0]))) {}
 
   int64_t blocks() const { return grid_.SizeOf(GridSide::kBatch) * CeilDiv(lines_, tile_.lines); }
 
   absl::Status Emit() {
     ComputeIndices();
     HILO_RETURN_IF_ERROR(LoadBlock());
-    for (const GridOperand& operand : StripsOf(grid_, summed_)) {
-      const GridMatrix& matrix = AddMatrix(operand, /*lines_are_depth=*/true);
-      const int64_t features = FeaturesOf(operand);
-      strips_.push_back(
-          {operand,
-           StripLoader(k_, matrix.product, multiplier_.LayoutOf(features, tile_.strip, matrix.product.depth_is_minor),
-                       multiplier_.ToCells(),
-                       {.threads = tile_.threads,
-                        .positions = features,
-                        .strip = tile_.strip,
-                        .depth = others_,
-                        .group = matrix.Group(features * tile_.strip / tile_.threads),
-                        .strips = tile_.copies_strips ? 2 : 1},
-                       "strip"),
-           matrix.batch});
-    }
+    AddStrips(tile_.copies_strips ? 2 : 1);
     for (const GridPass& pass : PassesOf(grid_)) HILO_RETURN_IF_ERROR(EmitPass(pass));
     return StoreReductions();
   }
 
  private:
-  struct LoadedStrip {
-    GridOperand operand;
-    StripLoader loader;
-    llvm::Value* batch;
-    llvm::Value* number = nullptr;  // of the strip that is added, in shared memory
-    Strip Current() { return loader.StripOf(number); }
-  };
-
   void ComputeIndices() {
     SetLines(k_.Block(), lines_, tile_.lines, /*last_first=*/false);
     for (int64_t i = 0; i < kOwnLines; ++i) {
-      at_[i].resize(grid_.axes.size());
       grid_lines_.SetAxes(GridSide::kBatch, batch_, &at_[i]);
       grid_lines_.SetAxes(own_, line_[i], &at_[i]);
     }
-  }
-
-  // Adds the matrix of an operand, whose lines are the depth of a product or its positions.
-  const GridMatrix& AddMatrix(const GridOperand& operand, bool lines_are_depth) {
-    const HloInstruction* array = tile_.copies_strips ? ArrayOfOperand(operand.operand, &instruction_) : nullptr;
-    return grid_lines_.Add(operand, lines_are_depth, at_[0], array);
   }
 
   // Loads the block's lines of the operands of the scores into shared memory.
@@ -113,24 +73,12 @@ class GridKernel : ScoreKernel {
     for (const HloInstruction* score : grid_.scores) {
       const GridOperand operand = ScoreOperand(grid_, score, own_);
       const GridMatrix& matrix = AddMatrix(operand, /*lines_are_depth=*/false);
-      const int64_t features = FeaturesOf(operand);
-      StripLoader loader(k_, matrix.product, multiplier_.LayoutOf(tile_.lines, features, matrix.product.depth_is_minor),
-                         multiplier_.ToCells(),
-                         {.threads = tile_.threads,
-                          .positions = tile_.lines,
-                          .strip = features,
-                          .depth = features,
-                          .group = matrix.Group(GridLines::kGroupBytes)},
-                         "lines");
+      StripLoader loader = LinesLoader(operand, matrix, 1);
       HILO_ASSIGN_OR_RETURN(const Carried loaded, loader.Load(matrix.batch, first_line_, Int(0)));
       loader.Store(loaded, Int(0));
       block_.push_back(loader.StripOf(Int(0)));
     }
     return absl::OkStatus();
-  }
-
-  LoadedStrip& StripOf(const GridOperand& operand) {
-    return *absl::c_find_if(strips_, [&](const LoadedStrip& strip) { return strip.operand == operand; });
   }
 
   static bool IsMaximum(const HloInstruction* reduce) {
@@ -157,7 +105,7 @@ class GridKernel : ScoreKernel {
       LoadedStrip* strip = &StripOf(operand);
       if (!absl::c_linear_search(needed, strip)) needed.push_back(strip);
     };
-    for (const HloInstruction* score : pass.scores) need(ScoreOperand(grid_, score, summed_));
+    for (const HloInstruction* score : pass.scores) need(ScoreOperand(grid_, score, other_));
     for (const HloInstruction* product : pass.products) need(ProductOperand(grid_, product));
     const auto add = [&](llvm::Value* first, llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
       for (LoadedStrip* strip : needed) strip->number = number;
@@ -242,80 +190,10 @@ class GridKernel : ScoreKernel {
     return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(2), 1, start.Pack(), part);
   }
 
-  // The same strip with its lines as positions.
-  static Strip AsPositions(Strip strip) {
-    strip.layout.lines_are_positions = !strip.layout.lines_are_positions;
-    return strip;
-  }
-
-  // The scores of 16 lines and kPiece lines of a strip, as lanes have them.
-  using PieceOfScore = std::array<Fragment, 2>;
-
-  // Returns the scores of the block's lines and kPiece lines of the strip from `piece` on.
-  PieceOfScore Scores(const HloInstruction* score, int64_t piece) {
-    const Strip& block = block_[absl::c_find(grid_.scores, score) - grid_.scores.begin()];
-    const GridOperand operand = ScoreOperand(grid_, score, summed_);
-    const Strip strip = AsPositions(StripOf(operand).Current());
-    PieceOfScore scores;
-    scores.fill(Zeros());
-    for (int64_t depth = 0; depth < FeaturesOf(operand); depth += kPiece) {
-      const Carried own = multiplier_.Load(block, first_in_block_, depth);
-      multiplier_.Multiply({&own, 1}, strip, piece, depth, scores.data());
-    }
-    return scores;
-  }
-
-  // Returns an element of a member, as f32.
-  absl::StatusOr<llvm::Value*> ElementOf(const HloInstruction* member, const std::vector<LaneIndex>& at) {
-    HILO_ASSIGN_OR_RETURN(const ElementValue element, k_.elements().Generate(member, grid_lines_.IndexOf(member, at)));
-    return AsF32(member->shape().element_type(), element);
-  }
-
-  // Makes the exponential, as f32, the machine's: it is rounded to 16 bits in the end, or summed up.
-  absl::Status SetExponential(const HloInstruction* exponential, const std::vector<LaneIndex>& at) {
-    HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(exponential->operand(0), at));
-    k_.SetValue(exponential, As(exponential->shape().element_type(), Exponential(x)));
-    return absl::OkStatus();
-  }
-
-  // The same of a hyperbolic tangent, if factors have 16 bits.
-  absl::Status SetTangent(const HloInstruction* tangent, const std::vector<LaneIndex>& at) {
-    if (type_ == F32 || tangent->shape().element_type() == F64) return absl::OkStatus();
-    HILO_ASSIGN_OR_RETURN(llvm::Value * x, ElementOf(tangent->operand(0), at));
-    k_.SetValue(tangent, As(tangent->shape().element_type(), Tanh(x)));
-    return absl::OkStatus();
-  }
-
-  // An element of a piece.
-  struct Element {
-    int64_t half, in_fragment;
-    int64_t line() const { return in_fragment / 2; }
-    std::vector<LaneIndex> at;
-    llvm::Value* exists;  // null: it does
-  };
-
-  // Returns an element of a piece at line `first` + `piece` of the strips' side.
-  Element ElementAt(llvm::Value* first, int64_t piece, int64_t half, int64_t in_fragment) {
-    Element element{.half = half, .in_fragment = in_fragment, .at = {}, .exists = nullptr};
-    llvm::Value* other = Plus(Plus(Plus(first, multiplier_.column()), piece), half * kColumns + in_fragment % 2);
-    if (others_ % tile_.strip != 0) {
-      element.exists = b_.CreateICmpULT(other, Int(others_));
-      other = AtMost(other, others_ - 1);
-    }
-    element.at = at_[element.line()];
-    grid_lines_.SetAxes(summed_, other, &element.at);
-    return element;
-  }
-
   // Makes the scores those of an element, and rows what they are so far.
   absl::Status Begin(const GridPass& pass, absl::Span<const PieceOfScore> scores, const Element& element) {
-    for (size_t s = 0; s < scores.size(); ++s) {
-      llvm::Value* score = scores[s][element.half][element.in_fragment];
-      k_.SetValue(pass.scores[s], As(pass.scores[s]->shape().element_type(), score));
-    }
     SetReduced(element.line());
-    for (const HloInstruction* tangent : pass.tangents) HILO_RETURN_IF_ERROR(SetTangent(tangent, element.at));
-    return absl::OkStatus();
+    return SetScores(pass, scores, element);
   }
 
   // Returns what an element gives a reduction.
@@ -478,17 +356,6 @@ class GridKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
-  // Returns the number of the fusion's result that `array` is stored as, and the instructions from it to there.
-  std::optional<int64_t> LeafOf(const HloInstruction* array, std::vector<const HloInstruction*>* users) const {
-    for (;;) {
-      const auto root = absl::c_find(results_.roots, array);
-      if (root != results_.roots.end()) return root - results_.roots.begin();
-      if (array->user_count() != 1) return std::nullopt;
-      array = array->users()[0];
-      users->push_back(array);
-    }
-  }
-
   absl::Status StoreProduct(const HloInstruction* product, const std::vector<Fragment>& sums) {
     std::vector<const HloInstruction*> users;
     const std::optional<int64_t> leaf = LeafOf(product, &users);
@@ -541,16 +408,6 @@ class GridKernel : ScoreKernel {
     return absl::OkStatus();
   }
 
-  const HloInstruction& instruction_;
-  const ScoreGrid& grid_;
-  const GridTile tile_;
-  const LoopResults results_;
-  const GridSide summed_, own_;  // the side of the strips, and that of the block's lines
-  const int64_t lines_, others_;
-  std::array<std::vector<LaneIndex>, kOwnLines> at_;  // by axis, with 0 for those of the strips
-  GridLines grid_lines_{k_, grid_};
-  std::vector<Strip> block_;  // by score
-  std::deque<LoadedStrip> strips_;
   std::vector<std::pair<const HloInstruction*, std::array<ElementValue, kOwnLines>>> reduced_;  // so far
 };
 
@@ -559,6 +416,7 @@ class GridKernel : ScoreKernel {
 absl::Status EmitScoreGrid(ProgramEmitter& program, const HloInstruction* instruction) {
   const std::optional<ScoreGrid> grid = ScoreGridOfFusion(*instruction);
   HILO_RET_CHECK(grid.has_value());
+  if (!grid->batch_sums.empty()) return EmitBatchSum(program, instruction, *grid);
   KernelEmitter k(&program, instruction);
   GridKernel kernel(k, instruction, *grid);
   HILO_RETURN_IF_ERROR(kernel.Emit());

@@ -35,6 +35,8 @@ class GridLines {
 
   // Sets the indices along the axes of a side from a number among its lines, or of a batch.
   void SetAxes(GridSide side, llvm::Value* number, std::vector<codegen::LaneIndex>* at);
+  // Returns the row-major number of indices along some axes.
+  llvm::Value* NumberOf(absl::Span<const int64_t> axes, absl::Span<const codegen::LaneIndex> at);
   // Returns the index in a member of an element of the grid.
   codegen::Index IndexOf(const HloInstruction* member, absl::Span<const codegen::LaneIndex> at) const;
   // Returns the matrix of an operand for a block whose batch has the indices `at`. `array` is what holds the operand in
@@ -44,8 +46,6 @@ class GridLines {
 
  private:
   std::vector<int64_t> AxesOf(GridSide side) const;
-  // Returns the row-major number of indices along some axes.
-  llvm::Value* NumberOf(absl::Span<const int64_t> axes, absl::Span<const codegen::LaneIndex> at);
 
   KernelEmitter& k_;
   const ScoreGrid& grid_;

@@ -41,7 +41,7 @@ std::vector<int64_t> AxesOf(const ScoreGrid& grid, GridSide side) {
 }  // namespace
 
 std::optional<GridMask> MaskOf(const ScoreGrid& grid, const GridPass& pass) {
-  if (pass.exponentials.size() != 1) return std::nullopt;
+  if (pass.exponentials.size() != 1 || !pass.batch_sums.empty()) return std::nullopt;
   const HloInstruction& exponential = *pass.exponentials[0];
   const HloInstruction& difference = *exponential.operand(0);
   if (difference.opcode() != HloOpcode::kSubtract || difference.operand(1)->opcode() != HloOpcode::kBroadcast)

@@ -23,6 +23,7 @@ void AddNeeded(const ScoreGrid& grid, GridPass* pass) {
   std::vector<const HloInstruction*> work;
   for (const HloInstruction* reduce : pass->reductions) work.push_back(reduce->operand(0));
   for (const HloInstruction* product : pass->products) work.push_back(product->operand(grid.grid_operands.at(product)));
+  for (const HloInstruction* sum : pass->batch_sums) work.push_back(sum->operand(0));
   while (!work.empty()) {
     const HloInstruction* member = work.back();
     work.pop_back();
@@ -190,7 +191,10 @@ std::vector<GridPass> PassesOf(const ScoreGrid& grid) {
     passes.push_back(std::move(by_depth[depth]));
     if (depth + 1 < by_depth.size() && JoinMaximum(grid, by_depth[depth + 1], depth, depths, &passes.back())) ++depth;
   }
-  if (!grid.products.empty()) passes.push_back({.products = {grid.products.begin(), grid.products.end()}});
+  if (!grid.products.empty() || !grid.batch_sums.empty()) {
+    passes.push_back({.products = {grid.products.begin(), grid.products.end()},
+                      .batch_sums = {grid.batch_sums.begin(), grid.batch_sums.end()}});
+  }
   for (GridPass& pass : passes) AddNeeded(grid, &pass);
   return passes;
 }

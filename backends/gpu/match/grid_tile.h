@@ -18,12 +18,14 @@ struct GridTile {
   int64_t lines = 0;           // of the block: 16 for each warp
   int64_t strip = 0;           // lines of the other side that it goes through at a time
   bool copies_strips = false;  // asynchronous copies fill them, two of each operand
+  int64_t parts = 1;           // of the batches that sums add up, each with a block of its own
 
   static GridTile Of(const KernelConfig& config) {
     return {.threads = config.tile[0],
             .lines = config.tile[1],
             .strip = config.tile[2],
-            .copies_strips = config.tile[3] != 0};
+            .copies_strips = config.tile[3] != 0,
+            .parts = config.parts};
   }
 };
 
@@ -34,14 +36,14 @@ struct LineFactor {
 };
 
 // The passes over the strips that a kernel makes. Each but the last computes reductions that need no others than those
-// of passes before; the last one, those that are left, if it has products.
+// of passes before; the last one, those that are left, if it has products or batch sums.
 //
 // Two things keep sums from a pass of their own. Factors that need later reductions are multiplied with the sum instead
 // of its terms. And the sums of multiples of exp(x - maximum of x), as of a softmax and of its gradient, are in the
 // pass of the maximum: their exponentials are of x less the largest one so far, and what is summed up is scaled when a
 // larger one comes.
 struct GridPass {
-  std::vector<const HloInstruction*> reductions, products;
+  std::vector<const HloInstruction*> reductions, products, batch_sums;
   // By sum: the factors of its terms that are left out of them.
   absl::flat_hash_map<const HloInstruction*, std::vector<LineFactor>> factors;
   // The maximum, one of the reductions, and the sums that are scaled as it grows; null: none. There is one exponential
