@@ -405,6 +405,21 @@ add("part_gather_inside", "24", lambda m: part(m, lambda a, w: lax.all_gather(a,
 add("part_reduce_scatter", "24", lambda m: part(m, lambda a: lax.psum_scatter(a * 2, x, scatter_dimension=0, tiled=True), P(n, x), P(x, n), x), ((16, 32), P(y, x)))
 add("part_nested", "24", lambda m: part(m, lambda a: jax.shard_map(lambda b: lax.psum(b, y), mesh=jax.sharding.get_abstract_mesh(), in_specs=P(n, y), out_specs=P(n, n), axis_names={y}, check_vma=False)(a) * 2, P(x), P(x), x), ((16, 32), P(x, y)))
 add("part_nested_loop", "222", lambda m: part(m, lambda a: lax.fori_loop(0, 4, lambda i, a: a + jax.shard_map(lambda b: lax.ppermute(b, y, [(0, 1), (1, 0)]), mesh=jax.sharding.get_abstract_mesh(), in_specs=P(n, y), out_specs=P(n, y), axis_names={y}, check_vma=False)(a), a), P(x), P(x), x), ((16, 32), P(x, (y, z))))
+def nested(f, ins, outs, *axes):
+    """`f` as a manual computation along `axes` in the one that this is called in."""
+    return lambda *a: jax.shard_map(f, mesh=jax.sharding.get_abstract_mesh(), in_specs=ins, out_specs=outs, axis_names=set(axes), check_vma=False)(*a)
+
+def nested_ring(q, k):
+    step = lambda i, c: (c[0] + jnp.tanh(q @ c[1].mT), lax.ppermute(c[1], y, [(0, 1), (1, 0)]))
+    return lax.fori_loop(0, 2, step, (jnp.zeros((4, 4, 4, 4)), k))[0]
+
+ring_in_part = lambda m: part(m, nested(nested_ring, (P(n, n, y), P(n, n, y)), P(n, n, y), y), (P(x), P(x)), P(x), x)
+add("part_nested_ring", "222", ring_in_part, ((8, 4, 8, 4), P(x, z, y)), ((8, 4, 8, 4), P(x, z, y)))
+add("part_nested_ring_grad", "222", lambda m: lambda q, k: jax.grad(lambda qk: (ring_in_part(m)(*qk) ** 2).sum())((q, k)), ((8, 4, 8, 4), P(x, z, y)), ((8, 4, 8, 4), P(x, z, y)))
+add("part_nested_gather", "222", lambda m: part(m, nested(lambda b, w: lax.all_gather(b, y, tiled=True) @ w, (P(y), P()), P(), y), (P(x), P()), P(x), x), ((16, 32), P((x, y))), ((32, 16), P(n, z)))
+add("part_nested_psum", "222", lambda m: part(m, nested(lambda b, w: lax.psum(b @ w, y), (P(n, y), P(y)), P(), y), (P(x), P()), P(x), x), ((16, 32), P(x, y)), ((32, 16), P(y, z)))
+add("part_nested_cond", "222", lambda m: part(m, lambda p, a: lax.cond(p[0] > 0, nested(lambda b: lax.psum(b, y), P(y), P(), y), lambda a: a[:4] * 2, a), (P(), P(x)), P(x), x), ((1,), P(), "i4"), ((16, 32), P((x, y), z)))
+add("part_nested_all", "222", lambda m: part(m, nested(lambda b: lax.psum(b, (y, z)), P((y, z)), P(), y, z), P(x), P(x), x), ((16, 32), P((x, y, z))))
 add("part_cond", "24", lambda m: part(m, lambda p, a: lax.cond(p > 0, lambda a: lax.psum(jnp.sin(a), x), lambda a: a - 1, a), (P(), P(x)), P(x), x), ((), P()), ((16, 32), P(x, y)))
 add("part_in_loop", "24", lambda m: lambda a: lax.fori_loop(0, 4, lambda i, a: jnp.tanh(part(m, lambda b: b - lax.pmean(b, x), P(x), P(x), x)(a)) + i, a), ((16, 32), P(x, y)))
 add("part_scan_ys", "24", lambda m: part(m, lambda a, w: lax.scan(lambda a, w: (jnp.tanh(a @ w), lax.psum(a.sum(), x)), a, w), (P(x), P()), (P(x), P()), x), ((16, 32), P(x)), ((4, 32, 32), P(n, n, y)))

@@ -110,16 +110,17 @@ absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int 
   for (HloInstruction* instruction : order) {
     const HloInstruction* original = walk->OriginalOf(instruction);
     const ManualRegion* const region = regions_.Of(original);
-    // In a region, what another one begins is nested.
-    const bool is_nested = walk->region() != nullptr ? region != nullptr : regions_.IsNested(original);
-    TileWalk* const here = region != nullptr && walk->region() == nullptr ? &walk->Within(*region) : walk;
+    const bool is_within = region != nullptr && region->IsWithin(walk->region());
+    // Of a computation that is called in several regions, what another one begins is nested.
+    const bool is_nested = is_within ? regions_.IsNested(original) : region != nullptr;
+    TileWalk* const here = is_within ? &walk->Within(*region) : walk;
     if (here->Has(instruction)) continue;
-    if (here != walk && regions_.OfEdge(original) == nullptr)
-      HILO_RETURN_IF_ERROR(here->TakeOperands(walk, instruction));
+    const ManualRegion* const begun = regions_.OfEdge(original);
+    const bool is_edge =
+        begun != nullptr && !is_nested && here->region() == (CutsToLocal(*instruction) ? begun : begun->parent);
+    if (here != walk && !is_edge) HILO_RETURN_IF_ERROR(here->TakeOperands(walk, instruction));
     here->SetVisited(instruction);
-    const ManualRegion* const edge = walk->region() == nullptr ? regions_.OfEdge(original) : nullptr;
-    const absl::Status done =
-        edge != nullptr ? VisitRegionEdge(walk, instruction, *edge) : Visit(here, instruction, depth);
+    const absl::Status done = is_edge ? VisitRegionEdge(walk, instruction, *begun) : Visit(here, instruction, depth);
     if (!done.ok()) return AddContext(done, InstructionContext(*instruction));
     if (is_nested && !CutsOrJoins(*instruction)) here->SetLocal(instruction);
   }
@@ -174,25 +175,31 @@ absl::Status Divider::VisitRegionEdge(TileWalk* walk, HloInstruction* call, cons
   HILO_RETURN_IF_ERROR(CheckCount(*call));
   HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> manual, meshes_.TilesOfCall(*call));
   TileWalk& inner = walk->Within(region);
+  TileWalk& outer = region.parent == walk->region() ? *walk : walk->Within(*region.parent);
   const bool cuts = CutsToLocal(*call);
-  if (!cuts) HILO_RETURN_IF_ERROR(inner.TakeOperands(walk, call));
+  if (TileWalk& of_operands = cuts ? outer : inner; &of_operands != walk)
+    HILO_RETURN_IF_ERROR(of_operands.TakeOperands(walk, call));
+  // Of devices, as tiles of what shares the outer array.
+  const auto of_outer = [&](const TileAssignment& tiles) {
+    return region.parent == nullptr ? tiles : region.parent->OfMembers(tiles.Reduced());
+  };
   DividedValue value;
   for (int64_t i = 0; i < call->operand_count(); ++i) {
-    HILO_RETURN_IF_ERROR(walk->Check(manual[i]));
+    HILO_RETURN_IF_ERROR(outer.Check(of_outer(manual[i])));
     const HloInstruction& local = cuts ? *call : *call->operand(i);
-    TileAssignment tiles = walk->WantedOfDevices(local, cuts ? i : 0);  // of the local array, by the other axes
+    TileAssignment tiles = inner.WantedOfDevices(local, cuts ? i : 0);  // of the local array, by the other axes
     if (manual[i].reduction.has_value()) tiles = TileAssignment();
     const Shape& given = call->operand(i)->shape();
     std::vector<TileCut> of_whole;
     for (int64_t d = 0; given.IsArray() && d < given.rank(); ++d)
       of_whole.push_back(Nested(CutOfDimension(manual[i], d), CutOfDimension(tiles, d)));
-    const TileAssignment all = TilesOfCuts(of_whole, partitions_);
+    const TileAssignment all = of_outer(TilesOfCuts(of_whole, partitions_));
     DividedValue element;
     if (cuts) {
       HILO_ASSIGN_OR_RETURN(const Shape expected, TileShape(given, manual[i].Reduced()));
       HILO_RETURN_IF_ERROR(CheckResult(*call, i, expected));
-      HILO_ASSIGN_OR_RETURN(HloInstruction * tile, walk->Tile(call->operand(i), all));
-      HILO_ASSIGN_OR_RETURN(tile, walk->PartOf(tile, manual[i]));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * tile, outer.Tile(call->operand(i), all));
+      HILO_ASSIGN_OR_RETURN(tile, outer.PartOf(tile, of_outer(manual[i])));
       element = DividedOf(tile, region.OfMembers(tiles));
     } else {
       Shape whole = given;
@@ -201,12 +208,12 @@ absl::Status Divider::VisitRegionEdge(TileWalk* walk, HloInstruction* call, cons
       HILO_RETURN_IF_ERROR(TileShape(whole, manual[i]).status());
       HILO_RETURN_IF_ERROR(CheckResult(*call, i, whole));
       HILO_ASSIGN_OR_RETURN(HloInstruction * tile, inner.Tile(call->operand(i), region.OfMembers(tiles)));
-      HILO_ASSIGN_OR_RETURN(tile, walk->Reduce(tile, manual[i]));
+      HILO_ASSIGN_OR_RETURN(tile, outer.Reduce(tile, of_outer(manual[i])));
       element = DividedOf(tile, all);
     }
     value.elements.push_back(std::make_shared<DividedValue>(std::move(element)));
   }
-  (cuts ? inner : *walk).Set(call, call->shape().IsTuple() ? std::move(value) : std::move(*value.elements[0]));
+  (cuts ? inner : outer).Set(call, call->shape().IsTuple() ? std::move(value) : std::move(*value.elements[0]));
   return absl::OkStatus();
 }
 

@@ -1,7 +1,10 @@
 #include "hlo/passes/partition/manual_regions.h"
 
+#include <numeric>
+
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -107,75 +110,110 @@ absl::StatusOr<ManualRegions> ManualRegions::Find(const HloModule& module, const
   ManualRegions regions;
   for (const HloComputation* computation : module.computations())
     HILO_RETURN_IF_ERROR(regions.AddEdges(*computation, meshes, module.num_partitions()));
-  if (regions.regions_.empty()) return regions;
-  for (const HloComputation* computation : module.computations()) regions.AddComputation(*computation);
+  if (regions.axes_.empty()) return regions;
+  HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> callees_first, module.MakeComputationPostOrder());
+  regions.context_[module.entry_computation()] = nullptr;
+  for (auto it = callees_first.rbegin(); it != callees_first.rend(); ++it) {
+    if (regions.context_.contains(*it)) regions.AddComputation(**it);  // else nothing calls it
+  }
   return regions;
 }
 
 absl::Status ManualRegions::AddEdges(const HloComputation& computation, const ShardingMeshes& meshes, int64_t devices) {
   for (const HloInstruction* call : computation.instructions()) {
     if (!CutsOrJoins(*call)) continue;
-    HILO_ASSIGN_OR_RETURN(const std::optional<ManualAxes> axes, meshes.ManualAxesOf(*call, devices));
+    HILO_ASSIGN_OR_RETURN(std::optional<ManualAxes> axes, meshes.ManualAxesOf(*call, devices));
     if (!axes.has_value() || axes->others.count == 1) continue;
-    const auto [it, is_new] = regions_.try_emplace(axes->name);
-    ManualRegion& region = it->second;
-    if (is_new) {
-      region.manual = axes->manual;
-      region.axes = axes->each;
-      region.manual.tile_of.resize(devices, 0);
-      region.devices.assign(region.manual.count, std::vector<int64_t>(axes->others.count));
-      for (int64_t p = 0; p < devices; ++p) region.devices[region.manual.tile_of[p]][axes->others.tile_of[p]] = p;
-    }
-    edges_[call] = &region;
+    axes->manual.tile_of.resize(devices, 0);
+    axes_[call] = *std::move(axes);
   }
   return absl::OkStatus();
 }
 
+const ManualRegion* ManualRegions::RegionWithin(const ManualRegion* parent, const HloInstruction* call) {
+  const auto it = axes_.find(call);
+  if (it == axes_.end()) return nullptr;
+  const ManualAxes& own = it->second;
+  const std::string name = parent == nullptr ? own.name : absl::StrCat(names_.at(parent), " / ", own.name);
+  const auto [found, is_new] = regions_.try_emplace(name);
+  ManualRegion& region = found->second;
+  const auto devices = static_cast<int64_t>(own.manual.tile_of.size());
+  if (is_new) {
+    names_[&region] = name;
+    region.parent = parent;
+    region.axes = own.each;
+    region.manual = own.manual;
+    if (parent != nullptr && AreIndependent({parent->manual, own.manual}, devices))
+      region.manual = Nested(parent->manual, own.manual);
+    region.devices.resize(region.manual.count);
+    std::vector<int64_t> order(devices);
+    std::iota(order.begin(), order.end(), 0);
+    absl::c_stable_sort(order, [&](int64_t a, int64_t b) { return own.others.tile_of[a] < own.others.tile_of[b]; });
+    for (const int64_t p : order) region.devices[region.manual.tile_of[p]].push_back(p);
+  }
+  const bool is_valid = parent == nullptr || region.manual.count == parent->manual.count * own.manual.count;
+  return is_valid && region.members() > 1 ? &region : nullptr;
+}
+
 // What `user` tells of the position of its operands.
-ManualRegions::Position ManualRegions::PositionOf(const HloInstruction* user) const {
+ManualRegions::Position ManualRegions::PositionOf(const HloInstruction* user, const ManualRegion* context) const {
   const auto it = positions_.find(user);
   const Position of_user = it == positions_.end() ? Position() : it->second;
-  const auto edge = edges_.find(user);
   if (!CutsOrJoins(*user)) return of_user;
-  const ManualRegion* own = edge == edges_.end() ? nullptr : edge->second;
-  if (CutsToLocal(*user)) return of_user.region == own ? Position() : Position{of_user.region, false};
-  return of_user.region == nullptr ? Position{own, false} : Position{of_user.region, true};
+  const auto edge = edges_.find(user);
+  if (edge == edges_.end()) {
+    if (CutsToLocal(*user)) return {of_user.region, false};
+    return of_user.region == nullptr ? Position() : Position{of_user.region, true};
+  }
+  const ManualRegion* const operands = CutsToLocal(*user) ? edge->second->parent : edge->second;
+  return {operands == context ? nullptr : operands, false};
 }
 
 // An instruction is in the region that all its users are in, and one that has none in that of an operand.
 void ManualRegions::AddComputation(const HloComputation& computation) {
+  const ManualRegion* const context = context_.at(&computation);
+  const auto within = [&](const Position& position) { return position.region == nullptr ? context : position.region; };
   const std::vector<HloInstruction*> order = computation.MakePostOrder();
   absl::flat_hash_set<const HloInstruction*> dead;  // of which users tell nothing
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const HloInstruction* op = *it;
-    if (op->IsParameter() || op->IsRoot()) continue;
-    const auto edge = edges_.find(op);
+    if (op->IsParameter()) continue;
     std::optional<Position> position;
     bool agree = true;
     for (const HloInstruction* user : op->users()) {
       if (dead.contains(user)) continue;
-      const Position one = PositionOf(user);
+      const Position one = PositionOf(user, context);
       agree = agree && (!position.has_value() || position->region == one.region);
       position = Position{one.region, one.is_nested || (position.has_value() && position->is_nested)};
     }
-    if (!position.has_value() && !op->HasSideEffect()) dead.insert(op);
-    if (!agree || !position.has_value()) position = Position();
+    if (!position.has_value() && !op->HasSideEffect() && !op->IsRoot()) dead.insert(op);
+    if (!agree || !position.has_value() || op->IsRoot()) position = Position();
     if (CutsToLocal(*op)) {
-      const ManualRegion* own = edge == edges_.end() ? nullptr : edge->second;
-      if (position->region == nullptr || position->region == own) {
+      const ManualRegion* const region = within(*position);
+      // Null where nothing tells: what it begins is in the context.
+      const bool is_told = region != context;
+      const ManualRegion* const own = RegionWithin(is_told ? region->parent : context, op);
+      if (!is_told || own == region) {
         position = Position{own, false};
+        if (own != nullptr) edges_[op] = own;
       } else {
         position->is_nested = true;
       }
+    } else if (CutsOrJoins(*op) && !position->is_nested) {
+      if (const ManualRegion* const own = RegionWithin(within(*position), op); own != nullptr) edges_[op] = own;
     }
     if (position->region != nullptr) positions_[op] = *position;
   }
   for (const HloInstruction* op : order) {
     if (CutsToLocal(*op)) {
       // One that nothing ends, as its results have effects alone, is nested where its operands are in a region.
+      const auto edge = edges_.find(op);
+      const ManualRegion* const parent = edge == edges_.end() ? nullptr : edge->second->parent;
       for (const HloInstruction* operand : op->operands()) {
         const ManualRegion* const around = Of(operand);
-        if (around != nullptr && around != Of(op)) positions_[op] = Position{around, true};
+        if (around == nullptr || around == Of(op) || around == parent) continue;
+        positions_[op] = Position{around, true};
+        edges_.erase(op);
       }
     }
     if (CutsOrJoins(*op) || positions_.contains(op)) continue;
@@ -188,11 +226,25 @@ void ManualRegions::AddComputation(const HloComputation& computation) {
     }
   }
   // What leaves a region without a call that ends it is a local array of each device: nothing there is divided.
-  if (!positions_.contains(computation.root_instruction())) return;
-  for (const HloInstruction* op : order) {
-    positions_.erase(op);
-    edges_.erase(op);
+  if (positions_.contains(computation.root_instruction())) {
+    for (const HloInstruction* op : order) {
+      positions_.erase(op);
+      edges_.erase(op);
+    }
   }
+  for (const HloInstruction* op : order) {
+    for (const HloComputation* called : op->called_computations()) {
+      const ManualRegion* const region = Of(op) == nullptr ? context : Of(op);
+      const auto [it, is_new] = context_.try_emplace(called, region);
+      if (it->second != region) it->second = nullptr;  // regions in it are then not divided where they are nested
+    }
+  }
+}
+
+bool ManualRegion::IsWithin(const ManualRegion* other) const {
+  const ManualRegion* outer = parent;
+  while (outer != nullptr && outer != other) outer = outer->parent;
+  return outer == other;
 }
 
 const ManualRegion* ManualRegions::Of(const HloInstruction* instruction) const {
@@ -207,10 +259,7 @@ bool ManualRegions::IsNested(const HloInstruction* instruction) const {
 
 const ManualRegion* ManualRegions::OfEdge(const HloInstruction* call) const {
   const auto edge = edges_.find(call);
-  if (edge == edges_.end()) return nullptr;
-  const auto it = positions_.find(call);
-  if (CutsToLocal(*call)) return it != positions_.end() && it->second.is_nested ? nullptr : edge->second;
-  return it == positions_.end() ? edge->second : nullptr;
+  return edge == edges_.end() ? nullptr : edge->second;
 }
 
 }  // namespace hilo

@@ -152,8 +152,9 @@ class RelationBuilder {
     for (const HloInstruction* instruction : computation.MakePostOrder()) {
       if (made_.leaves.contains(instruction)) continue;
       const ManualRegion* const own = regions_.Of(instruction);
-      region_ = outer != nullptr ? outer : own;
-      is_nested_ = outer_is_nested || (outer != nullptr ? own != nullptr : regions_.IsNested(instruction));
+      const bool is_within = own != nullptr && own->IsWithin(outer);
+      region_ = is_within ? own : outer;
+      is_nested_ = outer_is_nested || (is_within ? regions_.IsNested(instruction) : own != nullptr);
       HILO_RETURN_IF_ERROR(Add(instruction, depth));
     }
     region_ = outer;
@@ -268,7 +269,7 @@ class RelationBuilder {
                                " devices, but the program has ", devices_, " partitions");
       int whole = arrays[i], local = operand;
       if (CutsToLocal(*call)) {
-        const ManualRegion* const inside = std::exchange(region_, nullptr);
+        const ManualRegion* const inside = std::exchange(region_, region.parent);
         whole = NewArray(*made_.shapes[operand]);
         region_ = inside;
         local = arrays[i];
@@ -309,7 +310,7 @@ class RelationBuilder {
   absl::Status AddManualEdge(const HloInstruction* call, const std::vector<int>& arrays) {
     HILO_RETURN_IF_ERROR(CheckCount(*call));
     if (const ManualRegion* region = regions_.OfEdge(call);
-        region != nullptr && (region_ == nullptr || region_ == region))
+        region != nullptr && !is_nested_ && region_ == (CutsToLocal(*call) ? region : region->parent))
       return AddRegionEdge(call, *region, arrays);
     HILO_ASSIGN_OR_RETURN(const std::vector<TileAssignment> tiles, meshes_.TilesOfCall(*call));
     const absl::StatusOr<std::vector<StatedSharding>> stated = meshes_.StatedByCall(*call);

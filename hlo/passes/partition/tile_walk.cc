@@ -57,7 +57,11 @@ absl::Status TileWalk::TakeOperands(TileWalk* outer, HloInstruction* op) {
       HILO_RETURN_IF_ERROR(Visit(operand));
       continue;
     }
-    HILO_ASSIGN_OR_RETURN(HloInstruction * whole, outer->Whole(operand));
+    TileWalk* owner = outer;
+    for (const auto& [region, walk] : outer->within_) {
+      if (!owner->Has(operand) && walk->Has(operand)) owner = walk.get();
+    }
+    HILO_ASSIGN_OR_RETURN(HloInstruction * whole, owner->Whole(operand));
     Set(operand, {.whole = whole});
   }
   return absl::OkStatus();

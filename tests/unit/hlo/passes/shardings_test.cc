@@ -431,6 +431,53 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(text, "custom_call_target=\"see\"")) << text;
 }
 
+// A manual computation in another one, in a loop or not, is divided by the axes that neither makes manual.
+TEST(ShardingsTest, ManualComputationsInOthers) {
+  constexpr absl::string_view kProgram =
+      R"(HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2, "y"=2, "z"=2]>}}
+step {
+  v = f32[8,32] parameter(0)
+  n = f32[8,16] custom-call(v), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{?}, {\"y\", ?}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"y\"}>"}
+  p = f32[8,16] collective-permute(n), channel_id=1, source_target_pairs={{0,2},{2,0},{1,3},{3,1},{4,6},{6,4},{5,7},{7,5}}
+  j = f32[8,32] custom-call(p), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{?}, {\"y\", ?}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"y\"}>"}
+  ROOT s = f32[8,32] add(v, j)
+}
+body {
+  p = (s32[], f32[8,32]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  v = f32[8,32] get-tuple-element(p), index=1
+  s = f32[8,32] call(v), to_apply=step
+  one = s32[] constant(1)
+  k = s32[] add(i, one)
+  ROOT r = (s32[], f32[8,32]) tuple(k, s)
+}
+condition {
+  p = (s32[], f32[8,32]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+loop {
+  v = f32[8,32] parameter(0)
+  zero = s32[] constant(0)
+  state = (s32[], f32[8,32]) tuple(zero, v)
+  w = (s32[], f32[8,32]) while(state), condition=condition, body=body
+  ROOT r = f32[8,32] get-tuple-element(w), index=1
+}
+ENTRY e {
+  v = f32[16,32] parameter(0), sharding={devices=[2,4]<=[8]}
+  l = f32[8,32] custom-call(v), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\", ?}, {?}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"}
+  m = f32[8,32] call(l), to_apply=$0
+  ROOT g = f32[16,32] custom-call(m), custom_call_target="xla.sdy.LocalToGlobalShape", sharding={devices=[2,4]<=[8]}, frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\", ?}, {?}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"x\"}>"}
+})";
+  for (const absl::string_view steps : {"step", "loop"}) {
+    const std::string text = Divided(absl::Substitute(kProgram, steps));
+    EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+    EXPECT_EQ(CountOf(text, " collective-permute("), 1) << text;
+    EXPECT_EQ(CountOf(text, "f32[8,8] collective-permute("), 1) << text;
+  }
+}
+
 // Each partition makes the call, of its tile, whatever the result of the program has.
 TEST(ShardingsTest, CallsOnTiles) {
   const std::string text = Divided(R"(HloModule m, num_partitions=4
