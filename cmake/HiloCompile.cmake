@@ -30,7 +30,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-attributes -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds -Wno-free-nonheap-object)
   if(HILO_UNITY_BUILD)
-    add_compile_options(-Wno-subobject-linkage)  # the sources are included by another one
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)  # the sources are included by another one
   endif()
 else()
   add_compile_options(-Wno-deprecated-declarations)  # in libstdc++ 12's own std::stable_sort
