@@ -112,29 +112,33 @@ TEST_F(ObjectStoreTest, ModulesOfProgramsWithSeveralAreStored) {
 
 // Arrays of some thousand operations: modules of 1,500 at most, of which an edited instruction changes one.
 TEST_F(ObjectStoreTest, EditedProgramSharesObjects) {
-  const auto text = [](double last) {
+  const auto text = [](absl::string_view op, double edited) {
     std::string text = "HloModule m\nENTRY main {\n  x0 = f64[200] parameter(0)\n";
     const int count = 30;
     for (int i = 1; i <= count; ++i) {
-      absl::StrAppend(&text, "  c", i, " = f64[] constant(", i == count ? last : i + 0.5, ")\n  b", i,
+      absl::StrAppend(&text, "  c", i, " = f64[] constant(", i == count / 2 ? edited : i + 0.5, ")\n  b", i,
                       " = f64[200] broadcast(c", i, "), dimensions={}\n  s", i, " = f64[200] ",
                       i % 2 == 0 ? "sine" : "tanh", "(x", i - 1, ")\n  r", i, " = f64[200] reverse(s", i,
-                      "), dimensions={0}\n  y", i, " = f64[200] add(r", i, ", s", i, ")\n  x", i,
-                      " = f64[200] multiply(y", i, ", b", i, ")\n");
+                      "), dimensions={0}\n  y", i, " = f64[200] add(r", i, ", s", i, ")\n  x", i, " = f64[200] ", op,
+                      "(y", i, ", b", i, ")\n");
     }
     return absl::StrCat(text, "  ROOT z = f64[200] negate(x", count, ")\n}");
   };
-  const auto compile = [&](double last) {
+  const auto compile = [&](absl::string_view op, double edited) {
     auto client = Client::Create({.num_threads = 1, .cache_dir = folder_});
     ASSERT_TRUE(client.ok()) << client.status();
-    const auto executable = (*client)->CompileHloText(text(last));
+    const auto executable = (*client)->CompileHloText(text(op, edited));
     ASSERT_TRUE(executable.ok()) << executable.status();
   };
-  compile(1.25);
-  const size_t before = Files().size();
+  compile("maximum", 1.25);
+  size_t before = Files().size();
   ASSERT_GE(before, 4u);
-  compile(1.75);
-  EXPECT_EQ(Files().size(), before + 2);  // the program, and the module with its last kernel
+  compile("maximum", 1.75);
+  EXPECT_EQ(Files().size(), before + 2);  // the program, and the module with the edited kernel
+  compile("multiply", 1.25);
+  before = Files().size();
+  compile("multiply", 1.75);
+  EXPECT_EQ(Files().size(), before + 1);  // the program: equal kernels read the factor from memory
 }
 
 }  // namespace
