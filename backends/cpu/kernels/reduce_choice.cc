@@ -37,11 +37,11 @@ using codegen::TargetTraits;
 constexpr int64_t kUnrolledInputs = 32;
 // Vectors that are accumulated independently, to hide each other's latency: in short rows at most half of the row's.
 constexpr int64_t kAccumulators = kRowAccumulators, kMostAccumulators = 8;
-// Elements that take that many operations hide the latency of the addition before: one vector is accumulated then, or
-// two if so much code computes it that a processor does not look ahead to the next one. That is less code to compile.
-// Measured on AVX2 with 4, 2 and 1, us and ms to compile: exponentials of f64[150,3]'s distances 50, 53 and 50, 25, 23
-// and 16; of 50,000 logarithms of hyperbolic cosines of f32 106, 111 and 114, 47, 36 and 14; 100,000 sines 42, 42 and
-// 53, 24, 19 and 12.
+// Elements that take that many operations, functions among them, hide the latency of the addition before: one vector is
+// accumulated then, or two if so much code computes it that a processor does not look ahead to the next one. That is
+// less code to compile. Measured on AVX2 with 4, 2 and 1, us and ms to compile: exponentials of f64[150,3]'s distances
+// 50, 53 and 50, 25, 23 and 16; of 50,000 logarithms of hyperbolic cosines of f32 106, 111 and 114, 47, 36 and 14;
+// 100,000 sines 42, 42 and 53, 24, 19 and 12.
 constexpr double kLatencyWork = 16;
 constexpr int64_t kFarAhead = 60;
 // Columns per part, if there are too few rows of results to be the parts.
@@ -306,8 +306,9 @@ std::optional<KernelConfig> ChooseShortRows(const Reduction& r, const TargetTrai
 
 KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
   int64_t most = kAccumulators;
-  if (r.reduce->parent()->IsFusion() && OperationsOfElement(r) >= kLatencyWork)
-    most = CodeSizeOfElement(r) > kFarAhead ? 2 : 1;
+  const bool has_functions =
+      WorkOf(*r.instruction).transcendentals >= static_cast<double>(ShapeUtil::ElementsIn(r.input));
+  if (has_functions && OperationsOfElement(r) >= kLatencyWork) most = CodeSizeOfElement(r) > kFarAhead ? 2 : 1;
   return {.kind = KernelKind::kReduceRows,
           .width = width,
           .tile = RowTile(r.reduced_sizes.back(), width, IsFloatSum(opcode, r.input.element_type()), most),
