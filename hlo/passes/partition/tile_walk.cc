@@ -41,12 +41,15 @@ TileWalk::TileWalk(HloComputation* computation, const ManualRegion* region, int6
 }
 
 TileWalk& TileWalk::Within(const ManualRegion& region) {
-  std::unique_ptr<TileWalk>& walk = within_[&region];
-  if (walk == nullptr) {
-    walk = std::make_unique<TileWalk>(computation_, &region, next_channel_, wanted_, *computation_);
-    walk->originals_ = originals_;
+  for (const auto& [begun, walk] : within_) {
+    if (begun == &region) return *walk;
   }
-  return *walk;
+  TileWalk& walk = *within_
+                        .emplace_back(&region, std::make_unique<TileWalk>(computation_, &region, next_channel_, wanted_,
+                                                                          *computation_))
+                        .second;
+  walk.originals_ = originals_;
+  return walk;
 }
 
 absl::Status TileWalk::TakeOperands(TileWalk* outer, HloInstruction* op) {

@@ -2,10 +2,10 @@
 #ifndef HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 #define HILO_HLO_PASSES_PARTITION_TILE_WALK_H_
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -268,7 +268,8 @@ class TileWalk {
   const PropagatedShardings& wanted_;
   absl::flat_hash_map<const HloInstruction*, const HloInstruction*> originals_;  // empty if it is no copy
   absl::flat_hash_map<const HloInstruction*, std::shared_ptr<DividedValue>> values_;
-  std::map<const ManualRegion*, std::unique_ptr<TileWalk>> within_;
+  // By region, in the order in which they began: what processes divide a program into must not depend on addresses.
+  std::vector<std::pair<const ManualRegion*, std::unique_ptr<TileWalk>>> within_;
   const HloInstruction* visited_ = nullptr;
   std::vector<ShardingNote> notes_;
   int64_t gathered_count_ = 0;
