@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/strings/numbers.h"
+#include "base/errors.h"
 
 namespace hilo {
 namespace {
@@ -63,10 +64,17 @@ int CgroupCpuQuota(const std::string& root) {
   return least;
 }
 
-int UsableCpuCount() {
-  int wanted = 0;
+absl::StatusOr<int> NumThreadsVariable() {
   const char* text = std::getenv("HILO_NUM_THREADS");
-  if (text != nullptr && absl::SimpleAtoi(text, &wanted) && wanted >= 1) return wanted;
+  if (text == nullptr || *text == '\0') return 0;
+  int count = 0;
+  if (absl::SimpleAtoi(text, &count) && count >= 0 && count <= kMaxThreads) return count;
+  return InvalidArgument("HILO_NUM_THREADS: expected a number from 0 (one per processor) to ", kMaxThreads, ", got ",
+                         text);
+}
+
+int UsableCpuCount() {
+  if (const absl::StatusOr<int> wanted = NumThreadsVariable(); wanted.ok() && *wanted >= 1) return *wanted;
   const int quota = CgroupCpuQuota("");
   return quota > 0 ? std::min(quota, AffinityCount()) : AffinityCount();
 }

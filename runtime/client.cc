@@ -28,7 +28,6 @@ namespace {
 
 constexpr int kMaxDevices = 1024;
 constexpr int64_t kMaxGlobalDevices = 1 << 20;
-constexpr int kMaxThreads = 4096;
 
 // A verified module to a program.
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientCore& core,
@@ -136,6 +135,7 @@ absl::StatusOr<std::unique_ptr<Client>> RuntimeAccess::CreateClient(const Client
     const char* variable = std::getenv("HILO_CACHE_DIR");
     const std::string cache_dir = options.cache_dir.value_or(variable == nullptr ? "" : variable);
     if (!cache_dir.empty()) core->cache = std::make_unique<DiskCache>(cache_dir, options.cache_limit);
+    HILO_RETURN_IF_ERROR(NumThreadsVariable().status());
     const int threads = options.num_threads == 0 ? UsableCpuCount() : options.num_threads;
     if (core->pool == nullptr && threads > 1) {
       HILO_ASSIGN_OR_RETURN(core->own_pool, CreateThreadPool(threads));

@@ -149,8 +149,8 @@ void CheckEnvironment(Report* report) {
     } else if (name == "HILO_CACHE_DIR" && !value.empty() && std::filesystem::exists(value) &&
                access(value.c_str(), W_OK | X_OK) != 0) {
       report->Wrong(absl::StrCat(text, ": the folder cannot be written to"), absl::StrCat("chmod u+rwx ", value));
-    } else if (name == "HILO_NUM_THREADS" && std::atoi(value.c_str()) < 1) {
-      report->Wrong(absl::StrCat(text, ": expected a number from 1 on"), "unset HILO_NUM_THREADS");
+    } else if (name == "HILO_NUM_THREADS" && !NumThreadsVariable().ok()) {
+      report->Wrong(absl::StrCat(text, ": ", NumThreadsVariable().status().message()), "unset HILO_NUM_THREADS");
     } else if (name == "HILO_BACKEND" && !absl::StrContains(absl::StrCat(",", absl::StrJoin(PlatformNames(), ","), ","),
                                                             absl::StrCat(",", value, ","))) {
       report->Wrong(absl::StrCat(text, ": there is no such platform; there are ", absl::StrJoin(PlatformNames(), ", ")),

@@ -63,9 +63,18 @@ TEST(CpuCountTest, VersionOne) {
 TEST(CpuCountTest, TheEnvironmentDecides) {
   setenv("HILO_NUM_THREADS", "7", 1);
   EXPECT_EQ(UsableCpuCount(), 7);
-  setenv("HILO_NUM_THREADS", "none", 1);
-  EXPECT_GE(UsableCpuCount(), 1);
+  for (const char* wrong : {"none", "-1", "2.5", "100000"}) {
+    setenv("HILO_NUM_THREADS", wrong, 1);
+    EXPECT_GE(UsableCpuCount(), 1);
+    EXPECT_EQ(NumThreadsVariable().status().message(),
+              absl::StrCat("HILO_NUM_THREADS: expected a number from 0 (one per processor) to 4096, got ", wrong));
+  }
+  for (const char* automatic : {"0", ""}) {
+    setenv("HILO_NUM_THREADS", automatic, 1);
+    EXPECT_EQ(*NumThreadsVariable(), 0);
+  }
   unsetenv("HILO_NUM_THREADS");
+  EXPECT_EQ(*NumThreadsVariable(), 0);
   EXPECT_GE(UsableCpuCount(), 1);
 }
 
