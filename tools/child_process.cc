@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -21,10 +22,13 @@ extern char** environ;
 
 namespace hilo::tools {
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "hilo-XXXXXX").string();
-  if (!error && mkdtemp(name.data()) != nullptr) path_ = name;
+absl::StatusOr<TemporaryFolder> TemporaryFolder::Make() {
+  const char* variable = std::getenv("TMPDIR");
+  const std::string parent = variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+  std::string name = absl::StrCat(parent, "/hilo-XXXXXX");
+  if (mkdtemp(name.data()) != nullptr) return TemporaryFolder(std::move(name));
+  return Unavailable("cannot make a folder for temporary files in ", parent, ": ", std::string(strerror(errno)),
+                     "; the variable TMPDIR names another");
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -1,8 +1,9 @@
-// Other programs that `hilo` runs, and a place for their files.
+// Other programs that `hilo` runs, and a folder for their files.
 #ifndef HILO_TOOLS_CHILD_PROCESS_H_
 #define HILO_TOOLS_CHILD_PROCESS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,15 +13,17 @@ namespace hilo::tools {
 // A new folder, which is removed with all that is in it at the end.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
+  // In the folder for temporary files (TMPDIR). Errors: Unavailable if it cannot be made.
+  static absl::StatusOr<TemporaryFolder> Make();
   ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
 
-  // Empty if the folder could not be made.
   const std::string& path() const { return path_; }
 
  private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
   std::string path_;
 };
 

@@ -50,8 +50,7 @@ std::vector<FlagSpec> FailureFlags() {
 absl::StatusOr<std::string> FailureCheck::OutcomeOf(const HloModule& module,
                                                     const std::vector<std::string>& disabled_passes,
                                                     std::string* message) const {
-  const TemporaryFolder folder;
-  if (folder.path().empty()) return Unavailable("cannot make a temporary folder");
+  HILO_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   const std::string file = absl::StrCat(folder.path(), "/module.hlo"), output = absl::StrCat(folder.path(), "/output");
   HILO_RETURN_IF_ERROR(WriteFile(file, PrintHloModule(module)));
   std::vector<std::string> arguments;

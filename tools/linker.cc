@@ -59,8 +59,7 @@ absl::StatusOr<std::string> Link(absl::string_view object, absl::string_view kin
                     " in the folders of PATH; install one (Debian: ", architecture.package,
                     "), or give --emit=object and link elsewhere");
   }
-  const TemporaryFolder folder;
-  if (folder.path().empty()) return Unavailable("cannot make a temporary folder");
+  HILO_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   const std::string from = absl::StrCat(folder.path(), "/object.o"), to = absl::StrCat(folder.path(), "/linked"),
                     printed = absl::StrCat(folder.path(), "/printed");
   HILO_RETURN_IF_ERROR(WriteFile(from, object));

@@ -1,4 +1,8 @@
-// The program `hilo`. Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.
+// The program `hilo`. Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input, 141 (128 + SIGPIPE) if the
+// reader of standard output ended before the output did.
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -81,6 +85,12 @@ int Main(std::vector<std::string> arguments) {
       InvalidArgument("there is no command '", name, "'", nearest.empty() ? "; hilo --help lists them" : nearest));
 }
 
+// Whether standard output is a pipe or socket that no process reads any more, as after `hilo ... | head`.
+bool ReaderOfOutputIsGone() {
+  pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 }  // namespace hilo::tools
 
@@ -98,5 +108,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   const int code = hilo::tools::Main(std::vector<std::string>(argv + 1, argv + argc));
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return code == 0 && !written ? hilo::tools::Fail(hilo::Unavailable("cannot write to standard output")) : code;
+  if (code != 0 || written) return code;
+  if (hilo::tools::ReaderOfOutputIsGone()) return 128 + SIGPIPE;
+  return hilo::tools::Fail(hilo::Unavailable("cannot write to standard output"));
 }

@@ -259,7 +259,7 @@ def compile(program, platform="cpu", *, devices=1, threads=None, **options):
       platform: "cpu", "interpreter", "cuda" or "cuda-emulated".
       devices: how many devices the platform has; a program of several replicas or partitions needs as many.
       threads: of one run; all processors if None.
-      options: replicas, partitions, strict (every operation rounds on its own), flush_denormals, cpu (the processor to compile for), disabled_passes (a
+      options: replicas and partitions (0: as the program says), strict (every operation rounds on its own), flush_denormals, cpu (the processor to compile for), disabled_passes (a
         list), constant_folding_limit, verify_each_pass, dump_dir, deadline (seconds), file_name (in messages).
 
     Raises:
