@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/convolution/convolution_kernels.h"
+#include "base/aligned_buffer.h"
 
 namespace hilo::cpu::convolution {
 namespace {
@@ -38,27 +40,40 @@ struct Origin {
   }
 };
 
+// The kernel of a block of lanes is packed, which is copied into the order of the loops over taps, if at least
+// kLeastReuse tiles read it and it has kLeastPacked to kMostPacked bytes. In the kernel its lines are as far apart as
+// there are features, so that they share few sets of the caches, and each tile would wait for the same lines again.
+// Measured with 4x3 tiles of f32 (Zen 3, one thread, ms before and after): 3x3 of 256 features on 14 x 14 5.9 and 3.8,
+// on a batch of 8 40 and 23, of 512 on 7 x 7 10.8 and 6.0, 1x1 from 64 to 256 on 56 x 56 1.7 and 1.3; less than 16 KB
+// stay in the first cache.
+constexpr int64_t kLeastReuse = 4, kLeastPacked = 16 << 10, kMostPacked = 4 << 20;
+
 template <typename T>
 class UnitRunner {
  public:
-  explicit UnitRunner(const Loops& loops)
+  // For units [begin, end).
+  UnitRunner(const Loops& loops, int64_t begin, int64_t end)
       : loops_(loops),
         whole_(KernelOf(loops.rows)),
         single_(KernelOf(1)),
-        groups_(std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit))) {
+        groups_(std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit))),
+        begin_(begin),
+        end_(end) {
     constexpr int64_t kTermsBetweenPolls = 1 << 16;
     int64_t terms = 1;
     for (const Tap& tap : loops.taps) terms *= tap.count;
     tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / terms);
     for (int64_t t = 0; t < Loops::kTaps; ++t) {
       if (loops.tile.window >= 0 && loops.taps[t].window == loops.tile.window) tile_tap_ = t;
+      rhs_steps_[t] = loops.taps[t].rhs;
     }
+    MakePanel();
   }
 
   // Returns false if the run was stopped.
-  bool Run(const Origin<T>& first, int64_t begin, int64_t end, const volatile int32_t* cancelled) {
-    Start(begin);
-    for (int64_t unit = begin; unit < end; ++unit, Advance()) {
+  bool Run(const Origin<T>& first, const volatile int32_t* cancelled) {
+    Start(begin_);
+    for (int64_t unit = begin_; unit < end_; ++unit, Advance()) {
       if (!RunUnit(first, cancelled)) return false;
     }
     return true;
@@ -100,6 +115,10 @@ class UnitRunner {
     if (loops_.group > 0) origin.lhs += lane;
     origin.rhs += lane;
     origin.out += lane;
+    if (panel_ != nullptr) {
+      if (std::exchange(packed_, origin.rhs) != origin.rhs) Pack(origin.rhs);
+      origin.rhs = panel_;
+    }
     const int64_t first = group_ * loops_.tiles_per_unit, last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
     const Summand summand = SummandOf(origin, 0);
     // The last tile overlaps the one before, unless it is the first.
@@ -130,6 +149,45 @@ class UnitRunner {
       bounds_ = bounds;
     }
     return true;
+  }
+
+  // Decides whether kernels are packed, and makes the memory for that.
+  void MakePanel() {
+    const int64_t lanes = loops_.width * loops_.vectors;
+    int64_t steps[Loops::kTaps], elements = lanes;
+    for (int64_t t = Loops::kTaps - 1; t >= 0; --t) {
+      steps[t] = elements;
+      elements *= loops_.taps[t].count;
+    }
+    const int64_t bytes = elements * static_cast<int64_t>(sizeof(T));
+    int64_t tiles = loops_.tiles;  // that read the same kernel, in units that follow each other
+    for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= loops_.outer[a].count;
+    if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kLeastPacked || bytes > kMostPacked ||
+        std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kLeastReuse)
+      return;
+    thread_local AlignedBuffer space;  // reused by the thread's next convolution
+    if (space.size() < bytes) {
+      space = AlignedBuffer();
+      absl::StatusOr<AlignedBuffer> larger = AlignedBuffer::Create(bytes);
+      if (!larger.ok()) return;  // it is slower without
+      space = *std::move(larger);
+    }
+    panel_ = reinterpret_cast<T*>(space.data());
+    std::copy_n(steps, Loops::kTaps, rhs_steps_);
+  }
+  // `rhs`: the kernel's first element of a block of lanes.
+  void Pack(const T* rhs) {
+    const int64_t lanes = loops_.width * loops_.vectors;
+    const Tap* taps = loops_.taps;
+    T* to = panel_;
+    for (int64_t i = 0; i < taps[0].count; ++i) {
+      for (int64_t j = 0; j < taps[1].count; ++j) {
+        for (int64_t k = 0; k < taps[2].count; ++k) {
+          const T* from = rhs + i * taps[0].rhs + j * taps[1].rhs + k * taps[2].rhs;
+          for (int64_t l = 0; l < taps[3].count; ++l, from += taps[3].rhs, to += lanes) std::copy_n(from, lanes, to);
+        }
+      }
+    }
   }
 
   TileKernel<T> KernelOf(int64_t rows) const {
@@ -164,10 +222,10 @@ class UnitRunner {
     Summand summand{.origin = origin};
     for (int64_t t = 0; t < Loops::kTaps; ++t) {
       const Tap& tap = loops_.taps[t];
-      summand.taps[t] = {t < loop ? 1 : bounds_[t].last - bounds_[t].first, tap.lhs, tap.rhs};
+      summand.taps[t] = {t < loop ? 1 : bounds_[t].last - bounds_[t].first, tap.lhs, rhs_steps_[t]};
       if (t < loop) continue;
       summand.origin.lhs += bounds_[t].first * tap.lhs;
-      summand.origin.rhs += bounds_[t].first * tap.rhs;
+      summand.origin.rhs += bounds_[t].first * rhs_steps_[t];
     }
     // Loops that are one stride over both arrays are one, in the same order, unless the inner one is so short that
     // processors predict its end.
@@ -230,7 +288,7 @@ class UnitRunner {
     for (int64_t t = bounds.first; loop < tile_tap_ && t < bounds.last; ++t) {
       Origin<T> here = first;
       here.lhs += t * tap.lhs;
-      here.rhs += t * tap.rhs;
+      here.rhs += t * rhs_steps_[loop];
       AddAcrossBorder(here, loop + 1);
     }
     if (loop < tile_tap_) return;
@@ -257,9 +315,12 @@ class UnitRunner {
 
   const Loops& loops_;
   const TileKernel<T> whole_, single_;
-  const int64_t groups_;
+  const int64_t groups_, begin_, end_;
   int64_t tiles_between_polls_;
-  int64_t tile_tap_ = 0;  // the loop over the taps of the tile's window
+  int64_t tile_tap_ = 0;             // the loop over the taps of the tile's window
+  T* panel_ = nullptr;               // a kernel that is packed; null: none is
+  const T* packed_ = nullptr;        // which one
+  int64_t rhs_steps_[Loops::kTaps];  // from an iteration of a loop to the next, in the kernel that tiles read
   // The tile at a border: the taps that each row meets, and its sums.
   Range met_[kMostRows];
   alignas(64) T sums_[MostSums(32) * 64 / sizeof(T)];
@@ -271,7 +332,7 @@ class UnitRunner {
 template <typename T>
 bool RunUnits(const Loops& loops, const T* lhs, const T* rhs, T* out, int64_t begin, int64_t end,
               const volatile int32_t* cancelled) {
-  return UnitRunner<T>(loops).Run({lhs + loops.lhs, rhs + loops.rhs, out + loops.out}, begin, end, cancelled);
+  return UnitRunner<T>(loops, begin, end).Run({lhs + loops.lhs, rhs + loops.rhs, out + loops.out}, cancelled);
 }
 
 }  // namespace

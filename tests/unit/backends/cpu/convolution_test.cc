@@ -247,6 +247,53 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   EXPECT_GE(in_volumes, 5);
 }
 
+// Kernels whose blocks of lanes are packed, as more than 16 KB of each are read by several tiles: with borders,
+// reversed windows, groups, a last block that overlaps, a batch as the rows of tiles, and strides.
+TEST(ConvolutionTest, TilesOfTheLibrary_ReadPackedKernels) {
+  const auto client = [](const char* platform, int threads) {
+    ClientOptions options;
+    options.platform = platform;
+    options.num_threads = threads;
+    return *Client::Create(options);
+  };
+  const std::unique_ptr<Client> interpreter = client("interpreter", 1);
+  const std::unique_ptr<Client> clients[] = {client("cpu", 1), client("cpu", 3)};
+  const struct {
+    const char *lhs, *rhs, *out, *attributes;
+  } kCases[] = {
+      {"[1,7,9,64]", "[3,3,64,72]", "[1,7,9,72]", "window={size=3x3 pad=1_1x1_1}"},
+      {"[1,9,9,64]", "[3,3,64,72]", "[1,5,5,72]", "window={size=3x3 pad=1_1x1_1 stride=2x2 rhs_reversal=1x1}"},
+      {"[8,4,4,64]", "[3,3,64,40]", "[8,4,4,40]", "window={size=3x3 pad=1_1x1_1}"},
+      {"[2,6,6,128]", "[3,3,64,128]", "[2,6,6,128]", "window={size=3x3 pad=1_1x1_1}, feature_group_count=2"},
+      {"[1,30,1,200]", "[1,1,200,96]", "[1,30,1,96]", "window={size=1x1}"},
+  };
+  for (const char* type : {"f32", "f64"}) {
+    for (const auto& c : kCases) {
+      const std::string text =
+          absl::StrCat("HloModule m\nENTRY main {\n x = ", type, c.lhs, " parameter(0)\n w = ", type, c.rhs,
+                       " parameter(1)\n ROOT y = ", type, c.out, " convolution(x, w), ", c.attributes,
+                       ", dim_labels=b01f_01io->b01f\n}\n");
+      SCOPED_TRACE(text);
+      auto module = ParseHloModule(text);
+      ASSERT_TRUE(module.ok()) << module.status();
+      Random random(7);
+      std::vector<Literal> values;
+      for (const HloInstruction* parameter : (*module)->entry_computation()->parameter_instructions()) {
+        const Shape& shape = parameter->shape();
+        Literal wide = *Literal::Create(Shape(F64, shape.dimensions()));
+        for (double& value : wide.data<double>()) value = static_cast<double>(random.Below(9) - 4);
+        values.push_back(*wide.Convert(shape.element_type()));
+      }
+      const Literal* arguments[] = {&values[0], &values[1]};
+      const Literal expected = RunOn(interpreter.get(), text, false, arguments);
+      for (const auto& cpu : clients) {
+        const absl::Status same = CompareLiterals(expected, RunOn(cpu.get(), text, false, arguments), {});
+        EXPECT_TRUE(same.ok()) << same;
+      }
+    }
+  }
+}
+
 TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "no vectors of 32 bytes";
