@@ -476,7 +476,9 @@ bool PrefersFeaturesLast(const HloInstruction& convolution) {
   if (features < width || TransposeInputFeatures(&transposed.dim_labels).empty() ||
       TransposeResultFeatures(&transposed.dim_labels).empty())
     return false;
-  const double elements = static_cast<double>(ShapeUtil::ElementsIn(lhs) + ShapeUtil::ElementsIn(out));
+  double elements = static_cast<double>(ShapeUtil::ElementsIn(lhs));
+  for (const int64_t stride : ReadStrides(transposed, lhs, out)) elements /= static_cast<double>(stride);
+  elements += static_cast<double>(ShapeUtil::ElementsIn(out));
   const double products = static_cast<double>(ShapeUtil::ElementsIn(out)) *
                           static_cast<double>(ShapeUtil::ElementsIn(rhs)) / static_cast<double>(features);
   return kFeaturesGain * products / static_cast<double>(width) > elements;

@@ -41,6 +41,10 @@ struct ConvolutionAttrs : Attributes<ConvolutionAttrs> {
   }
 };
 
+// Returns by dimension of the input the distance between elements that are read: the stride of windows of one element
+// that read no padding, 1 in all other dimensions.
+std::vector<int64_t> ReadStrides(const ConvolutionAttrs& attributes, const Shape& input, const Shape& result);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_OPS_LINALG_CONVOLUTION_ATTRIBUTES_H_

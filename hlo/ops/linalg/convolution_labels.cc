@@ -147,4 +147,18 @@ absl::Status FieldFromText(absl::string_view text, ConvolutionDimensionNumbers* 
   return absl::OkStatus();
 }
 
+std::vector<int64_t> ReadStrides(const ConvolutionAttrs& attributes, const Shape& input, const Shape& result) {
+  const ConvolutionDimensionNumbers& numbers = attributes.dim_labels;
+  std::vector<int64_t> strides(input.rank(), 1);
+  for (size_t s = 0; s < attributes.window.dimensions.size(); ++s) {
+    const Window::Dimension& window = attributes.window.dimensions[s];
+    const int64_t dimension = numbers.input_spatial_dimensions()[s],
+                  last = result.dimensions(numbers.output_spatial_dimensions()[s]) - 1;
+    if (window.size == 1 && window.base_dilation == 1 && window.padding_low == 0 && last >= 0 &&
+        last * window.stride < input.dimensions(dimension))
+      strides[dimension] = window.stride;
+  }
+  return strides;
+}
+
 }  // namespace hilo

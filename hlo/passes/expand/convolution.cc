@@ -9,6 +9,8 @@
 //   convolution(x, k), dim_labels=b0f_oi0->b0f   =>   convolution(x, transpose(k)), dim_labels=b0f_0io->b0f
 //                                                =>   convolution(transpose(x), transpose(k)), dim_labels=bf0_0io->b0f
 //   convolution(x, k), dim_labels=bf0_0io->bf0   =>   transpose(convolution(transpose(x), k)), dim_labels=b0f_0io->b0f
+#include <algorithm>
+
 #include "base/errors.h"
 #include "hlo/builder/add_op.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
@@ -16,6 +18,28 @@
 #include "hlo/passes/expand/expansions.h"
 
 namespace hilo {
+namespace {
+
+// Returns the elements of the input that are read (ReadStrides); the windows of `attributes` then have no strides
+// there. So a transpose moves nothing else.
+XlaOp ElementsRead(XlaOp input, const Shape& shape, const Shape& result, ConvolutionAttrs* attributes) {
+  const std::vector<int64_t> strides = ReadStrides(*attributes, shape, result);
+  if (std::all_of(strides.begin(), strides.end(), [](int64_t stride) { return stride == 1; })) return input;
+  const ConvolutionDimensionNumbers& numbers = attributes->dim_labels;
+  std::vector<int64_t> limits(shape.dimensions().begin(), shape.dimensions().end());
+  for (size_t s = 0; s < attributes->window.dimensions.size(); ++s) {
+    Window::Dimension& window = attributes->window.dimensions[s];
+    const int64_t dimension = numbers.input_spatial_dimensions()[s];
+    if (strides[dimension] == 1) continue;
+    limits[dimension] = (result.dimensions(numbers.output_spatial_dimensions()[s]) - 1) * window.stride + 1;
+    window.stride = 1;
+    window.padding_high = 0;
+  }
+  return Slice(input, std::vector<int64_t>(shape.rank()), limits, strides);
+}
+
+}  // namespace
+
 absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBuilder* builder,
                                         absl::Span<const XlaOp> operands) {
   const Shape &lhs = instruction.operand(0)->shape(), &rhs = instruction.operand(1)->shape(),
@@ -35,8 +59,9 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
     transposed[1] = Transpose(operands[1], kernel);
     return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
   }
+  const XlaOp read = ElementsRead(operands[0], lhs, shape, static_cast<ConvolutionAttrs*>(attributes.get()));
   if (const std::vector<int64_t> input = TransposeInputFeatures(&numbers); !input.empty()) {
-    transposed[0] = Transpose(operands[0], input);
+    transposed[0] = Transpose(read, input);
     const std::vector<int64_t> result = TransposeResultFeatures(&numbers);
     if (result.empty()) return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
     std::vector<int64_t> sizes, back(result.size());
@@ -49,7 +74,7 @@ absl::StatusOr<XlaOp> ExpandConvolution(const HloInstruction& instruction, XlaBu
   }
   const std::vector<int64_t> input = TransposeInput(&numbers);
   if (input.empty()) return Unimplemented("a convolution of ", lhs.ToString(), " and ", rhs.ToString());
-  transposed[0] = Transpose(operands[0], input);
+  transposed[0] = Transpose(read, input);
   return AddOp(builder, HloOpcode::kConvolution, transposed, std::move(attributes), {}, &shape);
 }
 
