@@ -49,17 +49,35 @@ template <typename T, typename Element>
 void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t along, int64_t along_stride,
           int64_t widest, int64_t unit, T* to) {
   constexpr int kLength = Step<T>::kLength;
-  const int64_t steps = CeilDiv(along, kLength), whole = along / kLength;
-  for (int64_t first = 0; first < across; first += widest, to += widest * steps) {
-    const int64_t count = std::min(widest, across - first), strip = RoundUp(count, unit);
-    const Element* source = from + first * across_stride;
-    const int64_t next = (kLength - 1) * along_stride;
-    if (across_stride == 1) {
-      for (int64_t l = 0; l < whole; ++l) {
-        const Element* line = source + kLength * l * along_stride;
-        for (int64_t i = 0; i < count; ++i) to[l * strip + i] = Packed<T>(line[i], line[i + next]);
+  const int64_t steps = CeilDiv(along, kLength), whole = along / kLength, next = (kLength - 1) * along_stride;
+  const auto width_at = [&](int64_t first) { return std::min(widest, across - first); };
+  if (across_stride == 1) {
+    // As many steps of each strip as fill a cache line, so that those of the matrix are read by one strip after the
+    // other.
+    const int64_t group = std::max<int64_t>(1, 64 / (widest * static_cast<int64_t>(sizeof(T))));
+    for (int64_t begin = 0; begin < whole; begin += group) {
+      const int64_t end = std::min(whole, begin + group);
+      for (int64_t first = 0; first < across; first += widest) {
+        const int64_t count = width_at(first), strip = RoundUp(count, unit);
+        const auto copy = [&](auto elements) {
+          for (int64_t l = begin; l < end; ++l) {
+            const Element* line = from + first + kLength * l * along_stride;
+            T* step = to + first * steps + l * strip;
+            for (int64_t i = 0; i < elements; ++i) step[i] = Packed<T>(line[i], line[i + next]);
+          }
+        };
+        constexpr std::integral_constant<int64_t, 4> kUsual{};  // rows of a tile with AVX2
+        if (count == kUsual)
+          copy(kUsual);
+        else
+          copy(count);
       }
-    } else {
+    }
+  }
+  for (int64_t first = 0; first < across; first += widest, to += widest * steps) {
+    const int64_t count = width_at(first), strip = RoundUp(count, unit);
+    const Element* source = from + first * across_stride;
+    if (across_stride != 1) {
       // Several lines at once, so that their cache misses overlap.
       constexpr int64_t kLines = 8;
       const auto pack_lines = [&](int64_t i, auto lines) {
