@@ -133,19 +133,6 @@ bool IsPosition(const HloInstruction* instruction, int64_t dimension) {
   return instruction->opcode() == HloOpcode::kIota && instruction->attrs<IotaAttrs>().iota_dimension == dimension;
 }
 
-// Whether f chooses the same if the initial pair comes a second time.
-bool Restarts(const Choice& f, bool with_nan) {
-  const double values[] = {1, 2, std::numeric_limits<double>::quiet_NaN()};
-  const int count = with_nan ? 3 : 2;
-  for (int code = 0; code < count * count; ++code) {
-    for (double position : {0.5, 1.0, 1.5}) {
-      const Pair init{values[code % count], position}, chosen = f(init, {values[code / count], 1});
-      if (!Same(f(chosen, init), chosen)) return false;
-    }
-  }
-  return true;
-}
-
 // The computation of a reduction along one dimension that chooses a value and its position in the dimension.
 std::optional<Choice> ChoiceOf(const HloInstruction& reduce) {
   if (reduce.operand_count() != 4 || reduce.attrs<ReduceAttrs>().dimensions.size() != 1) return std::nullopt;
@@ -167,10 +154,5 @@ bool IsArgReduction(const HloInstruction& reduce) {
 }
 
 bool IsArgReductionOfOneDimension(const HloInstruction& reduce) { return ChoiceOf(reduce).has_value(); }
-
-bool IsArgReductionInParts(const HloInstruction& reduce) {
-  const std::optional<Choice> choice = ChoiceOf(reduce);
-  return choice.has_value() && Restarts(*choice, IsFloatingPointType(reduce.operand(0)->shape().element_type()));
-}
 
 }  // namespace hilo

@@ -14,10 +14,6 @@ bool IsArgReduction(const HloInstruction& reduce);
 // True if `reduce` is such a reduction of any one dimension.
 bool IsArgReductionOfOneDimension(const HloInstruction& reduce);
 
-// True if `reduce` is such a reduction of any one dimension, and parts of that may be reduced each from the initial
-// pair, and then their pairs, in order and from the initial pair again.
-bool IsArgReductionInParts(const HloInstruction& reduce);
-
 }  // namespace hilo
 
 #endif  // HILO_HLO_ANALYSIS_ARG_REDUCTION_H_

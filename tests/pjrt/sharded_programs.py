@@ -433,3 +433,13 @@ simple("loop_microbatches", "24", lambda w, v, a: lax.scan(lambda g, m: (jax.tre
        ((32, 64), P(n, y)), ((64, 16), P(y)), ((4, 16, 32), P(n, x)))
 simple("loop_rows_cut", "8", lambda a, w: jax.grad(lambda w: (lax.scan(lambda c, r: (jnp.tanh(c @ w + r), c), jnp.zeros(16), a)[0] ** 2).sum())(w), ((4, 16), P(n, x)), ((16, 16), P(n, x)))
 simple("loop_steps_cut", "8", lambda a, c: lax.scan(lambda c, r: (jnp.tanh(c * r + 1), None), c, a)[0], ((8, 16), P(x)), ((16,), P(x)))
+# ---------------------------------------------------------------- reductions and windows by other computations than single ops
+first_greater = lambda p, q: (jnp.maximum(p[0], q[0]), jnp.where(p[0] >= q[0], p[1], q[1]))
+simple("reduce_pairs", "8", lambda a, b: lax.reduce((a, b), (-jnp.inf, 0.0), first_greater, (0,)), ((64, 8), P(x)), ((64, 8), P(x)))
+simple("reduce_pairs_whole", "24", lambda a, b: lax.reduce((a, b), (-jnp.inf, 0.0), first_greater, (0, 1)), ((16, 32), P(x, y)), ((16, 32), P(x, y)))
+simple("reduce_xor_and_sum", "8", lambda a: lax.reduce((a, a * 3), (0, 0), lambda p, q: (p[0] ^ q[0], p[1] + q[1]), (0,)), ((64, 8), P(x), "i4"))
+simple("reduce_by_magnitude", "8", lambda a: lax.reduce(a, 0.0, lambda p, q: jnp.where(jnp.abs(p) > jnp.abs(q), p, q), (0,)), ((64, 8), P(x)))
+simple("window_pairs", "8", lambda a, b: lax.reduce_window((a, b), (-jnp.inf, 0.0), first_greater, (3, 1), (1, 1), ((1, 1), (0, 0))), ((64, 8), P(x)), ((64, 8), P(x)))
+# ---------------------------------------------------------------- others
+simple("convolution_dilated_between", "24", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), ((1, 0), (2, 2)), lhs_dilation=(2, 1), dimension_numbers=("NHWC", "HWIO", "NHWC")), ((2, 20, 8, 4), P(n, y)), ((5, 5, 4, 2), P()))
+simple("empty_columns", "8", lambda a: (a.sum(1), a @ a.T, a.max(initial=0)), ((64, 0), P(x)))

@@ -274,7 +274,6 @@ bool DynamicSliceFactors(const HloInstruction& op, FactorBuilder* factors) {
   return true;
 }
 bool ReduceWindowFactors(const HloInstruction& op, FactorBuilder* factors) {
-  if (op.operand_count() != 2) return false;
   factors->Alike([&](int64_t d) { return IsTrivial(op.attrs<ReduceWindowAttrs>().window.dimensions[d]); });
   return true;
 }
@@ -367,7 +366,8 @@ constexpr OpcodeMap<FactorRule> kFactorRules = {
 };
 
 // Ops that may have several results.
-constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, HloOpcode::kSort, HloOpcode::kTopK};
+constexpr OpcodeSet kHasTuples = {HloOpcode::kCustomCall, HloOpcode::kReduce, HloOpcode::kReduceWindow,
+                                  HloOpcode::kSort, HloOpcode::kTopK};
 
 }  // namespace
 
@@ -391,6 +391,16 @@ std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const Hlo
   if (!op.has_value() || !MayCombineParts(*op, start.shape().element_type()) || !IsPartStart(*op, start))
     return std::nullopt;
   return op;
+}
+
+std::vector<HloOpcode> OpsOfArrays(const HloInstruction& reduce) {
+  const HloInstruction& root = *reduce.called_computation()->root_instruction();
+  const int64_t count = reduce.operand_count() / 2;
+  if (count == 1) return MayReorder(reduce, /*strict=*/false) ? std::vector{root.opcode()} : std::vector<HloOpcode>();
+  std::vector<HloOpcode> ops;
+  for (int64_t i = 0; i < count && MayReorderEach(reduce, /*strict=*/false); ++i)
+    ops.push_back(root.operand(i)->opcode());
+  return ops;
 }
 
 std::optional<OpFactors> FactorsOf(const HloInstruction& op) {

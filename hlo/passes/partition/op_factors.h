@@ -40,6 +40,10 @@ std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const Hlo
 // Sets size attributes of an op whose result has the tile shape `shape` and whose operands are tiles already.
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile);
 
+// By array: the associative and commutative op by which a reduce or reduce-window combines it on its own; empty if its
+// computation is none of that kind.
+std::vector<HloOpcode> OpsOfArrays(const HloInstruction& reduce);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_PASSES_PARTITION_OP_FACTORS_H_

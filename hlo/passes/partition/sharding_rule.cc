@@ -17,11 +17,15 @@ namespace {
 
 // Ops whose result has the dimensions of so many of their first operands, apart from sizes and order along some.
 constexpr OpcodeMap<int> kResembles = {
-    {HloOpcode::kCholesky, 1}, {HloOpcode::kDynamicUpdateSlice, 1}, {HloOpcode::kFft, 1},
-    {HloOpcode::kPad, 1},      {HloOpcode::kReduceWindow, 1},       {HloOpcode::kReverse, 1},
-    {HloOpcode::kSlice, 1},    {HloOpcode::kSelectAndScatter, 1},
+    {HloOpcode::kCholesky, 1},
+    {HloOpcode::kDynamicUpdateSlice, 1},
+    {HloOpcode::kFft, 1},
+    {HloOpcode::kPad, 1},
+    {HloOpcode::kReverse, 1},
+    {HloOpcode::kSlice, 1},
+    {HloOpcode::kSelectAndScatter, 1},
 };
-constexpr OpcodeSet kResemblesAll = {HloOpcode::kConcatenate, HloOpcode::kSort};
+constexpr OpcodeSet kResemblesAll = {HloOpcode::kConcatenate, HloOpcode::kReduceWindow, HloOpcode::kSort};
 
 // A factor of dimension `from` of one shape and of dimension `to` of another one with as many elements, or of one of
 // them alone, the other dimension being kNone.
@@ -203,7 +207,17 @@ class RuleBuilder {
     }
   }
 
-  ShardingRule Take() { return std::move(rule_); }
+  // Arrays without elements tell nothing of others, as in XLA, where they are constants.
+  ShardingRule Take() {
+    size_t tensor = 0;
+    const auto leave_out_if_empty = [&](const Shape& shape) {
+      if (shape.IsArray() && ShapeUtil::ElementsIn(shape) == 0) rule_.tensors[tensor].assign(shape.rank(), {});
+      ++tensor;
+    };
+    for (const HloInstruction* operand : op_.operands()) leave_out_if_empty(operand->shape());
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op_.shape())) leave_out_if_empty(*leaf.shape);
+    return std::move(rule_);
+  }
 
  private:
   struct TensorDimension {

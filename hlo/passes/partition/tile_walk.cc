@@ -238,7 +238,7 @@ absl::Status TileWalk::Divide(HloInstruction* op) {
   for (const auto way :
        {&TileWalk::VisitShift, &TileWalk::VisitScatter, &TileWalk::VisitScan, &TileWalk::VisitWindows,
         &TileWalk::VisitGather, &TileWalk::VisitSliceOfTile, &TileWalk::VisitUpdate, &TileWalk::VisitReduction,
-        &TileWalk::VisitArgReduction, &TileWalk::VisitSelectAndScatter, &TileWalk::VisitPadded}) {
+        &TileWalk::VisitReductionInSteps, &TileWalk::VisitSelectAndScatter, &TileWalk::VisitPadded}) {
     HILO_ASSIGN_OR_RETURN(const bool done, (this->*way)(op, *factors, cost));
     if (done) return CutAgain(*op);
   }

@@ -221,8 +221,10 @@ class TileWalk {
   // Reduces cut dimensions of several arrays, or from a value that is not the op's identity: the partitions combine the
   // parts of each array.
   absl::StatusOr<bool> VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
-  // Finds the position of an extreme along a cut dimension: of each partition's, the partitions choose.
-  absl::StatusOr<bool> VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
+  // Reduces cut dimensions by any computation: each partition its tiles, and then all partitions these results.
+  absl::StatusOr<bool> VisitReductionInSteps(HloInstruction* reduce, const OpFactors& factors, double limit);
+  // Adds the cuts of the dimensions that are reduced as factors, which are combined.
+  void TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const;
   // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.
   absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.

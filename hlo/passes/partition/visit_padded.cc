@@ -105,7 +105,7 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
     for (const HloInstruction* user : value->users()) {
       if (absl::c_any_of(left, [&](const auto& other) { return other.first == user; })) continue;
       const std::optional<OpFactors> factors = FactorsHere(*user);
-      const bool slides = kSlidesOnPadded.contains(user->opcode());
+      const bool slides = kSlidesOnPadded.contains(user->opcode()) && user->shape().IsArray();
       if (!factors.has_value() || !(IsOnPadded(*user) || slides)) {
         is_joined = true;
         continue;

@@ -5,13 +5,14 @@
 //
 //   r = f32[] reduce(x, 3), to_apply=add: each partition reduces its tile from 0; add(3, f32[] all-reduce)
 //
-// The position of an extreme is chosen among those that the partitions find.
+// A computation that is no such op, as one that finds the position of an extreme, is associative and begins with its
+// identity, as HLO asks of it: each partition reduces its tiles, and all of them reduce the gathered results, in the
+// order of the tiles.
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
-#include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/make_instruction.h"
@@ -29,13 +30,11 @@ struct PartCombiner {
 
 // By array. Empty if the arrays are not combined each by an op of its own.
 std::vector<PartCombiner> PartCombinersOf(const HloInstruction& reduce) {
-  const HloComputation& computation = *reduce.called_computation();
-  const int64_t count = reduce.operand_count() / 2;
-  if (count == 1 ? !MayReorder(reduce, /*strict=*/false) : !MayReorderEach(reduce, /*strict=*/false)) return {};
+  const std::vector<HloOpcode> ops = OpsOfArrays(reduce);
+  const auto count = static_cast<int64_t>(ops.size());
   std::vector<PartCombiner> combiners;
   for (int64_t i = 0; i < count; ++i) {
-    const HloInstruction& root = *computation.root_instruction();
-    const HloOpcode op = count == 1 ? root.opcode() : root.operand(i)->opcode();
+    const HloOpcode op = ops[i];
     const HloInstruction& start = *reduce.operand(count + i);
     const PrimitiveType type = start.shape().element_type();
     if (!MayCombineParts(op, type) || reduce.operand(i)->shape().element_type() != type) return {};
@@ -48,6 +47,20 @@ std::vector<PartCombiner> PartCombinersOf(const HloInstruction& reduce) {
 
 }  // namespace
 
+void TileWalk::TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const {
+  const int64_t count = reduce.operand_count() / 2;
+  for (const int64_t d : reduce.attrs<ReduceAttrs>().dimensions) {
+    for (int64_t i = 0; i < count; ++i) {
+      TileCut cut = CutOfDimension(values_.at(reduce.operand(i))->tiles, d);
+      if (cut.count == 1) continue;
+      for (int64_t j = 0; j < count; ++j) factors->operands[j][d] = factors->count;
+      factors->combined.push_back(factors->count++);
+      cuts->push_back(std::move(cut));
+      break;
+    }
+  }
+}
+
 absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit) {
   if (reduce->opcode() != HloOpcode::kReduce || !factors.combined.empty()) return false;
   const std::vector<PartCombiner> combiners = PartCombinersOf(*reduce);
@@ -55,19 +68,10 @@ absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFa
   const auto count = static_cast<int64_t>(combiners.size());
   OpFactors own = factors;
   Cuts cuts(own.count);
-  const auto tiles_of = [&](int64_t i) { return values_.at(reduce->operand(i))->tiles; };
-  for (const int64_t d : reduce->attrs<ReduceAttrs>().dimensions) {
-    for (int64_t i = 0; i < count; ++i) {
-      TileCut cut = CutOfDimension(tiles_of(i), d);
-      if (cut.count == 1) continue;
-      for (int64_t j = 0; j < count; ++j) own.operands[j][d] = own.count;
-      own.combined.push_back(own.count++);
-      cuts.push_back(std::move(cut));
-      break;
-    }
-  }
+  TakeReduced(*reduce, &own, &cuts);
   if (own.combined.empty() || !AreIndependent(cuts, partitions_)) return false;
-  for (int64_t i = 0; i < count; ++i) Take(*reduce, factors, factors.operands[i], tiles_of(i), &cuts);
+  for (int64_t i = 0; i < count; ++i)
+    Take(*reduce, factors, factors.operands[i], values_.at(reduce->operand(i))->tiles, &cuts);
   if (CostOfOperands(*reduce, own, cuts) + CostOfResults(*reduce, own, cuts) >= limit) return false;
 
   std::vector<HloInstruction*> operands, starts;
@@ -108,45 +112,63 @@ absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFa
   return true;
 }
 
-absl::StatusOr<bool> TileWalk::VisitArgReduction(HloInstruction* reduce, const OpFactors& factors, double limit) {
-  if (reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 4 || !IsArgReductionInParts(*reduce))
-    return false;
-  const int64_t d = reduce->attrs<ReduceAttrs>().dimensions[0];
-  const TileAssignment now = values_.at(reduce->operand(0))->tiles;
-  TileCut cut = CutOfDimension(now, d);
-  if (cut.count == 1) return false;
+absl::StatusOr<bool> TileWalk::VisitReductionInSteps(HloInstruction* reduce, const OpFactors& factors, double limit) {
+  if (reduce->opcode() != HloOpcode::kReduce || !factors.combined.empty()) return false;
+  const int64_t count = reduce->operand_count() / 2;
   OpFactors own = factors;
   Cuts cuts(own.count);
-  const auto parts = static_cast<double>(cut.count);
-  own.operands[0][d] = own.operands[1][d] = own.count;
-  own.combined.push_back(own.count++);
-  cuts.push_back(std::move(cut));
-  Take(*reduce, factors, factors.operands[0], now, &cuts);
+  TakeReduced(*reduce, &own, &cuts);
+  if (own.combined.empty() || !AreIndependent(cuts, partitions_)) return false;
+  for (int64_t i = 0; i < count; ++i)
+    Take(*reduce, factors, factors.operands[i], values_.at(reduce->operand(i))->tiles, &cuts);
+  double parts = 1;
+  for (const int factor : own.combined) parts *= static_cast<double>(cuts[factor].count);
   const TileAssignment tiles = TilesOf(cuts, own.result);
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(reduce->shape());
   double cost = CostOfOperands(*reduce, own, cuts);
-  for (int64_t i = 0; i < 2; ++i) {
-    const Shape& shape = reduce->shape().tuple_shapes(i);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Shape& shape = *leaves[i].shape;
     cost += TileBytes(shape, tiles) * (parts - 1) + ReshardBytes(shape, tiles, Wanted(*reduce, i), partitions_);
   }
   if (cost >= limit) return false;
+  // What an op begins with that is not its identity is combined once, in the second step.
+  const std::vector<HloOpcode> ops = OpsOfArrays(*reduce);
+  std::vector<std::optional<Literal>> first(ops.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const HloInstruction& start = *reduce->operand(count + static_cast<int64_t>(i));
+    if (IsPartStart(ops[i], start)) continue;
+    first[i] = IdentityOf(ops[i], start.shape().element_type());
+    if (!first[i].has_value()) return false;
+  }
 
-  std::vector<HloInstruction*> operands;
-  for (int64_t i = 0; i < 4; ++i) {
+  std::vector<HloInstruction*> operands, starts;
+  for (int64_t i = 0; i < reduce->operand_count(); ++i) {
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(reduce->operand(i), TilesOf(cuts, own.operands[i])));
   }
+  starts.assign(operands.begin() + count, operands.end());
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i].has_value()) operands[count + i] = computation_->AddConstant(*std::move(first[i]));
+  }
   Shape shape = reduce->shape();
-  for (int64_t i = 0; i < 2; ++i) {
-    HILO_ASSIGN_OR_RETURN(*shape.mutable_tuple_shapes(i), TileShape(shape.tuple_shapes(i), tiles));
+  for (int64_t i = 0; i < count; ++i) {
+    Shape& one = shape.IsTuple() ? *shape.mutable_tuple_shapes(i) : shape;
+    HILO_ASSIGN_OR_RETURN(one, TileShape(one, tiles));
   }
-  HloInstruction* part = computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
+  HloInstruction* const part =
+      computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
   const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, own);
-  for (int64_t i = 0; i < 2; ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(part, i));
-    HILO_ASSIGN_OR_RETURN(operands[i], emitter_.Gather(element, groups));
+  for (int64_t i = 0; i < count; ++i) {
+    HloInstruction* result = part;
+    if (shape.IsTuple()) {
+      HILO_ASSIGN_OR_RETURN(result, ElementOf(part, i));
+    }
+    HILO_ASSIGN_OR_RETURN(operands[i], emitter_.Gather(result, groups));
+    operands[count + i] = starts[i];
   }
-  HloInstruction* chosen = computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
-  chosen->mutable_attrs<ReduceAttrs>().dimensions = {0};
-  HILO_RETURN_IF_ERROR(SetDivided(reduce, chosen, {tiles, tiles}));
+  HloInstruction* const result =
+      computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
+  result->mutable_attrs<ReduceAttrs>().dimensions = {0};
+  HILO_RETURN_IF_ERROR(SetDivided(reduce, result, std::vector<TileAssignment>(count, tiles)));
   return true;
 }
 

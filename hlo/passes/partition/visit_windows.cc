@@ -60,6 +60,8 @@ std::vector<WindowDimension> WindowDimensionsOf(const HloInstruction& op) {
 struct Slide {
   TileShift shift;  // to tiles that overlap, one after the other
   Window::Dimension window;
+  // By tile: how many results come before the tile's. Empty if there are none in any tile.
+  std::vector<int64_t> before = {};
 };
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -67,19 +69,29 @@ int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 // What each of `count` partitions needs of the operand, and its window along the dimension. The results are cut, or if
 // `over_windows` the windows, of which the last partitions may have fewer. nullopt if the partitions would need
 // different windows.
+//
+// Where tiles of results begin between two elements of an operand with base dilation, each partition begins at the
+// element before: 21 results in 3 tiles, of every second element, begin at 0, 7 - 1 and 14, and have one more each.
 std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_size, int64_t results, int64_t count,
                              bool over_windows) {
   const int64_t own_results = over_windows ? results : CeilDiv(results, count);
   const int64_t own_window = over_windows ? CeilDiv(window.size, count) : window.size;
   const int64_t step = over_windows ? own_window * window.window_dilation : own_results * window.stride;
   const int64_t span = (own_results - 1) * window.stride + (own_window - 1) * window.window_dilation + 1;
-  if (own_results == 0 || own_window == 0 || step % window.base_dilation != 0) return std::nullopt;
+  const bool begins_between = step % window.base_dilation != 0;
+  if (own_results == 0 || own_window == 0 || (begins_between && (over_windows || window.stride != 1)))
+    return std::nullopt;
   Slide slide{.shift = {}, .window = window};
   slide.window.size = own_window;
+  const auto begin_of = [&](int64_t tile) {
+    return (over_windows && window.window_reversal ? count - 1 - tile : tile) * step - window.padding_low;
+  };
+  for (int64_t tile = 0; begins_between && tile < count; ++tile)
+    slide.before.push_back(begin_of(tile) - FloorDiv(begin_of(tile), window.base_dilation) * window.base_dilation);
+  const int64_t more = begins_between ? *absl::c_max_element(slide.before) : 0;
   for (int64_t tile = 0; tile < count; ++tile) {
-    const int64_t position = over_windows && window.window_reversal ? count - 1 - tile : tile;
     // Of the operand with its base dilation; then without.
-    const int64_t start = position * step - window.padding_low, last = start + span - 1;
+    const int64_t start = begin_of(tile) - (begins_between ? slide.before[tile] : 0), last = start + span + more - 1;
     const int64_t from = -FloorDiv(-start, window.base_dilation), to = FloorDiv(last, window.base_dilation) + 1;
     const int64_t length = to - from;
     if (length <= 0) return std::nullopt;
@@ -93,11 +105,25 @@ std::optional<Slide> SlideOf(const Window::Dimension& window, int64_t operand_si
   return slide;
 }
 
-// Whether elements of the padding count as elements would that have the value of the padding: those of a reduction that
-// does not begin with an identity are left out of it.
+// Whether elements of the padding count as elements would that have the value of the padding: those of a reduction by
+// an op that does not begin with its identity are left out of it. Other computations begin with theirs, as HLO asks.
 bool MayFillPadding(const HloInstruction& op, const Window::Dimension& along) {
-  return (along.padding_low <= 0 && along.padding_high <= 0) || op.opcode() != HloOpcode::kReduceWindow ||
-         CombinerOf(*op.called_computation(), *op.operand(1)).has_value();
+  if ((along.padding_low <= 0 && along.padding_high <= 0) || op.opcode() != HloOpcode::kReduceWindow) return true;
+  const std::vector<HloOpcode> ops = OpsOfArrays(op);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (!IsPartStart(ops[i], *op.operand(static_cast<int64_t>(ops.size() + i)))) return false;
+  }
+  return true;
+}
+
+// The arrays that windows slide over, all of one shape but for their types.
+int64_t ArraysOf(const HloInstruction& op) {
+  return op.opcode() == HloOpcode::kReduceWindow ? op.operand_count() / 2 : 1;
+}
+
+// That of the result, or of its first array.
+const Shape& ResultShape(const HloInstruction& op) {
+  return op.shape().IsTuple() ? op.shape().tuple_shapes(0) : op.shape();
 }
 
 bool HasTiles(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
@@ -124,10 +150,10 @@ struct TileWalk::WindowDivision {
   };
   std::optional<Uneven> uneven;
 
-  int NewFactor(TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result) {
+  int NewFactor(TileCut cut, int64_t of_operand, int64_t of_other, int64_t of_result, int64_t arrays = 1) {
     const int factor = factors.count++;
     cuts.push_back(std::move(cut));
-    factors.operands[0][of_operand] = factor;
+    for (int64_t i = 0; i < arrays; ++i) factors.operands[i][of_operand] = factor;
     if (of_other >= 0) factors.operands[1][of_other] = factor;
     if (of_result >= 0) factors.result[of_result] = factor;
     return factor;
@@ -138,12 +164,13 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
                                                                 bool may_reach_beyond) const {
   const bool is_convolution = op.opcode() == HloOpcode::kConvolution;
   const Shape& operand = op.operand(0)->shape();
+  const Shape& result = ResultShape(op);
   const TileAssignment wanted = Wanted(op), propagated = may_reach_beyond ? Propagated(op) : wanted;
   const TileAssignment now = may_reach_beyond ? TilesNow(*op.operand(0)) : values_.at(op.operand(0))->tiles;
   WindowDivision division{.factors = factors, .cuts = Cuts(factors.count), .slides = {}};
   for (const WindowDimension& d : WindowDimensionsOf(op)) {
     const Window::Dimension& along = WindowOf(op)->dimensions[d.index];
-    const int64_t size = operand.dimensions(d.operand), results = op.shape().dimensions(d.result);
+    const int64_t size = operand.dimensions(d.operand), results = result.dimensions(d.result);
     TileCut cut = CutOfDimension(propagated, d.result);
     if (results < cut.count) cut = CutOfDimension(wanted, d.result);
     const bool over_windows = cut.count == 1 && is_convolution;
@@ -162,10 +189,11 @@ std::optional<TileWalk::WindowDivision> TileWalk::DivideWindows(const HloInstruc
     }
     std::optional<Slide> slide = SlideOf(along, size, results, count, over_windows);
     if (!slide.has_value() || !MayFillPadding(op, along)) return std::nullopt;
+    if (!slide->before.empty() && op.shape().IsTuple()) return std::nullopt;
     slide->shift.dimension = d.operand;
     division.slides.push_back(*std::move(slide));
-    const int factor =
-        division.NewFactor(std::move(cut), d.operand, over_windows ? d.kernel : -1, over_windows ? -1 : d.result);
+    const int factor = division.NewFactor(std::move(cut), d.operand, over_windows ? d.kernel : -1,
+                                          over_windows ? -1 : d.result, ArraysOf(op));
     if (!over_windows) continue;
     if (is_uneven) division.uneven = {.dimension = d, .factor = factor, .size = along.size};
     division.factors.combined.push_back(factor);
@@ -199,9 +227,10 @@ double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& d
   const auto& [own, cuts, slides, groups, uneven] = division;
   const Shape& operand = op.operand(0)->shape();
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]), of_result = TilesOf(cuts, own.result);
-  double cost = 0, bytes = TileBytes(operand, tiles);
+  double cost = 0, bytes = 0;
+  for (int64_t i = 0; i < ArraysOf(op); ++i) bytes += TileBytes(op.operand(i)->shape(), tiles);
   for (int64_t i = 0; i < op.operand_count(); ++i) cost += CostOfPadded(*op.operand(i), TilesOf(cuts, own.operands[i]));
-  if (HasTiles(op.shape(), of_result)) {
+  if (HasTiles(ResultShape(op), of_result)) {
     cost += CostOfResults(op, own, cuts);
   } else {
     double parts = 1;
@@ -249,10 +278,11 @@ absl::StatusOr<HloInstruction*> TileWalk::OfOwnWindows(const WindowDivision& div
 }
 
 absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors& factors, double limit) {
-  if (WindowOf(*op) == nullptr || !op->shape().IsArray()) return false;
+  if (WindowOf(*op) == nullptr) return false;
   std::optional<WindowDivision> division;
   std::vector<std::vector<ShiftRound>> rounds;
   for (const bool may_reach_beyond : {false, true}) {
+    if (may_reach_beyond && op->shape().IsTuple()) break;
     std::optional<WindowDivision> other = DivideWindows(*op, factors, may_reach_beyond);
     if (!other.has_value()) continue;
     std::vector<std::vector<ShiftRound>> of_other;
@@ -271,21 +301,32 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
   for (int64_t i = 0; i < op->operand_count(); ++i) {
     HILO_ASSIGN_OR_RETURN(operands.emplace_back(), TileOfPadded(*op->operand(i), TilesOf(cuts, own.operands[i])));
   }
-  const Shape shape = PaddedTileShape(op->shape(), of_result);
-  // Padding has the value that a reduction begins with.
-  HloInstruction* fill = op->opcode() == HloOpcode::kConvolution
-                             ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
-                             : operands.back();
+  Shape shape = op->shape();
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op->shape()))
+    *ShapeUtil::GetMutableSubshape(&shape, leaf.index) = PaddedTileShape(*leaf.shape, of_result);
+  const int64_t arrays = ArraysOf(*op);
   Window local = *WindowOf(*op);
-  for (size_t i = 0; i < slides.size(); ++i) {
-    const int64_t d = slides[i].shift.dimension;
-    HILO_ASSIGN_OR_RETURN(operands[0],
-                          emitter_.Shift({operands[0]}, fill, slides[i].shift, rounds[i], tiles.counts[d]));
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> befores;  // by dimension of the result
+  for (size_t k = 0; k < slides.size(); ++k) {
+    const int64_t d = slides[k].shift.dimension;
+    for (int64_t i = 0; i < arrays; ++i) {
+      // Padding has the value that a reduction begins with.
+      HloInstruction* fill = op->opcode() == HloOpcode::kConvolution
+                                 ? computation_->AddConstant(LiteralUtil::Zero(operand.element_type()))
+                                 : operands[op->operand_count() - arrays + i];
+      HILO_ASSIGN_OR_RETURN(operands[i],
+                            emitter_.Shift({operands[i]}, fill, slides[k].shift, rounds[k], tiles.counts[d]));
+    }
     for (const WindowDimension& dimension : WindowDimensionsOf(*op)) {
-      if (dimension.operand == d) local.dimensions[dimension.index] = slides[i].window;
+      if (dimension.operand != d) continue;
+      local.dimensions[dimension.index] = slides[k].window;
+      if (!slides[k].before.empty()) befores.emplace_back(dimension.result, slides[k].before);
     }
   }
-  HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
+  Shape computed = shape;
+  for (const auto& [along, before] : befores)
+    computed.set_dimensions(along, shape.dimensions(along) + *absl::c_max_element(before));
+  HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(computed, operands), op->name());
   if (op->opcode() == HloOpcode::kConvolution) {
     ConvolutionAttrs& attrs = tile->mutable_attrs<ConvolutionAttrs>();
     attrs.window = local;
@@ -296,7 +337,12 @@ absl::StatusOr<bool> TileWalk::VisitWindows(HloInstruction* op, const OpFactors&
   } else if (op->opcode() == HloOpcode::kReduceWindow) {
     tile->mutable_attrs<ReduceWindowAttrs>().window = local;
   }
-  HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, own, cuts));
+  for (const auto& [along, before] : befores) {
+    std::vector<int64_t> starts;
+    for (const int64_t number : CutOfDimension(of_result, along).tile_of) starts.push_back(before[number]);
+    HILO_ASSIGN_OR_RETURN(tile, emitter_.SliceAlong(tile, along, shape.dimensions(along), starts));
+  }
+  HILO_RETURN_IF_ERROR(shape.IsTuple() ? SetComputed(op, tile, own, cuts) : SetPaddedResult(op, tile, own, cuts));
   return true;
 }
 

@@ -250,7 +250,9 @@ TEST(ShardingsTest, ReductionsInParts) {
       {"(f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=each", "(f32[], f32[]) all-reduce(", false},
       {"(f32[], f32[]) reduce(x, y, zero, start), dimensions={0}, to_apply=each", "(f32[], f32[]) all-reduce(", false},
       {"f32[] reduce(x, start), dimensions={0}, to_apply=add", "f32[] all-reduce(", false},
-      {"(f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=mixed", "f32[4,16]{1,0} all-gather(", true},
+      {"(f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=choose", "f32[4]{0} all-gather(", true},
+      {"(f32[64], f32[64]) reduce-window(x, y, zero, zero), window={size=3 pad=1_1}, to_apply=choose",
+       "collective-permute(", true},
   };
   for (const auto& c : cases) {
     auto module = ParseHloModule(absl::StrCat(R"(HloModule m, num_partitions=4
@@ -260,9 +262,9 @@ each {
   e = f32[] add(a, c)  f = f32[] add(d, b)
   ROOT g = (f32[], f32[]) tuple(e, f)
 }
-mixed {
+choose {
   a = f32[] parameter(0)  b = f32[] parameter(1)  c = f32[] parameter(2)  d = f32[] parameter(3)
-  e = f32[] add(a, c)  f = f32[] add(d, b)  h = f32[] multiply(e, f)
+  e = f32[] maximum(a, c)  f = pred[] compare(a, c), direction=GE  h = f32[] select(f, b, d)
   ROOT g = (f32[], f32[]) tuple(e, h)
 }
 ENTRY e {
@@ -278,6 +280,31 @@ ENTRY e {
     EXPECT_TRUE(absl::StrContains(text, c.combined)) << text;
     EXPECT_EQ(absl::StrContains(text, "all-gather("), c.gathers) << text;
   }
+}
+
+// As of one array, along the dimensions of the windows too.
+TEST(ShardingsTest, WindowsOfSeveralArrays) {
+  const auto of = [](const char* dimensions) {
+    return OfStablehlo(absl::StrCat("%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [", dimensions, "]>}"), R"(
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %w:2 = "stablehlo.reduce_window"(%x, %x, %zero, %zero) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    %e = stablehlo.maximum %a, %c : tensor<f32>
+    %f = stablehlo.add %b, %d : tensor<f32>
+    stablehlo.return %e, %f : tensor<f32>, tensor<f32>
+  }) : (tensor<8x16xf32>, tensor<8x16xf32>, tensor<f32>, tensor<f32>) -> (tensor<8x16xf32>, tensor<8x16xf32>)
+  return %w#1 : tensor<8x16xf32>)");
+  };
+  EXPECT_EQ(of(R"({"a"}, {})"), kAOnRows);
+  EXPECT_EQ(of(R"({}, {"a"})"), kAOnColumns);
+}
+
+// In XLA such arrays are constants before shardings are propagated.
+TEST(ShardingsTest, ArraysWithoutElements) {
+  EXPECT_EQ(OfStablehlo(R"(%x: tensor<8x0xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %y: tensor<0x16xf32>)", R"(
+  %z = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<8x0xf32>, tensor<0x16xf32>) -> tensor<8x16xf32>
+  return %z : tensor<8x16xf32>)"),
+            "{replicated}");
 }
 
 }  // namespace
