@@ -443,3 +443,7 @@ simple("window_pairs", "8", lambda a, b: lax.reduce_window((a, b), (-jnp.inf, 0.
 # ---------------------------------------------------------------- others
 simple("convolution_dilated_between", "24", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), ((1, 0), (2, 2)), lhs_dilation=(2, 1), dimension_numbers=("NHWC", "HWIO", "NHWC")), ((2, 20, 8, 4), P(n, y)), ((5, 5, 4, 2), P()))
 simple("empty_columns", "8", lambda a: (a.sum(1), a @ a.T, a.max(initial=0)), ((64, 0), P(x)))
+add("loop_without_iterations", "8", lambda m: lambda a: lax.fori_loop(0, 0, lambda i, c: jnp.tanh(c @ c.T @ c), a) + 1, ((16, 32), P(x)))
+squares = jax.jit(lambda a: lax.fori_loop(0, 4, lambda i, c: c * c.sum(0), a))
+simple("loop_called_twice", "24", lambda a, b: (squares(a), squares(b)), ((16, 32), P(x)), ((16, 32), P(n, y)))
+add("part_called_twice", "222", lambda m: lambda a: (part(m, squares, P(x), P(x), x)(a), part(m, squares, P(y), P(y), y)(a), squares(a)), ((16, 32), P(x, z)))

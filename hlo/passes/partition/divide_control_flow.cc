@@ -150,7 +150,12 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
   std::vector<TileAssignment> wanted;
   for (size_t i = 0; i < first.size(); ++i) wanted.push_back(walk->Wanted(*loop, i));
   StateCuts state(std::move(wanted));
-  const auto iterations = static_cast<double>(TripCount(*loop).value_or(kIterations));
+  const std::optional<int64_t> trips = TripCount(*loop);
+  if (trips == 0) {
+    walk->SetAlias(loop, loop->operand(0));
+    return true;
+  }
+  const auto iterations = static_cast<double>(trips.value_or(kIterations));
   for (int tries = 1;; ++tries) {
     if (tried_ > kMostTried) return false;
     HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), walk->region(), iterations, depth + 1));

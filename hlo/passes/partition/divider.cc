@@ -1,6 +1,7 @@
 #include "hlo/passes/partition/divider.h"
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -14,6 +15,8 @@ namespace {
 
 // Instructions of a computation up to which calls are put in line.
 constexpr int64_t kMostInlined = 200000;
+// Instructions of the copies of bodies that several loops or branches have.
+constexpr int64_t kMostSeparated = 200000;
 
 // Makes the root state the sharding that `stated` has, the attributes of a call that was the root: what the call
 // returned may be a parameter or a mark that states another one.
@@ -64,6 +67,28 @@ bool Divider::InlineCalls(HloComputation* computation) {
     computation->ReplaceInstruction(element, value).IgnoreError();  // else it stays
   }
   return changed;
+}
+
+bool Divider::SeparateBodies(HloModule* module) {
+  std::vector<HloComputation*> reached = {module->entry_computation()};
+  absl::flat_hash_set<const HloComputation*> seen = {module->entry_computation()};
+  int64_t copied = 0;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    for (HloInstruction* op : reached[i]->MakePostOrder()) {
+      if (!HasTrait(op->opcode(), kControlFlow)) continue;
+      for (size_t k = 0; k < op->called_computations().size(); ++k) {
+        HloComputation* called = op->called_computations()[k];
+        if (!seen.insert(called).second) {
+          if (copied + called->instruction_count() > kMostSeparated) continue;
+          copied += called->instruction_count();
+          called = module->CloneComputation(*called, "separate");
+          op->set_called_computation(static_cast<int64_t>(k), called);
+        }
+        reached.push_back(called);
+      }
+    }
+  }
+  return copied > 0;
 }
 
 absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,

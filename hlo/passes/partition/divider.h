@@ -23,6 +23,10 @@ class Divider {
   // Inlines calls, which hide how arrays are related. False if there are none.
   static bool InlineCalls(HloComputation* computation);
 
+  // Gives each loop and branch computations of its own, as what they compute is sharded as it is used there. Those of
+  // very large programs may remain shared. False if all have been their own.
+  static bool SeparateBodies(HloModule* module);
+
   // Replaces each leaf of a parameter by the tile that `tiles` names; its users use the whole array until
   // RemoveReplaced removes it.
   static absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles);

@@ -199,6 +199,7 @@ class Partitioner : public HloPass {
         HILO_ASSIGN_OR_RETURN(const bool split, SplitConstants(computation));
         changed |= split;
       }
+      changed |= Divider::SeparateBodies(module);
       HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module));
       changed |= divided;
     }

@@ -301,10 +301,38 @@ TEST(ShardingsTest, WindowsOfSeveralArrays) {
 
 // In XLA such arrays are constants before shardings are propagated.
 TEST(ShardingsTest, ArraysWithoutElements) {
-  EXPECT_EQ(OfStablehlo(R"(%x: tensor<8x0xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %y: tensor<0x16xf32>)", R"(
+  EXPECT_EQ(
+      OfStablehlo(R"(%x: tensor<8x0xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %y: tensor<0x16xf32>)", R"(
   %z = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<8x0xf32>, tensor<0x16xf32>) -> tensor<8x16xf32>
   return %z : tensor<8x16xf32>)"),
-            "{replicated}");
+      "{replicated}");
+}
+
+// A loop that is called twice is two loops, each of which has shardings of its own.
+TEST(ShardingsTest, BodiesThatSeveralLoopsHave) {
+  EXPECT_EQ(
+      OfStablehlo(
+          R"(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}, %y: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"a"}]>})",
+          R"(
+  %p = func.call @twice(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %q = func.call @twice(%y) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %q : tensor<8x16xf32>
+}
+func.func private @twice(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%j = %i, %v = %a) : tensor<i32>, tensor<8x16xf32>
+  cond {
+    %n = stablehlo.constant dense<2> : tensor<i32>
+    %c = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %k = stablehlo.add %j, %one : tensor<i32>
+    %s = stablehlo.sine %v : tensor<8x16xf32>
+    stablehlo.return %k, %s : tensor<i32>, tensor<8x16xf32>
+  }
+  return %r#1 : tensor<8x16xf32>)"),
+      kAOnColumns);
 }
 
 }  // namespace
