@@ -156,6 +156,63 @@ std::optional<Several> SeveralArrays(Grower& g, Scope& scope) {
   return several;
 }
 
+// (a0, a1 ..., b0, b1 ...) -> the greater of the two in lexicographic order: associative and commutative, but not of
+// each array on its own.
+HloComputation* GreaterOfTwo(Grower& g, absl::Span<const PrimitiveType> types) {
+  HloComputation* f = g.module->AddComputation("greater");
+  const auto count = static_cast<int64_t>(types.size());
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    f->AddInstruction(HloInstruction::CreateParameter(i, ShapeUtil::MakeScalarShape(types[i % count]), name), name);
+  }
+  HloInstruction* is_less = nullptr;  // the first one than the second
+  for (int64_t i = count - 1; i >= 0; --i) {
+    const auto compare = [&](ComparisonDirection direction) {
+      auto attributes = std::make_unique<CompareAttrs>();
+      attributes->direction = direction;
+      return *f->AddOp(HloOpcode::kCompare, {f->parameter_instruction(i), f->parameter_instruction(count + i)},
+                       std::move(attributes));
+    };
+    HloInstruction* const own = compare(ComparisonDirection::kLt);
+    if (is_less != nullptr) is_less = *f->AddOp(HloOpcode::kAnd, {compare(ComparisonDirection::kEq), is_less});
+    is_less = is_less == nullptr ? own : *f->AddOp(HloOpcode::kOr, {own, is_less});
+  }
+  std::vector<HloInstruction*> chosen;
+  for (int64_t i = 0; i < count; ++i) {
+    chosen.push_back(
+        *f->AddOp(HloOpcode::kSelect, {is_less, f->parameter_instruction(count + i), f->parameter_instruction(i)}));
+  }
+  HloInstruction* const root = *f->AddOp(HloOpcode::kTuple, chosen);
+  return f->set_root_instruction(root, true).ok() ? f : nullptr;
+}
+
+// (a, b) -> b, or a where b is 0: associative, but not commutative.
+HloComputation* LastThatIsNotZero(Grower& g, PrimitiveType type) {
+  HloComputation* f = g.Combiner(type, HloOpcode::kAdd);
+  HloInstruction *a = f->parameter_instruction(0), *b = f->parameter_instruction(1);
+  auto attributes = std::make_unique<CompareAttrs>();
+  attributes->direction = ComparisonDirection::kNe;
+  HloInstruction* const is_given =
+      *f->AddOp(HloOpcode::kCompare, {b, f->AddConstant(LiteralUtil::Zero(type))}, std::move(attributes));
+  HloInstruction* const root = *f->AddOp(HloOpcode::kSelect, {is_given, b, a});
+  return f->set_root_instruction(root, true).ok() ? f : nullptr;
+}
+
+// A reduction by a computation that is no single op, from its identity.
+bool ReduceInOrderOp(Grower& g, Scope& scope) {
+  const Value* x = g.Pick(scope, [](const Value& v) {
+    return v.shape().IsArray() && v.shape().rank() >= 1 && IsIntegralType(v.type()) && v.exact();
+  });
+  if (x == nullptr) return false;
+  HloInstruction* const operand = x->instruction;
+  const PrimitiveType type = x->type();
+  HloInstruction* const zero = scope.computation->AddConstant(LiteralUtil::Zero(type));
+  scope.values.push_back({zero, ExactLeaves(LiteralUtil::Zero(type))});
+  auto attributes = std::make_unique<ReduceAttrs>();
+  attributes->dimensions = {g.random.Below(operand->shape().rank())};
+  return g.Add(scope, HloOpcode::kReduce, {operand, zero}, std::move(attributes), {LastThatIsNotZero(g, type)});
+}
+
 bool ReduceSeveralOp(Grower& g, Scope& scope) {
   std::optional<Several> several = SeveralArrays(g, scope);
   if (!several.has_value()) return false;
@@ -164,8 +221,15 @@ bool ReduceSeveralOp(Grower& g, Scope& scope) {
   reduce->dimensions = g.Subset(several->arrays[0]->shape().rank(), 1);
   windows->window = RandomWindow(g, several->arrays[0]->shape());
   std::vector<HloInstruction*> operands = several->arrays;
-  for (const PrimitiveType type : several->types) operands.push_back(g.Like(scope, {}, type, true));
-  HloComputation* combine = g.CombinerOfSeveral(several->types);
+  const bool chooses = std::all_of(several->types.begin(), several->types.end(),
+                                   [](PrimitiveType type) { return IsIntegralType(type); }) &&
+                       g.random.Chance(60);
+  for (const PrimitiveType type : several->types) {
+    HloInstruction* start = chooses ? scope.computation->AddConstant(LiteralUtil::MinValue(type)) : nullptr;
+    if (chooses) scope.values.push_back({start, ExactLeaves(LiteralUtil::MinValue(type))});
+    operands.push_back(chooses ? start : g.Like(scope, {}, type, true));
+  }
+  HloComputation* combine = chooses ? GreaterOfTwo(g, several->types) : g.CombinerOfSeveral(several->types);
   if (g.random.Chance(30))
     return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduceWindow, operands, std::move(windows), {combine}));
   return g.TakeApart(scope, g.Add(scope, HloOpcode::kReduce, operands, std::move(reduce), {combine}));
@@ -317,7 +381,7 @@ absl::Span<const Kind> ReductionKinds() {
 }
 
 absl::Span<const Kind> SeveralKinds() {
-  static constexpr Kind kKinds[] = {{3, &ReduceSeveralOp}, {2, &SortByKeysOp}};
+  static constexpr Kind kKinds[] = {{3, &ReduceSeveralOp}, {2, &SortByKeysOp}, {1, &ReduceInOrderOp}};
   return kKinds;
 }
 

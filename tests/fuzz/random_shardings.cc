@@ -23,7 +23,7 @@ namespace hilo::fuzz {
 namespace {
 
 // Of so many programs one has a manual region.
-constexpr uint64_t kManualEvery = 6;
+constexpr uint64_t kManualEvery = 4;
 
 // Mostly multiples of the numbers of devices.
 constexpr int64_t kSizes[] = {1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 8, 9, 12, 16, 16, 24, 32, 33};

@@ -11,7 +11,7 @@
 namespace hilo::fuzz {
 
 // A random program with shardings on some parameters and results, and marks with shardings on some other values. Some
-// of these do not divide their arrays, or are open along some dimensions; some parameters are unreduced. One of six is
+// of these do not divide their arrays, or are open along some dimensions; some parameters are unreduced. One of four is
 // of MakeManualProgram. The arguments are whole arrays.
 RandomProgram MakePartitionedProgram(uint64_t seed);
 
