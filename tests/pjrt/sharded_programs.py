@@ -438,10 +438,10 @@ first_greater = lambda p, q: (jnp.maximum(p[0], q[0]), jnp.where(p[0] >= q[0], p
 simple("reduce_pairs", "8", lambda a, b: lax.reduce((a, b), (-jnp.inf, 0.0), first_greater, (0,)), ((64, 8), P(x)), ((64, 8), P(x)))
 simple("reduce_pairs_whole", "24", lambda a, b: lax.reduce((a, b), (-jnp.inf, 0.0), first_greater, (0, 1)), ((16, 32), P(x, y)), ((16, 32), P(x, y)))
 simple("reduce_xor_and_sum", "8", lambda a: lax.reduce((a, a * 3), (0, 0), lambda p, q: (p[0] ^ q[0], p[1] + q[1]), (0,)), ((64, 8), P(x), "i4"))
-simple("reduce_by_magnitude", "8", lambda a: lax.reduce(a, 0.0, lambda p, q: jnp.where(jnp.abs(p) > jnp.abs(q), p, q), (0,)), ((64, 8), P(x)))
 simple("window_pairs", "8", lambda a, b: lax.reduce_window((a, b), (-jnp.inf, 0.0), first_greater, (3, 1), (1, 1), ((1, 1), (0, 0))), ((64, 8), P(x)), ((64, 8), P(x)))
 # ---------------------------------------------------------------- others
 simple("convolution_dilated_between", "24", lambda a, k: lax.conv_general_dilated(a, k, (1, 1), ((1, 0), (2, 2)), lhs_dilation=(2, 1), dimension_numbers=("NHWC", "HWIO", "NHWC")), ((2, 20, 8, 4), P(n, y)), ((5, 5, 4, 2), P()))
+add("pool_constrained_uneven", "8", lambda m: lambda a: lax.reduce_window(con(m, a * 2, n, x), -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), ((2, 30, 16, 4), n))
 simple("empty_columns", "8", lambda a: (a.sum(1), a @ a.T, a.max(initial=0)), ((64, 0), P(x)))
 add("loop_without_iterations", "8", lambda m: lambda a: lax.fori_loop(0, 0, lambda i, c: jnp.tanh(c @ c.T @ c), a) + 1, ((16, 32), P(x)))
 squares = jax.jit(lambda a: lax.fori_loop(0, 4, lambda i, c: c * c.sum(0), a))

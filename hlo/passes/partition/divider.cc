@@ -192,7 +192,11 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   const TileAssignment tiles = walk->Wanted(*mark);
   if (tiles.IsWhole() && !is_open) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));
-  if (!tiles.IsWhole() || is_open) walk->Set(mark, DividedOf(part, tiles));
+  if (!tiles.IsWhole()) {
+    walk->Set(mark, {.whole = value.whole, .tile = part, .tiles = tiles});  // the whole array, if there is one, is free
+  } else if (is_open) {
+    walk->Set(mark, DividedOf(part, tiles));
+  }
   return absl::OkStatus();
 }
 

@@ -451,7 +451,22 @@ absl::Status TileWalk::VisitTiled(HloInstruction* op, const OpFactors& factors, 
   }
   HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
   SetTileSizes(factors, tile);
-  return SetComputed(op, tile, factors, cuts);
+  HILO_RETURN_IF_ERROR(SetComputed(op, tile, factors, cuts));
+  return KeepWhole(op);
+}
+
+// Arithmetic on arrays of which every partition has the whole is repeated where other tiles are needed, or the whole,
+// rather than that these are exchanged.
+absl::Status TileWalk::KeepWhole(HloInstruction* op) {
+  const auto has_whole = [&](const HloInstruction* operand) { return values_.at(operand)->whole != nullptr; };
+  if (!IsElementwise(op->opcode()) || !op->shape().IsArray() || !absl::c_all_of(op->operands(), has_whole))
+    return absl::OkStatus();
+  for (int64_t i = 0; i < op->operand_count(); ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction * whole, Whole(op->operand(i)));
+    if (whole != op->operand(i)) computation_->ReplaceOperand(op, i, whole);
+  }
+  values_.at(op)->whole = op;
+  return absl::OkStatus();
 }
 
 absl::Status TileWalk::SetComputed(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,

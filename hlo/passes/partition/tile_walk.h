@@ -195,6 +195,7 @@ class TileWalk {
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
   absl::Status VisitWhole(HloInstruction* op);
+  absl::Status KeepWhole(HloInstruction* op);
   // Of an op that is not local.
   absl::Status Divide(HloInstruction* op);
   // Whether the op may wait; and computes one that has waited, the value of which is `value`.
