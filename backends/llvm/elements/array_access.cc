@@ -144,6 +144,8 @@ llvm::Value* ArrayAccess::Pointer(const LaneIndex& at) {
 }
 
 llvm::Value* ArrayAccess::Pointer(llvm::Value* position) {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(position);
+  if (constant != nullptr && constant->isZero()) return array_.pointer;
   return context_.lanes.mask == nullptr ? b_.CreateInBoundsGEP(type_, array_.pointer, position)
                                         : b_.CreateGEP(type_, array_.pointer, position);
 }
