@@ -41,6 +41,20 @@ TEST(CostModelTest, NarrowIntegers_TakeLessTime) {
   EXPECT_EQ(operations("u64"), 2000);
 }
 
+TEST(CostModelTest, DivisionsByConstants_TakeLessTime) {
+  const auto operations = [](const char* op, const char* type, const char* divisor) {
+    return RootWork(absl::StrCat("HloModule m\nENTRY main { x = ", type, "[1000] parameter(0)  d = ", type, "[] ",
+                                 divisor, "  b = ", type, "[1000] broadcast(d)  ROOT r = ", type, "[1000] ", op,
+                                 "(x, b) }")
+                        .c_str())
+        .operations;
+  };
+  EXPECT_EQ(operations("divide", "u8", "constant(3)"), 3000);
+  EXPECT_EQ(operations("remainder", "s32", "constant(97)"), 8000);
+  EXPECT_EQ(operations("remainder", "u64", "constant(97)"), 24000);
+  EXPECT_EQ(operations("remainder", "u64", "parameter(1)"), 64000);
+}
+
 TEST(CostModelTest, Slice_ShufflesStridedElements) {
   const Work adjacent = RootWork(R"(HloModule m
 ENTRY main { x = f32[100,8] parameter(0)  ROOT s = f32[50,4] slice(x), slice={[0:100:2], [0:4]} })");
