@@ -37,6 +37,8 @@ constexpr double kInstructionNanoseconds = 1;
 // caches, and the parts. Measured on two threads, 10 iterations, us before and after: f32[100,100] with an exponential
 // and rolled by rows 75 and 61, by columns 88 and 58, f64[128,128] rolled 121 and 90.
 constexpr int64_t kLeastSharedBytes = 8 << 10, kSharedParts = 16, kCacheLine = 64;
+// The least elements of a part of a flat loop that threads share; a multiple of every vector width.
+constexpr int64_t kLeastSharedElements = 128;
 
 // One thread of a current server: two vectors of operations and a multiply-add of two in each cycle. Copies, additions,
 // sums and broadcasts of 16 KB to 64 MB took 1/220 ns for a byte that stays in the first cache, 1/85 to 1/100 in the
@@ -130,6 +132,15 @@ bool CopiesWhatThreadsShare(const HloInstruction& copy) {
          (is_shared(copy.operand(0)) || absl::c_any_of(copy.operand(0)->users(), is_shared));
 }
 
+// Makes more parts of a flat loop that has so much work for each element that few of them are worth threads.
+void DivideForThreads(const HloInstruction& instruction, KernelConfig* config) {
+  if (config->kind != KernelKind::kLoop || config->parts >= kSharedParts) return;
+  const int64_t count = ShapeUtil::ElementsIn(LoopResultsOf(instruction).shape());
+  config->tile = {
+      std::min(config->tile[0], CeilDiv(CeilDiv(count, kSharedParts), kLeastSharedElements) * kLeastSharedElements)};
+  config->parts = CeilDiv(count, config->tile[0]);
+}
+
 // Sets the time, and `parallel`: such instructions are functions of their own, which the runtime calls on ranges of
 // parts.
 void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
@@ -148,6 +159,7 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
     default: break;
   }
   config->parallel = config->nanoseconds > kParallelNanoseconds;
+  if (config->parallel) DivideForThreads(instruction, config);
   const int64_t bytes = config->kind == KernelKind::kCopy ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
   if (!config->parallel && bytes >= kLeastSharedBytes && CopiesWhatThreadsShare(instruction)) {
     config->parallel = true;
