@@ -305,12 +305,15 @@ class LoopFusion : public FusionPass {
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     const std::vector<HloInstruction*> order = computation->MakePostOrder();
     compared_ = ValuesComparedWithResults(*computation);
+    kept_rows_.clear();
     Groups groups = FormGroups(order, {});
+    if (!loops_are_launched() && KeepExpensiveRows(groups.groups)) groups = FormGroups(order, {});
     // Loops that become one may take in what they shared.
     absl::flat_hash_map<const HloInstruction*, int> merged;
     for (int mergers = 0; mergers < kMaxMergers; ++mergers) {
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       auto found = MergedRoots(*computation, groups.groups, groups.membership, context);
+      absl::erase_if(found, [&](const auto& root) { return kept_rows_.contains(root.first); });
       if (found.size() <= merged.size()) break;
       Groups next = FormGroups(order, found);
       if (!CanBeOrdered(*computation, next.groups, next.membership)) break;
@@ -374,10 +377,21 @@ class LoopFusion : public FusionPass {
     return result;
   }
 
+  // Adds what cuts the rows of expensive loops to kept_rows_; true if there is any.
+  bool KeepExpensiveRows(const std::vector<Group>& groups) {
+    for (const Group& group : groups) {
+      for (const HloInstruction* member : group.members) {
+        if (!absl::c_linear_search(group.roots, member) && CutsExpensiveRows(*member, group)) kept_rows_.insert(member);
+      }
+    }
+    return !kept_rows_.empty();
+  }
+
   // The groups in which all users of `producer` are, if it may join them; else empty.
   std::vector<int> GroupsToJoin(const HloInstruction* producer, const std::vector<Group>& groups,
                                 const FusionMembership& membership) const {
     if (producer->IsRoot() || producer->users().empty() || !CanBeProducer(producer)) return {};
+    if (kept_rows_.contains(producer)) return {};
     std::vector<int> joined;
     int64_t repeats = 1;
     const bool expensive = IsExpensiveToRepeat(*producer), free = IsFree(*producer);
@@ -584,8 +598,9 @@ class LoopFusion : public FusionPass {
   }
 
   const Target& target_;
-  const double instructions_per_byte_;                   // 0: copies are counted instead
-  absl::flat_hash_set<const HloInstruction*> compared_;  // those of the computation that are computed once
+  const double instructions_per_byte_;                    // 0: copies are counted instead
+  absl::flat_hash_set<const HloInstruction*> compared_;   // those of the computation that are computed once
+  absl::flat_hash_set<const HloInstruction*> kept_rows_;  // those that are arrays, as they would cut expensive rows
 };
 
 }  // namespace

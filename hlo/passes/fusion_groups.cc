@@ -11,9 +11,12 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/array_sizes.h"
 #include "hlo/passes/fusion_pass.h"
@@ -27,12 +30,29 @@ constexpr size_t kMaxResults = 8;
 constexpr size_t kMaxReaders = 32;
 // Nodes that all mergers together may visit.
 constexpr int64_t kMaxWork = 50'000'000;
+// Rows that cuts may make arrays, and what such an array costs in instructions, for a row and for each of its elements.
+constexpr int64_t kLeastCutRow = 32;
+constexpr double kArrayRowInstructions = 32, kArrayElementInstructions = 1;
 
 // Computes every element from those at the same index, or from scalars.
 bool IsPlain(const HloInstruction& member) {
   static constexpr OpcodeSet kPlain = {HloOpcode::kBitcast, HloOpcode::kBroadcast, HloOpcode::kIota,
                                        HloOpcode::kReshape};
   return kPlain.contains(member.opcode()) || IsElementwise(member.opcode());
+}
+
+// Returns the parts of less than a vector that the rows of a concatenation or padding have.
+int64_t ShortPartsOfRow(const HloInstruction& producer) {
+  const int64_t minor = producer.shape().rank() - 1;
+  const auto is_short = [](int64_t size) { return size > 0 && size < kVectorElements; };
+  if (producer.opcode() == HloOpcode::kConcatenate && producer.attrs<ConcatenateAttrs>().dimensions[0] == minor) {
+    return absl::c_count_if(producer.operands(), [&](const HloInstruction* operand) {
+      return is_short(operand->shape().dimensions(minor));
+    });
+  }
+  if (producer.opcode() != HloOpcode::kPad || minor < 0) return 0;
+  const auto& padding = producer.attrs<PadAttrs>().padding.dimensions.back();
+  return (is_short(padding.edge_padding_low) ? 1 : 0) + (is_short(padding.edge_padding_high) ? 1 : 0);
 }
 
 class GroupGraph {
@@ -355,6 +375,16 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   return reads;
+}
+
+bool CutsExpensiveRows(const HloInstruction& producer, const FusionGroup& group) {
+  const int64_t parts = ShortPartsOfRow(producer);
+  if (parts == 0 || producer.shape().dimensions().back() < kLeastCutRow) return false;
+  const HloInstruction& root = *group.roots[0];
+  const HloInstruction& looped = root.opcode() == HloOpcode::kReduce ? *root.operand(0) : root;
+  const double instructions = group.instructions / static_cast<double>(std::max<int64_t>(Elements(&looped), 1));
+  const auto row = static_cast<double>(producer.shape().dimensions().back());
+  return static_cast<double>(parts) * instructions > kArrayRowInstructions + kArrayElementInstructions * row;
 }
 
 absl::flat_hash_map<const HloInstruction*, int> MergedRoots(const HloComputation& computation,

@@ -37,6 +37,11 @@ using FusionMembership = absl::flat_hash_map<const HloInstruction*, std::vector<
 // them.
 std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most);
 
+// Returns true if `producer` puts the rows of the group's loop together from a long and a few short parts, each of less
+// than a vector, and that costs more than an array of the producer: the loop is cut into segments, each of which has
+// its own code, and an element of a short one takes as long as a vector of the others.
+bool CutsExpensiveRows(const HloInstruction& producer, const FusionGroup& group);
+
 // Roots of groups that should be fused into one loop with several results: root to number of the set. Loops are merged
 // if they run over the same elements, one reads the other's result element by element or both compute or read the same
 // value, and no other instruction depends on the one and is used by the other. After a cancellation, no more
