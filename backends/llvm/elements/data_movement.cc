@@ -3,6 +3,7 @@
 #include "backends/llvm/elements/data_movement.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "backends/llvm/elements/op_dispatch.h"
 #include "backends/llvm/elements/scalar_ops.h"
@@ -15,6 +16,45 @@ namespace hilo::codegen {
 namespace {
 
 using Dims = std::vector<LaneIndex>;
+
+// Instructions between a concatenation and the array whose parts it puts together.
+constexpr int kMostMoves = 256;
+
+// Returns the parameter of a fusion of which `moved` has parts, by slices, reshapes and concatenations; null if there
+// is no such one. `budget`: instructions that may be visited.
+const HloInstruction* OnlyArrayOf(const HloInstruction* moved, int* budget) {
+  constexpr OpcodeSet kMoves = {HloOpcode::kConcatenate, HloOpcode::kReshape, HloOpcode::kSlice};
+  if (--*budget < 0) return nullptr;
+  if (moved->IsParameter()) return moved;
+  if (!kMoves.contains(moved->opcode())) return nullptr;
+  const HloInstruction* array = OnlyArrayOf(moved->operand(0), budget);
+  for (int64_t i = 1; array != nullptr && i < moved->operand_count(); ++i) {
+    if (OnlyArrayOf(moved->operand(i), budget) != array) return nullptr;
+  }
+  return array;
+}
+
+// Returns `on_true` where a uniform condition holds, else `on_false`, in a dimension of `size` elements; nullopt if
+// lanes are apart in different ways. Of indices that are constants apart the constants are chosen, which do not depend
+// on the position in a row.
+std::optional<LaneIndex> ChosenIndex(EmitterContext& context, llvm::Value* condition, const LaneIndex& on_true,
+                                     const LaneIndex& on_false, int64_t size) {
+  const auto is_regular = [](const LaneIndex& i) { return !i.IsArbitrary() && !i.IsPatterned(); };
+  if (!is_regular(on_true) || !is_regular(on_false) || on_true.stride() != on_false.stride()) return std::nullopt;
+  llvm::IRBuilder<>& b = context.b();
+  LaneIndex base, chosen;
+  if (on_true.BaseVariable() == on_false.BaseVariable()) {
+    if (llvm::Value* shared = on_true.BaseVariable()) base = LaneIndex::Uniform(shared);
+    chosen = on_true.BaseConstant() == on_false.BaseConstant()
+                 ? LaneIndex::Constant(on_true.BaseConstant())
+                 : LaneIndex::Uniform(b.CreateSelect(condition, context.Int64(on_true.BaseConstant()),
+                                                     context.Int64(on_false.BaseConstant())));
+  } else {
+    chosen = LaneIndex::Uniform(b.CreateSelect(condition, on_true.Base(context), on_false.Base(context)));
+  }
+  const LaneIndex lanes = LaneIndex::Strided(context.Int64(0), on_true.stride());
+  return lanes.Add(context, base).Add(context, chosen).WithRange({0, size - 1});
+}
 
 class Movement {
  public:
@@ -115,10 +155,15 @@ class Movement {
 
   absl::StatusOr<ElementValue> Concatenate() {
     const int64_t dimension = instruction_.attrs<ConcatenateAttrs>().dimensions[0];
-    std::vector<int64_t> starts{0};
-    for (const HloInstruction* operand : instruction_.operands())
-      starts.push_back(starts.back() + operand->shape().dimensions(dimension));
-    return ConcatenatePart(index_.Dims(context_), dimension, starts, 0, instruction_.operand_count());
+    const Dims dims = index_.Dims(context_);
+    int budget = kMostMoves;
+    // Two sources are a branch that LLVM makes a choice of addresses.
+    const HloInstruction* array = instruction_.operand_count() > 2 ? OnlyArrayOf(&instruction_, &budget) : nullptr;
+    if (array != nullptr && array->parent()->IsFusion() && dims[dimension].IsUniform() &&
+        !dims[dimension].IsConstant()) {
+      if (std::optional<Dims> source = SourceOf(&instruction_, dims)) return emitter_.Generate(array, Index(*source));
+    }
+    return ConcatenatePart(dims, dimension, StartsOf(instruction_), 0, instruction_.operand_count());
   }
 
   absl::StatusOr<ElementValue> Iota() {
@@ -203,6 +248,64 @@ class Movement {
                               context_, instruction_.name(), index_.IsUniform(), types_,
                               [&] { return listed(on_true()); }, [&] { return listed(on_false()); }, may_skip));
     return chosen[0];
+  }
+
+  // Returns the first indices of a concatenation's operands, and the end of the last one.
+  static std::vector<int64_t> StartsOf(const HloInstruction& concatenate) {
+    const int64_t dimension = concatenate.attrs<ConcatenateAttrs>().dimensions[0];
+    std::vector<int64_t> starts{0};
+    for (const HloInstruction* operand : concatenate.operands())
+      starts.push_back(starts.back() + operand->shape().dimensions(dimension));
+    return starts;
+  }
+
+  // Returns where the element of `moved` at `dims` is in the array that OnlyArrayOf() returns; nullopt if that differs
+  // from lane to lane by more than a stride. What several rows are put together from is then one load of a row, whose
+  // address is computed before it, rather than a branch for each vector.
+  std::optional<Dims> SourceOf(const HloInstruction* moved, Dims dims) {
+    if (moved->opcode() == HloOpcode::kConcatenate)
+      return SourceOfPart(*moved, std::move(dims), StartsOf(*moved), 0, moved->operand_count());
+    if (moved->IsParameter()) return dims;
+    const HloInstruction* operand = moved->operand(0);
+    if (moved->opcode() == HloOpcode::kReshape) {
+      const Index index(std::move(dims));
+      return SourceOf(
+          operand, index.Reshape(context_, moved->shape().dimensions(), operand->shape().dimensions()).Dims(context_));
+    }
+    const auto& ranges = moved->attrs<SliceAttrs>().slice;
+    for (size_t i = 0; i < dims.size(); ++i)
+      dims[i] = dims[i].MulConstant(context_, ranges[i].stride).AddConstant(ranges[i].start);
+    return SourceOf(operand, std::move(dims));
+  }
+
+  // The same of operands [first, last) of a concatenation.
+  std::optional<Dims> SourceOfPart(const HloInstruction& concatenate, Dims dims, const std::vector<int64_t>& starts,
+                                   int64_t first, int64_t last) {
+    LaneIndex& at = dims[concatenate.attrs<ConcatenateAttrs>().dimensions[0]];
+    at = at.WithRange({starts[first], starts[last] - 1});
+    if (last - first == 1) {
+      at = at.AddConstant(-starts[first]);
+      return SourceOf(concatenate.operand(first), std::move(dims));
+    }
+    const int64_t middle = (first + last) / 2;
+    llvm::Value* condition = at.InRange(context_, starts[first], starts[middle]);
+    if (condition != nullptr && condition->getType()->isVectorTy()) return std::nullopt;
+    const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(condition);
+    if (condition == nullptr || (known != nullptr && known->isOne()))
+      return SourceOfPart(concatenate, std::move(dims), starts, first, middle);
+    if (known != nullptr) return SourceOfPart(concatenate, std::move(dims), starts, middle, last);
+    std::optional<Dims> on_true = SourceOfPart(concatenate, dims, starts, first, middle);
+    const std::optional<Dims> on_false = SourceOfPart(concatenate, std::move(dims), starts, middle, last);
+    if (!on_true || !on_false) return std::nullopt;
+    int budget = kMostMoves;
+    const Shape& array = OnlyArrayOf(&concatenate, &budget)->shape();
+    for (size_t i = 0; i < on_true->size(); ++i) {
+      const std::optional<LaneIndex> chosen =
+          ChosenIndex(context_, condition, (*on_true)[i], (*on_false)[i], array.dimensions(static_cast<int64_t>(i)));
+      if (!chosen) return std::nullopt;
+      (*on_true)[i] = *chosen;
+    }
+    return on_true;
   }
 
   // Emits operands [first, last) of a concatenation, selected by bisection.
