@@ -44,6 +44,8 @@ std::unique_ptr<HloPass> MakeLoopDotBatching();
 // "hoist-invariants": computes before a loop what is the same in all iterations, where that is worth an element of the
 // loop's state.
 std::unique_ptr<HloPass> MakeLoopInvariantMotion();
+// "unroll-loops": loops of few iterations of element-wise work on large arrays become that work.
+std::unique_ptr<HloPass> MakeLoopUnrolling();
 // "inline-fusions": inlines the fusions that the input module contains. Required where no
 // fusions were made before.
 std::unique_ptr<HloPass> MakeFusionInliner();

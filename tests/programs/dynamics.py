@@ -147,6 +147,12 @@ def rotations(seed, count):
     return matrices
 
 
+def random_steps(key, start):
+    """Normal and uniform numbers of two keys, whose bits come of a loop of few iterations, added to a state."""
+    first, second = jax.random.split(key)
+    return start + jax.random.normal(first, start.shape) * jax.random.uniform(second, start.shape)
+
+
 F64 = ("f64 1e-13 relative",)
 PROGRAMS = [
     Program("nbody_leapfrog", "Twelve bodies under gravity, 20 leapfrog steps in a scan.", nbody,
@@ -164,5 +170,7 @@ PROGRAMS = [
     Program("collatz", "While loops, conditionals and a switch inside a mapped loop.", collatz,
             (np.array([1, 2, 3, 7, 27, 97, 871, 1000], np.int32),), (), form="full"),
     Program("ring_buffer", "A moving window kept by dynamic slices and updates in a loop.", ring_buffer, (normal(0, 40), normal(1, 8))),
+    Program("random_steps", "Random numbers, as a loop of few iterations computes them.", random_steps,
+            (np.array([3, 4], np.uint32), normal(0, 67, 65)), ("f32 2e-6 relative",), form="full"),
     Program("roll_stencil", "Diffusion on a grid by rolls, slices and pads.", roll_stencil, (normal(0, 17, 24, dtype=np.float64),), F64, x64=True),
 ]

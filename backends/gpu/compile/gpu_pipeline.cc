@@ -28,7 +28,7 @@ constexpr int64_t kLongSum = int64_t{1} << 18;
 
 PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, const KernelFacts& kernels) {
   PipelineHooks hooks;
-  hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls());
+  hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());

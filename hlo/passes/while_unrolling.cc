@@ -1,0 +1,87 @@
+// Loops of few iterations of element-wise work become that work, one iteration after the other:
+//
+//   x = f32[100000] while(init), 5 iterations of x * x + c   =>   x_1 = init * init + c, x_2 = x_1 * x_1 + c, ...
+//
+// as of random bits, which JAX computes in a loop of five iterations on some platforms. Each iteration would read and
+// write the arrays of the state; without the loop the elements stay in registers, together with those of what reads the
+// result. Constants that the iterations take turns with become those of each.
+#include <memory>
+#include <optional>
+
+#include "absl/algorithm/container.h"
+#include "hilo/status_macros.h"
+#include "hlo/analysis/trip_count.h"
+#include "hlo/ops/table/opcode_map.h"
+#include "hlo/passes/array_sizes.h"
+#include "hlo/passes/inline_computation.h"
+#include "hlo/passes/standard_passes.h"
+
+namespace hilo {
+namespace {
+
+constexpr int64_t kMostUnrolledIterations = 8;
+// Instructions of a body, and of all iterations.
+constexpr int64_t kMostBody = 128, kMostUnrolled = 600;
+// A state of smaller arrays is in registers or near caches anyway; elements of arrays that bodies may move.
+constexpr int64_t kLeastState = int64_t{1} << 12, kMostMoved = 64;
+
+// Moves elements.
+constexpr OpcodeSet kMoves = {HloOpcode::kSlice, HloOpcode::kConcatenate, HloOpcode::kReverse, HloOpcode::kTranspose};
+// Free, or part of the state.
+constexpr OpcodeSet kForwards = {HloOpcode::kParameter, HloOpcode::kConstant, HloOpcode::kBroadcast,
+                                 HloOpcode::kIota,      HloOpcode::kTuple,    HloOpcode::kGetTupleElement,
+                                 HloOpcode::kReshape};
+
+class LoopUnrolling : public HloPass {
+ public:
+  absl::string_view name() const override { return "unroll-loops"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      for (HloInstruction* loop : computation->MakePostOrder()) {
+        if (loop->opcode() != HloOpcode::kWhile) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        const std::optional<int64_t> iterations = IterationsOf(*loop);
+        if (!iterations.has_value()) continue;
+        HloInstruction* state = loop->operand(0);
+        for (int64_t i = 0; i < *iterations; ++i)
+          state = InlineComputation(*loop->called_computation(1), {&state, 1}, computation);
+        HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(loop, state));
+        changed = true;
+      }
+    }
+    if (changed) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
+    return changed;
+  }
+
+ private:
+  // Returns the iterations of a loop that is unrolled; nullopt: it stays.
+  static std::optional<int64_t> IterationsOf(const HloInstruction& loop) {
+    const HloComputation& body = *loop.called_computation(1);
+    if (loop.HasControlDependencies() || body.instruction_count() > 2 * kMostBody) return std::nullopt;
+    int64_t work = 0;
+    bool is_large = false;
+    for (const HloInstruction* x : body.instructions()) {
+      if (x->HasControlDependencies() || !x->called_computations().empty()) return std::nullopt;
+      if (kForwards.contains(x->opcode())) continue;
+      const bool moves_few = kMoves.contains(x->opcode()) && x->shape().IsArray() && Elements(x) <= kMostMoved &&
+                             absl::c_all_of(x->operands(), [](const auto* y) { return Elements(y) <= kMostMoved; });
+      if (!moves_few && !IsElementwise(x->opcode())) return std::nullopt;
+      ++work;
+      is_large |= Elements(x) >= kLeastState;
+    }
+    if (!is_large || work > kMostBody) return std::nullopt;
+    const std::optional<int64_t> iterations = TripCount(loop);
+    const bool are_few =
+        iterations.has_value() && *iterations <= kMostUnrolledIterations && *iterations * work <= kMostUnrolled;
+    return are_few ? iterations : std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeLoopUnrolling() { return std::make_unique<LoopUnrolling>(); }
+
+}  // namespace hilo
