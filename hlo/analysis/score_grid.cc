@@ -108,8 +108,10 @@ class GridMatcher {
         }
       }
     }
+    const bool is_reduced =
+        absl::c_any_of(inside_, [](const HloInstruction* x) { return x->opcode() == HloOpcode::kReduce; });
     // Dots of dots alone are products of matrices.
-    return !grid_.products.empty() && inside_.size() > grid_.scores.size();
+    return (!grid_.products.empty() || is_reduced) && inside_.size() > grid_.scores.size();
   }
 
   // Collects the members of a fusion.
@@ -329,10 +331,14 @@ class GridMatcher {
       const HloInstruction& initial = *reduce->operand(1);
       const Shape& operand = reduce->operand(0)->shape();
       if (!grid_.Has(reduce->operand(0)) || !grid_.IsWhole(reduce->operand(0)) || !initial.IsConstant() ||
-          !IsFloatingPointType(operand.element_type()) || (op != HloOpcode::kAdd && op != HloOpcode::kMaximum))
+          !IsFloatingPointType(operand.element_type()) || !op.has_value())
         return false;
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
       const double value = initial.literal().GetAsDouble(0);
-      if (op == HloOpcode::kAdd ? value != 0 : value != -std::numeric_limits<double>::infinity()) return false;
+      const bool is_known = (op == HloOpcode::kAdd && value == 0) ||
+                            (op == HloOpcode::kMaximum && value == -kInfinity) ||
+                            (op == HloOpcode::kMinimum && value == kInfinity);
+      if (!is_known) return false;
       const std::optional<GridSide> side = SideOf(Axes(reduce->operand(0), reduce->attrs<ReduceAttrs>().dimensions));
       if (!side.has_value()) return false;
       grid_.summed[reduce] = *side;

@@ -37,7 +37,7 @@ struct ScoreGrid {
   // All in an order in which operands are first.
   std::vector<HloInstruction*> members;     // the scores and what depends on them, but not the products
   std::vector<HloInstruction*> scores;      // dots
-  std::vector<HloInstruction*> reductions;  // of one array along all axes of a side: sums and maxima
+  std::vector<HloInstruction*> reductions;  // of one array along all axes of a side: sums, maxima and minima
   std::vector<HloInstruction*> products;    // dots that contract all axes of a side
   std::vector<HloInstruction*> batch_sums;  // sums along axes of the batch alone; no members
   // The axis of each dimension of a member; -1 for dimensions of size 1.
@@ -56,7 +56,7 @@ struct ScoreGrid {
 };
 
 // Returns the grid of which the dot `score` is a score; nullopt if there is none, if more than its reductions,
-// products and batch sums are read by others, or if it has no product.
+// products and batch sums are read by others, or if it has neither products nor reductions.
 std::optional<ScoreGrid> ScoreGridOf(HloInstruction* score);
 // Returns the grid of a fusion all of whose dots are its scores and products; nullopt: it has none.
 std::optional<ScoreGrid> ScoreGridOfFusion(const HloInstruction& fusion);

@@ -6,7 +6,9 @@
 //
 // Reductions of rows, as the maxima and sums of a softmax, are results of the first fusion that computes them; others
 // read them. Products that need the same scores and do not depend on each other are in one fusion: the forward pass,
-// whose result leads to the gradient of the backward pass, is in one of its own. So is each sum over the batch.
+// whose result leads to the gradient of the backward pass, is in one of its own. So is each sum over the batch. Where
+// reductions are along both sides, as of a contrastive loss, or there are no products, as of the distances that are
+// least, all reductions are in kernels of their own, one for each side, before those of the products.
 #include "hlo/passes/attention_gradient_fusion.h"
 
 #include <optional>
@@ -47,9 +49,9 @@ class GridFuser {
   bool Plan(const ScoreGridFilter& takes) {
     // Without reductions, as of sigmoid attention, any order does.
     const GridSide reduced = grid_.summed.at(grid_.reductions.empty() ? grid_.products[0] : grid_.reductions[0]);
-    for (const HloInstruction* reduce : grid_.reductions) {
-      if (grid_.summed.at(reduce) != reduced) return false;
-    }
+    const bool is_one_side = absl::c_all_of(
+        grid_.reductions, [&](const HloInstruction* reduce) { return grid_.summed.at(reduce) == reduced; });
+    if ((!is_one_side || grid_.products.empty()) && !PlanAllReductions()) return false;
     std::vector<ProductGroup> along, across;  // the side of the reductions
     for (HloInstruction* product : grid_.products) {
       const std::optional<FusedGroup> before = ProductsBefore(product);
@@ -71,7 +73,10 @@ class GridFuser {
       PlanKernel(MembersOf({sum->operand(0)}), {}, sum);
     }
     std::vector<ScoreGrid> kernels;
-    for (const Kernel& kernel : kernels_) kernels.push_back(GridOf(kernel));
+    for (const Kernel& kernel : kernels_) {
+      if (WaitsForItself(kernel)) return false;
+      kernels.push_back(GridOf(kernel));
+    }
     return takes(grid_, kernels);
   }
 
@@ -137,6 +142,68 @@ class GridFuser {
     for (const HloInstruction* product : group.products)
       roots.push_back(product->operand(grid_.grid_operands.at(product)));
     return MembersOf(roots);
+  }
+
+  // Returns the grid's reductions that `values` depend on, beside those that kernels of the plan compute; nullopt: they
+  // depend on too much to tell.
+  std::optional<FusedGroup> ReductionsBefore(std::vector<const HloInstruction*> work) const {
+    const FusedGroup reductions(grid_.reductions.begin(), grid_.reductions.end());
+    FusedGroup before, seen;
+    while (!work.empty()) {
+      const HloInstruction* instruction = work.back();
+      work.pop_back();
+      if (reduced_.contains(instruction) || !seen.insert(instruction).second) continue;
+      if (seen.size() > kMostSearched) return std::nullopt;
+      if (reductions.contains(instruction)) before.insert(instruction);
+      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+      const auto predecessors = instruction->control_predecessors();
+      work.insert(work.end(), predecessors.begin(), predecessors.end());
+    }
+    return before;
+  }
+
+  // Adds kernels of all reductions. Each has those of one side that wait for none of the other one. Returns false if
+  // some wait for each other, or for too much to tell.
+  bool PlanAllReductions() {
+    while (reduced_.size() < grid_.reductions.size()) {
+      std::vector<const HloInstruction*> ready;
+      for (const HloInstruction* reduce : grid_.reductions) {
+        if (reduced_.contains(reduce) || (!ready.empty() && grid_.summed.at(ready[0]) != grid_.summed.at(reduce)))
+          continue;
+        const std::optional<FusedGroup> before = ReductionsBefore({reduce->operand(0)});
+        if (!before.has_value()) return false;
+        if (absl::c_all_of(*before, [&](const HloInstruction* x) { return absl::c_linear_search(ready, x); }))
+          ready.push_back(reduce);
+      }
+      if (ready.empty()) return false;
+      PlanKernel(MembersOf(ready), {});
+    }
+    return true;
+  }
+
+  // Returns true if a kernel reads what depends on one of its reductions, or too much to tell.
+  bool WaitsForItself(const Kernel& kernel) const {
+    FusedGroup own, seen;
+    std::vector<const HloInstruction*> work;
+    for (const HloInstruction* reduce : grid_.reductions) {
+      if (kernel.members.contains(reduce)) own.insert(reduce);
+    }
+    if (own.empty()) return false;
+    for (const HloInstruction* member : kernel.members) {
+      for (const HloInstruction* operand : member->operands()) {
+        if (!kernel.members.contains(operand)) work.push_back(operand);
+      }
+    }
+    while (!work.empty()) {
+      const HloInstruction* instruction = work.back();
+      work.pop_back();
+      if (own.contains(instruction) || seen.size() > kMostSearched) return true;
+      if (!seen.insert(instruction).second) continue;
+      work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
+      const auto predecessors = instruction->control_predecessors();
+      work.insert(work.end(), predecessors.begin(), predecessors.end());
+    }
+    return false;
   }
 
   // Adds the product to the last group, if it may be computed with it, or to a new one.

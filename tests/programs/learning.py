@@ -116,6 +116,27 @@ def attention_training(q, k, v, bias, targets):
     return jax.value_and_grad(loss, argnums=(0, 1, 2))(q, k, v)
 
 
+def contrastive_training(images, texts, scale):
+    """The loss of pairs of embeddings among all others, along both sides, and its gradients."""
+
+    def loss(images, texts, scale):
+        scores = jnp.einsum("md,nd->mn", images, texts, preferred_element_type=jnp.float32) * scale
+        labels = jnp.arange(scores.shape[0])[:, None]
+        of_images = jnp.take_along_axis(jax.nn.log_softmax(scores, axis=1), labels, axis=1)
+        of_texts = jnp.take_along_axis(jax.nn.log_softmax(scores.T, axis=1), labels, axis=1)
+        return -(of_images.mean() + of_texts.mean()) / 2
+
+    return jax.value_and_grad(loss, argnums=(0, 1, 2))(images, texts, scale)
+
+
+def nearest_codes(points, codes):
+    """The least and the mean distance of points to codes, and of codes to points, by a product."""
+    products = jnp.einsum("md,nd->mn", points, codes, preferred_element_type=jnp.float32)
+    norms = jnp.square(points.astype(jnp.float32)).sum(1)[:, None] + jnp.square(codes.astype(jnp.float32)).sum(1)
+    squares = norms - 2 * products
+    return squares.min(1), squares.min(0), jnp.exp(-squares / 32).sum(1), jnp.sqrt(jnp.maximum(squares, 0)).mean()
+
+
 def attention_bias_gradient(q, k, v, bias, gradient):
     """Gradients of attention with a bias that all of the batch share, and its own."""
 
@@ -211,6 +232,10 @@ PROGRAMS = [
     Program("attention_bias_gradient", "Gradients of attention and of a bias for its heads, in bf16.", attention_bias_gradient,
             (bf16(0, 5, 72, 3, 16), bf16(1, 5, 88, 3, 16), bf16(2, 5, 88, 3, 16), normal(3, 3, 72, 88),
              bf16(4, 5, 72, 3, 16)), ("bf16 3e-2 relative", "f32 2e-2 relative"), form="full"),
+    Program("contrastive_training", "A contrastive loss of bf16 embeddings, and its gradients.", contrastive_training,
+            (bf16(0, 157, 32), bf16(1, 157, 32), np.float32(0.3)), ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
+    Program("nearest_codes", "Distances of bf16 points to codes.", nearest_codes, (bf16(0, 203, 32), bf16(1, 150, 32)),
+            ("f32 1e-4 relative",), form="full"),
     Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
             tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
     Program("attention_sinks", "Attention with sinks, and a step of decoding.", attention_sinks,

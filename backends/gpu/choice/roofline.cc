@@ -471,6 +471,12 @@ double ScoreGridInPartsNs(const ScoreGrid& grid) {
   // The kernels of the rows store two arrays, of which a sum's terms are products, and the sum reads them.
   for (const HloInstruction* sum : grid.batch_sums)
     sums_ns += kMachine.launch_ns + (4 * BytesOf(*sum->operand(0)) + BytesOf(*sum)) / kMachine.bytes_per_ns;
+  // Reductions along the other side read the scores again.
+  const auto is_along = [&](GridSide side) {
+    return absl::c_any_of(grid.reductions, [&](const HloInstruction* x) { return grid.summed.at(x) == side; });
+  };
+  if (is_along(GridSide::kLeft) && is_along(GridSide::kRight))
+    sums_ns += kMachine.launch_ns + BytesOf(*grid.scores[0]) / kMachine.bytes_per_ns;
   return sums_ns + InPartsNs(scores, products, factors, instructions);
 }
 

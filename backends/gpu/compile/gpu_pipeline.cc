@@ -1,4 +1,7 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h).
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
@@ -23,6 +26,25 @@ namespace {
 constexpr int64_t kMostRowReductions = 128;
 // Elements of a sum that one block would read for too long.
 constexpr int64_t kLongSum = int64_t{1} << 18;
+// Instructions between such a sum and a product.
+constexpr int kMostBehindSum = 64;
+
+bool IsLongSum(const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum; }
+
+// Returns true for a long sum of what is computed from the elements of a product, one by one.
+bool IsLongSumOfScores(const HloInstruction& reduce) {
+  if (!IsLongSum(reduce)) return false;
+  std::vector<const HloInstruction*> work = {reduce.operand(0)};
+  absl::flat_hash_set<const HloInstruction*> seen;
+  while (!work.empty() && seen.size() < kMostBehindSum) {
+    const HloInstruction* x = work.back();
+    work.pop_back();
+    if (!ShapeUtil::SameDimensions(x->shape(), reduce.operand(0)->shape()) || !seen.insert(x).second) continue;
+    if (x->opcode() == HloOpcode::kDot) return true;
+    if (IsElementwise(x->opcode())) work.insert(work.end(), x->operands().begin(), x->operands().end());
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -30,6 +52,10 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
+  if (!options.strict) {
+    // Grids of scores have sums along one side.
+    hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, IsLongSumOfScores));
+  }
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
   // Attention that is left as its factors have several types may have one type without conversions.
@@ -54,9 +80,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     // Before sums to one number are in parts.
     hooks.before_fusion.push_back(
         MakeOnePassReductions([](const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.shape()) == 1; }));
-    hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, [](const HloInstruction& reduce) {
-      return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum;
-    }));
+    hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, IsLongSum));
   }
   // Fuses products and convolutions for the libraries, other products, and rows, first: the general fusion does not
   // change existing fusions.

@@ -81,14 +81,16 @@ class GridKernel : ScoreGridKernel {
     return absl::OkStatus();
   }
 
-  static bool IsMaximum(const HloInstruction* reduce) {
-    return ReductionOp(*reduce->called_computation()) == HloOpcode::kMaximum;
-  }
   llvm::Value* Combine(const HloInstruction* reduce, llvm::Value* x, llvm::Value* y) {
-    return IsMaximum(reduce) ? codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maximum, x, y) : b_.CreateFAdd(x, y);
+    const HloOpcode op = *ReductionOp(*reduce->called_computation());
+    if (op == HloOpcode::kAdd) return b_.CreateFAdd(x, y);
+    return codegen::EmitBinaryIntrinsic(
+        b_, op == HloOpcode::kMaximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   }
   llvm::Value* IdentityOf(const HloInstruction* reduce) {
-    return IsMaximum(reduce) ? Float(-std::numeric_limits<double>::infinity()) : Float(0);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const HloOpcode op = *ReductionOp(*reduce->called_computation());
+    return Float(op == HloOpcode::kAdd ? 0 : op == HloOpcode::kMaximum ? -kInfinity : kInfinity);
   }
 
   absl::Status EmitPass(const GridPass& pass) {
@@ -401,8 +403,9 @@ class GridKernel : ScoreGridKernel {
       for (int64_t line = 0; line < kOwnLines; ++line) {
         k_.SetValue(reduce, values[line]);
         const Index index = grid_lines_.IndexOf(reduce, at_[line]);
-        HILO_RETURN_IF_ERROR(IfLine(
-            line, [&] { return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); }); }));
+        HILO_RETURN_IF_ERROR(IfLine(line, [&] {
+          return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); });
+        }));
       }
     }
     return absl::OkStatus();
