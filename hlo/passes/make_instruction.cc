@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo {
@@ -39,6 +41,35 @@ absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstructi
   auto attributes = std::make_unique<ReduceAttrs>();
   attributes->dimensions = std::move(dimensions);
   return operand->parent()->AddOp(HloOpcode::kReduce, {operand, init}, std::move(attributes), {computation});
+}
+
+absl::StatusOr<HloInstruction*> MergeReductions(absl::Span<HloInstruction* const> reduces) {
+  HloComputation* const computation = reduces[0]->parent();
+  const auto count = static_cast<int64_t>(reduces.size());
+  HloComputation* combine = computation->parent()->AddComputation("combine");
+  std::vector<HloInstruction*> parameters, results, operands;
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const Shape scalar = ShapeUtil::MakeScalarShape(reduces[i % count]->operand(0)->shape().element_type());
+    parameters.push_back(combine->AddInstruction(HloInstruction::CreateParameter(i, scalar, "x")));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const HloOpcode op = *ReductionOp(*reduces[i]->called_computation());
+    HILO_ASSIGN_OR_RETURN(results.emplace_back(), MakeBinary(op, parameters[i], parameters[count + i]));
+  }
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const root, combine->AddOp(HloOpcode::kTuple, results));
+  HILO_RETURN_IF_ERROR(combine->set_root_instruction(root));
+  for (const int64_t number : {0, 1}) {
+    for (HloInstruction* reduce : reduces) operands.push_back(reduce->operand(number));
+  }
+  auto attributes = std::make_unique<ReduceAttrs>();
+  attributes->dimensions = reduces[0]->attrs<ReduceAttrs>().dimensions;
+  HILO_ASSIGN_OR_RETURN(HloInstruction* const merged,
+                        computation->AddOp(HloOpcode::kReduce, operands, std::move(attributes), {&combine, 1}));
+  for (int64_t i = 0; i < count; ++i) {
+    HILO_ASSIGN_OR_RETURN(HloInstruction* const result, MakeTupleElement(merged, i));
+    HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(reduces[i], result));
+  }
+  return merged;
 }
 
 absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t index) {

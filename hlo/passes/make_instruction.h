@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -22,6 +23,9 @@ HloComputation* MakeScalarComputation(HloModule* module, HloOpcode opcode, Primi
 // Of one array, by `computation`.
 absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstruction* init,
                                            std::vector<int64_t> dimensions, HloComputation* computation);
+// Replaces reductions of one array each, along the same dimensions of equal ones, by one of all of their arrays, which
+// is returned: each is combined by its own ReductionOp. None depends on another.
+absl::StatusOr<HloInstruction*> MergeReductions(absl::Span<HloInstruction* const> reduces);
 // Element `index` of a tuple.
 absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t index);
 // `value` in the shape of `like`.

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
@@ -21,6 +20,7 @@
 #include "hlo/passes/array_sizes.h"
 #include "hlo/passes/fusion_pass.h"
 #include "hlo/passes/make_instruction.h"
+#include "hlo/passes/merged_sets.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
@@ -28,9 +28,8 @@ namespace {
 
 // Arrays of one reduction: a thread keeps a sum of each for every element of a vector.
 constexpr size_t kMostMerged = 6;
-// Instructions between a reduction and what it reads, and those that the search for paths visits in a computation.
+// Instructions between a reduction and what it reads.
 constexpr size_t kMostProducers = 64;
-constexpr int64_t kMostVisits = int64_t{1} << 22;
 
 using Instructions = absl::flat_hash_set<const HloInstruction*>;
 
@@ -80,8 +79,7 @@ class ReductionMerge : public FusionPass {
  private:
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
     std::vector<ReductionSet> sets;
-    absl::flat_hash_map<const HloInstruction*, size_t> set_of;
-    int64_t visits = 0;
+    MergedSets merged;
     for (HloInstruction* reduce : computation->MakePostOrder()) {
       if (!IsCandidate(*reduce)) continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
@@ -92,8 +90,8 @@ class ReductionMerge : public FusionPass {
         if (shared > 0) choices.emplace_back(shared, i);
       }
       std::sort(choices.begin(), choices.end(), std::greater<>());
-      const Instructions reached = choices.empty() ? Instructions() : DependencesOf(*reduce, sets, set_of, &visits);
-      if (visits > kMostVisits) break;
+      const Instructions reached = choices.empty() ? Instructions() : merged.DependencesOf(*reduce);
+      if (merged.IsExhausted()) break;
       const auto free = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) {
         return !reached.contains(sets[choice.second].reduces[0]);
       });
@@ -101,12 +99,12 @@ class ReductionMerge : public FusionPass {
       if (set == sets.size()) sets.emplace_back();
       sets[set].reduces.push_back(reduce);
       sets[set].arrays.insert(arrays.begin(), arrays.end());
-      set_of[reduce] = set;
+      merged.Add(reduce, set);
     }
     bool changed = false;
     for (const ReductionSet& set : sets) {
       if (set.reduces.size() == 1) continue;
-      HILO_RETURN_IF_ERROR(Merge(computation, set.reduces));
+      HILO_RETURN_IF_ERROR(MergeReductions(set.reduces).status());
       changed = true;
     }
     return changed;
@@ -115,55 +113,6 @@ class ReductionMerge : public FusionPass {
   bool IsCandidate(const HloInstruction& x) const {
     return x.opcode() == HloOpcode::kReduce && x.shape().IsArray() && !x.IsDead() && !x.HasControlDependencies() &&
            MayReorder(x, strict_) && accepts_(x);
-  }
-
-  // Returns all that the instruction waits for, if each set is one instruction: with a member of a set all of them.
-  // Only instructions before it in the order are among them, so none of a set waits for it.
-  static Instructions DependencesOf(const HloInstruction& reduce, const std::vector<ReductionSet>& sets,
-                                    const absl::flat_hash_map<const HloInstruction*, size_t>& set_of, int64_t* visits) {
-    Instructions reached;
-    std::vector<const HloInstruction*> work = {&reduce};
-    while (!work.empty() && ++*visits <= kMostVisits) {
-      const HloInstruction* x = work.back();
-      work.pop_back();
-      const auto add = [&](const HloInstruction* other) {
-        if (reached.insert(other).second) work.push_back(other);
-      };
-      for (const HloInstruction* operand : x->operands()) add(operand);
-      for (const HloInstruction* before : x->control_predecessors()) add(before);
-      if (const auto it = set_of.find(x); it != set_of.end()) {
-        for (const HloInstruction* member : sets[it->second].reduces) add(member);
-      }
-    }
-    return reached;
-  }
-
-  static absl::Status Merge(HloComputation* computation, const std::vector<HloInstruction*>& reduces) {
-    const auto count = static_cast<int64_t>(reduces.size());
-    HloComputation* combine = computation->parent()->AddComputation("combine");
-    std::vector<HloInstruction*> parameters, results, operands;
-    for (int64_t i = 0; i < 2 * count; ++i) {
-      const Shape scalar = ShapeUtil::MakeScalarShape(reduces[i % count]->operand(0)->shape().element_type());
-      parameters.push_back(combine->AddInstruction(HloInstruction::CreateParameter(i, scalar, "x")));
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      const HloOpcode op = *ReductionOp(*reduces[i]->called_computation());
-      HILO_ASSIGN_OR_RETURN(results.emplace_back(), MakeBinary(op, parameters[i], parameters[count + i]));
-    }
-    HILO_ASSIGN_OR_RETURN(HloInstruction* const root, combine->AddOp(HloOpcode::kTuple, results));
-    HILO_RETURN_IF_ERROR(combine->set_root_instruction(root));
-    for (const int64_t number : {0, 1}) {
-      for (HloInstruction* reduce : reduces) operands.push_back(reduce->operand(number));
-    }
-    auto attributes = std::make_unique<ReduceAttrs>();
-    attributes->dimensions = reduces[0]->attrs<ReduceAttrs>().dimensions;
-    HILO_ASSIGN_OR_RETURN(HloInstruction* const merged,
-                          computation->AddOp(HloOpcode::kReduce, operands, std::move(attributes), {&combine, 1}));
-    for (int64_t i = 0; i < count; ++i) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction* const result, MakeTupleElement(merged, i));
-      HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(reduces[i], result));
-    }
-    return absl::OkStatus();
   }
 
   const bool strict_;

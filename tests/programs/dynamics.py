@@ -147,6 +147,28 @@ def rotations(seed, count):
     return matrices
 
 
+def pair_forces(position, mass, box):
+    """Gravity and a soft repulsion in a periodic box, of every pair of bodies, and their potential."""
+    def energy(x):
+        apart = x[:, None] - x[None]
+        apart = apart - box * jnp.round(apart / box)
+        itself = jnp.eye(x.shape[0], dtype=bool)
+        square = jnp.where(itself, 1.0, jnp.square(apart).sum(-1) + 0.05)
+        pull = -mass[:, None] * mass[None] / jnp.sqrt(square)
+        return 0.5 * jnp.where(itself, 0.0, pull + 0.01 / square**3).sum()
+
+    return jax.value_and_grad(energy)(position)
+
+
+def chamfer_distance(left, right):
+    """The mean of squared distances to the nearest point of another cloud, both ways, and its gradients."""
+    def distance(left, right):
+        square = jnp.square(left[:, None] - right[None]).sum(-1)
+        return square.min(1).mean() + square.min(0).mean()
+
+    return jax.value_and_grad(distance, argnums=(0, 1))(left, right)
+
+
 def random_steps(key, start):
     """Normal and uniform numbers of two keys, whose bits come of a loop of few iterations, added to a state."""
     first, second = jax.random.split(key)
@@ -170,6 +192,10 @@ PROGRAMS = [
     Program("collatz", "While loops, conditionals and a switch inside a mapped loop.", collatz,
             (np.array([1, 2, 3, 7, 27, 97, 871, 1000], np.int32),), (), form="full"),
     Program("ring_buffer", "A moving window kept by dynamic slices and updates in a loop.", ring_buffer, (normal(0, 40), normal(1, 8))),
+    Program("pair_forces", "Forces of every pair of bodies in a periodic box.", pair_forces,
+            (normal(0, 150, 3, scale=4), np.abs(normal(1, 150)), np.float32(7)), ("f32 2e-5 relative",), form="full"),
+    Program("chamfer_distance", "Distances between two clouds of points, and their gradients.", chamfer_distance,
+            (normal(0, 161, 3), normal(1, 130, 3)), ("f32 2e-6 relative",), form="full"),
     Program("random_steps", "Random numbers, as a loop of few iterations computes them.", random_steps,
             (np.array([3, 4], np.uint32), normal(0, 67, 65)), ("f32 2e-6 relative",), form="full"),
     Program("roll_stencil", "Diffusion on a grid by rolls, slices and pads.", roll_stencil, (normal(0, 17, 24, dtype=np.float64),), F64, x64=True),

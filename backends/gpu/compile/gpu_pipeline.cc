@@ -50,9 +50,13 @@ bool IsLongSumOfScores(const HloInstruction& reduce) {
 
 PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, const KernelFacts& kernels) {
   PipelineHooks hooks;
+  constexpr GpuMachine machine;
+  constexpr double instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   if (!options.strict) {
+    hooks.before_fusion.push_back(MakeComponentSeparation());
+    hooks.before_fusion.push_back(MakeDce());
     // Grids of scores have sums along one side.
     hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, IsLongSumOfScores));
   }
@@ -97,6 +101,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .separates_reads = true,
                                                .repeats_producers = true,
                                                .most_column_reductions = kMostColumnReductions}));
+  hooks.before_fusion.push_back(MakePairFusion(target, options.strict, instructions_per_byte));
   // Sums of columns; those of rows join other kernels of their rows.
   const auto reduces_columns = [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); };
   if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(reduces_columns));
@@ -112,12 +117,11 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(any_reduction));
   hooks.before_fusion.push_back(MakeReductionMerge(options.strict, any_reduction));
   hooks.after_fusion = MakePassList(MakeKernelChoice(kernels));
-  constexpr GpuMachine machine;
   return StandardPipeline(target,
                           {.strict = options.strict,
                            .constant_folding_limit = options.constant_folding_limit,
                            .keep_dots = true,
-                           .instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns},
+                           .instructions_per_byte = instructions_per_byte},
                           std::move(hooks));
 }
 
