@@ -31,8 +31,8 @@
 namespace hilo {
 namespace {
 
-// Components that are reduced, and those of results.
-constexpr int64_t kMostComponents = 16, kMostResultComponents = 8;
+// Where there are more, computing the elements takes longer than to read an array of what is reduced.
+constexpr int64_t kMostComponents = 8;
 // Smaller grids are as fast in several kernels.
 constexpr int64_t kLeastGrid = int64_t{1} << 14;
 // A source has at most this part of the elements of the grid that it is repeated in.
@@ -96,8 +96,7 @@ class ComponentSeparation : public FusionPass {
       const bool is_reduced = Reduces(*reduce, d);
       // Others are most likely batches.
       if (!is_reduced && d + 1 != shape.rank()) continue;
-      if (shape.dimensions(d) < 2 || shape.dimensions(d) > (is_reduced ? kMostComponents : kMostResultComponents))
-        continue;
+      if (shape.dimensions(d) < 2 || shape.dimensions(d) > kMostComponents) continue;
       const bool ends = is_reduced ? EndsInReductions(*reduce)
                                    : Elements(*reduce) * kLeastSourceRepeats <= Elements(*reduce->operand(0));
       std::optional<std::vector<GridDimension>> grid = GridOf({reduce->operand(0), d});
@@ -157,20 +156,26 @@ class ComponentSeparation : public FusionPass {
     return true;
   }
 
-  // Drops reductions of grids that anything else reads.
+  // Drops reductions of grids that anything else reads, and those to results with components unless a reduction of
+  // components shares elements: as one, they are read once and in one kernel.
   static void DropIncomplete(std::vector<ComponentReduction>* reductions) {
     for (bool dropped = true; dropped;) {
-      absl::flat_hash_set<const HloInstruction*> separated;
+      absl::flat_hash_set<const HloInstruction*> separated, reduced;  // all, and those whose components are reduced
       for (const ComponentReduction& reduction : *reductions) {
         separated.insert(reduction.reduce);
-        for (const auto& [x, dimension] : reduction.grid) separated.insert(x);
+        for (const auto& [x, dimension] : reduction.grid) {
+          separated.insert(x);
+          if (Reduces(*reduction.reduce, reduction.dimension)) reduced.insert(x);
+        }
       }
+      const auto is_reduced = [&](const GridDimension& part) { return reduced.contains(part.first); };
+      const auto is_read_besides = [&](const GridDimension& part) {
+        return part.first->IsRoot() || absl::c_any_of(part.first->users(), [&](const HloInstruction* user) {
+                 return !separated.contains(user);
+               });
+      };
       const auto is_incomplete = [&](const ComponentReduction& reduction) {
-        return absl::c_any_of(reduction.grid, [&](const GridDimension& part) {
-          const HloInstruction* x = part.first;
-          return x->IsRoot() ||
-                 absl::c_any_of(x->users(), [&](const HloInstruction* user) { return !separated.contains(user); });
-        });
+        return absl::c_none_of(reduction.grid, is_reduced) || absl::c_any_of(reduction.grid, is_read_besides);
       };
       dropped = std::erase_if(*reductions, is_incomplete) > 0;
     }

@@ -11,6 +11,7 @@
 //
 // Reductions of which one leads to another one of the same elements, as a maximum and a sum of exponentials, are left
 // to kernels of rows (row_fusion.h).
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -66,8 +67,11 @@ struct PairSet {
 
 class PairFusion : public FusionPass {
  public:
-  PairFusion(const Target* target, bool strict, double instructions_per_byte)
-      : target_(*target), strict_(strict), instructions_per_byte_(instructions_per_byte) {}
+  PairFusion(const Target* target, bool strict, double instructions_per_byte, size_t least_reductions)
+      : target_(*target),
+        strict_(strict),
+        instructions_per_byte_(instructions_per_byte),
+        least_reductions_(least_reductions) {}
   absl::string_view name() const override { return "fuse-pairs"; }
 
  private:
@@ -165,20 +169,34 @@ class PairFusion : public FusionPass {
     const auto is_inside = [&](const PairSet& other, const HloInstruction* x) {
       return other.members.contains(x) || absl::c_linear_search(other.reduces, x);
     };
-    double instructions = 0, copies = 0;
+    const bool are_enough = absl::c_any_of(
+        sets, [&](const PairSet& other) { return other.reduces.size() >= least_reductions_ && other.Shares(set); });
+    if (!are_enough) return false;
+    double shared = 0, own = 0, copies = 0;  // instructions, and sets that have the shared ones
     for (const PairSet& other : sets) copies += other.Shares(set) ? 1 : 0;
     bool is_read_besides = false;
     for (const HloInstruction* x : set.computed) {
-      instructions += WorkOf(*x).instructions;
-      is_read_besides |= x->IsRoot() || absl::c_any_of(x->users(), [&](const HloInstruction* user) {
-                           return absl::c_none_of(sets, [&](const PairSet& other) { return is_inside(other, user); });
-                         });
+      const bool is_besides =
+          x->IsRoot() || absl::c_any_of(x->users(), [&](const HloInstruction* user) {
+            return absl::c_none_of(sets, [&](const PairSet& other) { return is_inside(other, user); });
+          });
+      const bool is_shared = is_besides || absl::c_any_of(sets, [&](const PairSet& other) {
+                               return &other != &set && other.computed.contains(x);
+                             });
+      (is_shared ? shared : own) += WorkOf(*x).instructions;
+      is_read_besides |= is_besides;
     }
     // A set alone is as well with the passes that fuse reductions and their producers in general.
     if (copies == 1 && !is_read_besides && set.reduces.size() == 1 && set.views.empty()) return false;
-    const double bytes = static_cast<double>(ShapeUtil::ByteSizeOf(set.reduces[0]->operand(0)->shape()));
-    const double again = is_read_besides ? copies : copies - 1;
-    return again * instructions <= instructions_per_byte_ * bytes * (copies + (is_read_besides ? 0 : 1));
+    PairMembers arrays;
+    for (const HloInstruction* reduce : set.reduces) arrays.insert(reduce->operand(0));
+    double bytes = 0;
+    for (const HloInstruction* array : arrays) bytes += static_cast<double>(ShapeUtil::ByteSizeOf(array->shape()));
+    // A kernel takes the time of its bytes or of its instructions.
+    const auto time_of = [&](double instructions) { return std::max(bytes * instructions_per_byte_, instructions); };
+    const double stored = time_of(shared) + copies * time_of(own),
+                 again = copies * (shared + own) + (is_read_besides ? time_of(shared) : 0);
+    return again <= stored;
   }
 
   static absl::Status Fuse(HloComputation* computation, const PairSet& set) {
@@ -198,12 +216,14 @@ class PairFusion : public FusionPass {
   const Target& target_;
   const bool strict_;
   const double instructions_per_byte_;
+  const size_t least_reductions_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte) {
-  return std::make_unique<PairFusion>(target, strict, instructions_per_byte);
+std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte,
+                                        size_t least_reductions) {
+  return std::make_unique<PairFusion>(target, strict, instructions_per_byte, least_reductions);
 }
 
 }  // namespace hilo

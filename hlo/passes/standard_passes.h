@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_PASSES_STANDARD_PASSES_H_
 #define HILO_HLO_PASSES_STANDARD_PASSES_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -88,8 +89,10 @@ std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(cons
 // where all that is read of them are reductions. Sums of components are in the order of their index.
 std::unique_ptr<HloPass> MakeComponentSeparation();
 // "fuse-pairs": fuses reductions of arrays that are computed from much smaller ones with these arrays, several times
-// where that takes less time than to store them: `instructions_per_byte` as of MakeFusion.
-std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte);
+// where that takes less time than to store them: `instructions_per_byte` as of MakeFusion. Only where at least
+// `least_reductions` along the same dimensions share elements.
+std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte,
+                                        size_t least_reductions);
 // "one-pass-reductions": sums for which `accepts` returns true, of squared differences from the mean of their array or
 // of exponentials less its maximum, and that mean or maximum, become one reduction, which reads the array once. Sums in
 // another order.

@@ -55,31 +55,35 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   if (!options.strict) {
-    hooks.before_fusion.push_back(MakeComponentSeparation());
-    hooks.before_fusion.push_back(MakeDce());
     // Grids of scores have sums along one side.
     hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, IsLongSumOfScores));
   }
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
+  const auto score_grids = [&] {
+    return MakeAttentionGradientFusion(
+        target,
+        [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
+          return TakesScoreGrid(grid, parts, kernels);
+        },
+        kMostGridFeatures);
+  };
   // Attention that is left as its factors have several types may have one type without conversions.
   for (const bool is_narrow : {false, true}) {
     if (is_narrow && options.strict) break;
     if (is_narrow) hooks.before_fusion.push_back(MakeFactorNarrowing());
     hooks.before_fusion.push_back(MakeAttentionFusion(
         target, [kernels](const Attention& attention) { return TakesAttention(attention, kernels); }));
-    hooks.before_fusion.push_back(MakeAttentionGradientFusion(
-        target,
-        [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
-          return TakesScoreGrid(grid, parts, kernels);
-        },
-        kMostGridFeatures));
+    hooks.before_fusion.push_back(score_grids());
   }
-  // Dots with a vector that are no attention become sums.
+  // Dots with a vector that are no attention become sums, which grids of scores may have.
   hooks.before_fusion.push_back(MakeSimplifier(options.strict));
   hooks.before_fusion.push_back(MakeCse());
   hooks.before_fusion.push_back(MakeDce());
   if (!options.strict) {
+    hooks.before_fusion.push_back(score_grids());
+    hooks.before_fusion.push_back(MakeComponentSeparation());
+    hooks.before_fusion.push_back(MakeDce());
     hooks.before_fusion.push_back(MakeSumFactors());
     // Before sums to one number are in parts.
     hooks.before_fusion.push_back(
@@ -94,6 +98,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     hooks.before_fusion.push_back(MakeConvolutionFusion(kernels.libraries));
   }
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(kernels)));
+  // One reduction along each side may be in one kernel, of rows and columns.
+  hooks.before_fusion.push_back(MakePairFusion(target, options.strict, instructions_per_byte, /*least_reductions=*/2));
   const auto accepts_rows = [kernels](const HloInstruction& fusion) { return TakesRows(fusion, kernels); };
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,
@@ -101,7 +107,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .separates_reads = true,
                                                .repeats_producers = true,
                                                .most_column_reductions = kMostColumnReductions}));
-  hooks.before_fusion.push_back(MakePairFusion(target, options.strict, instructions_per_byte));
+  hooks.before_fusion.push_back(MakePairFusion(target, options.strict, instructions_per_byte, /*least_reductions=*/1));
   // Sums of columns; those of rows join other kernels of their rows.
   const auto reduces_columns = [](const HloInstruction& reduce) { return !ReductionOf(reduce).ReducesMinor(); };
   if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(reduces_columns));
