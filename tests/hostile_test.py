@@ -7,6 +7,7 @@ No input may end the program with a signal, make it say that it has a bug, or le
 import os
 import pathlib
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -346,7 +347,10 @@ class HostileTest(unittest.TestCase):
                 reader, writer = os.pipe()
                 os.close(reader)
                 with os.fdopen(writer, "wb") as pipe:
-                    self.expect_error("cannot write to standard output", *arguments, stdout=pipe)
+                    done = self.hilo(*arguments, stdout=pipe)
+                # As other programs do after `| head`: no words of it, and the exit code of the signal.
+                self.assertEqual(done.returncode, 128 + signal.SIGPIPE, done.stderr)
+                self.assertNotIn("hilo:", done.stderr)
 
     def test_limits_of_the_system(self):
         double = ("run", self.double, "--input=random")
