@@ -11,8 +11,8 @@ namespace hilo {
 // The most threads that a client may have.
 inline constexpr int kMaxThreads = 4096;
 
-// The value of HILO_NUM_THREADS; 0, "one per processor", if it is not set or empty. Errors: InvalidArgument if it is not
-// a number from 0 to kMaxThreads.
+// The value of HILO_NUM_THREADS; 0, "one per processor", if it is not set or empty. Errors: InvalidArgument if it is
+// not a number from 0 to kMaxThreads.
 absl::StatusOr<int> NumThreadsVariable();
 
 // NumThreadsVariable() if that is a number from 1 on; else the least of the affinity mask and the quotas of the control

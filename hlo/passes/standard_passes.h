@@ -85,8 +85,8 @@ std::unique_ptr<HloPass> MakeSumFactors();
 // "merge-reductions": reductions for which `accepts` returns true, and that read the same arrays, become one with
 // several results. `strict`: only those of which any order gives the same bits.
 std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(const HloInstruction& reduce)> accepts);
-// "separate-components": grids whose elements have components, such as the differences of points, become a grid for each,
-// where all that is read of them are reductions. Sums of components are in the order of their index.
+// "separate-components": grids whose elements have components, such as the differences of points, become a grid for
+// each, where all that is read of them are reductions. Sums of components are in the order of their index.
 std::unique_ptr<HloPass> MakeComponentSeparation();
 // "fuse-pairs": fuses reductions of arrays that are computed from much smaller ones with these arrays, several times
 // where that takes less time than to store them: `instructions_per_byte` as of MakeFusion. Only where at least

@@ -403,9 +403,8 @@ class GridKernel : ScoreGridKernel {
       for (int64_t line = 0; line < kOwnLines; ++line) {
         k_.SetValue(reduce, values[line]);
         const Index index = grid_lines_.IndexOf(reduce, at_[line]);
-        HILO_RETURN_IF_ERROR(IfLine(line, [&] {
-          return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); });
-        }));
+        HILO_RETURN_IF_ERROR(IfLine(
+            line, [&] { return k_.If("first", is_first, [&] { return EmitElements(k_, result, {&index, 1}); }); }));
       }
     }
     return absl::OkStatus();
