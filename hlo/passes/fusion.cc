@@ -62,31 +62,6 @@ int64_t WindowElements(const HloInstruction& reduce_window) {
   return elements;
 }
 
-// The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's
-// operands.
-int64_t AddedOperands(const FusionGroup& group, const HloInstruction& member) {
-  absl::flat_hash_set<const HloInstruction*> added;
-  for (const HloInstruction* operand : member.operands()) {
-    if (!IsFusedConstant(*operand) && !group.operands.contains(operand)) added.insert(operand);
-  }
-  return static_cast<int64_t>(added.size()) - (group.operands.contains(&member) ? 1 : 0);
-}
-
-bool HasRoomFor(const FusionGroup& group, const HloInstruction& member) {
-  return static_cast<int64_t>(group.operands.size()) + AddedOperands(group, member) <=
-         static_cast<int64_t>(kLoopLimits.operands);
-}
-
-// Users are added before their operands.
-void AddMember(HloInstruction* member, FusionGroup* group) {
-  group->members.push_back(member);
-  group->instructions += WorkOf(*member).instructions;
-  group->operands.erase(member);
-  for (const HloInstruction* operand : member->operands()) {
-    if (!IsFusedConstant(*operand)) group->operands.insert(operand);
-  }
-}
-
 class LoopFusion : public FusionPass {
  public:
   LoopFusion(const Target* target, double instructions_per_byte)

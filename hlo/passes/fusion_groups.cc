@@ -19,6 +19,7 @@
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/array_sizes.h"
+#include "hlo/passes/fused_members.h"
 #include "hlo/passes/fusion_pass.h"
 
 namespace hilo {
@@ -53,6 +54,16 @@ int64_t ShortPartsOfRow(const HloInstruction& producer) {
   if (producer.opcode() != HloOpcode::kPad || minor < 0) return 0;
   const auto& padding = producer.attrs<PadAttrs>().padding.dimensions.back();
   return (is_short(padding.edge_padding_low) ? 1 : 0) + (is_short(padding.edge_padding_high) ? 1 : 0);
+}
+
+// The operands that a kernel with `member` has more than one of `group`, or fewer, if `member` is one of the group's
+// operands.
+int64_t AddedOperands(const FusionGroup& group, const HloInstruction& member) {
+  absl::flat_hash_set<const HloInstruction*> added;
+  for (const HloInstruction* operand : member.operands()) {
+    if (!IsFusedConstant(*operand) && !group.operands.contains(operand)) added.insert(operand);
+  }
+  return static_cast<int64_t>(added.size()) - (group.operands.contains(&member) ? 1 : 0);
 }
 
 class GroupGraph {
@@ -375,6 +386,20 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   return reads;
+}
+
+bool HasRoomFor(const FusionGroup& group, const HloInstruction& member) {
+  return static_cast<int64_t>(group.operands.size()) + AddedOperands(group, member) <=
+         static_cast<int64_t>(kLoopLimits.operands);
+}
+
+void AddMember(HloInstruction* member, FusionGroup* group) {
+  group->members.push_back(member);
+  group->instructions += WorkOf(*member).instructions;
+  group->operands.erase(member);
+  for (const HloInstruction* operand : member->operands()) {
+    if (!IsFusedConstant(*operand)) group->operands.insert(operand);
+  }
 }
 
 bool CutsExpensiveRows(const HloInstruction& producer, const FusionGroup& group) {

@@ -30,6 +30,11 @@ struct FusionGroup {
   double instructions = 0;  // of all members, as the cost model counts them
 };
 
+// Returns true if a loop may have the operands of the group and of `member`.
+bool HasRoomFor(const FusionGroup& group, const HloInstruction& member);
+// Adds a member. Users are added before their operands.
+void AddMember(HloInstruction* member, FusionGroup* group);
+
 // The groups that compute an instruction.
 using FusionMembership = absl::flat_hash_map<const HloInstruction*, std::vector<int>>;
 
