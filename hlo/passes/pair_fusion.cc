@@ -44,6 +44,8 @@ constexpr int64_t kLeastPairRepeats = 8;
 // Arrays of one reduction: a thread keeps a value of each.
 constexpr size_t kMostPairReductions = 6;
 constexpr int kMostViews = 4;
+// Each set is compared with all others: reductions behind the last one stay as they are.
+constexpr size_t kMostPairSets = 256;
 
 // Reductions that become one.
 struct PairSet {
@@ -84,7 +86,7 @@ class PairFusion : public FusionPass {
       if (!own.has_value()) continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       const PairMembers reached = merged.DependencesOf(*reduce);
-      if (merged.IsExhausted()) break;
+      if (merged.IsExhausted() || sets.size() == kMostPairSets) break;
       size_t number = sets.size();
       for (size_t i = 0; i < sets.size(); ++i) {
         if (!sets[i].Shares(*own)) continue;
@@ -110,6 +112,7 @@ class PairFusion : public FusionPass {
     });
     std::vector<const PairSet*> taken;
     for (const PairSet& set : sets) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       if (IsFaster(set, sets)) taken.push_back(&set);
     }
     for (const PairSet* set : taken) {
