@@ -61,10 +61,15 @@ void Pack(const Element* from, int64_t across, int64_t across_stride, int64_t al
   const auto width_at = [&](int64_t first) { return std::min(widest, across - first); };
   if (across_stride == 1) {
     // As many steps of each strip as fill a cache line, so that those of the matrix are read by one strip after the
-    // other.
+    // other. Pieces of the matrix's rows are too short for the processor to prefetch.
+    constexpr int64_t kAhead = 16, kLine = 64 / static_cast<int64_t>(sizeof(Element));
     const int64_t group = std::max<int64_t>(1, 64 / (widest * static_cast<int64_t>(sizeof(T))));
     for (int64_t begin = 0; begin < whole; begin += group) {
       const int64_t end = std::min(whole, begin + group);
+      for (int64_t l = begin + kAhead; l < std::min(whole, end + kAhead); ++l) {
+        const Element* line = from + kLength * l * along_stride;
+        for (int64_t i = 0; i < across; i += kLine) __builtin_prefetch(line + i);
+      }
       for (int64_t first = 0; first < across; first += widest) {
         const int64_t count = width_at(first), strip = RoundUp(count, unit);
         const auto copy = [&](auto elements) {
