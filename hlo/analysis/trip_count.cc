@@ -2,9 +2,10 @@
 //
 //   condition  compare(counter + a, limit)      body  counter' = counter + step      before it  counter = start
 //
-// with constants for a, limit, step and start. Each of the three values is brought into the form "element e of the
-// state plus a number", or "a number". Integers wrap around in HLO, so the count is only believed if no value on the
-// way leaves the type.
+// with constants for a, limit, step and start; the limit may also be an element of the state that starts as a constant
+// and that no iteration changes. Each of the three values is brought into the form "element e of the state plus a
+// number", or "a number". Integers wrap around in HLO, so the count is only believed if no value on the way leaves the
+// type.
 //
 // Both operands of an addition are looked at, so values are memoised: sums of sums have exponentially many paths. A
 // search gives up after a fixed number of steps, so that many loops over one long chain of copies and fusions take
@@ -98,6 +99,7 @@ class AffineForms {
     const HloInstruction* at = value->instruction;
     switch (at->opcode()) {
       case HloOpcode::kCopy:
+      case HloOpcode::kConvert:
       case HloOpcode::kBitcast:
       case HloOpcode::kReshape:
         if (at->operand(0)->shape().IsArray() != at->shape().IsArray()) return false;
@@ -158,6 +160,12 @@ class AffineForms {
         if (!rhs.has_value()) return std::nullopt;
         return at->opcode() == HloOpcode::kAdd ? Sum(*lhs, *rhs) : Difference(*lhs, *rhs);
       }
+      case HloOpcode::kMultiply:  // by zero
+        for (const HloInstruction* operand : at->operands()) {
+          const std::optional<Affine> factor = Of({operand, source.scope}, depth + 1);
+          if (factor.has_value() && factor->element == kNoElement && factor->offset == 0) return factor;
+        }
+        return std::nullopt;
       default: return std::nullopt;
     }
   }
@@ -228,19 +236,34 @@ ComparisonDirection Swapped(ComparisonDirection direction) {
   }
 }
 
+// The number that `form` always is: it is one, or an element of the state that starts as one and that no iteration
+// changes.
+std::optional<Wide> NumberOf(const Affine& form, const HloInstruction& loop, AffineForms& forms) {
+  if (form.element == kNoElement) return form.offset;
+  const std::optional<Value> next = forms.ElementOf(loop.called_computation(1)->root_instruction(), form.element);
+  const std::optional<Value> first = forms.ElementOf(loop.operand(0), form.element);
+  if (!next.has_value() || !first.has_value()) return std::nullopt;
+  const std::optional<Affine> after = forms.Of(*next), start = forms.Of(*first);
+  if (!after.has_value() || after->element != form.element || after->offset != 0) return std::nullopt;
+  if (!start.has_value() || start->element != kNoElement) return std::nullopt;
+  return start->offset + form.offset;
+}
+
 // The number of iterations after which `test`, a part of the condition, is false.
 std::optional<int64_t> TripCountBy(const HloInstruction& loop, const Value& test, AffineForms& forms) {
   const HloComputation* body = loop.called_computation(1);
   if (test.instruction->opcode() != HloOpcode::kCompare) return std::nullopt;
   std::optional<Affine> counter = forms.Of({test.instruction->operand(0), test.scope});
-  std::optional<Affine> limit = forms.Of({test.instruction->operand(1), test.scope});
-  if (!counter.has_value() || !limit.has_value()) return std::nullopt;
+  std::optional<Affine> end = forms.Of({test.instruction->operand(1), test.scope});
+  if (!counter.has_value() || !end.has_value()) return std::nullopt;
   ComparisonDirection direction = test.instruction->attrs<CompareAttrs>().direction;
-  if (counter->element == kNoElement) {
-    std::swap(counter, limit);
+  std::optional<Wide> limit = NumberOf(*end, loop, forms);
+  if (counter->element == kNoElement || !limit.has_value()) {
+    std::swap(counter, end);
     direction = Swapped(direction);
+    limit = NumberOf(*end, loop, forms);
   }
-  if (counter->element == kNoElement || limit->element != kNoElement) return std::nullopt;
+  if (counter->element == kNoElement || !limit.has_value()) return std::nullopt;
   const std::optional<Value> next = forms.ElementOf(body->root_instruction(), counter->element);
   const std::optional<Value> first = forms.ElementOf(loop.operand(0), counter->element);
   if (!next.has_value() || !first.has_value()) return std::nullopt;
@@ -253,10 +276,10 @@ std::optional<int64_t> TripCountBy(const HloInstruction& loop, const Value& test
   const Wide modulus = Wide{1} << (8 * PrimitiveTypeByteSize(type));
   const auto nearest = [&](Wide number) { return number >= modulus / 2 ? number - modulus : number; };
   const Wide by = nearest(step->offset), ahead = nearest(counter->offset);
-  const std::optional<Wide> iterations = Iterations(direction, start->offset + ahead, by, limit->offset);
+  const std::optional<Wide> iterations = Iterations(direction, start->offset + ahead, by, *limit);
   if (!iterations.has_value() || *iterations > INT64_MAX) return std::nullopt;
   const Wide last = start->offset + *iterations * by;
-  for (const Wide value : {start->offset, start->offset + ahead, last, last + ahead, limit->offset}) {
+  for (const Wide value : {start->offset, start->offset + ahead, last, last + ahead, *limit}) {
     if (!Fits(type, value)) return std::nullopt;
   }
   return static_cast<int64_t>(*iterations);

@@ -150,6 +150,32 @@ ENTRY e { z = s32[] constant(0)  ROOT l = s32[] while(z), condition=c, body=b })
   EXPECT_EQ(TripCount(*module->entry_computation()->root_instruction()), 5);
 }
 
+// JAX's loops with traced bounds carry the upper one.
+TEST(TripCount, LimitInTheState) {
+  const auto iterations = [](absl::string_view limit, absl::string_view next, absl::string_view compare) {
+    const auto module = Parse(absl::StrCat(R"(HloModule m
+c { s = (s32[], s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  e = s32[] get-tuple-element(s), index=1
+  ROOT r = pred[] )",
+                                           compare, R"( }
+b { s = (s32[], s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  e = s32[] get-tuple-element(s), index=1
+  o = s32[] constant(1)  n = s32[] add(i, o)  f = s32[] )",
+                                           next, R"(  ROOT t = (s32[], s32[]) tuple(n, f) }
+ENTRY e { x = s32[] parameter(0)  z = s32[] constant(0)  y = s32[] )",
+                                           limit, R"(
+  t = (s32[], s32[]) tuple(z, y)  ROOT l = (s32[], s32[]) while(t), condition=c, body=b })"));
+    return TripCount(*module->entry_computation()->root_instruction()).value_or(-1);
+  };
+  EXPECT_EQ(iterations("constant(7)", "copy(e)", "compare(i, e), direction=LT"), 7);
+  EXPECT_EQ(iterations("constant(7)", "copy(e)", "compare(e, i), direction=GE"), 8);
+  EXPECT_EQ(iterations("multiply(x, z)", "copy(e)", "compare(i, e), direction=LT"), 0);
+  EXPECT_EQ(iterations("convert(z)", "convert(e)", "compare(i, e), direction=GE"), -1);
+  EXPECT_EQ(iterations("multiply(z, x)", "convert(e)", "compare(i, e), direction=LT"), 0);
+  EXPECT_EQ(iterations("multiply(x, x)", "copy(e)", "compare(i, e), direction=LT"), -1);
+  EXPECT_EQ(iterations("constant(7)", "add(e, o)", "compare(i, e), direction=LT"), -1);
+  EXPECT_EQ(iterations("constant(7)", "negate(e)", "compare(i, e), direction=LT"), -1);
+  EXPECT_EQ(iterations("copy(x)", "copy(e)", "compare(i, e), direction=LT"), -1);
+}
+
 // A solver's loop: it ends when it has converged, or after so many steps.
 TEST(TripCount, ConjunctionsHaveAMaximum) {
   const auto loop = [](absl::string_view root) {
