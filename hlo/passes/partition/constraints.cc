@@ -60,6 +60,23 @@ bool AllRequire(const HloInstruction& value, const TileAssignment& tiles, const 
   });
 }
 
+absl::Status RemoveOpenMarks(HloComputation* computation, const ShardingMeshes& meshes) {
+  for (HloInstruction* mark : computation->MakePostOrder()) {
+    if (!IsShardingMark(*mark) || !StatesSharding(*mark) || !ShardGroupOf(*mark).empty() ||
+        mark->HasControlDependencies() || !mark->shape().IsArray() || !CheckMark(*mark).ok())
+      continue;
+    // One that is invalid is an error where the mark is divided.
+    const absl::StatusOr<std::vector<StatedSharding>> stated = meshes.StatedBy(*mark, 1);
+    if (!stated.ok()) continue;
+    const StatedSharding& one = (*stated)[0];
+    const bool is_open =
+        mark->shape().rank() == 0 || (!one.is_open.empty() && !absl::c_linear_search(one.is_open, false));
+    if (!is_open || !one.tiles.IsWhole() || one.tiles.reduction.has_value() || !one.replicated.IsWhole()) continue;
+    HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(mark, mark->mutable_operand(0)));
+  }
+  return absl::OkStatus();
+}
+
 void ReadThroughConstraints(HloModule* module, const ShardingMeshes& meshes) {
   for (HloComputation* computation : module->computations()) {
     for (HloInstruction* mark : computation->MakePostOrder()) {

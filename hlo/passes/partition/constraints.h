@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/passes/partition/sharding_marks.h"
@@ -18,6 +19,10 @@ absl::StatusOr<std::optional<TileAssignment>> ClosedBy(const HloInstruction& mar
 
 // Whether all marks and manual computations that use the value, which are not too many, require these tiles of it.
 bool AllRequire(const HloInstruction& value, const TileAssignment& tiles, const ShardingMeshes& meshes);
+
+// Removes the marks that leave all dimensions to propagation, or have none. JAX puts one on every value of a manual
+// computation that leaves axes of its mesh automatic.
+absl::Status RemoveOpenMarks(HloComputation* computation, const ShardingMeshes& meshes);
 
 // Makes what uses a result of a loop, of branches or of a barrier use the mark that requires a closed sharding of it:
 // the result itself is propagated together with all that flows into it.

@@ -195,6 +195,7 @@ class Partitioner : public HloPass {
     if (partitions_ > 1) {
       for (HloComputation* computation : module->computations()) {
         changed |= Divider::InlineCalls(computation);
+        HILO_RETURN_IF_ERROR(RemoveOpenMarks(computation, meshes_));
         HILO_RETURN_IF_ERROR(TakeOutReshapes(computation));
         HILO_ASSIGN_OR_RETURN(const bool split, SplitConstants(computation));
         changed |= split;
