@@ -379,6 +379,14 @@ TileAssignment TileWalk::TilesOfResult(const Cuts& cuts, const OpFactors& factor
   return TilesOf(cuts, result);
 }
 
+std::vector<TileAssignment> TileWalk::TilesOfResults(const Cuts& cuts, const OpFactors& factors,
+                                                     const Shape& shape) const {
+  std::vector<TileAssignment> tiles;
+  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape))
+    tiles.push_back(TilesOfResult(cuts, factors, *leaf.shape));
+  return tiles;
+}
+
 // Partitions that differ in the coordinates of combined factors alone, one of each.
 std::vector<std::vector<int64_t>> TileWalk::GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const {
   // By the other coordinates; within these, by the combined ones.
@@ -481,10 +489,7 @@ absl::Status TileWalk::SetComputed(const HloInstruction* op, HloInstruction* til
     }
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, groups));
   }
-  std::vector<TileAssignment> of_results;
-  for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op->shape()))
-    of_results.push_back(TilesOfResult(cuts, factors, *leaf.shape));
-  return SetDivided(op, tile, of_results);
+  return SetDivided(op, tile, TilesOfResults(cuts, factors, op->shape()));
 }
 
 }  // namespace hilo

@@ -27,12 +27,12 @@ struct PaddedTile {
   HloInstruction* tile;
   TileAssignment tiles;
   Shape whole;
+  // The broadcast that made the tile, if any: what it repeats is joined rather than the result.
+  const HloInstruction* broadcast = nullptr;
 };
 
 // The sharding without the dimensions that it does not divide.
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
-// The bytes that a device receives to have the tile of that sharding.
-double SettleBytes(const PaddedTile& padded, int64_t devices);
 
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
 struct DividedValue {
@@ -189,6 +189,8 @@ class TileWalk {
   TileAssignment TilesOf(const Cuts& cuts, const std::vector<int>& factors) const;
   // Of one result of an op.
   TileAssignment TilesOfResult(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const;
+  // Of each of them.
+  std::vector<TileAssignment> TilesOfResults(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const;
   // The dimension along which partial results with the tiles `from` are scattered to get `wanted`, if they can be.
   std::optional<int64_t> ScatterDimension(const Cuts& cuts, const OpFactors& factors, const TileAssignment& from,
                                           const TileAssignment& wanted) const;
@@ -224,8 +226,9 @@ class TileWalk {
   absl::StatusOr<bool> VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
   // Reduces cut dimensions by any computation: each partition its tiles, and then all partitions these results.
   absl::StatusOr<bool> VisitReductionInSteps(HloInstruction* reduce, const OpFactors& factors, double limit);
-  // Adds the cuts of the dimensions that are reduced as factors, which are combined.
-  void TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const;
+  // Adds the cuts of the dimensions that are reduced as factors, which are combined, and takes those of the others.
+  // False if there are none of the former, or they do not go together.
+  bool TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const;
   // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.
   absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
   // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
@@ -234,6 +237,23 @@ class TileWalk {
   absl::StatusOr<bool> VisitSelectAndScatter(HloInstruction* op, const OpFactors& factors, double limit);
   // Computes on tiles that reach beyond the array, as those of an operand do.
   absl::StatusOr<bool> VisitPadded(HloInstruction* op, const OpFactors& factors, double limit);
+  // Its parts. Whether a value has only such tiles.
+  bool IsPadded(const HloInstruction& value) const;
+  // Takes the cuts of the tiles of operand `i` as they are now, where they go with the others.
+  void TakeTiles(const HloInstruction& op, const OpFactors& factors, int64_t i, Cuts* cuts) const;
+  // The cuts that the tiles of operand `first` give, and those of other operands where they go with these. nullopt if
+  // the op cannot be computed on them.
+  std::optional<Cuts> PaddedCuts(const HloInstruction& op, const OpFactors& factors, int64_t first) const;
+  double CostOfPaddedCuts(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  // The tile of operand `i`, with `fill`, or 0 if that is null, beyond the array along dimensions of combined factors.
+  absl::StatusOr<HloInstruction*> FilledTile(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts,
+                                             int64_t i, HloInstruction* fill);
+  // The shapes of the tiles that the op has as results.
+  Shape PaddedShape(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  // The bytes that a device receives to have the divided part of a value's tiles.
+  double SettleCost(const PaddedTile& padded) const;
+  // What the operand of a broadcast is cut into if its result is cut into `tiles`.
+  TileAssignment BeforeBroadcast(const HloInstruction& broadcast, const TileAssignment& tiles) const;
   // Both of a tile that may reach beyond the operand.
   double CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const;
   absl::StatusOr<HloInstruction*> TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles);
@@ -241,12 +261,18 @@ class TileWalk {
   bool IsGatheredFor(const HloInstruction& operand, const TileAssignment& tiles) const;
   // Joins tiles that reach beyond the array along the dimensions that they do not divide.
   absl::Status Settle(DividedValue* value);
+  // Whether the tiles of a value that reach beyond it can be cut into those of `tiles`, which are as long along the
+  // dimensions that are cut already.
+  bool CutsPadded(const DividedValue& value, const TileAssignment& tiles) const;
   // Sets the value of `op` to tiles that may reach beyond it; SetPaddedResult combines partial results first.
-  absl::Status SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles);
+  // `tiles`: of each array of the result.
+  absl::Status SetPadded(const HloInstruction* op, HloInstruction* value, const std::vector<TileAssignment>& tiles);
   absl::Status SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
                                const Cuts& cuts);
   // Of joining, in the end, what is computed on tiles of `op` that reach beyond it.
   double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;
+  // ... of one array of the result.
+  double CostOfStayingPadded(const HloInstruction& op, size_t leaf, const TileAssignment& tiles) const;
   struct ShiftPlan;
   // nullopt if the op cannot give these tiles of its result, which may reach beyond it.
   std::optional<ShiftPlan> PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const;

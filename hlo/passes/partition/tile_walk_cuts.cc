@@ -107,7 +107,7 @@ double TileWalk::CostOf(const HloInstruction& instruction, const TileAssignment&
   if (value.waiting != nullptr) return TileBytes(instruction.shape(), {});  // gathered, about
   if (value.padded.has_value() && value.whole == nullptr && value.tile == nullptr) {
     const TileAssignment settled = DividedPart(*value.padded, partitions_);
-    return SettleBytes(*value.padded, partitions_) + ReshardBytes(instruction.shape(), settled, tiles, partitions_);
+    return SettleCost(*value.padded) + ReshardBytes(instruction.shape(), settled, tiles, partitions_);
   }
   if (value.whole != nullptr || value.tile == nullptr || SameTiles(value.tiles, tiles)) return 0;
   for (const auto& [cut, part] : value.more) {

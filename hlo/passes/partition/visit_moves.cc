@@ -340,7 +340,7 @@ absl::Status TileWalk::EmitShift(HloInstruction* op, const ShiftPlan& plan) {
     }
     tiles = {rest};
   }
-  return SetPadded(op, tiles[0], wanted);
+  return SetPadded(op, tiles[0], {wanted});
 }
 
 }  // namespace hilo

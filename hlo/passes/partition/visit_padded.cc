@@ -25,6 +25,11 @@ constexpr OpcodeSet kOnPadded = {
     HloOpcode::kBitcastConvert, HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kDot,       HloOpcode::kPad,
     HloOpcode::kReduce,         HloOpcode::kReshape,   HloOpcode::kSlice,       HloOpcode::kTranspose,
 };
+// Those that do the same to each row of a tile, also to rows beyond the array. Their results may be larger than their
+// operands, and what joins these is not on tiles.
+constexpr OpcodeSet kOnPaddedRows = {HloOpcode::kCholesky,       HloOpcode::kCustomCall, HloOpcode::kFft,
+                                     HloOpcode::kReverse,        HloOpcode::kSort,       HloOpcode::kTopK,
+                                     HloOpcode::kTriangularSolve};
 
 // Those that may move elements along dimensions that the tiles do not divide.
 constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
@@ -36,8 +41,7 @@ constexpr size_t kMostFollowed = 64;
 
 // Whether the op may be computed on such tiles.
 bool IsOnPadded(const HloInstruction& op) {
-  return (IsElementwise(op.opcode()) || kOnPadded.contains(op.opcode())) && op.shape().IsArray() &&
-         (op.opcode() != HloOpcode::kReduce || op.operand_count() == 2);
+  return IsElementwise(op.opcode()) || kOnPadded.contains(op.opcode()) || kOnPaddedRows.contains(op.opcode());
 }
 
 // Whether the tiles of dimensions that have a factor in common divide both of them, or both are as long.
@@ -45,7 +49,7 @@ bool TilesMatch(const Shape& a, const std::vector<int>& of_a, const Shape& b, co
                 absl::Span<const TileCut> cuts) {
   for (size_t i = 0; i < of_a.size(); ++i) {
     const auto j = absl::c_find(of_b, of_a[i]) - of_b.begin();
-    if (of_a[i] == OpFactors::kNone || j == static_cast<std::ptrdiff_t>(of_b.size())) continue;
+    if (of_a[i] == OpFactors::kNone || j >= std::min(b.rank(), static_cast<int64_t>(of_b.size()))) continue;
     const int64_t size_a = a.dimensions(static_cast<int64_t>(i)), size_b = b.dimensions(j), count = cuts[of_a[i]].count;
     if (size_a != size_b && (size_a % count != 0 || size_b % count != 0)) return false;
   }
@@ -65,23 +69,37 @@ TileAssignment DividedPart(const PaddedTile& padded, int64_t devices) {
   return TilesOfCuts(cuts, devices);
 }
 
-double SettleBytes(const PaddedTile& padded, int64_t devices) {
-  const TileAssignment settled = DividedPart(padded, devices);
+double TileWalk::SettleCost(const PaddedTile& padded) const {
+  const TileAssignment settled = DividedPart(padded, partitions_);
+  if (padded.broadcast != nullptr)
+    return CostOf(*padded.broadcast->operand(0), BeforeBroadcast(*padded.broadcast, settled));
   double joined = 1;
   for (int64_t d = 0; d < padded.whole.rank(); ++d)
     joined *= static_cast<double>(CutOfDimension(padded.tiles, d).count / CutOfDimension(settled, d).count);
   return TileBytes(padded.whole, padded.tiles) * (joined - 1);
 }
 
+TileAssignment TileWalk::BeforeBroadcast(const HloInstruction& broadcast, const TileAssignment& tiles) const {
+  std::vector<TileCut> cuts;
+  for (const int64_t d : broadcast.attrs<BroadcastAttrs>().dimensions) cuts.push_back(CutOfDimension(tiles, d));
+  return TilesOfCuts(cuts, partitions_);
+}
+
 absl::Status TileWalk::Settle(DividedValue* value) {
   if (!value->padded.has_value() || value->whole != nullptr || value->tile != nullptr) return absl::OkStatus();
   const PaddedTile& padded = *value->padded;
   const TileAssignment settled = DividedPart(padded, partitions_);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, emitter_.Join(padded.tile, padded.tiles, settled));
   HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(padded.whole, settled));
-  std::vector<SliceRange> ranges;
-  for (const int64_t size : shape.dimensions()) ranges.push_back({0, size, 1});
-  HILO_ASSIGN_OR_RETURN(tile, MakeSlice(tile, std::move(ranges)));
+  HloInstruction* tile;
+  if (const HloInstruction* broadcast = padded.broadcast; broadcast != nullptr) {
+    HILO_ASSIGN_OR_RETURN(tile, Tile(broadcast->operand(0), BeforeBroadcast(*broadcast, settled)));
+    tile = computation_->AddInstruction(broadcast->CloneWithNewOperands(shape, {tile}), broadcast->name());
+  } else {
+    HILO_ASSIGN_OR_RETURN(tile, emitter_.Join(padded.tile, padded.tiles, settled));
+    std::vector<SliceRange> ranges;
+    for (const int64_t size : shape.dimensions()) ranges.push_back({0, size, 1});
+    HILO_ASSIGN_OR_RETURN(tile, MakeSlice(tile, std::move(ranges)));
+  }
   if (settled.IsWhole()) {
     value->whole = tile;
   } else {
@@ -89,6 +107,17 @@ absl::Status TileWalk::Settle(DividedValue* value) {
     value->tiles = settled;
   }
   return absl::OkStatus();
+}
+
+double TileWalk::CostOfStayingPadded(const HloInstruction& op, size_t leaf, const TileAssignment& tiles) const {
+  if (op.shape().IsArray()) return CostOfStayingPadded(op, tiles);
+  double cost = 0;
+  for (const HloInstruction* user : op.users()) {
+    const bool is_element = user->opcode() == HloOpcode::kGetTupleElement;
+    if (is_element && user->tuple_index() != static_cast<int64_t>(leaf)) continue;
+    cost += is_element ? CostOfStayingPadded(*user, tiles) : std::numeric_limits<double>::infinity();
+  }
+  return cost;
 }
 
 double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const {
@@ -103,10 +132,22 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
     if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
     bool is_joined = value->IsRoot();
     for (const HloInstruction* user : value->users()) {
-      if (absl::c_any_of(left, [&](const auto& other) { return other.first == user; })) continue;
+      const auto is_known = [&](const HloInstruction* one) {
+        return absl::c_any_of(left, [&](const auto& other) { return other.first == one; });
+      };
+      if (is_known(user)) continue;
+      if (user->opcode() == HloOpcode::kTuple && !user->IsRoot()) {
+        for (const HloInstruction* element : user->users()) {
+          const bool is_element = element->opcode() == HloOpcode::kGetTupleElement;
+          is_joined |= !is_element;
+          if (is_element && user->operand(element->tuple_index()) == value && !is_known(element))
+            left.emplace_back(element, counts);
+        }
+        continue;
+      }
       const std::optional<OpFactors> factors = FactorsHere(*user);
       const bool slides = kSlidesOnPadded.contains(user->opcode()) && user->shape().IsArray();
-      if (!factors.has_value() || !(IsOnPadded(*user) || slides)) {
+      if (!factors.has_value() || !user->shape().IsArray() || !(IsOnPadded(*user) || slides)) {
         is_joined = true;
         continue;
       }
@@ -137,9 +178,18 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
   return cost;
 }
 
+bool TileWalk::CutsPadded(const DividedValue& value, const TileAssignment& tiles) const {
+  if (!value.padded.has_value() || tiles.IsWhole()) return false;
+  for (int64_t d = 0; d < value.padded->whole.rank(); ++d) {
+    const TileCut cut = CutOfDimension(value.padded->tiles, d);
+    if (cut.count > 1 && cut != CutOfDimension(tiles, d)) return false;
+  }
+  return true;
+}
+
 double TileWalk::CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const {
   const DividedValue& value = *values_.at(&operand);
-  if (value.padded.has_value() && SameTiles(value.padded->tiles, tiles)) return 0;
+  if (CutsPadded(value, tiles)) return 0;
   if (Divides(operand.shape(), tiles)) return CostOf(operand, tiles);
   return CostOf(operand, DividedPart({nullptr, tiles, operand.shape()}, partitions_));
 }
@@ -151,11 +201,18 @@ bool TileWalk::IsGatheredFor(const HloInstruction& operand, const TileAssignment
 
 absl::StatusOr<HloInstruction*> TileWalk::TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles) {
   DividedValue& value = *values_.at(&operand);
-  if (value.padded.has_value() && SameTiles(value.padded->tiles, tiles)) return value.padded->tile;
-  if (Divides(operand.shape(), tiles)) return Tile(value, tiles);
+  const bool cuts_padded = CutsPadded(value, tiles);
+  if (cuts_padded && SameTiles(value.padded->tiles, tiles)) return value.padded->tile;
+  if (!cuts_padded && Divides(operand.shape(), tiles)) return Tile(value, tiles);
   // Along the dimensions that the tiles do not divide, the array is whole, and is cut as if it were longer.
-  const TileAssignment divided = DividedPart({nullptr, tiles, operand.shape()}, partitions_);
-  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, Tile(value, divided));
+  TileAssignment divided = DividedPart({nullptr, tiles, operand.shape()}, partitions_);
+  HloInstruction* tile;
+  if (cuts_padded) {
+    divided = value.padded->tiles;
+    tile = value.padded->tile;
+  } else {
+    HILO_ASSIGN_OR_RETURN(tile, Tile(value, divided));
+  }
   const Shape shape = PaddedTileShape(operand.shape(), tiles);
   if (tile->opcode() == HloOpcode::kBroadcast && tile->operand(0)->shape().IsScalar())
     return MakeBroadcast(tile->mutable_operand(0), ShapeUtil::MakeShape(shape.element_type(), shape.dimensions()), {});
@@ -170,79 +227,159 @@ absl::StatusOr<HloInstruction*> TileWalk::TileOfPadded(const HloInstruction& ope
   return emitter_.Cut(tile, within);
 }
 
-absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* tile, const TileAssignment& tiles) {
-  if (Divides(op->shape(), tiles)) return SetDivided(op, tile, {tiles});
-  DividedValue value;
-  value.padded = PaddedTile{tile, tiles, op->shape()};
-  Set(op, std::move(value));
+absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* value,
+                                 const std::vector<TileAssignment>& tiles) {
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(op->shape());
+  Leaves parts;
+  bool has_padded = false;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Shape& shape = *leaves[i].shape;
+    HloInstruction* part = value;
+    if (op->shape().IsTuple()) {
+      HILO_ASSIGN_OR_RETURN(part, ElementOf(value, static_cast<int64_t>(i)));
+    }
+    const bool divides = Divides(shape, tiles[i]);
+    DividedValue& one =
+        *parts.emplace_back(std::make_shared<DividedValue>(divides ? DividedOf(part, tiles[i]) : DividedValue()));
+    if (divides) continue;
+    // What a broadcast of a broadcast repeats is not looked for: chains of them may be long.
+    const bool repeats = op->opcode() == HloOpcode::kBroadcast && op->operand(0)->opcode() != HloOpcode::kBroadcast;
+    one.padded = PaddedTile{part, tiles[i], shape, repeats ? op : nullptr};
+    has_padded = true;
+  }
+  if (!has_padded) return SetDivided(op, value, tiles);
+  Set(op, op->shape().IsTuple() ? DividedValue{.elements = std::move(parts)} : std::move(*parts[0]));
   return absl::OkStatus();
 }
 
 absl::Status TileWalk::SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
                                        const Cuts& cuts) {
   const TileAssignment tiles = TilesOf(cuts, factors.result);
-  if (Divides(op->shape(), tiles)) return SetComputed(op, tile, factors, cuts);
+  if (op->shape().IsArray() && Divides(op->shape(), tiles)) return SetComputed(op, tile, factors, cuts);
   if (absl::c_any_of(factors.combined, [&](int factor) { return cuts[factor].count > 1; })) {
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
   }
-  return SetPadded(op, tile, tiles);
+  return SetPadded(op, tile, TilesOfResults(cuts, factors, op->shape()));
+}
+
+bool TileWalk::IsPadded(const HloInstruction& value) const {
+  const DividedValue& divided = *values_.at(&value);
+  return divided.padded.has_value() && divided.whole == nullptr && divided.tile == nullptr;
+}
+
+void TileWalk::TakeTiles(const HloInstruction& op, const OpFactors& factors, int64_t i, Cuts* cuts) const {
+  const TileAssignment tiles = TilesNow(*op.operand(i));
+  if (!IsPadded(*op.operand(i))) return Take(op, factors, factors.operands[i], tiles, cuts);
+  for (size_t d = 0; d < factors.operands[i].size(); ++d) {
+    const int factor = factors.operands[i][d];
+    if (factor == OpFactors::kNone || (*cuts)[factor].count > 1) continue;
+    (*cuts)[factor] = CutOfDimension(tiles, static_cast<int64_t>(d));
+    if (!AreIndependent(*cuts, partitions_)) (*cuts)[factor] = TileCut();
+  }
+}
+
+std::optional<TileWalk::Cuts> TileWalk::PaddedCuts(const HloInstruction& op, const OpFactors& factors,
+                                                   int64_t first) const {
+  // With the cuts of operand `i`; nullopt if they do not go with the others.
+  const auto with = [&](Cuts cuts, int64_t i) -> std::optional<Cuts> {
+    const TileAssignment& tiles = values_.at(op.operand(i))->padded->tiles;
+    for (size_t d = 0; d < factors.operands[i].size(); ++d) {
+      TileCut cut = CutOfDimension(tiles, static_cast<int64_t>(d));
+      if (cut.count == 1) continue;
+      const int factor = factors.operands[i][d];
+      if (factor == OpFactors::kNone || (cuts[factor].count > 1 && cuts[factor] != cut)) return std::nullopt;
+      cuts[factor] = std::move(cut);
+    }
+    return AreIndependent(cuts, partitions_) ? std::optional(std::move(cuts)) : std::nullopt;
+  };
+  std::optional<Cuts> cuts = with(Cuts(factors.count), first);
+  if (!cuts.has_value()) return std::nullopt;
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
+    if (i == first || !IsPadded(*op.operand(i))) continue;
+    if (std::optional<Cuts> both = with(*cuts, i); both.has_value()) cuts = std::move(both);
+  }
+  for (int64_t i = 0; i < op.operand_count(); ++i) {
+    for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(op.shape())) {
+      if (!TilesMatch(op.operand(i)->shape(), factors.operands[i], *leaf.shape, factors.result, *cuts))
+        return std::nullopt;
+    }
+  }
+  if (op.shape().IsArray()) Take(op, factors, factors.result, Wanted(op), &*cuts);
+  return cuts;
+}
+
+double TileWalk::CostOfPaddedCuts(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  double parts = 1, cost = 0;
+  for (int64_t i = 0; i < op.operand_count(); ++i)
+    cost += CostOfPadded(*op.operand(i), TilesOf(cuts, factors.operands[i]));
+  for (const int factor : factors.combined) parts *= static_cast<double>(cuts[factor].count);
+  const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(op.shape());
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Shape& shape = *leaves[i].shape;
+    const TileAssignment tiles = TilesOfResult(cuts, factors, shape);
+    cost += 2 * TileBytes(shape, tiles) * (parts - 1) / parts;
+    if (Divides(shape, tiles)) {
+      cost += ReshardBytes(shape, tiles, Wanted(op, i), partitions_);
+    } else if (kOnPaddedRows.contains(op.opcode())) {
+      cost += CostOfStayingPadded(op, i, tiles);
+    }
+  }
+  return cost;
+}
+
+Shape TileWalk::PaddedShape(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  Shape shape = op.shape();
+  if (shape.IsArray()) return PaddedTileShape(shape, TilesOf(cuts, factors.result));
+  for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+    Shape& one = *shape.mutable_tuple_shapes(i);
+    one = PaddedTileShape(one, TilesOfResult(cuts, factors, one));
+  }
+  return shape;
+}
+
+absl::StatusOr<HloInstruction*> TileWalk::FilledTile(const HloInstruction& op, const OpFactors& factors,
+                                                     const Cuts& cuts, int64_t i, HloInstruction* fill) {
+  const Shape& shape = op.operand(i)->shape();
+  const TileAssignment tiles = TilesOf(cuts, factors.operands[i]);
+  HILO_ASSIGN_OR_RETURN(HloInstruction * tile, TileOfPadded(*op.operand(i), tiles));
+  std::vector<int64_t> combined;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!tiles.IsWhole() && shape.dimensions(d) % tiles.counts[d] != 0 &&
+        absl::c_linear_search(factors.combined, factors.operands[i][d]))
+      combined.push_back(d);
+  }
+  if (combined.empty()) return tile;
+  if (fill == nullptr) fill = computation_->AddConstant(LiteralUtil::Zero(shape.element_type()));
+  return emitter_.FilledBeyond(tile, shape, tiles, combined, fill);
 }
 
 absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& factors, double limit) {
   if (!IsOnPadded(*op)) return false;
-  Cuts cuts(factors.count);
-  bool has_padded = false;
+  std::optional<Cuts> cuts;
   for (int64_t i = 0; i < op->operand_count(); ++i) {
-    const DividedValue& value = *values_.at(op->operand(i));
-    if (!value.padded.has_value() || value.whole != nullptr || value.tile != nullptr) continue;
-    has_padded = true;
-    for (size_t d = 0; d < factors.operands[i].size(); ++d) {
-      TileCut cut = CutOfDimension(value.padded->tiles, static_cast<int64_t>(d));
-      if (cut.count == 1) continue;
-      const int factor = factors.operands[i][d];
-      if (factor == OpFactors::kNone || (cuts[factor].count > 1 && cuts[factor] != cut)) return false;
-      cuts[factor] = std::move(cut);
-    }
+    if (!IsPadded(*op->operand(i))) continue;
+    std::optional<Cuts> given = PaddedCuts(*op, factors, i);
+    if (!given.has_value()) continue;
+    const double cost = CostOfPaddedCuts(*op, factors, *given);
+    if (cost >= limit) continue;
+    limit = cost;
+    cuts = std::move(given);
   }
-  if (!has_padded || !AreIndependent(cuts, partitions_)) return false;
-  for (int64_t i = 0; i < op->operand_count(); ++i) {
-    if (!TilesMatch(op->operand(i)->shape(), factors.operands[i], op->shape(), factors.result, cuts)) return false;
-  }
-  Take(*op, factors, factors.result, Wanted(*op), &cuts);
-  const TileAssignment of_result = TilesOf(cuts, factors.result);
-  double parts = 1, cost = 0;
-  for (int64_t i = 0; i < op->operand_count(); ++i)
-    cost += CostOfPadded(*op->operand(i), TilesOf(cuts, factors.operands[i]));
-  for (const int factor : factors.combined) parts *= static_cast<double>(cuts[factor].count);
-  cost += 2 * TileBytes(op->shape(), of_result) * (parts - 1) / parts;
-  if (Divides(op->shape(), of_result)) cost += ReshardBytes(op->shape(), of_result, Wanted(*op), partitions_);
-  if (cost >= limit) return false;
+  if (!cuts.has_value()) return false;
 
   std::vector<HloInstruction*> operands;
   for (int64_t i = 0; i < op->operand_count(); ++i) {
-    const HloInstruction& operand = *op->operand(i);
-    const TileAssignment tiles = TilesOf(cuts, factors.operands[i]);
-    HILO_ASSIGN_OR_RETURN(HloInstruction * tile, TileOfPadded(operand, tiles));
-    std::vector<int64_t> combined;
-    for (int64_t d = 0; d < static_cast<int64_t>(factors.operands[i].size()); ++d) {
-      if (!tiles.IsWhole() && operand.shape().dimensions(d) % tiles.counts[d] != 0 &&
-          absl::c_linear_search(factors.combined, factors.operands[i][d]))
-        combined.push_back(d);
+    // A reduction begins with what leaves others as they are.
+    HloInstruction* fill = nullptr;
+    if (const int64_t arrays = op->operand_count() / 2; op->opcode() == HloOpcode::kReduce && i < arrays) {
+      HILO_ASSIGN_OR_RETURN(fill, Whole(op->operand(arrays + i)));
     }
-    if (!combined.empty()) {
-      // A reduction begins with what leaves others as they are.
-      HloInstruction* fill = computation_->AddConstant(LiteralUtil::Zero(operand.shape().element_type()));
-      if (op->opcode() == HloOpcode::kReduce) {
-        HILO_ASSIGN_OR_RETURN(fill, Whole(op->operand(1)));
-      }
-      HILO_ASSIGN_OR_RETURN(tile, emitter_.FilledBeyond(tile, operand.shape(), tiles, combined, fill));
-    }
-    operands.push_back(tile);
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), FilledTile(*op, factors, *cuts, i, fill));
   }
-  const Shape shape = PaddedTileShape(op->shape(), of_result);
-  HloInstruction* tile = computation_->AddInstruction(op->CloneWithNewOperands(shape, operands), op->name());
+  HloInstruction* tile =
+      computation_->AddInstruction(op->CloneWithNewOperands(PaddedShape(*op, factors, *cuts), operands), op->name());
   SetTileSizes(factors, tile);
-  HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, factors, cuts));
+  HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, factors, *cuts));
   return true;
 }
 

@@ -8,6 +8,7 @@
 // A computation that is no such op, as one that finds the position of an extreme, is associative and begins with its
 // identity, as HLO asks of it: each partition reduces its tiles, and all of them reduce the gathered results, in the
 // order of the tiles.
+#include <iterator>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -47,11 +48,12 @@ std::vector<PartCombiner> PartCombinersOf(const HloInstruction& reduce) {
 
 }  // namespace
 
-void TileWalk::TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const {
+bool TileWalk::TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const {
   const int64_t count = reduce.operand_count() / 2;
+  const OpFactors kept = *factors;
   for (const int64_t d : reduce.attrs<ReduceAttrs>().dimensions) {
     for (int64_t i = 0; i < count; ++i) {
-      TileCut cut = CutOfDimension(values_.at(reduce.operand(i))->tiles, d);
+      TileCut cut = CutOfDimension(TilesNow(*reduce.operand(i)), d);
       if (cut.count == 1) continue;
       for (int64_t j = 0; j < count; ++j) factors->operands[j][d] = factors->count;
       factors->combined.push_back(factors->count++);
@@ -59,6 +61,9 @@ void TileWalk::TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cut
       break;
     }
   }
+  if (factors->combined.empty() || !AreIndependent(*cuts, partitions_)) return false;
+  for (int64_t i = 0; i < count; ++i) TakeTiles(reduce, kept, i, cuts);
+  return true;
 }
 
 absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit) {
@@ -68,28 +73,17 @@ absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFa
   const auto count = static_cast<int64_t>(combiners.size());
   OpFactors own = factors;
   Cuts cuts(own.count);
-  TakeReduced(*reduce, &own, &cuts);
-  if (own.combined.empty() || !AreIndependent(cuts, partitions_)) return false;
-  for (int64_t i = 0; i < count; ++i)
-    Take(*reduce, factors, factors.operands[i], values_.at(reduce->operand(i))->tiles, &cuts);
-  if (CostOfOperands(*reduce, own, cuts) + CostOfResults(*reduce, own, cuts) >= limit) return false;
+  if (!TakeReduced(*reduce, &own, &cuts) || CostOfPaddedCuts(*reduce, own, cuts) >= limit) return false;
 
-  std::vector<HloInstruction*> operands, starts;
-  for (int64_t i = 0; i < reduce->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(reduce->operand(i), TilesOf(cuts, own.operands[i])));
-  }
+  std::vector<HloInstruction*> operands, starts, part_starts;
   for (int64_t i = 0; i < count; ++i) {
-    HloInstruction*& start = operands[count + i];
-    starts.push_back(start);
-    if (combiners[i].start.has_value()) start = computation_->AddConstant(combiners[i].start->Clone());
+    HILO_ASSIGN_OR_RETURN(starts.emplace_back(), Whole(reduce->operand(count + i)));
+    const std::optional<Literal>& start = combiners[i].start;
+    part_starts.push_back(start.has_value() ? computation_->AddConstant(start->Clone()) : starts.back());
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), FilledTile(*reduce, own, cuts, i, part_starts.back()));
   }
-  Shape shape = reduce->shape();
-  std::vector<TileAssignment> tiles;
-  for (int64_t i = 0; i < count; ++i) {
-    Shape& one = shape.IsTuple() ? *shape.mutable_tuple_shapes(i) : shape;
-    tiles.push_back(TilesOfResult(cuts, own, one));
-    HILO_ASSIGN_OR_RETURN(one, TileShape(one, tiles.back()));
-  }
+  absl::c_copy(part_starts, std::back_inserter(operands));
+  const Shape shape = PaddedShape(*reduce, own, cuts);
   HloInstruction* const part =
       computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
   const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, own);
@@ -108,7 +102,7 @@ absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFa
   if (shape.IsTuple()) {
     HILO_ASSIGN_OR_RETURN(value, computation_->AddOp(HloOpcode::kTuple, results));
   }
-  HILO_RETURN_IF_ERROR(SetDivided(reduce, value, tiles));
+  HILO_RETURN_IF_ERROR(SetPadded(reduce, value, TilesOfResults(cuts, own, reduce->shape())));
   return true;
 }
 
@@ -117,18 +111,16 @@ absl::StatusOr<bool> TileWalk::VisitReductionInSteps(HloInstruction* reduce, con
   const int64_t count = reduce->operand_count() / 2;
   OpFactors own = factors;
   Cuts cuts(own.count);
-  TakeReduced(*reduce, &own, &cuts);
-  if (own.combined.empty() || !AreIndependent(cuts, partitions_)) return false;
-  for (int64_t i = 0; i < count; ++i)
-    Take(*reduce, factors, factors.operands[i], values_.at(reduce->operand(i))->tiles, &cuts);
-  double parts = 1;
+  if (!TakeReduced(*reduce, &own, &cuts)) return false;
+  double parts = 1, cost = 0;
   for (const int factor : own.combined) parts *= static_cast<double>(cuts[factor].count);
   const TileAssignment tiles = TilesOf(cuts, own.result);
   const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(reduce->shape());
-  double cost = CostOfOperands(*reduce, own, cuts);
+  for (int64_t i = 0; i < count; ++i) cost += CostOfPadded(*reduce->operand(i), TilesOf(cuts, own.operands[i]));
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Shape& shape = *leaves[i].shape;
-    cost += TileBytes(shape, tiles) * (parts - 1) + ReshardBytes(shape, tiles, Wanted(*reduce, i), partitions_);
+    cost += TileBytes(shape, tiles) * (parts - 1);
+    if (TileShape(shape, tiles).ok()) cost += ReshardBytes(shape, tiles, Wanted(*reduce, i), partitions_);
   }
   if (cost >= limit) return false;
   // What an op begins with that is not its identity is combined once, in the second step.
@@ -141,19 +133,15 @@ absl::StatusOr<bool> TileWalk::VisitReductionInSteps(HloInstruction* reduce, con
     if (!first[i].has_value()) return false;
   }
 
-  std::vector<HloInstruction*> operands, starts;
-  for (int64_t i = 0; i < reduce->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(reduce->operand(i), TilesOf(cuts, own.operands[i])));
-  }
-  starts.assign(operands.begin() + count, operands.end());
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (first[i].has_value()) operands[count + i] = computation_->AddConstant(*std::move(first[i]));
-  }
-  Shape shape = reduce->shape();
+  std::vector<HloInstruction*> operands, starts, part_starts;
   for (int64_t i = 0; i < count; ++i) {
-    Shape& one = shape.IsTuple() ? *shape.mutable_tuple_shapes(i) : shape;
-    HILO_ASSIGN_OR_RETURN(one, TileShape(one, tiles));
+    HILO_ASSIGN_OR_RETURN(starts.emplace_back(), Whole(reduce->operand(count + i)));
+    const bool has_first = i < static_cast<int64_t>(first.size()) && first[i].has_value();
+    part_starts.push_back(has_first ? computation_->AddConstant(*std::move(first[i])) : starts.back());
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), FilledTile(*reduce, own, cuts, i, part_starts.back()));
   }
+  absl::c_copy(part_starts, std::back_inserter(operands));
+  const Shape shape = PaddedShape(*reduce, own, cuts);
   HloInstruction* const part =
       computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
   const std::vector<std::vector<int64_t>> groups = GroupsToCombine(cuts, own);
@@ -168,7 +156,7 @@ absl::StatusOr<bool> TileWalk::VisitReductionInSteps(HloInstruction* reduce, con
   HloInstruction* const result =
       computation_->AddInstruction(reduce->CloneWithNewOperands(shape, operands), reduce->name());
   result->mutable_attrs<ReduceAttrs>().dimensions = {0};
-  HILO_RETURN_IF_ERROR(SetDivided(reduce, result, std::vector<TileAssignment>(count, tiles)));
+  HILO_RETURN_IF_ERROR(SetPadded(reduce, result, std::vector<TileAssignment>(count, tiles)));
   return true;
 }
 

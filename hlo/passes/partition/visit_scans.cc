@@ -2,6 +2,7 @@
 //
 //   x = f32[32] in 4 tiles: each partition scans its 8 elements, gets the last result of each of the others, f32[4],
 //   and combines those of the tiles before its own with its results.
+#include "base/math.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/prefix_scan.h"
@@ -18,30 +19,33 @@ absl::StatusOr<bool> TileWalk::VisitScan(HloInstruction* op, const OpFactors& fa
   const std::optional<HloOpcode> combiner = CombinerOf(*op->called_computation(), *op->operand(1));
   if (!scan.has_value() || !combiner.has_value()) return false;
   const int64_t d = scan->dimension, size = op->shape().dimensions(d);
-  const TileAssignment wanted = Wanted(*op), now = values_.at(op->operand(0))->tiles;
-  TileCut cut = CutOfDimension(wanted, d);
-  if (cut.count == 1) cut = CutOfDimension(now, d);
-  const int64_t count = cut.count;
-  if (count == 1 || size % count != 0) return false;
+  const TileAssignment wanted = Wanted(*op);
+  const bool is_padded = IsPadded(*op->operand(0));
+  TileCut cut = is_padded ? TileCut() : CutOfDimension(wanted, d);
+  if (cut.count == 1) cut = CutOfDimension(TilesNow(*op->operand(0)), d);
+  const int64_t count = cut.count, tile_size = CeilDiv(size, count);
+  if (count == 1) return false;
   const std::vector<int64_t> tile_of = cut.tile_of;
   OpFactors own = factors;
   Cuts cuts(own.count);
   own.operands[0][d] = own.result[d] = own.count++;
   cuts.push_back(std::move(cut));
+  if (is_padded) TakeTiles(*op, factors, 0, &cuts);
   Take(*op, factors, factors.result, wanted, &cuts);
   if (!AreIndependent(cuts, partitions_)) return false;
   const TileAssignment tiles = TilesOf(cuts, own.result);
-  const double last_bytes = TileBytes(op->shape(), tiles) / static_cast<double>(size / count);
-  const double cost =
-      CostOfOperands(*op, own, cuts) + CostOfResults(*op, own, cuts) + last_bytes * static_cast<double>(count - 1);
-  if (cost >= limit) return false;
+  const double last_bytes = TileBytes(op->shape(), tiles) / static_cast<double>(tile_size);
+  if (CostOfPaddedCuts(*op, own, cuts) + last_bytes * static_cast<double>(count - 1) >= limit) return false;
 
-  HILO_ASSIGN_OR_RETURN(HloInstruction * operand, Tile(op->operand(0), TilesOf(cuts, own.operands[0])));
-  HILO_ASSIGN_OR_RETURN(HloInstruction * init, Tile(op->operand(1), TilesOf(cuts, own.operands[1])));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(op->shape(), tiles));
+  // What the last tiles have beyond the array comes after all results, but in a scan from the back.
+  HILO_ASSIGN_OR_RETURN(HloInstruction * init, Whole(op->operand(1)));
+  OpFactors filled = own;
+  if (scan->from_back) filled.combined = {own.count - 1};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * operand, FilledTile(*op, filled, cuts, 0, init));
+  const Shape shape = PaddedTileShape(op->shape(), tiles);
   HloInstruction* part = computation_->AddInstruction(op->CloneWithNewOperands(shape, {operand, init}), op->name());
   Window::Dimension& along = part->mutable_attrs<ReduceWindowAttrs>().window.dimensions[d];
-  along.size = size / count;
+  along.size = tile_size;
   (scan->from_back ? along.padding_high : along.padding_low) = along.size - 1;
 
   // The last results of all tiles, in their order.
@@ -76,7 +80,7 @@ absl::StatusOr<bool> TileWalk::VisitScan(HloInstruction* op, const OpFactors& fa
   HILO_ASSIGN_OR_RETURN(HloInstruction * before, MakeReduce(results, init, {0}, op->called_computation()));
   HILO_ASSIGN_OR_RETURN(before, MakeBroadcast(before, shape, others));
   HILO_ASSIGN_OR_RETURN(part, MakeBinary(*combiner, before, part));
-  HILO_RETURN_IF_ERROR(SetDivided(op, part, {tiles}));
+  HILO_RETURN_IF_ERROR(SetPadded(op, part, {tiles}));
   return true;
 }
 

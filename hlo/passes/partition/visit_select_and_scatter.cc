@@ -200,7 +200,7 @@ absl::StatusOr<bool> TileWalk::VisitSelectAndScatter(HloInstruction* op, const O
       own.push_back(overlap.own[of_partition[overlap.dimension]]);
     HILO_ASSIGN_OR_RETURN(tile, emitter_.SliceAlong(tile, overlap.dimension, overlap.size, own));
   }
-  HILO_RETURN_IF_ERROR(SetPadded(op, tile, tiles));
+  HILO_RETURN_IF_ERROR(SetPadded(op, tile, {tiles}));
   return true;
 }
 

@@ -216,6 +216,18 @@ def main():
     write("sharded_strides", "Elements that move apart and together along a dimension that is cut.", strides, [P(("a", "b")), P("b", "a")],
           [P(("a", "b"))] + [P()] * 6 + [P(("a", "b")), P("a"), P(), P(), P()] + [P(("a", "b")), P(("b", "a")), P("a", "b"), P("b"), P(("a", "b"))], [normal(16, 4), normal(16, 4)])
 
+    def uneven_rows(x, matrices):
+        odd = lax.with_sharding_constraint(x[:7, :11], NamedSharding(MESH, P("a", "b")))
+        rows = lax.with_sharding_constraint(x[:7] * 2, NamedSharding(MESH, P("a")))
+        odd_matrices = matrices[:7] @ matrices[:7].mT + jnp.eye(3)
+        cumulative = lambda f, **options: f(rows, 0, **options)
+        return (odd - odd.mean(0), odd.std(), (odd - odd.max(1, keepdims=True)).sum(), jnp.argmax(odd, 0), jnp.argmin(odd, 1), jnp.argmax(jnp.where(odd > 1, jnp.nan, odd)), jnp.outer(odd[:, 0], odd[:, 1]),
+                jnp.sort(rows, 1), *lax.top_k(rows, 2), jnp.argsort(odd, 0), cumulative(lax.cumsum), cumulative(lax.cumsum, reverse=True), cumulative(lax.cummax), cumulative(lax.cummin, reverse=True), cumulative(lax.cumlogsumexp),
+                jnp.linalg.cholesky(odd_matrices), jnp.fft.rfft(rows, axis=1).real, rows[:, ::-1], *lax.reduce((odd, odd * 2), (jnp.float32(0), -jnp.float32(jnp.inf)), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])), (0,)))
+
+    write("sharded_uneven_rows", "Reductions, scans, and what is done to each row, of tiles that do not divide an array.", uneven_rows, [P("a", "b"), P("b")],
+          [P()] * 12 + [P(None, "b")] * 4 + [P()] * 2 + [P(None, "b")] + [P()] * 2, [normal(8, 12), normal(8, 3, 3)])
+
 
 if __name__ == "__main__":
     main()
