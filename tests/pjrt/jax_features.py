@@ -27,10 +27,11 @@ def mesh(*shape, names="ab"):
 
 
 def run_alone(program, **environment):
-    """Runs a program in a process of its own."""
+    """Runs a program in a process of its own; returns what it prints."""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), **environment)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, text=True)
     assert done.returncode == 0, done.stderr[-600:]
+    return done.stdout
 
 
 @feature
@@ -542,3 +543,23 @@ with jax.profiler.trace({folder!r}):
 def compiled_programs_without_arguments_or_use():
     assert jax.jit(lambda x, y: x)(1, 2) == 1
     assert jax.jit(lambda: 3)() == 3
+
+
+@feature
+def client_is_kept_to_the_end_of_the_process():
+    """NumPy arrays that share memory with JAX's return it to the client, which jaxlib does not keep for them."""
+    printed = run_alone("""
+import os, sys, weakref
+import jax, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+def sums():
+    mesh = Mesh(np.array(jax.devices()), ("x",))
+    compiled = jax.jit(lambda a: a.sum(0), in_shardings=NamedSharding(mesh, P("x"))).lower(jax.ShapeDtypeStruct((64, 8), np.float32)).compile()
+    return np.asarray(compiled(jax.device_put(np.ones((64, 8), np.float32), compiled.input_shardings[0][0])))
+
+kept = [sums() for _ in range(3)]
+sys.client = weakref.ref(jax.devices()[0].client, lambda _, write=os.write: write(1, b"destroyed"))
+os.write(1, b"end")
+""")
+    assert printed == "end", printed

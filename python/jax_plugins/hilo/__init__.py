@@ -6,6 +6,8 @@ Environment: HILO_NUM_DEVICES, HILO_NUM_THREADS, HILO_MEMORY_LIMIT (bytes), HILO
 jax.default_backend() says), HILO_PJRT_LIBRARY (another libpjrt_hilo.so).
 """
 
+import atexit
+import ctypes
 import logging
 import os
 import pathlib
@@ -43,6 +45,16 @@ def client_options():
     return options
 
 
+def _keep_client():
+    """Keeps the client until the process has ended. NumPy arrays that share the memory of JAX's have jaxlib's client by its address alone, and at the end Python may destroy them after it."""
+    from jax._src import xla_bridge
+
+    client = xla_bridge._backends.get("hilo")
+    # Other processes are told when the client of one of several is destroyed.
+    if client is not None and all(device.process_index == client.process_index() for device in client.devices()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))
+
+
 def initialize():
     """Registers the plugin; called by JAX. Clients are made when they are first asked for."""
     path = library_path()
@@ -55,3 +67,4 @@ def initialize():
     from . import _jax_rules
 
     _jax_rules.install(api)
+    atexit.register(_keep_client)  # runs before JAX forgets its clients
