@@ -239,6 +239,27 @@ Result SelectOfUpdate(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
+// The gradient of an element that a loop reads at a computed index: an array of zeros but for one update is added to the
+// sum of all. The other elements stay as they are (-0, which the sum makes 0, stays -0), so that an iteration costs what
+// its update costs instead of a pass over the array.
+Result AddOfUpdatedZeros(HloInstruction* i) {
+  const auto is_updated_zeros = [](const HloInstruction* x) {
+    return x->opcode() == HloOpcode::kDynamicUpdateSlice && x->users().size() == 1 && IsAll(x->operand(0), 0);
+  };
+  const int64_t side = is_updated_zeros(i->operand(1)) ? 1 : 0;
+  const HloInstruction* update = i->operand(side);
+  HloInstruction* array = i->operand(1 - side);
+  if (!is_updated_zeros(update) || array == update) return nullptr;
+  HloInstruction* added = update->operand(1);
+  const std::vector<HloInstruction*> starts(update->operands().begin() + 2, update->operands().end());
+  const absl::Span<const int64_t> sizes = added->shape().dimensions();
+  HILO_ASSIGN_OR_RETURN(HloInstruction * old, MakeDynamicSlice(array, starts, {sizes.begin(), sizes.end()}));
+  HILO_ASSIGN_OR_RETURN(HloInstruction * sum, MakeBinary(HloOpcode::kAdd, old, added));
+  std::vector<HloInstruction*> operands = {array, sum};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return i->parent()->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
+}
+
 // Few columns at most, which are strided loads of a loop over rows.
 constexpr int64_t kMostGatheredColumns = 8;
 
@@ -359,6 +380,9 @@ const Rule kIndexRules[] = {
     {HloOpcode::kSelect,
      "select(p, dynamic-update-slice(x, y, i), x) => dynamic-update-slice(x, select(p, y, dynamic-slice(x, i)), i)",
      SelectOfUpdate},
+    {HloOpcode::kAdd,
+     "add(x, dynamic-update-slice(0, y, i)) => dynamic-update-slice(x, add(dynamic-slice(x, i), y), i)",
+     AddOfUpdatedZeros, /*exact=*/false},
     {HloOpcode::kGather, "gather(x, constant columns) => concatenate(slice(x), slice(x) ...)", GatherOfColumns},
     {HloOpcode::kGather, "gather(op(x), i) => op(gather(x, i)), of fewer elements", GatherBeforeUnary},
     {HloOpcode::kGather, "gather(x, one index) => reshape(dynamic-slice(x))", GatherToDynamicSlice},

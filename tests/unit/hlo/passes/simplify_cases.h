@@ -208,6 +208,24 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  p = pred[] parameter(3)  b = pred[9] "
        "parameter(4)  a = f32[9] dynamic-update-slice(x, y, i)  ROOT r = f32[9] select(b, a, x)",
        "select(b, dynamic-update-slice(x, y, i), x)"},
+      {"add(x, dynamic-update-slice(0, y, i)) => dynamic-update-slice(x, add(dynamic-slice(x, i), y), i)",
+       "x = f32[9,3] parameter(0)  y = f32[1,3] parameter(1)  i = s32[] parameter(2)  o = s32[] constant(0)  z = f32[] "
+       "constant(0)  b = f32[9,3] broadcast(z), dimensions={}  a = f32[9,3] dynamic-update-slice(b, y, i, o)  ROOT r = "
+       "f32[9,3] add(x, a)",
+       "dynamic-update-slice(x, add(dynamic-slice(x, i, 0), y), i, 0)"},
+      {"add(x, dynamic-update-slice(0, y, i)) => dynamic-update-slice(x, add(dynamic-slice(x, i), y), i)",
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  z = f32[] constant(0)  b = f32[9] "
+       "broadcast(z), dimensions={}  a = f32[9] dynamic-update-slice(b, y, i)  ROOT r = f32[9] add(a, x)",
+       "dynamic-update-slice(x, add(dynamic-slice(x, i), y), i)"},
+      {"",  // the zeros with the update are wanted themselves
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  z = f32[] constant(0)  b = f32[9] "
+       "broadcast(z), dimensions={}  a = f32[9] dynamic-update-slice(b, y, i)  s = f32[9] add(a, x)  ROOT r = f32[9] "
+       "multiply(s, a)",
+       "multiply(add(dynamic-update-slice(broadcast(0), y, i), x), dynamic-update-slice(broadcast(0), y, i))"},
+      {"",  // no zeros
+       "x = f32[9] parameter(0)  y = f32[2] parameter(1)  i = s32[] parameter(2)  z = f32[] constant(1)  b = f32[9] "
+       "broadcast(z), dimensions={}  a = f32[9] dynamic-update-slice(b, y, i)  ROOT r = f32[9] add(a, x)",
+       "add(dynamic-update-slice(broadcast(1), y, i), x)"},
       {"scatter(x, no updates) => x",
        "x = f32[3] parameter(0)  at = s32[0,1] parameter(1)  u = f32[0] parameter(2)  ROOT r = f32[3] scatter(x, at, "
        "u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
