@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/code_size.h"
+#include "backends/cpu/kernels/function_lanes.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/library_transpose.h"
 #include "backends/cpu/kernels/row_blocks.h"
@@ -345,7 +346,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   if (flat) {
     const int64_t block = std::min(count, kFlatBlock);
     return KernelConfig{.kind = KernelKind::kLoop,
-                        .width = width,
+                        .width = width * VectorsOfFunctions(instruction, count, width, target),
                         .tile = {block},
                         .parts = CeilDiv(count, block),
                         .why = "all arrays have one index"};
@@ -369,6 +370,7 @@ absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const
   }
   if (std::optional<KernelConfig> tiles = ChooseTiledTranspose(loop, target)) return *std::move(tiles);
   if (std::optional<KernelConfig> together = ChooseRowsTogether(loop, width)) return *std::move(together);
+  width *= static_cast<int>(VectorsOfFunctions(instruction, loop.shape().dimensions().back(), width, target));
   return ChooseRows(loop, width, target);
 }
 

@@ -18,6 +18,7 @@
 #include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/function_lanes.h"
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/math.h"
@@ -304,11 +305,15 @@ std::optional<KernelConfig> ChooseShortRows(const Reduction& r, const TargetTrai
                       .why = "short rows, one after the other: neighboring lanes are combined"};
 }
 
-KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width) {
+KernelConfig ChooseRows(const Reduction& r, HloOpcode opcode, int width, const TargetTraits& target) {
   int64_t most = kAccumulators;
   const bool has_functions =
       WorkOf(*r.instruction).transcendentals >= static_cast<double>(ShapeUtil::ElementsIn(r.input));
   if (has_functions && OperationsOfElement(r) >= kLatencyWork) most = CodeSizeOfElement(r) > kFarAhead ? 2 : 1;
+  if (const int64_t vectors = VectorsOfFunctions(*r.instruction, r.reduced_sizes.back(), width, target); vectors > 1) {
+    width *= static_cast<int>(vectors);
+    most = 1;
+  }
   return {.kind = KernelKind::kReduceRows,
           .width = width,
           .tile = RowTile(r.reduced_sizes.back(), width, IsFloatSum(opcode, r.input.element_type()), most),
@@ -355,11 +360,13 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
   const std::optional<CachedRowsPlan> plan = PlanCachedRows(fusion, target, numerics.strict);
   if (!plan.has_value()) return std::nullopt;
   const RowSpace& space = plan->group.space;
-  int64_t block = std::min<int64_t>(plan->width, kMostBlockRows);
-  while (block > 1 && (block * space.columns > kBlockVectors * plan->width || block * kLeastBlocks > space.rows))
+  const int64_t full_width = plan->width / plan->vectors;
+  int64_t block = std::min<int64_t>(full_width, kMostBlockRows);
+  while (block > 1 && (block * space.columns > kBlockVectors * full_width || block * kLeastBlocks > space.rows))
     block /= 2;
   if (block < kLeastBlockRows) block = 1;
-  std::vector<int64_t> tile = RowTile(space.columns, plan->width, /*is_float_sum=*/true);
+  std::vector<int64_t> tile = RowTile(space.columns, plan->width, /*is_float_sum=*/true,
+                                      std::max<int64_t>(1, kRowAccumulators / plan->vectors));
   size_t together = 1;
   for (const RowPhase& phase : plan->phases) together = std::max(together, phase.reduces.size());
   tile[0] = std::max<int64_t>(1, tile[0] / static_cast<int64_t>(absl::bit_ceil(together)));
@@ -423,7 +430,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
   while (width > 1 && width > 2 * r.reduced_sizes.back()) width /= 2;
   if (width == 1 || !IdentityOf(opcode, type).has_value())
     return ChooseEach(r, numerics, "lanes along a row do not pay");
-  return ChooseRows(r, opcode, width);
+  return ChooseRows(r, opcode, width, target);
 }
 
 }  // namespace hilo::cpu

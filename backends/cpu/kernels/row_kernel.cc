@@ -117,7 +117,7 @@ class RowKernel {
     std::vector<llvm::AllocaInst*> memory;  // of each component
   };
 
-  int64_t Accumulators(const RowPhase& phase) const { return phase.Accumulators(kernel_.config.tile[0]); }
+  int64_t Accumulators(const RowPhase& phase) const { return plan_.Accumulators(phase, kernel_.config.tile[0]); }
   // Elements of a partial sum, which has as many terms of each lane however many accumulators there are.
   int64_t Section(const RowPhase& phase) const {
     return kernel_.config.tile[1] / kernel_.config.tile[0] * Accumulators(phase);

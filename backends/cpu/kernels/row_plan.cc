@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cpu/kernels/function_lanes.h"
 #include "hlo/analysis/compared_values.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/reduction_op.h"
@@ -136,6 +137,8 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
   const int64_t least = plan.group.space.rows >= kManyRows ? kLeastVectorsOfManyRows : kLeastVectors;
   if (plan.width == 1 || columns < least * plan.width || !KeepRepeated(*instruction.called_computation(), &plan))
     return std::nullopt;
+  plan.vectors = static_cast<int>(VectorsOfFunctions(instruction, columns, plan.width, target));
+  plan.width *= plan.vectors;
   return plan;
 }
 

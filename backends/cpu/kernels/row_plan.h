@@ -2,6 +2,7 @@
 #ifndef HILO_BACKENDS_CPU_KERNELS_ROW_PLAN_H_
 #define HILO_BACKENDS_CPU_KERNELS_ROW_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,16 +27,20 @@ struct RowPhase {
   absl::flat_hash_set<const HloInstruction*> evaluated = {};  // members that it computes or reads
   std::vector<KeptRow> keeps = {};
   bool is_expensive = false;  // it computes terms that take longer than adding them up
-
-  // Returns the accumulators of sums of which cheap terms have `most`: two of expensive ones keep the units busy, and
-  // are less code. Measured, softmax of f32[64,1024] on one thread, with 4, 2 and 1: 23.1, 23.0 and 24.6 us.
-  int64_t Accumulators(int64_t most) const { return is_expensive && most > 2 ? 2 : most; }
 };
 
 struct CachedRowsPlan {
   RowGroup group;
   std::vector<RowPhase> phases;
   int width = 1;
+  int vectors = 1;  // in registers that a vector of `width` lanes is computed in, by the widest type
+
+  // Returns the accumulators of a phase's sums of which cheap terms have `most`: two registers of expensive ones keep
+  // the units busy, and are less code. Measured, softmax of f32[64,1024] on one thread, with 4, 2 and 1: 23.1, 23.0 and
+  // 24.6 us.
+  int64_t Accumulators(const RowPhase& phase, int64_t most) const {
+    return phase.is_expensive ? std::min<int64_t>(most, vectors > 1 ? 1 : 2) : most;
+  }
 };
 
 // Returns nullopt if `instruction` is no row group whose rows fit into a cache and fill vectors, or if a phase would
