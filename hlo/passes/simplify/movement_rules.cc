@@ -209,17 +209,45 @@ ConcatenatedPart PartWith(const HloInstruction& whole, const SliceRange& range) 
   return {};
 }
 
-// The part of a concatenation that lies in one operand.
-Result SliceOfConcatenate(HloInstruction* i) {
-  HloInstruction* whole = i->operand(0);
-  if (whole->opcode() != HloOpcode::kConcatenate) return nullptr;
-  std::vector<SliceRange> ranges = i->attrs<SliceAttrs>().slice;
-  SliceRange& range = ranges[whole->attrs<ConcatenateAttrs>().dimensions[0]];
-  const ConcatenatedPart part = PartWith(*whole, range);
-  if (part.operand == nullptr) return nullptr;
+// Returns `ranges` of a concatenation in its operand `part`.
+std::vector<SliceRange> RangesInPart(const HloInstruction& whole, const ConcatenatedPart& part,
+                                     std::vector<SliceRange> ranges) {
+  SliceRange& range = ranges[whole.attrs<ConcatenateAttrs>().dimensions[0]];
   range.start -= part.begin;
   range.limit -= part.begin;
-  return MakeSlice(part.operand, ranges);
+  return ranges;
+}
+
+// True if `ranges` of the value lie in one operand of each concatenation, of at most `depth` that are nested.
+bool IsOfNoSeam(const HloInstruction& value, const std::vector<SliceRange>& ranges, int depth) {
+  if (value.opcode() != HloOpcode::kConcatenate) return true;
+  const ConcatenatedPart part = PartWith(value, ranges[value.attrs<ConcatenateAttrs>().dimensions[0]]);
+  return depth > 0 && part.operand != nullptr &&
+         IsOfNoSeam(*part.operand, RangesInPart(value, part, ranges), depth - 1);
+}
+
+// True if one of the first users of the concatenation reads more than its operand `part`.
+bool IsReadBeyond(const HloInstruction& whole, const HloInstruction* part) {
+  constexpr size_t kMostUsers = 64;
+  const int64_t dimension = whole.attrs<ConcatenateAttrs>().dimensions[0];
+  const absl::Span<HloInstruction* const> users = whole.users();
+  return whole.IsRoot() || absl::c_any_of(users.first(std::min(users.size(), kMostUsers)), [&](const auto* user) {
+           return user->opcode() != HloOpcode::kSlice ||
+                  PartWith(whole, user->template attrs<SliceAttrs>().slice[dimension]).operand != part;
+         });
+}
+
+// The part of a concatenation that lies in one operand. If that is a concatenation of which the part needs several
+// operands, as neighbors of the elements of a padded array do, all read the larger one where it is computed anyway.
+Result SliceOfConcatenate(HloInstruction* i) {
+  constexpr int kDepth = 8;
+  HloInstruction* whole = i->operand(0);
+  if (whole->opcode() != HloOpcode::kConcatenate) return nullptr;
+  const std::vector<SliceRange>& ranges = i->attrs<SliceAttrs>().slice;
+  const ConcatenatedPart part = PartWith(*whole, ranges[whole->attrs<ConcatenateAttrs>().dimensions[0]]);
+  if (part.operand == nullptr) return nullptr;
+  if (!IsOfNoSeam(*whole, ranges, kDepth) && IsReadBeyond(*whole, part.operand)) return nullptr;
+  return MakeSlice(part.operand, RangesInPart(*whole, part, ranges));
 }
 
 // True if `ranges` of the value, computed element by element in a few steps, need one operand of a concatenation.

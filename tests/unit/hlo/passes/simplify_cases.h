@@ -98,6 +98,22 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  ROOT r = "
        "f32[2] slice(a), slice={[2:4]}",
        "slice(concatenate(x, y))"},
+      {"slice(concatenate(x, y)) => slice(x)",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  b = f32[10] "
+       "concatenate(a, x), dimensions={0}  ROOT r = f32[2] slice(b), slice={[2:4]}",
+       "slice(concatenate(x, y))"},
+      {"",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  b = f32[10] "
+       "concatenate(a, x), dimensions={0}  c = f32[2] slice(b), slice={[2:4]}  d = f32[2] slice(b), slice={[6:8]}  "
+       "ROOT "
+       "r = f32[2] add(c, d)",
+       "add(slice(concatenate(concatenate(x, y), x)), slice(concatenate(concatenate(x, y), x)))"},
+      {"slice(concatenate(x, y)) => slice(x)",
+       "x = f32[3] parameter(0)  y = f32[4] parameter(1)  a = f32[7] concatenate(x, y), dimensions={0}  b = f32[10] "
+       "concatenate(a, x), dimensions={0}  c = f32[2] slice(b), slice={[4:6]}  d = f32[2] slice(b), slice={[6:8]}  "
+       "ROOT "
+       "r = f32[2] add(c, d)",
+       "add(slice(y), slice(concatenate(concatenate(x, y), x)))"},
       {"slice(op(x, y)) => op(slice(x), slice(y)), of parts of concatenations",
        "x = f32[3] parameter(0)  y = f32[4] parameter(1)  w = f32[7] parameter(2)  a = f32[7] concatenate(x, y), "
        "dimensions={0}  b = f32[7] add(a, w)  ROOT r = f32[2] slice(b), slice={[4:6]}",
