@@ -131,4 +131,15 @@ bool IsOnePassReduction(const HloInstruction& reduce) {
   return known.ok() && AreSame(combine, **known);
 }
 
+bool IsMomentsOfElements(const HloInstruction& reduce) {
+  constexpr int64_t kArrays = 3;
+  if (reduce.opcode() != HloOpcode::kReduce || reduce.operand_count() != 2 * kArrays) return false;
+  const auto is_all = [&](int64_t operand, double value) {
+    const HloInstruction* x = reduce.operand(operand);
+    if (x->opcode() == HloOpcode::kBroadcast) x = x->operand(0);
+    return x->IsConstant() && x->shape().IsScalar() && x->literal().GetAsDouble(0) == value;
+  };
+  return is_all(1, 0) && is_all(2, 1) && IsOnePassReduction(reduce);
+}
+
 }  // namespace hilo

@@ -24,6 +24,10 @@ absl::StatusOr<HloComputation*> AddMoments(HloModule* module, PrimitiveType type
 // Returns true if `reduce` combines by one of these.
 bool IsOnePassReduction(const HloInstruction& reduce);
 
+// Returns true if `reduce` combines by AddMoments the triples (x, 0, 1) of the elements of one array. Those of a few
+// elements are better computed directly, from their mean, than combined one by one, each with two divisions.
+bool IsMomentsOfElements(const HloInstruction& reduce);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_ANALYSIS_ONE_PASS_REDUCTION_H_

@@ -18,6 +18,8 @@
 #include "hlo/analysis/attention_mask.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
+#include "hlo/analysis/hero.h"
+#include "hlo/analysis/one_pass_reduction.h"
 #include "hlo/analysis/row_group.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -77,7 +79,14 @@ double FilledPart(const HloInstruction& product, const KernelConfig& config) {
 // Exponentials of attention are the machine's; those of f32 are corrected. With 16 bits hyperbolic tangents are, too.
 constexpr double kExponentialInstructions = 4, kCorrectedInstructions = 8, kTangentInstructions = 10;
 
-double InstructionsOf(const HloInstruction& member) { return WorkOf(member).instructions; }
+// Of an element whose moments are computed in runs: a sum, a difference and its square, and a part of a merge.
+constexpr double kMomentInstructions = 7;
+
+double InstructionsOf(const HloInstruction& member) {
+  if (IsMomentsOfElements(member))
+    return kMomentInstructions * static_cast<double>(ShapeUtil::ElementsIn(member.operand(0)->shape()));
+  return WorkOf(member).instructions;
+}
 // Of a member of attention whose products have factors of type `factors`.
 double InstructionsInAttention(const HloInstruction& member, PrimitiveType factors) {
   if (member.opcode() == HloOpcode::kTanh && factors != F32)
@@ -326,6 +335,8 @@ Roofline RooflineOf(const HloInstruction& instruction) {
   double instructions = work.instructions;  // of threads, without products
   const KernelConfig& config = *instruction.kernel();
   if (config.kind == KernelKind::kGenerated) return {};
+  const HloInstruction& hero = *HeroOf(&instruction);
+  instructions += InstructionsOf(hero) - WorkOf(hero).instructions;
   if (instruction.opcode() == HloOpcode::kSort) return SortRoofline(instruction, config);
   if (config.kind == KernelKind::kRegisterRows) {
     const std::optional<RowPlan> plan = RowPlanOf(&instruction);

@@ -33,6 +33,9 @@ using codegen::Carried;
 using codegen::Index;
 using codegen::LaneIndex;
 
+// Elements whose moments are merged at once: of a row, and of each column. A merge is some 30 instructions.
+constexpr int64_t kRowRun = 16, kColumnRun = 8;
+
 // One kernel of a reduction: `element` yields the elements to reduce, `result` receives the result.
 class ReductionEmitter {
  public:
@@ -76,35 +79,73 @@ class ReductionEmitter {
     return codegen::Unpack(done, r_.types);
   }
 
+  static Carried PackAll(const std::vector<Elements>& all) {
+    Carried packed;
+    for (const Elements& one : all) {
+      for (llvm::Value* value : codegen::Pack(one)) packed.push_back(value);
+    }
+    return packed;
+  }
+  std::vector<Elements> UnpackAll(const Carried& packed, size_t count) {
+    const size_t width = packed.size() / count;
+    std::vector<Elements> all;
+    for (size_t at = 0; at < packed.size(); at += width)
+      all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
+    return all;
+  }
+
   // Reduces what `group` yields for [begin, end), at least one, `step` apart: one running value per position in groups.
   absl::StatusOr<std::vector<Elements>> RunGroups(llvm::Value* begin, llvm::Value* end, int64_t step, Group group) {
-    auto pack = [](const std::vector<Elements>& all) {
-      Carried packed;
-      for (const Elements& one : all) {
-        for (llvm::Value* value : codegen::Pack(one)) packed.push_back(value);
-      }
-      return packed;
-    };
-    auto unpack = [&](const Carried& packed) {
-      const size_t width = packed.size() / static_cast<size_t>(group_);
-      std::vector<Elements> all;
-      for (size_t at = 0; at < packed.size(); at += width)
-        all.push_back(codegen::Unpack(absl::MakeConstSpan(packed).subspan(at, width), r_.types));
-      return all;
-    };
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> first, group(begin));
     auto body = [&](llvm::Value* i, const Carried& carried) -> absl::StatusOr<Carried> {
       HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next, group(i));
-      std::vector<Elements> running = unpack(carried);
+      std::vector<Elements> running = UnpackAll(carried, first.size());
       for (size_t j = 0; j < running.size(); ++j) {
         HILO_ASSIGN_OR_RETURN(running[j], terms_.Merge(running[j], next[j]));
       }
-      return pack(running);
+      return PackAll(running);
     };
     llvm::Value* second = b_.CreateAdd(begin, Int(step), "", true, true);
     HILO_ASSIGN_OR_RETURN(const Carried done,
-                          codegen::EmitLoop(k_.context(), "run", second, end, step, pack(first), body));
-    return unpack(done);
+                          codegen::EmitLoop(k_.context(), "run", second, end, step, PackAll(first), body));
+    return UnpackAll(done, first.size());
+  }
+
+  // The same for moments, which are merged once for a run of `length` groups: one running value per position in groups,
+  // or, if they are all of one result, one.
+  absl::StatusOr<std::vector<Elements>> RunMoments(llvm::Value* begin, llvm::Value* end, int64_t step, int64_t length,
+                                                   bool is_one_result, Group group) {
+    const size_t count = is_one_result ? 1 : static_cast<size_t>(group_);
+    Elements none;
+    for (const PrimitiveType type : r_.types) none.push_back(codegen::EmitZero(k_.context(), type));
+    auto add = [&](llvm::Value* first, int64_t groups, const Carried& carried) -> absl::StatusOr<Carried> {
+      std::vector<std::vector<Elements>> runs(count);
+      for (int64_t i = 0; i < groups; ++i) {
+        HILO_ASSIGN_OR_RETURN(const std::vector<Elements> next,
+                              group(b_.CreateAdd(first, Int(i * step), "", true, true)));
+        for (size_t j = 0; j < next.size(); ++j) runs[is_one_result ? 0 : j].push_back(next[j]);
+      }
+      std::vector<Elements> running = UnpackAll(carried, count);
+      for (size_t j = 0; j < count; ++j) {
+        HILO_ASSIGN_OR_RETURN(running[j], terms_.AddRun(running[j], runs[j]));
+      }
+      return PackAll(running);
+    };
+    llvm::Value* groups =
+        b_.CreateUDiv(b_.CreateAdd(b_.CreateSub(end, begin), Int(step - 1), "", true, true), Int(step));
+    llvm::Value* runs = b_.CreateUDiv(groups, Int(length));
+    HILO_ASSIGN_OR_RETURN(const Carried of_runs,
+                          codegen::EmitLoop(k_.context(), "runs", Int(0), runs, 1, PackAll(std::vector(count, none)),
+                                            [&](llvm::Value* i, const Carried& carried) {
+                                              llvm::Value* at = b_.CreateMul(i, Int(length * step), "", true, true);
+                                              return add(b_.CreateAdd(begin, at, "", true, true), length, carried);
+                                            }));
+    llvm::Value* rest = b_.CreateAdd(begin, b_.CreateMul(runs, Int(length * step), "", true, true), "", true, true);
+    HILO_ASSIGN_OR_RETURN(const Carried done, codegen::EmitLoop(k_.context(), "rest", rest, end, step, of_runs,
+                                                                [&](llvm::Value* i, const Carried& carried) {
+                                                                  return add(i, 1, carried);
+                                                                }));
+    return UnpackAll(done, count);
   }
 
   // Groups [begin, end) of a row, at least one, `step` apart, all combined.
@@ -117,6 +158,11 @@ class ReductionEmitter {
       }
       return elements;
     };
+    if (terms_.AreMoments()) {
+      HILO_ASSIGN_OR_RETURN(const std::vector<Elements> moments,
+                            RunMoments(begin, end, step, CeilDiv(kRowRun, group_), /*is_one_result=*/true, group));
+      return moments[0];
+    }
     HILO_ASSIGN_OR_RETURN(std::vector<Elements> running, RunGroups(begin, end, step, group));
     for (size_t j = 1; j < running.size(); ++j) {
       HILO_ASSIGN_OR_RETURN(running[0], terms_.Merge(running[0], running[j]));
@@ -229,7 +275,10 @@ class ReductionEmitter {
       }
       return elements;
     };
-    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> running, RunGroups(first, end, strips, group));
+    HILO_ASSIGN_OR_RETURN(const std::vector<Elements> running,
+                          terms_.AreMoments()
+                              ? RunMoments(first, end, strips, kColumnRun, /*is_one_result=*/false, group)
+                              : RunGroups(first, end, strips, group));
     if (strips == 1) {
       auto write = [&]() -> absl::Status {
         for (int64_t j = 0; j < group_; ++j) {

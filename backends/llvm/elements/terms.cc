@@ -6,6 +6,7 @@
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/one_pass_reduction.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/reduction/sum_type.h"
 
@@ -83,6 +84,29 @@ bool ReduceTerms::IsFloatExtreme() const {
 
 absl::StatusOr<ElementValues> ReduceTerms::Merge(const ElementValues& earlier, const ElementValues& later) {
   return Combine(context(), reduction_.computation(), earlier, later);
+}
+
+bool ReduceTerms::AreMoments() const { return IsMomentsOfElements(*reduction_.reduce); }
+
+absl::StatusOr<ElementValues> ReduceTerms::AddRun(const ElementValues& running, absl::Span<const ElementValues> terms) {
+  const PrimitiveType type = types()[0];
+  const auto op = [&](HloOpcode opcode, const ElementValue& x, const ElementValue& y) {
+    return EmitBinaryOp(context(), opcode, type, x, y);
+  };
+  const auto number = [&](double value) { return EmitLiteral(context(), LiteralUtil::FromDouble(type, value)); };
+  const auto count = static_cast<double>(terms.size());
+  ElementValue sum = terms[0][0];
+  for (const ElementValues& term : terms.subspan(1)) {
+    HILO_ASSIGN_OR_RETURN(sum, op(HloOpcode::kAdd, sum, term[0]));
+  }
+  HILO_ASSIGN_OR_RETURN(const ElementValue mean, op(HloOpcode::kMultiply, sum, number(1 / count)));
+  ElementValue squares = number(0);
+  for (const ElementValues& term : terms) {
+    HILO_ASSIGN_OR_RETURN(const ElementValue difference, op(HloOpcode::kSubtract, term[0], mean));
+    HILO_ASSIGN_OR_RETURN(const ElementValue square, op(HloOpcode::kMultiply, difference, difference));
+    HILO_ASSIGN_OR_RETURN(squares, op(HloOpcode::kAdd, squares, square));
+  }
+  return Merge(running, {sum, squares, number(count)});
 }
 
 DotTerms::DotTerms(ElementEmitter& emitter, const HloInstruction& dot)

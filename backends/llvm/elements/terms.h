@@ -73,6 +73,11 @@ class ReduceTerms : public Terms {
 
   bool IsFloatExtreme() const override;
 
+  // Returns true if terms are the moments of single elements (hlo/analysis/one_pass_reduction.h), for AddRun.
+  bool AreMoments() const;
+  // Returns `running` combined with the moments of these terms, at least one, which are computed from their mean.
+  absl::StatusOr<ElementValues> AddRun(const ElementValues& running, absl::Span<const ElementValues> terms);
+
   // Returns the index of a term in the operands.
   Index IndexOf(absl::Span<const LaneIndex> kept, absl::Span<const LaneIndex> reduced) const;
 
