@@ -20,7 +20,7 @@ static_assert(kMostSeparated < kMostRepeatedWork);
 // Small instructions between a broadcast and the reduction of rows that it comes from.
 constexpr size_t kMostBetween = 16;
 // Elements of an array for each one that a gather of few reads of it.
-constexpr int64_t kLeastPerRead = 64;
+constexpr int64_t kLeastPerRead = 8;
 
 bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
 bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }

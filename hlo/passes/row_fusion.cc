@@ -64,7 +64,7 @@ class RowFusion : public FusionPass {
       : target_(*target),
         strict_(strict),
         options_(std::move(options)),
-        repeats_(*target, options_.repeats_producers) {}
+        repeats_(*target, options_.repeats_producers, options_.instructions_per_byte) {}
   absl::string_view name() const override {
     return options_.most_column_reductions > 0 ? "fuse-rows-and-columns" : "fuse-rows";
   }

@@ -26,6 +26,9 @@ struct RowFusionOptions {
   // Producers that others read too, and results that others read, are computed again where that reads no more than
   // their array: of use where time is that of memory.
   bool repeats_producers = false;
+  // Instructions in the time of a byte of memory: what is expensive is computed again, too, where that takes less time.
+  // 0: it is stored.
+  double instructions_per_byte = 0;
   // If not 0, only groups with reductions across the rows are fused, each with up to so many of them.
   int64_t most_column_reductions = 0;
 };

@@ -142,6 +142,15 @@ bool RowRepeats::ReadsInLoop(const HloInstruction& reader, const RowFusionGroup&
   return !reader.IsRoot() && absl::c_all_of(reader.users(), computes) && absl::c_none_of(reader.users(), is_reshape);
 }
 
+bool RowRepeats::IsFasterToRepeat(const HloInstruction& result, const RowFusionGroup& group,
+                                  const absl::flat_hash_set<const HloInstruction*>& chain, int64_t read_bytes) const {
+  if (absl::c_count_if(result.users(), [&](const HloInstruction* user) { return !group.Has(user); }) != 1) return false;
+  double instructions = 0;
+  for (const HloInstruction* member : chain) instructions += WorkOf(*member).instructions;
+  const auto bytes = static_cast<double>(2 * ShapeUtil::ByteSizeOf(result.shape()) - read_bytes);
+  return instructions <= bytes * instructions_per_byte_;
+}
+
 void RowRepeats::LeaveToReaders(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last,
                                 const RowFusionGroup& group, absl::flat_hash_set<const HloInstruction*>* read) const {
   for (int64_t i = last; i >= floor; --i) {
@@ -153,7 +162,7 @@ void RowRepeats::LeaveToReaders(const std::vector<HloInstruction*>& order, int64
     absl::flat_hash_set<const HloInstruction*> chain, arrays, of_rows;
     std::vector<const HloInstruction*> work = {result};
     int64_t bytes = 0;
-    bool repeats = true;
+    bool repeats = true, is_expensive = false;
     while (!work.empty() && repeats) {
       const HloInstruction* instruction = work.back();
       work.pop_back();
@@ -170,10 +179,12 @@ void RowRepeats::LeaveToReaders(const std::vector<HloInstruction*>& order, int64
         of_rows.insert(instruction);
         continue;
       }
-      repeats = (is_view || IsElementwise(instruction->opcode())) && !IsExpensiveToRepeat(*instruction) &&
-                static_cast<int64_t>(chain.size()) <= kMostRepeatedWork;
+      repeats =
+          (is_view || IsElementwise(instruction->opcode())) && static_cast<int64_t>(chain.size()) <= kMostRepeatedWork;
+      is_expensive = is_expensive || IsExpensiveToRepeat(*instruction);
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
     }
+    repeats = repeats && (!is_expensive || IsFasterToRepeat(*result, group, chain, bytes));
     if (!repeats || bytes > ShapeUtil::ByteSizeOf(result->shape()) || (read->size() == 1 && of_rows.empty())) continue;
     read->erase(result);
     read->insert(of_rows.begin(), of_rows.end());

@@ -16,8 +16,9 @@ namespace hilo {
 
 class RowRepeats {
  public:
-  // `repeats_producers`: as in RowFusionOptions.
-  RowRepeats(const Target& target, bool repeats_producers) : target_(target), repeats_producers_(repeats_producers) {}
+  // `repeats_producers`, `instructions_per_byte`: as in RowFusionOptions.
+  RowRepeats(const Target& target, bool repeats_producers, double instructions_per_byte)
+      : target_(target), repeats_producers_(repeats_producers), instructions_per_byte_(instructions_per_byte) {}
 
   // Returns true if recomputing it in several kernels is free: broadcasts read fewer elements than they have.
   bool IsFree(const HloInstruction& instruction) const;
@@ -33,7 +34,9 @@ class RowRepeats {
                       RowFusionGroup* group) const;
 
   // Takes out of `read` what its readers compute again from arrays in memory, of at most its own bytes, and from values
-  // of rows, which become results instead: such as a normalized array, from the array and its mean.
+  // of rows, which become results instead: such as a normalized array, from the array and its mean. What is expensive,
+  // such as the exponentials of a softmax, is left to an only reader where its instructions take less time than the
+  // bytes that are not moved.
   void LeaveToReaders(const std::vector<HloInstruction*>& order, int64_t floor, int64_t last,
                       const RowFusionGroup& group, absl::flat_hash_set<const HloInstruction*>* read) const;
 
@@ -49,12 +52,18 @@ class RowRepeats {
   Narrow NarrowProducer(const std::vector<HloInstruction*>& order, int64_t floor, int64_t at,
                         const RowFusionGroup& group) const;
 
+  // Returns true if the only reader of `result` outside of the group computes `chain` again, from arrays of
+  // `read_bytes` bytes, in less time than it takes to write and read `result`.
+  bool IsFasterToRepeat(const HloInstruction& result, const RowFusionGroup& group,
+                        const absl::flat_hash_set<const HloInstruction*>& chain, int64_t read_bytes) const;
+
   // Returns true if `reader` is in the group, or computes its operands as it reads them: no sort or product. Those of a
   // view are its users.
   bool ReadsInLoop(const HloInstruction& reader, const RowFusionGroup& group) const;
 
   const Target& target_;
   const bool repeats_producers_;
+  const double instructions_per_byte_;
 };
 
 }  // namespace hilo

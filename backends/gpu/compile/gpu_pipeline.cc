@@ -106,6 +106,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .accepts = accepts_rows,
                                                .separates_reads = true,
                                                .repeats_producers = true,
+                                               .instructions_per_byte = instructions_per_byte,
                                                .most_column_reductions = kMostColumnReductions}));
   hooks.before_fusion.push_back(MakePairFusion(target, options.strict, instructions_per_byte, /*least_reductions=*/1));
   // Sums of columns; those of rows join other kernels of their rows.
@@ -117,7 +118,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
                                                .accepts = accepts_rows,
                                                .separates_columns = true,
                                                .separates_reads = true,
-                                               .repeats_producers = true}));
+                                               .repeats_producers = true,
+                                               .instructions_per_byte = instructions_per_byte}));
   // Rows that are too long for registers, or in no group of rows.
   const auto any_reduction = [](const HloInstruction&) { return true; };
   if (!options.strict) hooks.before_fusion.push_back(MakeOnePassReductions(any_reduction));
