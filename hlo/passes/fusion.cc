@@ -22,6 +22,8 @@
 #include "hlo/analysis/compared_values.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/analysis/prefix_scan.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/analysis/row_group.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -75,8 +77,15 @@ class LoopFusion : public FusionPass {
   static constexpr OpcodeSet kRoots = {HloOpcode::kDynamicUpdateSlice, HloOpcode::kReduce, HloOpcode::kScatter,
                                        HloOpcode::kSelectAndScatter};
 
+  // Returns true for a running reduction whose kernel reads each element once.
+  bool IsScan(const HloInstruction& x) const {
+    return loops_are_launched() && x.opcode() == HloOpcode::kReduceWindow && x.operand_count() == 2 &&
+           ScanWindowOf(x).has_value() && ReductionOp(*x.called_computation()).has_value();
+  }
+
   // Whether `user` can take its operand number `operand` into its loop.
   bool TakesOperand(const HloInstruction* user, int64_t operand) const {
+    if (IsScan(*user)) return operand == 0;
     if (user->opcode() == HloOpcode::kReduce) return operand < user->operand_count() / 2;
     if (user->opcode() == HloOpcode::kDynamicUpdateSlice) return operand == 1;
     // The updates; the indices too where each is of one element, by a thread. Loops read them again and again.
@@ -253,7 +262,7 @@ class LoopFusion : public FusionPass {
     // It is its operand's memory; loops over the operand's shape have simpler indices.
     if (instruction->opcode() == HloOpcode::kReshape) return false;
     if (Elements(instruction) <= kRegisterElements && instruction->opcode() != HloOpcode::kReduce) return false;
-    if (kRoots.contains(instruction->opcode())) return true;
+    if (kRoots.contains(instruction->opcode()) || IsScan(*instruction)) return true;
     return target_.IsFusible(*instruction) && instruction->shape().IsArray();
   }
 
