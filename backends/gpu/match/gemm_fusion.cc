@@ -5,6 +5,8 @@
 //   a = f32[m,n] add(d, broadcast(v))                  f = f32[m,n] fusion(x, y, v), kind=kCustom
 //   ROOT r = f32[m,n] maximum(a, 0)             =>
 //
+// So does a transpose of the result that BLAS writes as it is, with the strides of rows and of matrices.
+//
 // This comes before loop fusion, which does not change fusions. Operands in orders of dimensions that BLAS has no flags
 // for are transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones
 // on the right (for 8-bit types contracting last, as their kernels require it).

@@ -50,10 +50,11 @@ struct DotAxes {
   std::vector<Axis> batch, m, n, k;
 };
 
-DotAxes AxesOf(const HloInstruction& dot) {
+// `o`: the strides of the result's dimensions.
+DotAxes AxesOf(const HloInstruction& dot, const std::vector<int64_t>& o) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  const std::vector<int64_t> l = Strides(lhs), r = Strides(rhs), o = Strides(dot.shape());
+  const std::vector<int64_t> l = Strides(lhs), r = Strides(rhs);
   DotAxes axes;
   int64_t out = 0;
   for (size_t i = 0; i < attrs.lhs_batch_dims.size(); ++i, ++out) {
@@ -307,14 +308,13 @@ class GemmEpilogueMatcher {
   GemmMatch match_;
 };
 
-}  // namespace
-
-std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
+// Matches the dot, whose result has these strides.
+std::optional<GemmMatch> MatchInto(const HloInstruction& dot, const std::vector<int64_t>& strides) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
   if (ShapeUtil::ElementsIn(dot.shape()) == 0 || ShapeUtil::ElementsIn(dot.operand(0)->shape()) == 0 ||
       !IsPlainAlgorithm(attrs))
     return std::nullopt;
-  DotAxes axes = AxesOf(dot);
+  DotAxes axes = AxesOf(dot, strides);
   if (axes.n.size() > 2 || axes.k.size() > 1) return std::nullopt;
   while (axes.m.size() > 1) {
     Add(axes.batch, axes.m.front());
@@ -329,6 +329,7 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   const Axis one = {1, 0, 0, 0};
   auto only = [&](const std::vector<Axis>& list) { return list.empty() ? one : list[0]; };
   const Axis m = only(axes.m), n = only(axes.n), k = only(axes.k);
+  if (n.size > 1 && n.out != 1) return std::nullopt;
 
   GemmMatch match{.dot = &dot, .root = &dot};
   GemmDescriptor& gemm = match.gemm;
@@ -390,8 +391,27 @@ std::optional<GemmMatch> MatchDot(const HloInstruction& dot) {
   return match;
 }
 
+}  // namespace
+
+std::optional<GemmMatch> MatchDot(const HloInstruction& dot) { return MatchInto(dot, Strides(dot.shape())); }
+
+std::optional<GemmMatch> MatchTransposedDot(const HloInstruction& dot, const HloInstruction& transpose) {
+  const std::vector<int64_t>& dimensions = transpose.attrs<TransposeAttrs>().dimensions;
+  const std::vector<int64_t> of_result = Strides(transpose.shape());
+  std::vector<int64_t> strides(dimensions.size());
+  for (size_t i = 0; i < dimensions.size(); ++i) strides[dimensions[i]] = of_result[i];
+  std::optional<GemmMatch> match = MatchInto(dot, strides);
+  if (!match.has_value()) return std::nullopt;
+  match->root = &transpose;
+  match->members = {&dot, &transpose};
+  return match;
+}
+
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot) {
-  std::optional<GemmMatch> match = MatchDot(dot);
+  const HloInstruction* user = OnlyUser(&dot);
+  std::optional<GemmMatch> match;
+  if (user != nullptr && user->opcode() == HloOpcode::kTranspose) match = MatchTransposedDot(dot, *user);
+  if (!match.has_value()) match = MatchDot(dot);
   if (match.has_value()) match = GemmEpilogueMatcher(*std::move(match)).Grow();
   return match;
 }

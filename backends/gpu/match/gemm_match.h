@@ -20,7 +20,7 @@ namespace hilo::gpu {
 
 // A dot and the element-wise instructions around it that are one library call, or one call per iteration of a loop.
 //
-//   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias))
+//   root = activation(alpha dot(lhs, rhs) + residual + broadcast(bias)), also with transpose(dot(lhs, rhs))
 struct GemmMatch {
   GemmDescriptor gemm;  // A is rhs, B is lhs: row-major arrays are transposed matrices
   GemmLoop loop;        // an outermost loop
@@ -35,6 +35,8 @@ struct GemmMatch {
 // Returns nullopt if the library does not support the product: types, sizes of zero, orders of dimensions that BLAS has
 // no flags for.
 std::optional<GemmMatch> MatchDot(const HloInstruction& dot);
+// The same, with a transpose of the dot as the result: nullopt, too, if BLAS cannot write it in that order.
+std::optional<GemmMatch> MatchTransposedDot(const HloInstruction& dot, const HloInstruction& transpose);
 // The same, with as many surrounding instructions as the library can fuse.
 std::optional<GemmMatch> MatchGemm(const HloInstruction& dot);
 // Returns the match of a fusion that MakeGemmFusion made; nullopt for others.
