@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "hlo/ops/reduction/search_attributes.h"
@@ -88,6 +89,31 @@ std::vector<SortKey> SortKeysOf(const HloComputation& comparator) {
     rest = split.has_value() ? split->rest : nullptr;
   }
   return keys;
+}
+
+bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
+  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
+  *array = -1;
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (i > kMostInstructions) return false;
+    const auto [x, y] = work[i];
+    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
+      return false;
+    if (x->IsParameter()) {
+      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 ||
+          (*array >= 0 && *array != x->parameter_number() / 2))
+        return false;
+      *array = x->parameter_number() / 2;
+    } else if (x->IsConstant()) {
+      if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
+    } else {
+      if (!IsElementwise(x->opcode()) || !x->called_computations().empty() ||
+          (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes())))
+        return false;
+      for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
+    }
+  }
+  return *array >= 0;
 }
 
 bool IsListByKeys(const HloInstruction& sort) {

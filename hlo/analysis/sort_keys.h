@@ -21,6 +21,10 @@ struct SortKey {
 // the first is the stable sort by all of them.
 std::vector<SortKey> SortKeysOf(const HloComputation& comparator);
 
+// Returns true if `a` is a function of parameter 2j and `b` is the same function of parameter 2j + 1, made of
+// element-wise operations on scalars; `array`: j.
+bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array);
+
 // Returns true for a sort of one long list by several keys: its expansion sorts by one key after the other.
 bool IsListByKeys(const HloInstruction& sort);
 

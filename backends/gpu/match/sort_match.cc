@@ -1,10 +1,10 @@
 #include "backends/gpu/match/sort_match.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "hlo/analysis/sort_keys.h"
 #include "hlo/analysis/value_range.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ir/kernel_config.h"
@@ -14,29 +14,15 @@
 namespace hilo::gpu {
 namespace {
 
-// Returns true if both are the same function, one of parameter 2j, the other of 2j + 1; `array`: j.
-bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) {
-  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
-  *array = -1;
+// Returns true if all of `key`, a function of one parameter, is computed by what kernels know.
+bool IsOfKeyOps(const HloInstruction* key) {
+  std::vector<const HloInstruction*> work = {key};
   for (size_t i = 0; i < work.size(); ++i) {
-    if (i > 64) return false;
-    const auto [x, y] = work[i];
-    if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
-      return false;
-    if (x->IsParameter()) {
-      if (x->parameter_number() % 2 != 0 || y->parameter_number() != x->parameter_number() + 1 ||
-          (*array >= 0 && *array != x->parameter_number() / 2))
-        return false;
-      *array = x->parameter_number() / 2;
-    } else if (x->IsConstant()) {
-      if (x->shape().rank() != 0 || x->literal().untyped_data() != y->literal().untyped_data()) return false;
-    } else {
-      if (!IsKeyOp(x->opcode()) || (x->attributes() != nullptr && !x->attributes()->Equals(*y->attributes())))
-        return false;
-      for (int64_t o = 0; o < x->operand_count(); ++o) work.emplace_back(x->operand(o), y->operand(o));
-    }
+    if (work[i]->IsParameter() || work[i]->IsConstant()) continue;
+    if (!IsKeyOp(work[i]->opcode())) return false;
+    work.insert(work.end(), work[i]->operands().begin(), work[i]->operands().end());
   }
-  return *array >= 0;
+  return true;
 }
 
 }  // namespace
@@ -66,7 +52,8 @@ std::optional<KeySort> KeySortOf(const HloInstruction& sort) {
     r.descending = !r.descending;
   }
   const PrimitiveType type = r.key->shape().element_type();
-  if (!HasOrderKey(type) || (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
+  if (!IsOfKeyOps(r.key) || !HasOrderKey(type) ||
+      (IsFloatingPointType(type) && compare.type != ComparisonType::kTotalOrder))
     return std::nullopt;
   const Shape& shape = sort.operand(0)->shape();
   const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];

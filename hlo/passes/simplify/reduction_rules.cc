@@ -217,18 +217,41 @@ Result NarrowArgReduction(HloInstruction* reduce) {
 }
 
 // Element-wise operations of the sum of a stack at most, and arrays of a stack.
-constexpr int64_t kMostStackOperations = 64, kMostStacked = 8;
+constexpr int64_t kMostStackOperations = 64, kMostStacked = 9;
+// Element-wise operations between a stack and its reduction, as the comparison of a search for NaN.
+constexpr int kMostAfterStack = 2;
 
 // Returns true if the elements along `dimension` are arrays that need not be cut out of `x`.
-bool IsStack(const HloInstruction& x, int64_t dimension) {
+bool IsStack(const HloInstruction& x, int64_t dimension, int steps = kMostAfterStack) {
   if (x.opcode() == HloOpcode::kIota) return x.attrs<IotaAttrs>().iota_dimension == dimension;
+  if (steps > 0 && IsElementwise(x.opcode()) && x.opcode() != HloOpcode::kMap && x.operand_count() > 0) {
+    return absl::c_all_of(x.operands(), [&](const HloInstruction* operand) {
+      return IsScalarBroadcast(operand) || IsStack(*operand, dimension, steps - 1);
+    });
+  }
   return x.opcode() == HloOpcode::kConcatenate && x.attrs<ConcatenateAttrs>().dimensions[0] == dimension &&
          absl::c_all_of(x.operands(), [&](auto* piece) { return piece->shape().dimensions(dimension) == 1; });
 }
 
-// Returns element `k` along `dimension` of an array for which IsStack holds, in the dimensions of `shape`.
+// Returns true if a stack, or what is computed from it, is of separate arrays rather than of positions alone.
+bool HasArrays(const HloInstruction& stack) {
+  return stack.opcode() == HloOpcode::kConcatenate ||
+         (IsElementwise(stack.opcode()) &&
+          absl::c_any_of(stack.operands(), [](const HloInstruction* operand) { return HasArrays(*operand); }));
+}
+
+// Returns element `k` along `dimension` of an array for which IsStack holds, or of a scalar that is broadcast, in the
+// dimensions of `shape`.
 Result ElementOfStack(HloInstruction* stack, int64_t dimension, int64_t k, Shape shape) {
   shape.set_element_type(stack->shape().element_type());
+  if (IsScalarBroadcast(stack)) return MakeBroadcast(stack->operand(0), shape, {});
+  if (IsElementwise(stack->opcode())) {
+    std::vector<HloInstruction*> operands;
+    for (HloInstruction* operand : stack->operands()) {
+      HILO_ASSIGN_OR_RETURN(operands.emplace_back(), ElementOfStack(operand, dimension, k, shape));
+    }
+    return stack->parent()->AddInstruction(stack->CloneWithNewOperands(shape, operands));
+  }
   if (stack->opcode() == HloOpcode::kIota && stack->attrs<IotaAttrs>().iota_dimension == dimension) {
     HloInstruction* number =
         stack->parent()->AddConstant(LiteralUtil::FromDouble(shape.element_type(), static_cast<double>(k)));
@@ -286,7 +309,7 @@ Result UnstackedReduction(HloInstruction* reduce) {
     const PrimitiveType type = x.shape().element_type();
     // Sums of narrow floats are wider.
     if (!IsStack(x, dimension) || (IsFloatingPointType(type) && PrimitiveTypeBitWidth(type) < 32)) return nullptr;
-    has_stack = has_stack || x.opcode() == HloOpcode::kConcatenate;
+    has_stack = has_stack || HasArrays(x);
   }
   const std::optional<int64_t> operations = ElementwiseOperations(*reduce->called_computation());
   if (!has_stack || size < 2 || size > kMostStacked || !operations.has_value() ||

@@ -174,6 +174,20 @@ inline std::vector<SimplifierCase> MovementCases() {
        "x = f32[6,2] parameter(0)  a = f32[6,2] reverse(x), dimensions={0}  s = f32[6,2] sort(a), dimensions={0}, "
        "is_stable=true, to_apply=less  ROOT r = f32[6,2] reverse(s), dimensions={1}",
        "reverse(sort(reverse(x)))"},
+      {"sort(x) => concatenate(exchanges of slice(x)), of few elements, some of which are read",
+       "x = f32[2,5] parameter(0)  s = f32[2,5] sort(x), dimensions={0}, is_stable=true, to_apply=less  ROOT r = "
+       "f32[1,5] slice(s), slice={[0:1], [0:5]}",
+       "select(reshape(compare(xor(bitcast-convert(reshape(slice(x))), shift-right-logical(shift-right-arithmetic("
+       "bitcast-convert(reshape(slice(x))), broadcast(31)), broadcast(1))), xor(bitcast-convert(reshape(slice(x))), "
+       "shift-right-logical(shift-right-arithmetic(bitcast-convert(reshape(slice(x))), broadcast(31)), "
+       "broadcast(1))))), slice(x), slice(x))"},
+      {"",  // all of it is read
+       "x = f32[2,5] parameter(0)  ROOT s = f32[2,5] sort(x), dimensions={0}, is_stable=true, to_apply=less",
+       "sort(x)"},
+      {"",
+       "x = f32[10,5] parameter(0)  s = f32[10,5] sort(x), dimensions={0}, is_stable=true, to_apply=less  ROOT r = "
+       "f32[1,5] slice(s), slice={[0:1], [0:5]}",
+       "slice(sort(x))"},
       {"dynamic-slice(x) => x, all of it",
        "x = f32[3] parameter(0)  i = s32[] parameter(1)  ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
        "x"},

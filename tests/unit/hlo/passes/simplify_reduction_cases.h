@@ -91,6 +91,17 @@ inline std::vector<SimplifierCase> ReductionCases() {
        "concatenate(a, b), dimensions={0}  zero = f32[] constant(0)  ROOT r = f32[5] reduce(s, zero), dimensions={0}, "
        "to_apply=add",
        "add(x, y)"},
+      {"reduce(stack(x, y, ...)) => combine(combine(init, x), y) ...",  // of what is computed from a stack
+       "x = f32[5] parameter(0)  y = f32[5] parameter(1)  a = f32[1,5] reshape(x)  b = f32[1,5] reshape(y)  s = "
+       "f32[2,5] concatenate(a, b), dimensions={0}  two = f32[] constant(2)  twos = f32[2,5] broadcast(two), "
+       "dimensions={}  d = f32[2,5] power(twos, s)  zero = f32[] constant(0)  ROOT r = f32[5] reduce(d, zero), "
+       "dimensions={0}, to_apply=add",
+       "add(power(broadcast(2), x), power(broadcast(2), y))"},
+      {"",  // another array has no parts
+       "x = f32[5] parameter(0)  y = f32[5] parameter(1)  w = f32[2,5] parameter(2)  a = f32[1,5] reshape(x)  "
+       "b = f32[1,5] reshape(y)  s = f32[2,5] concatenate(a, b), dimensions={0}  d = f32[2,5] multiply(s, w)  "
+       "zero = f32[] constant(0)  ROOT r = f32[5] reduce(d, zero), dimensions={0}, to_apply=add",
+       "reduce(multiply(concatenate(reshape(x), reshape(y)), w), 0)"},
       {"",
        "x = f32[5] parameter(0)  y = f32[2,5] parameter(1)  a = f32[1,5] reshape(x)  s = f32[3,5] concatenate(a, y), "
        "dimensions={0}  zero = f32[] constant(0)  ROOT r = f32[5] reduce(s, zero), dimensions={0}, to_apply=add",
