@@ -47,6 +47,14 @@ Value* RootPower(MathBuilder& m, Value* a, double y) {
   if (y == 0.25) return m.Sqrt(root);
   if (y == 1.5) return m.Mul(a, root);
   if (y == 2.5) return m.Mul(m.Mul(a, a), root);
+  if (y == 3.5) return m.Mul(m.Mul(a, a), m.Mul(a, root));
+  const bool is_quarter = std::trunc(4 * y) == 4 * y && std::trunc(2 * y) != 2 * y;
+  Value* quarter = is_quarter ? m.Sqrt(root) : nullptr;
+  if (y == 0.75) return m.Mul(root, quarter);
+  if (y == 1.25) return m.Mul(a, quarter);
+  if (y == 1.75) return m.Mul(a, m.Mul(root, quarter));
+  if (y == -0.25) return m.Div(m.F(1), quarter);
+  if (y == -0.75) return m.Div(m.F(1), m.Mul(root, quarter));
   Value* inverse = m.Div(m.F(1), root);
   if (y == -0.5) return inverse;
   if (y == -1.5) return m.Div(inverse, a);  // a * root may overflow where the result is subnormal
