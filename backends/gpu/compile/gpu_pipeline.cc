@@ -5,6 +5,7 @@
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
+#include "backends/gpu/compile/dot_terms.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
@@ -82,6 +83,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_fusion.push_back(MakeDce());
   if (!options.strict) {
     hooks.before_fusion.push_back(score_grids());
+    // The simplifier would cut parts out of small factors.
+    hooks.before_fusion.push_back(MakeDotTerms());
     hooks.before_fusion.push_back(MakeComponentSeparation());
     hooks.before_fusion.push_back(MakeDce());
     hooks.before_fusion.push_back(MakeSumFactors());
