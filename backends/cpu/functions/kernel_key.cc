@@ -1,9 +1,13 @@
 #include "backends/cpu/functions/kernel_key.h"
 
+#include <optional>
+
 #include "absl/functional/function_ref.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/cpu/functions/program_emitter.h"
+#include "hlo/analysis/affine_index.h"
 #include "hlo/analysis/canonical_order.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/text/kernel_config_text.h"
@@ -51,6 +55,15 @@ class KeyWriter {
     absl::StrAppend(&key_, "root ", numbers.at(computation.root_instruction()), "}");
   }
 
+  // The indices of a gather that its code has as constants, from the instructions before it.
+  void StatedIndices(const HloInstruction& kernel) {
+    if (kernel.opcode() != HloOpcode::kGather) return;
+    const std::optional<std::vector<AffineIndex>> starts = AffineStartsOf(kernel);
+    if (!starts.has_value()) return;
+    for (const AffineIndex& start : *starts)
+      absl::StrAppend(&key_, " ", start.offset, "+", absl::StrJoin(start.coefficients, ","));
+  }
+
   void Config(KernelConfig config) {
     config.why.clear();
     Text(PrintKernelConfig(config));
@@ -92,6 +105,7 @@ uint64_t KernelFingerprint(const HloInstruction& instruction) {
   KeyWriter writer(number);
   writer.Config(*instruction.kernel());
   writer.Instruction(instruction);
+  writer.StatedIndices(instruction);
   for (const HloInstruction* operand : instruction.operands()) writer.Text(operand->shape().ToString());
   return absl::HashOf(writer.Take());
 }
@@ -101,6 +115,7 @@ std::string KernelKey(ProgramEmitter& program, const KernelTable& table, const H
   KeyWriter writer(number);
   writer.Config(*instruction->kernel());
   writer.Instruction(*instruction);
+  writer.StatedIndices(*instruction);
   auto memory = [&](const HloInstruction* owner) {
     writer.Text("|");
     if (owner->IsConstant() && !IsScalarOperand(*instruction, *owner)) return writer.Instruction(*owner);
