@@ -23,6 +23,36 @@ std::vector<int> Interleave(int width, int vectors = 2) {
   return shuffle;
 }
 
+// Lanes of 8 and 16 bits from which on masked accesses without AVX-512 are loops over the active lanes: LLVM would test
+// and access every lane in blocks of its own. A median of five u8[20000] compiles in 670 ms with those and in 83 with
+// loops.
+constexpr int kLeastLoopedLanes = 8;
+bool IsAccessedInLoop(const TargetTraits& target, int64_t bytes, int lanes, llvm::Value* mask) {
+  return !target.has_avx512 && bytes <= 2 && lanes >= kLeastLoopedLanes && !llvm::isa<llvm::Constant>(mask);
+}
+
+// Emits a loop of `body`, which adds no blocks, over the numbers of the active lanes.
+void ForActiveLanes(EmitterContext& context, llvm::Value* mask, absl::FunctionRef<void(llvm::Value* lane)> body) {
+  llvm::IRBuilderBase& b = context.b();
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  llvm::Type* type = b.getIntNTy(lanes);
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1);
+  llvm::Value* all = b.CreateBitCast(mask, type);
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(context.llvm_context(), "lanes", context.function());
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context.llvm_context(), "after_lanes", context.function());
+  b.CreateCondBr(b.CreateICmpNE(all, zero), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* active = b.CreatePHI(type, 2);
+  llvm::Value* lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active, b.getTrue());
+  body(b.CreateZExtOrTrunc(lane, b.getInt64Ty()));
+  llvm::Value* left = b.CreateAnd(active, b.CreateSub(active, one));
+  active->addIncoming(all, before);
+  active->addIncoming(left, loop);
+  b.CreateCondBr(b.CreateICmpNE(left, zero), loop, after);
+  b.SetInsertPoint(after);
+}
+
 llvm::Value* PairMask(EmitterContext& context) {
   llvm::Value* mask = context.lanes.mask;
   return mask == nullptr ? nullptr : context.b().CreateShuffleVector(mask, mask, Interleave(context.lanes.width));
@@ -64,7 +94,16 @@ llvm::Value* ArrayAccess::LoadRun(const LaneIndex& at, int count, llvm::Value* m
     pointer = NearPointer(at, count);
     alignment = llvm::Align(ElementAlignment());
   }
-  return Tag(b_.CreateMaskedLoad(type, pointer, alignment, mask, llvm::Constant::getNullValue(type)));
+  llvm::Constant* zeros = llvm::Constant::getNullValue(type);
+  if (!IsAccessedInLoop(context_.target(), bytes_, count, mask))
+    return Tag(b_.CreateMaskedLoad(type, pointer, alignment, mask, zeros));
+  llvm::AllocaInst* lanes = context_.EntryAlloca(type, 1, count * bytes_, "lanes");
+  b_.CreateStore(zeros, lanes);
+  ForActiveLanes(context_, mask, [&](llvm::Value* lane) {
+    llvm::Value* element = Tag(b_.CreateAlignedLoad(type_, b_.CreateGEP(type_, pointer, lane), llvm::Align(bytes_)));
+    b_.CreateStore(element, b_.CreateInBoundsGEP(type_, lanes, lane));
+  });
+  return b_.CreateLoad(type, lanes);
 }
 
 void ArrayAccess::Store(const LaneIndex& at, llvm::Value* value) {
@@ -125,6 +164,13 @@ void ArrayAccess::StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value*
   } else if (const std::optional<std::vector<int>> active = ActiveLanes(mask, LanesOf(value));
              active && !active->empty() && active->back() + 1 == static_cast<int>(active->size())) {
     StoreFirst(at, value, static_cast<int64_t>(active->size()));
+  } else if (const int count = LanesOf(value); IsAccessedInLoop(context_.target(), bytes_, count, mask)) {
+    llvm::AllocaInst* lanes = context_.EntryAlloca(value->getType(), 1, count * bytes_, "lanes");
+    b_.CreateStore(value, lanes);
+    ForActiveLanes(context_, mask, [&](llvm::Value* lane) {
+      llvm::Value* element = b_.CreateLoad(type_, b_.CreateInBoundsGEP(type_, lanes, lane));
+      Tag(b_.CreateAlignedStore(element, b_.CreateGEP(type_, pointer, lane), llvm::Align(bytes_)));
+    });
   } else {
     Tag(b_.CreateMaskedStore(value, pointer, Alignment(at), mask));
   }
