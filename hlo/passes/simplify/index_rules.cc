@@ -239,9 +239,9 @@ Result SelectOfUpdate(HloInstruction* i) {
   return i->parent()->AddOp(HloOpcode::kDynamicUpdateSlice, operands);
 }
 
-// The gradient of an element that a loop reads at a computed index: an array of zeros but for one update is added to the
-// sum of all. The other elements stay as they are (-0, which the sum makes 0, stays -0), so that an iteration costs what
-// its update costs instead of a pass over the array.
+// The gradient of an element that a loop reads at a computed index: an array of zeros but for one update is added to
+// the sum of all. The other elements stay as they are (-0, which the sum makes 0, stays -0), so that an iteration costs
+// what its update costs instead of a pass over the array.
 Result AddOfUpdatedZeros(HloInstruction* i) {
   const auto is_updated_zeros = [](const HloInstruction* x) {
     return x->opcode() == HloOpcode::kDynamicUpdateSlice && x->users().size() == 1 && IsAll(x->operand(0), 0);
