@@ -151,8 +151,9 @@ const Row kScanRows[] = {kDimensions,
                          {"num_carries", {95}, kIntCodec},
                          {"is_associative", {96}, kEnumCodec<kTriStates>, "false"}};
 const Row kSliceRows[] = {{"slice", {17}, kSliceCodec}};
-const Row kSortRows[] = {kDimensions, {"is_stable", {60}, kBoolCodec}};
-const Row kTopKRows[] = {{"k", {81}, kIntCodec}, {"largest", {85}, kBoolCodec}};
+const Row kIsStable = {"is_stable", {60}, kBoolCodec};
+const Row kSortRows[] = {kDimensions, kIsStable};
+const Row kTopKRows[] = {{"k", {81}, kIntCodec}, {"largest", {85}, kBoolCodec}, kIsStable};
 const Row kTriangularSolveRows[] = {{"left_side", {kTriangularSolve, 1}, kBoolCodec},
                                     {"lower", {kTriangularSolve, 2}, kBoolCodec},
                                     {"unit_diagonal", {kTriangularSolve, 3}, kBoolCodec},

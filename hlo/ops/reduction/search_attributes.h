@@ -21,8 +21,10 @@ struct SelectAndScatterAttrs : Attributes<SelectAndScatterAttrs> {
 struct TopKAttrs : Attributes<TopKAttrs> {
   int64_t k = 0;
   bool largest = false;
+  bool is_stable = false;  // the first of equal elements come first, as they always do here
   static constexpr auto Fields() {
-    return std::make_tuple(Field("k", &TopKAttrs::k), Field("largest", &TopKAttrs::largest));
+    return std::make_tuple(Field("k", &TopKAttrs::k), Field("largest", &TopKAttrs::largest),
+                           Field("is_stable", &TopKAttrs::is_stable, Presence::kOptional));
   }
 };
 
