@@ -21,6 +21,7 @@
 #include "backends/gpu/emitters/column_parts.h"
 #include "backends/gpu/emitters/emitters.h"
 #include "backends/llvm/elements/predication.h"
+#include "backends/llvm/elements/scalar_ops.h"
 #include "backends/llvm/elements/terms.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
