@@ -324,6 +324,8 @@ constexpr int64_t kFactorsPerSum = 4;
 // and 1797; 10,000 rows, 128 x 128 4024 and 2655, 128 x 64 3351 and 2245, 100 x 100 2439 and 1683, in 50 sections 4050;
 // 6000 rows, 300 x 300 9800 and 9110; 2000 rows, 128 x 64 320 and 376.
 constexpr int64_t kLargeFactors = 4 << 20, kLeastLargeSections = 8, kMostLargeSections = 16;
+// Sizes above and below the wanted one that are tried.
+constexpr int64_t kMostTried = 1 << 16;
 
 }  // namespace
 
@@ -368,7 +370,7 @@ int64_t SectionsOf(const HloInstruction& dot) {
   }
   if (terms < least * wanted) return 1;
   // The divisor that is nearest to the wanted size, from half of it to twice.
-  for (int64_t more = 0; more <= wanted; ++more) {
+  for (int64_t more = 0; more <= std::min(wanted, kMostTried); ++more) {
     if (terms % (wanted + more) == 0) return terms / (wanted + more);
     if (more <= wanted / 2 && terms % (wanted - more) == 0) return terms / (wanted - more);
   }

@@ -173,7 +173,7 @@ Result ElementOf(HloInstruction* x, int64_t dimension, int64_t k, int steps = kM
 }
 
 // Of few elements, some of which are read, such as a median: the lists are arrays of first, second ... elements, and
-// neighbours that are in the wrong order trade places, by element-wise operations, which fuse with others. Equal ones
+// neighbors that are in the wrong order trade places, by element-wise operations, which fuse with others. Equal ones
 // stay: the sort is stable. Exchanges that no element which is read depends on are dead.
 Result SortOfFew(HloInstruction* sort) {
   const int64_t dimension = sort->attrs<SortAttrs>().dimensions[0], count = sort->operand_count(),
