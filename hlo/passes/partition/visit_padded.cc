@@ -38,6 +38,8 @@ constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, Hl
 constexpr OpcodeSet kSlidesOnPadded = {HloOpcode::kConvolution, HloOpcode::kReduceWindow, HloOpcode::kSelectAndScatter};
 // Values that are followed to where they are joined.
 constexpr size_t kMostFollowed = 64;
+// Operands whose cuts an op is tried with: each looks at all operands.
+constexpr int64_t kMostCutsTried = 16;
 
 // Whether the op may be computed on such tiles.
 bool IsOnPadded(const HloInstruction& op) {
@@ -356,8 +358,9 @@ absl::StatusOr<HloInstruction*> TileWalk::FilledTile(const HloInstruction& op, c
 absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& factors, double limit) {
   if (!IsOnPadded(*op)) return false;
   std::optional<Cuts> cuts;
-  for (int64_t i = 0; i < op->operand_count(); ++i) {
+  for (int64_t i = 0, tried = 0; i < op->operand_count() && tried < kMostCutsTried; ++i) {
     if (!IsPadded(*op->operand(i))) continue;
+    ++tried;
     std::optional<Cuts> given = PaddedCuts(*op, factors, i);
     if (!given.has_value()) continue;
     const double cost = CostOfPaddedCuts(*op, factors, *given);
