@@ -56,9 +56,12 @@ class UnitRunner {
       : loops_(loops),
         whole_(KernelOf(loops.rows)),
         single_(KernelOf(1)),
-        groups_(std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit))),
+        blocks_(CeilDiv(loops.lanes, loops.width * loops.vectors)),
         begin_(begin),
         end_(end) {
+    for (int64_t a = 0; a < loops.outer_count; ++a) counts_[a] = loops.outer[a].count;
+    counts_[loops.outer_count] = std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit));
+    counts_[0] /= loops.sections;
     constexpr int64_t kTermsBetweenPolls = 1 << 16;
     int64_t terms = 1;
     for (const Tap& tap : loops.taps) terms *= tap.count;
@@ -84,31 +87,33 @@ class UnitRunner {
 
   static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-  // Sets the indices to those of a unit: the group of tiles changes fastest, the block of lanes slowest.
+  // Sets the indices to those of a unit: the group of tiles changes fastest, then positions of the outer axes, then
+  // blocks of lanes, sections slowest.
   void Start(int64_t unit) {
-    group_ = unit % groups_;
-    unit /= groups_;
-    for (int64_t a = loops_.outer_count - 1; a >= 0; --a) {
-      outer_[a] = unit % loops_.outer[a].count;
-      unit /= loops_.outer[a].count;
+    for (int64_t a = loops_.outer_count; a >= 0; --a) {
+      index_[a] = unit % counts_[a];
+      unit /= counts_[a];
     }
-    block_ = unit;
+    block_ = unit % blocks_;
+    section_ = unit / blocks_;
   }
   void Advance() {
-    if (++group_ < groups_) return;
-    group_ = 0;
-    for (int64_t a = loops_.outer_count - 1; a >= 0; --a) {
-      if (++outer_[a] < loops_.outer[a].count) return;
-      outer_[a] = 0;
+    for (int64_t a = loops_.outer_count; a >= 0; --a) {
+      if (++index_[a] < counts_[a]) return;
+      index_[a] = 0;
     }
-    ++block_;
+    if (++block_ < blocks_) return;
+    block_ = 0;
+    ++section_;
   }
+  // Returns the position of an outer axis, or the group of tiles, of all sections.
+  int64_t At(int64_t a) const { return index_[a] + (a == 0 ? section_ * counts_[0] : 0); }
 
   bool RunUnit(Origin<T> origin, const volatile int32_t* cancelled) {
     for (int64_t t = 0; t < Loops::kTaps; ++t) bounds_[t] = {0, loops_.taps[t].count};
     for (int64_t a = 0; a < loops_.outer_count; ++a) {
-      origin.Move(outer_[a], loops_.outer[a]);
-      Bound(loops_.outer[a].window, outer_[a]);
+      origin.Move(At(a), loops_.outer[a]);
+      Bound(loops_.outer[a].window, At(a));
     }
     // The last block of lanes overlaps the one before, and computes the same bits.
     const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(block_ * lanes, loops_.lanes - lanes);
@@ -119,7 +124,8 @@ class UnitRunner {
       if (std::exchange(packed_, origin.rhs) != origin.rhs) Pack(origin.rhs);
       origin.rhs = panel_;
     }
-    const int64_t first = group_ * loops_.tiles_per_unit, last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
+    const int64_t first = At(loops_.outer_count) * loops_.tiles_per_unit,
+                  last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
     const Summand summand = SummandOf(origin, 0);
     // The last tile overlaps the one before, unless it is the first.
     const int64_t overlapping = loops_.positions % loops_.rows == 0 ? loops_.tiles : loops_.tiles - 1;
@@ -160,8 +166,9 @@ class UnitRunner {
       elements *= loops_.taps[t].count;
     }
     const int64_t bytes = elements * static_cast<int64_t>(sizeof(T));
-    int64_t tiles = loops_.tiles;  // that read the same kernel, in units that follow each other
-    for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= loops_.outer[a].count;
+    // Tiles that read the same kernel, in units that follow each other.
+    int64_t tiles = std::min(loops_.tiles, counts_[loops_.outer_count] * loops_.tiles_per_unit);
+    for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= counts_[a];
     if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kLeastPacked || bytes > kMostPacked ||
         std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kLeastReuse)
       return;
@@ -315,7 +322,8 @@ class UnitRunner {
 
   const Loops& loops_;
   const TileKernel<T> whole_, single_;
-  const int64_t groups_, begin_, end_;
+  int64_t counts_[Loops::kMostOuter + 1] = {};  // positions of the outer axes, and groups, the first of a section
+  const int64_t blocks_, begin_, end_;
   int64_t tiles_between_polls_;
   int64_t tile_tap_ = 0;             // the loop over the taps of the tile's window
   T* panel_ = nullptr;               // a kernel that is packed; null: none is
@@ -325,7 +333,7 @@ class UnitRunner {
   Range met_[kMostRows];
   alignas(64) T sums_[MostSums(32) * 64 / sizeof(T)];
   // The unit that runs.
-  int64_t group_ = 0, outer_[Loops::kMostOuter] = {}, block_ = 0;
+  int64_t index_[Loops::kMostOuter + 1] = {}, block_ = 0, section_ = 0;
   Bounds bounds_{};
 };
 

@@ -31,6 +31,7 @@ struct Loops {
   int64_t first_position = 0, positions = 0;  // of `tile`, that tiles cover; the others are computed one at a time
   int64_t first_inside = 0, last_inside = 0;  // of those, that meet the same taps
   int64_t tiles = 0, tiles_per_unit = 1, units = 0;
+  int64_t sections = 1;  // of the positions of the first of `outer`, or of the groups of tiles: a divisor
   int64_t lanes = 1, group = 0;
   Axis tile;
   int64_t outer_count = 0;

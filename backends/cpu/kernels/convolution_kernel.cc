@@ -89,9 +89,12 @@ class PhaseEmitter {
     llvm::IRBuilder<>& b = f.b();
     std::vector<int64_t> sizes = units_.sizes;
     sizes.insert(sizes.begin(), static_cast<int64_t>(alike_.size()));
-    std::vector<LaneIndex> position = f.Delinearize(unit, sizes);
-    llvm::Value* number = position[0].Base(f.context());
-    position.erase(position.begin());
+    std::vector<llvm::Value*> position;
+    for (const LaneIndex& index : f.Delinearize(unit, sizes)) position.push_back(index.Base(f.context()));
+    llvm::Value *number = position[0], *section = position[1], *block = position[2];
+    position.erase(position.begin(), position.begin() + 3);
+    if (units_.sizes[0] > 1)
+      position[0] = b.CreateNSWAdd(b.CreateNSWMul(section, b.getInt64(units_.sizes[2])), position[0]);
     const auto of_phase = [&](auto value) { return OfPhase(b, number, value); };
     Tile tile{.lhs = of_phase([](const ConvolutionPhase& phase) { return phase.lhs; }),
               .rhs = of_phase([](const ConvolutionPhase& phase) { return phase.rhs; }),
@@ -109,11 +112,9 @@ class PhaseEmitter {
       moved->out = Moved(b, moved->out, by, axis.out);
     };
     for (size_t a = 0; a < units_.outer.size(); ++a) {
-      llvm::Value* at = position[a + 1].Base(f.context());
-      move(at, units_.outer[a], &tile);
-      if (units_.outer[a].window >= 0) bounds_[units_.outer[a].window] = TapsAt(b, units_.outer[a].window, at);
+      move(position[a], units_.outer[a], &tile);
+      if (units_.outer[a].window >= 0) bounds_[units_.outer[a].window] = TapsAt(b, units_.outer[a].window, position[a]);
     }
-    llvm::Value* block = position[0].Base(f.context());
     first_lane_ = b.CreateNSWMul(block, b.getInt64(block_));
     live_.clear();
     if (lanes_.count < block_) {
@@ -126,7 +127,7 @@ class PhaseEmitter {
           codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, first_lane_, b.getInt64(lanes_.count - block_));
     }
     move(first_lane_, lanes_, &tile);
-    llvm::Value* first_tile = b.CreateNSWMul(position.back().Base(f.context()), b.getInt64(plan_.tiles_per_unit));
+    llvm::Value* first_tile = b.CreateNSWMul(position.back(), b.getInt64(plan_.tiles_per_unit));
     llvm::Value* last_tile = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin,
                                                           b.CreateNSWAdd(first_tile, b.getInt64(plan_.tiles_per_unit)),
                                                           b.getInt64(units_.tiles));

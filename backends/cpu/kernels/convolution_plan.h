@@ -93,11 +93,13 @@ const ConvolutionTap& TapOf(const ConvolutionPhase& phase, int window);
 // Returns the positions of the axis that tiles cover. The others are computed one at a time.
 ConvolutionReach::Range TiledPositions(const ConvolutionPhase& phase, const ConvolutionAxis& tile, bool placed);
 
-// The units of a phase, which threads share: blocks of lanes, times positions of the outer axes, times groups of tiles.
+// The units of a phase, which threads share: sections of positions, times blocks of lanes, times positions of the outer
+// axes, times groups of tiles. Sections are of the first outer axis, or of the groups if there is none: a thread that
+// has some of them reads and writes a part of the arrays, as threads do in the loops before and after.
 struct ConvolutionUnits {
   std::vector<ConvolutionAxis> outer;
-  std::vector<int64_t> sizes;
-  int64_t tiles = 0;  // of all groups
+  std::vector<int64_t> sizes;  // sections, blocks, positions of the outer axes and groups, the first of these a section
+  int64_t tiles = 0;           // of all groups
   int64_t count = 1;
 };
 ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan);

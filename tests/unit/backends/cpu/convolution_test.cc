@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/convolution/convolution_loops.h"
+#include "backends/cpu/kernels/convolution_plan.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
@@ -291,6 +292,53 @@ TEST(ConvolutionTest, TilesOfTheLibrary_ReadPackedKernels) {
         EXPECT_TRUE(same.ok()) << same;
       }
     }
+  }
+}
+
+// Positions in sections: of a batch, of rows of an image, and of merged positions, in tiles of the library and emitted.
+TEST(ConvolutionTest, SectionsOfPositions_GiveTheInterpretersResults) {
+  ClientOptions options;
+  options.platform = "interpreter";
+  const std::unique_ptr<Client> interpreter = *Client::Create(options);
+  options.platform = "cpu";
+  options.num_threads = 3;
+  const std::unique_ptr<Client> client = *Client::Create(options);
+  const struct {
+    const char *lhs, *rhs, *out, *attributes;
+    bool has_sections = true;
+    const char* labels = "b01f_01io->b01f";
+  } kCases[] = {
+      {"[6,15,16,8]", "[3,3,8,160]", "[6,15,16,160]", "window={size=3x3 pad=1_1x1_1}"},
+      {"[1,30,31,16]", "[3,3,16,150]", "[1,30,31,150]", "window={size=3x3 pad=1_1x1_1}"},
+      {"[1,48,30,32]", "[1,1,32,192]", "[1,48,30,192]", "window={size=1x1}"},
+      {"[1,72,6,40]", "[3,3,6,3]", "[1,72,40,3]", "window={size=3x3 pad=1_1x1_1}", true, "b0f1_01io->b01f"},
+      {"[2,20,20,160]", "[3,3,1,160]", "[2,20,20,160]", "window={size=3x3 pad=1_1x1_1}, feature_group_count=160"},
+      {"[1,7,7,64]", "[3,3,64,160]", "[1,7,7,160]", "window={size=3x3 pad=1_1x1_1}", /*has_sections=*/false},
+  };
+  for (const auto& c : kCases) {
+    const std::string text = absl::StrCat("HloModule m\nENTRY main {\n x = f32", c.lhs, " parameter(0)\n w = f32",
+                                          c.rhs, " parameter(1)\n ROOT y = f32", c.out, " convolution(x, w), ",
+                                          c.attributes, ", dim_labels=", c.labels, "\n}\n");
+    SCOPED_TRACE(text);
+    auto module = ParseHloModule(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    const HloInstruction* convolution = (*module)->entry_computation()->root_instruction();
+    const auto phases = cpu::PhasesOf(*convolution, /*in_order=*/false, /*vector_bits=*/256);
+    ASSERT_TRUE(phases.has_value());
+    const cpu::ConvolutionPlan plan = cpu::PlanOf((*phases)[0], F32, {.vector_bits = 256, .registers = 16});
+    const cpu::ConvolutionUnits units = cpu::UnitsOf((*phases)[0], plan);
+    EXPECT_EQ(units.sizes[0] > 1, c.has_sections) << units.sizes[0] << " sections of " << units.sizes[1] << " blocks";
+    Random random(7);
+    std::vector<Literal> values;
+    for (int i = 0; i < 2; ++i) {
+      Literal wide = *Literal::Create(Shape(F64, convolution->operand(i)->shape().dimensions()));
+      for (double& value : wide.data<double>()) value = static_cast<double>(random.Below(9) - 4);
+      values.push_back(*wide.Convert(F32));
+    }
+    const Literal* arguments[] = {&values[0], &values[1]};
+    const absl::Status same = CompareLiterals(RunOn(interpreter.get(), text, false, arguments),
+                                              RunOn(client.get(), text, false, arguments), {});
+    EXPECT_TRUE(same.ok()) << same;
   }
 }
 
