@@ -203,7 +203,8 @@ int32_t ParallelFor(HiloCpuContext* context, HiloChunkFunction function, uint8_t
   // Several parts per thread balance their speeds; the flag is polled between parts, also on one thread.
   const int64_t parts = std::min<int64_t>(chunks, std::max(kMinParts, 4 * threads));
   std::atomic<int32_t> status{HILO_OK};
-  auto run = [&](int64_t part) {
+  // Values rather than references, so that other threads have them with one line of the cache.
+  auto run = [context, function, frame, buffers, chunks, parts, &status](int64_t part) {
     FloatingPointMode mode(context->flush_denormals);
     if (status.load(std::memory_order_relaxed) != HILO_OK) return;
     int32_t result = *context->cancelled != 0 ? HILO_STOPPED : HILO_OK;

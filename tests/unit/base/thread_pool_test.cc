@@ -21,7 +21,7 @@ TEST(ThreadPoolTest, RunsEveryIndexOnce) {
   for (const int threads : {1, 2, 3, 8}) {
     const std::unique_ptr<ThreadPool> pool = MakePool(threads);
     EXPECT_EQ(pool->num_threads(), threads);
-    for (const int64_t n : {0, 1, 2, 7, 1000}) {
+    for (const int64_t n : {0, 1, 2, 7, 1000, (1 << 20) + 3}) {
       std::vector<std::atomic<int>> seen(n);
       pool->ParallelFor(n, [&](int64_t i) { seen[i].fetch_add(1); });
       for (int64_t i = 0; i < n; ++i) EXPECT_EQ(seen[i].load(), 1) << threads << " threads, index " << i;
@@ -57,6 +57,34 @@ TEST(ThreadPoolTest, CallerBeginsWithTheFirstSection) {
     while (arrived.load() < until) std::this_thread::yield();
   });
   for (int i = 0; i < 8; ++i) EXPECT_EQ(thread[i] == caller, i < 4) << i;
+}
+
+// The caller helps with what a worker has claimed none of.
+TEST(ThreadPoolTest, CallerHelpsALateWorker) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::vector<std::atomic<bool>> by_caller(8);
+  std::atomic<int> left{8};
+  pool->ParallelFor(8, [&](int64_t i) {
+    by_caller[i] = std::this_thread::get_id() == caller;
+    left.fetch_sub(1);
+    // The worker's first index waits for all others.
+    while (!by_caller[i] && left.load() > 0) std::this_thread::yield();
+  });
+  int others = 0;
+  for (const std::atomic<bool>& is : by_caller) others += is ? 0 : 1;
+  EXPECT_LE(others, 1);
+}
+
+// More loops than generations may be apart, first of few sections.
+TEST(ThreadPoolTest, ManyLoops) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(4);
+  std::atomic<int64_t> sum{0};
+  constexpr int64_t kLoops = (1 << 20) + 5;
+  for (int64_t loop = 0; loop < kLoops; ++loop) pool->ParallelFor(2, [&](int64_t i) { sum.fetch_add(i); });
+  EXPECT_EQ(sum.load(), kLoops);
+  for (int loop = 0; loop < 100; ++loop) pool->ParallelFor(8, [&](int64_t i) { sum.fetch_add(i); });
+  EXPECT_EQ(sum.load(), kLoops + 100 * 28);
 }
 
 TEST(OrderedTasksTest, ThreadsTakeTheNextTask) {
