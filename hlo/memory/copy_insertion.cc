@@ -19,6 +19,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
@@ -391,7 +392,37 @@ absl::Status RemoveDeadViews(HloModule* module) {
   return absl::OkStatus();
 }
 
+// Returns the parameter of the entry that `value` is, or null.
+const HloInstruction* ParameterOf(const HloInstruction* value) {
+  while (IsForwarding(*value) && value->operand_count() == 1) value = value->operand(0);
+  return value->IsParameter() && value->parent()->IsEntry() ? value : nullptr;
+}
+
 }  // namespace
+
+void CopyUpdatedParameters(HloModule* module, int64_t least_bytes) {
+  const auto is_donated = [&](const HloInstruction& parameter) {
+    const auto is_it = [&](const auto& donation) { return donation.parameter_number == parameter.parameter_number(); };
+    return absl::c_any_of(module->input_output_aliases(), is_it) || absl::c_any_of(module->buffer_donors(), is_it);
+  };
+  HloComputation* entry = module->entry_computation();
+  std::vector<HloInstruction*>& order = module->schedule()[entry];
+  std::vector<HloInstruction*> with_copies;
+  for (HloInstruction* instruction : order) {
+    for (const InPlacePair& pair : InPlacePairs(*instruction)) {
+      HloInstruction* updated = instruction->operand(pair.operand);
+      const HloInstruction* parameter = pair.updates_part ? ParameterOf(updated) : nullptr;
+      if (parameter == nullptr || is_donated(*parameter) || ShapeUtil::ByteSizeOf(updated->shape()) < least_bytes)
+        continue;
+      Inserter inserter(entry);
+      instruction->parent()->ReplaceOperand(instruction, pair.operand, inserter.Copy(updated));
+      const std::vector<HloInstruction*> added = inserter.Take();
+      with_copies.insert(with_copies.end(), added.begin(), added.end());
+    }
+    with_copies.push_back(instruction);
+  }
+  order = std::move(with_copies);
+}
 
 absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes) {
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> scopes, ScopesOf(*module));

@@ -19,6 +19,10 @@ namespace hilo {
 // kept in the memory of the program's result: a backend can then keep it in registers.
 absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0);
 
+// Copies each array of at least `least_bytes` of a scheduled module's entry that is a parameter, is not donated, and
+// would be updated in place: the update would copy it, on one thread. InsertCopies keeps such copies.
+void CopyUpdatedParameters(HloModule* module, int64_t least_bytes);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_MEMORY_COPY_INSERTION_H_
