@@ -155,4 +155,18 @@ bool IsArgReduction(const HloInstruction& reduce) {
 
 bool IsArgReductionOfOneDimension(const HloInstruction& reduce) { return ChoiceOf(reduce).has_value(); }
 
+std::optional<ArgOrder> ArgOrderOf(const HloInstruction& reduce) {
+  const std::optional<Choice> choice = ChoiceOf(reduce);
+  if (!choice.has_value()) return std::nullopt;
+  // Whether the second of two values is chosen.
+  const auto second = [&](double x, double y) { return (*choice)({x, 1}, {y, 2}).position == 2; };
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const ArgOrder order{.largest = second(1, 2), .nan_first = second(1, kNan), .last = second(1, 1)};
+  if (second(2, 1) == order.largest) return std::nullopt;
+  if (IsFloatingPointType(reduce.operand(0)->shape().element_type()) &&
+      (second(kNan, 1) == order.nan_first || second(kNan, kNan) != order.last))
+    return std::nullopt;
+  return order;
+}
+
 }  // namespace hilo

@@ -2,6 +2,8 @@
 #ifndef HILO_HLO_ANALYSIS_ARG_REDUCTION_H_
 #define HILO_HLO_ANALYSIS_ARG_REDUCTION_H_
 
+#include <optional>
+
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {
@@ -13,6 +15,16 @@ bool IsArgReduction(const HloInstruction& reduce);
 
 // True if `reduce` is such a reduction of any one dimension.
 bool IsArgReductionOfOneDimension(const HloInstruction& reduce);
+
+// Which of two pairs is chosen, if that is the one whose value comes first in an order of all values.
+struct ArgOrder {
+  bool largest;    // larger values come first; else smaller ones
+  bool nan_first;  // NaN comes before all numbers; else after them. Any NaN are equal
+  bool last;       // of equal values the one at the highest position is chosen; else at the lowest
+};
+
+// Returns the order by which `reduce`, which IsArgReduction, chooses; nullopt if it has none.
+std::optional<ArgOrder> ArgOrderOf(const HloInstruction& reduce);
 
 }  // namespace hilo
 

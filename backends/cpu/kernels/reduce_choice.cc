@@ -416,7 +416,7 @@ absl::StatusOr<KernelConfig> ChooseReduce(const HloInstruction& instruction, con
   if (std::optional<KernelConfig> rows = ChooseShortRows(r, target, numerics)) return *std::move(rows);
   if (std::optional<KernelConfig> strided = ChooseStridedRows(r, width, target, numerics)) return *std::move(strided);
   if (width > 1 && r.reduced_sizes.size() == 1 && r.reduced_sizes[0] >= width && !numerics.strict &&
-      IsArgReduction(*r.reduce)) {
+      IsArgReduction(*r.reduce) && ArgOrderOf(*r.reduce).has_value()) {
     return KernelConfig{.kind = KernelKind::kArgReduction,
                         .width = width,
                         .tile = {r.reduced_sizes[0] >= 2 * kAccumulators * width ? kAccumulators : 1},
