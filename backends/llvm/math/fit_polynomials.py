@@ -82,6 +82,32 @@ def fit(name, function, weight, low, high, count, bits):
     print("};")
 
 
+def fit_pieces(name, step_name, function, step, pieces, end, count):
+    """Prints a polynomial in x - n step for each n, as a table of all intervals for each coefficient; function(0) = 0."""
+    table, worst = [], mp.mpf(0)
+    for n in range(pieces):
+        center = n * step
+        low = mp.mpf(0) if n == 0 else -step / 2
+        grid = chebyshev_grid(low * EDGE, (end - center if n == pieces - 1 else step / 2) * EDGE, 400)
+        values = [function(center + t) for t in grid]
+        if n > 0:
+            coefficients = [round_to(c, 24) for c in remez(grid, values, [1 / v for v in values], count)[0]]
+        else:
+            coefficients, rest, weights = [mp.mpf(0)], [v / t for v, t in zip(values, grid)], [t / v for v, t in zip(values, grid)]
+            for left in range(count - 1, 0, -1):
+                coefficients.append(round_to(remez(grid, rest, weights, left)[0][0], 24))
+                rest = [(v - coefficients[-1]) / t for v, t in zip(rest, grid)]
+                weights = [w * t for w, t in zip(weights, grid)]
+        table.append(coefficients)
+        worst = max([worst] + [abs(mp.polyval(coefficients[::-1], t) / v - 1) for t, v in zip(grid, values)])
+    print(f"inline constexpr double {step_name} = {float(step).hex()};")
+    print(f"// Error 2^{mp.nstr(mp.log(worst, 2), 4)}.")
+    print(f"inline constexpr double {name}[][{pieces}] = {{")
+    for i in range(count):
+        print("    {" + ", ".join(float(c[i]).hex() for c in table) + "},")
+    print("};")
+
+
 def signed(f):
     """f at a point that is moved off zero, where the quotients below are 0/0."""
     return lambda x: f(x if abs(x) > mp.mpf("1e-12") else mp.mpf("1e-12"))
@@ -117,6 +143,7 @@ HALF_LN2 = LN2 / 2 * mp.mpf("1.0001")
 SQRT_HALF = mp.sqrt(mp.mpf("0.5")) - 1
 SQRT_TWO = mp.sqrt(2) - 1
 S_MAX2 = (SQRT_TWO / (2 + SQRT_TWO)) ** 2 * mp.mpf("1.0001")
+EDGE = mp.mpf("1.0001")
 HALF_PI2 = (mp.pi / 2) ** 2 * mp.mpf("1.0001")
 QUARTER_PI2 = (mp.pi / 4) ** 2 * mp.mpf("1.0001")
 
@@ -143,16 +170,19 @@ FITS = [
 
 
 def main():
-    print("// The polynomials of vector_math, lowest coefficient first. Written by fit_polynomials.py; the forms stand beside their uses.")
+    print("// The polynomials of vector_math, lowest coefficient first. Written by fit_polynomials.py; the forms stand beside their")
+    print("// uses.")
     print("// clang-format off")
-    print("#ifndef HILO_BACKENDS_LLVM_MATH_COEFFICIENTS_H_")
-    print("#define HILO_BACKENDS_LLVM_MATH_COEFFICIENTS_H_\n")
+    print("#ifndef HILO_BACKENDS_LLVM_MATH_MATH_COEFFICIENTS_H_")
+    print("#define HILO_BACKENDS_LLVM_MATH_MATH_COEFFICIENTS_H_\n")
     print("namespace hilo::codegen {\n")
     for row in FITS:
         fit(*row)
         print(flush=True)
+    fit_pieces("kErfF32", "kErfStep", mp.erf, mp.mpf(17) / 32, 8, mp.mpf("3.96"), 7)
+    print()
     print("}  // namespace hilo::codegen\n")
-    print("#endif  // HILO_BACKENDS_LLVM_MATH_COEFFICIENTS_H_")
+    print("#endif  // HILO_BACKENDS_LLVM_MATH_MATH_COEFFICIENTS_H_")
 
 
 if __name__ == "__main__":

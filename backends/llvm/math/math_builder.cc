@@ -101,6 +101,21 @@ Value* MathBuilder::Poly(Value* x, absl::Span<const double> c) {
   return Fma(pair(fourth, 2, 4), square, low);
 }
 
+Value* MathBuilder::Lookup(absl::Span<const double> table, Value* index) {
+  const unsigned width = target_.has_avx512 && lanes_ % (2 * kTable) == 0 ? 2 * kTable : kTable;  // of a register
+  const llvm::Intrinsic::ID id =
+      width == kTable ? llvm::Intrinsic::x86_avx2_permps : llvm::Intrinsic::x86_avx512_permvar_sf_512;
+  llvm::SmallVector<float, 2 * kTable> elements;
+  for (unsigned lane = 0; lane < width; ++lane) elements.push_back(static_cast<float>(table[lane % kTable]));
+  llvm::Constant* elements_of_register = llvm::ConstantDataVector::get(b_.getContext(), elements);
+  llvm::SmallVector<Value*, 4> parts;
+  for (unsigned first = 0; first < lanes_; first += width) {
+    Value* part = width == lanes_ ? index : b_.CreateShuffleVector(index, llvm::createSequentialMask(first, width, 0));
+    parts.push_back(b_.CreateIntrinsic(id, {}, {elements_of_register, part}));
+  }
+  return llvm::concatenateVectors(b_, parts);
+}
+
 Value* MathBuilder::RsqrtEstimate(Value* a) {
   if (!f64_ || !target_.has_avx512) return nullptr;
   constexpr unsigned kMostLanes = 8;

@@ -91,6 +91,11 @@ class MathBuilder {
   // chain; of 16 terms or more in x^4 on four parts.
   Value* Poly(Value* x, absl::Span<const double> coefficients);
 
+  // Elements of a table that Lookup reads; a vector of f32 that it takes has a multiple of them.
+  static constexpr unsigned kTable = 8;
+  // Returns table[index & 7], lane by lane, of f32 and indices of 32 bits (MathTarget::has_lookup).
+  Value* Lookup(absl::Span<const double> table, Value* index);
+
   // a * 2^n, rounded once, for n of either sign up to twice the exponent range. `rounded` is n + round_magic().
   Value* ScaleByPowerOfTwo(Value* a, Value* n, Value* rounded);
   // The same by the processor's own instruction, for any n; null if it has none for the type.

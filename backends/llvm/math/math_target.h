@@ -9,6 +9,8 @@ struct CpuFeatures;
 struct MathTarget {
   bool has_fma = true;
   bool has_avx512 = false;
+  // Lanes can read elements of a register at indices of their own (MathBuilder::Lookup).
+  bool has_lookup = false;
   // There are sin, cos and tan of huge numbers of f32 (jit/circular.h); otherwise those of f64 serve.
   bool has_circular_f32 = true;
   // Size of the vectors whose constants are in memory as whole vectors, or 0. Of a constant that all lanes share LLVM

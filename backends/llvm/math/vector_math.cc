@@ -71,7 +71,8 @@ MathTarget MathTarget::Of(bool has_fma, bool has_avx512, int vector_bits) {
   const bool has_avx2_alone = has_fma && !has_avx512 && vector_bits == 256;
   return {.has_fma = has_fma,
           .has_avx512 = has_avx512,
-          .has_circular_f32 = vector_bits > 0,  // GPUs have none
+          .has_lookup = has_fma && vector_bits >= 256,  // AVX2
+          .has_circular_f32 = vector_bits > 0,          // GPUs have none
           .splat_bits = has_avx2_alone ? vector_bits : 0};
 }
 

@@ -1,7 +1,11 @@
-// erf |x| = 1 - e^g with g = log erfc |x|: one polynomial on the whole range, where erf itself would take a polynomial
-// and a quotient on three. The relative error stays small near zero because e^g - 1 is computed as expm1, and far out
-// because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) from the bits of x, improved by the series (1
+// erf |x| in f32 is a polynomial on each of eight intervals, whose coefficients lanes read from registers: half of the
+// multiplications of any one formula. Elsewhere it is 1 - e^g with g = log erfc |x|: one polynomial on the whole range,
+// where erf itself would take a polynomial and a quotient on three. The relative error stays small near zero because
+// e^g - 1 is computed as expm1, and far out because there the error of g is multiplied by erfc. cbrt: y ~ x^(-1/3) from
+// the bits of x, improved by the series (1
 // - h)^(-1/3) in h = 1 - x y^3, without a division.
+#include <iterator>
+
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
@@ -10,7 +14,45 @@ namespace hilo::codegen {
 
 using llvm::Value;
 
+namespace {
+
+// By lookups. x = n kErfStep + t for the nearest n.
+Value* ErfByPieces(MathBuilder& m, Value* x) {
+  Value* a = m.AtMost(m.Abs(x), 3.95);  // erf is 1 from there on
+  Value* rounded = m.Fma(a, m.F(1 / kErfStep), m.F(m.round_magic()));
+  Value* n = m.Sub(rounded, m.F(m.round_magic()));
+  Value* t = m.Fma(n, m.F(-kErfStep), a);
+  Value* index = m.Bits(rounded);
+  Value* sum = nullptr;
+  for (size_t i = std::size(kErfF32); i-- > 0;) {
+    Value* coefficient = m.Lookup(kErfF32[i], index);
+    sum = sum == nullptr ? coefficient : m.Fma(sum, t, coefficient);
+  }
+  return m.CopySign(sum, x);
+}
+
+// Of fewer lanes than a lookup takes.
+Value* ErfOfFewByPieces(MathBuilder& m, Value* x) {
+  llvm::IRBuilderBase& b = m.ir();
+  auto* wide = llvm::FixedVectorType::get(b.getFloatTy(), MathBuilder::kTable);
+  MathBuilder wide_m(b, wide, m.target());
+  if (!m.type()->isVectorTy()) {
+    Value* lane = b.CreateInsertElement(llvm::PoisonValue::get(wide), x, uint64_t{0});
+    return b.CreateExtractElement(ErfByPieces(wide_m, lane), uint64_t{0});
+  }
+  llvm::SmallVector<int> lanes(MathBuilder::kTable, llvm::PoisonMaskElem), kept;
+  for (int lane = 0; lane < static_cast<int>(m.lanes()); ++lane) {
+    lanes[lane] = lane;
+    kept.push_back(lane);
+  }
+  return b.CreateShuffleVector(ErfByPieces(wide_m, b.CreateShuffleVector(x, lanes)), kept);
+}
+
+}  // namespace
+
 Value* EmitErf(MathBuilder& m, Value* x) {
+  if (!m.f64() && m.target().has_lookup)
+    return m.lanes() % MathBuilder::kTable == 0 ? ErfByPieces(m, x) : ErfOfFewByPieces(m, x);
   Value* a = m.AtMost(m.Abs(x), m.Pick(3.95, 5.95));  // erf is 1 from there on
   Value* rest = m.f64() ? m.Poly(a, kLogErfcF64) : m.Poly(a, kLogErfcF32);
   // log erfc a = a (-2 / sqrt pi + a R(a)), with that constant to twice the precision.
