@@ -111,10 +111,11 @@ Value* MinusTanhOfPositive(MathBuilder& m, Value* a) {
     factor *= -2;
   }
   Value* q = m.Fma(m.Mul(r, r), m.Poly(r, coefficients), m.Neg(r));
-  const int64_t two_bits = m.one_bits() + (int64_t{1} << m.mantissa_bits());
-  Value* twice = m.FromBits(m.IAdd(m.Shl(m.Bits(rounded), m.mantissa_bits()), m.I(two_bits)));  // 2^(n + 1)
-  Value* t = m.Fma(twice, q, m.Fma(twice, m.F(0.5), m.F(-1)));
-  return m.Div(t, m.Fma(twice, q, m.Fma(twice, m.F(0.5), m.F(1))));
+  Value* exponent = m.Shl(m.Bits(rounded), m.mantissa_bits());
+  Value* scale = m.FromBits(m.IAdd(exponent, m.I(m.one_bits())));  // 2^n
+  Value* twice = m.FromBits(m.IAdd(exponent, m.I(m.one_bits() + (int64_t{1} << m.mantissa_bits()))));
+  Value* t = m.Fma(twice, q, m.Sub(scale, m.F(1)));
+  return m.Div(t, m.Fma(twice, q, m.Add(scale, m.F(1))));
 }
 
 Value* EmitExp(MathBuilder& m, Value* x) {
