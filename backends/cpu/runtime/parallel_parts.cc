@@ -2,25 +2,40 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cstdint>
 #include <mutex>
 
 #include "hilo/status_macros.h"
 #include "runtime/guarded.h"
 
 namespace hilo::cpu {
+namespace {
+
+// Nanoseconds of a part, and parts of a loop that is not worth more or shorter ones; as many for each of some threads.
+constexpr double kLeastPart = 5000, kMostPart = 20000;
+constexpr int64_t kParts = 32;
+
+int64_t PartsOf(int64_t count, double work) {
+  const double total = static_cast<double>(count) * std::max(work, 1.0);
+  if (total >= kMostPart * kParts) return std::min<int64_t>(count, static_cast<int64_t>(total / kMostPart));
+  const auto parts = static_cast<uint64_t>(total / kLeastPart);
+  return std::min<int64_t>({count, static_cast<int64_t>(std::bit_ceil(parts)), kParts});
+}
+
+}  // namespace
 
 absl::Status ForParts(const Workers& workers, int64_t count, double work,
                       absl::FunctionRef<absl::Status(int64_t, int64_t)> body) {
   const auto stopped = [&] {
     return workers.cancellation == nullptr ? absl::OkStatus() : workers.cancellation->status();
   };
-  constexpr double kPart = 20000;  // nanoseconds
-  const int64_t size = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(work, 1.0)));
-  const int64_t parts = (count + size - 1) / size;
+  const int64_t parts = PartsOf(count, work);
+  const auto begin_of = [&](int64_t part) { return part * (count / parts) + part * (count % parts) / parts; };
   if (parts <= 1 || workers.pool == nullptr || workers.pool->num_threads() == 1) {
-    for (int64_t begin = 0; begin < count; begin += size) {
+    for (int64_t part = 0; part < parts; ++part) {
       HILO_RETURN_IF_ERROR(stopped());
-      HILO_RETURN_IF_ERROR(body(begin, std::min(count, begin + size)));
+      HILO_RETURN_IF_ERROR(body(begin_of(part), begin_of(part + 1)));
     }
     return absl::OkStatus();
   }
@@ -31,8 +46,7 @@ absl::Status ForParts(const Workers& workers, int64_t count, double work,
     if (failed.load(std::memory_order_relaxed)) return;
     absl::Status status = stopped();
     if (status.ok())
-      status =
-          Guarded([&] { return body(part * size, std::min(count, (part + 1) * size)); });  // exceptions must stay here
+      status = Guarded([&] { return body(begin_of(part), begin_of(part + 1)); });  // exceptions must stay here
     if (status.ok()) return;
     failed.store(true, std::memory_order_relaxed);
     std::lock_guard<std::mutex> lock(mutex);
