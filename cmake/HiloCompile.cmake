@@ -1,5 +1,7 @@
 # How everything is compiled and linked: language, warnings, sanitizers, ccache, lld, output folders.
 
+include(CheckLinkerFlag)
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
@@ -72,5 +74,13 @@ find_program(HILO_LLD NAMES ld.lld)
 mark_as_advanced(HILO_LLD)
 if(HILO_LLD)
   add_link_options(-fuse-ld=lld)
+  # Static initialisers lie together and segments share no page, as with GNU ld: fewer page faults when a process starts.
+  set(hilo_page_flags -Wl,-z,keep-text-section-prefix,-z,separate-loadable-segments)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=lld)
+  check_linker_flag(CXX ${hilo_page_flags} HILO_HAS_PAGE_FLAGS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(HILO_HAS_PAGE_FLAGS)
+    add_link_options(${hilo_page_flags})
+  endif()
 endif()
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)
