@@ -48,7 +48,7 @@ uint32_t EncodeNan(const FloatFormat& f, bool negative, uint64_t payload) {
       return sign | InfinityBits(f) | uint32_t{1} << (f.mantissa_bits - 1) | top;
     }
     case FloatSpecials::kFiniteNan: return sign | AllOnes(f);
-    case FloatSpecials::kFiniteOnly: return negative ? 0 : SignBit(f);
+    case FloatSpecials::kFiniteOnly:
     case FloatSpecials::kUnsignedZero:
     case FloatSpecials::kScale: break;
   }

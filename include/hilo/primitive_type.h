@@ -91,7 +91,7 @@ HILO_EXPORT PrimitiveType ComplexTypeOf(PrimitiveType component);
 enum class FloatSpecials {
   kIeee,          // top exponent: infinity (mantissa 0) and NaN; overflow gives infinity
   kFiniteNan,     // "fn": no infinity; NaN only with all bits below the sign set; overflow gives NaN
-  kFiniteOnly,    // f4e2m1fn: neither infinity nor NaN; overflow saturates, NaN gives -0 (0 if its sign is set)
+  kFiniteOnly,    // f4e2m1fn: neither infinity nor NaN; overflow saturates, NaN of either sign gives -0, as in XLA
   kUnsignedZero,  // "fnuz": no infinity, no -0; the pattern of -0 is NaN; overflow gives NaN
   kScale,         // f8e8m0fnu: exponent only, no sign, no zero; all ones is NaN. Ties go up; non-positive values
                   // and overflow give NaN, underflow gives 2^-127

@@ -87,7 +87,7 @@ Value* FinishPattern(Words& w, Value* bits, Value* magnitude, Value* pattern, co
       return b.CreateOr(b.CreateSelect(b.CreateOr(too_big, nan), w.C(AllOnes(f)), pattern), sign);
     case FloatSpecials::kFiniteOnly:
       pattern = b.CreateOr(b.CreateSelect(too_big, w.C(AllOnes(f)), pattern), sign);
-      return b.CreateSelect(nan, b.CreateXor(sign, w.C(SignBit(f))), pattern);
+      return b.CreateSelect(nan, w.C(SignBit(f)), pattern);
     case FloatSpecials::kUnsignedZero:
     case FloatSpecials::kScale: break;
   }

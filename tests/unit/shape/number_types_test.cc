@@ -114,6 +114,7 @@ TEST(SmallFloat, OverflowAndNan) {
   EXPECT_EQ(f4e2m1fn(1e30).bits, 0x7);
   EXPECT_EQ(f4e2m1fn(-kDoubleInfinity).bits, 0xf);
   EXPECT_EQ(f4e2m1fn(kDoubleNan).bits, 0x8);
+  EXPECT_EQ(f4e2m1fn(-kDoubleNan).bits, 0x8);
   EXPECT_EQ(f8e8m0fnu(0.0).bits, 0xff);
   EXPECT_EQ(f8e8m0fnu(-1.0).bits, 0xff);
   EXPECT_EQ(f8e8m0fnu(kDoubleInfinity).bits, 0xff);
