@@ -25,6 +25,21 @@ ENTRY main {
   ROOT r = f32[64] subtract(e, v)
 }
 """
+# Squares of integers up to 16 have the digits of bf16, those of 17 have not.
+SQUARES = """HloModule squares
+ENTRY main {
+  x = s32[64] parameter(0)
+  y = f32[64] parameter(1)
+  b = bf16[64] convert(x)
+  d = bf16[64] multiply(b, b)
+  e = f32[64] convert(d)
+  w = f32[64] convert(b)
+  v = f32[64] multiply(w, w)
+  s = f32[64] subtract(e, v)
+  t = f32[64] tanh(y)
+  ROOT a = f32[64] add(s, t)
+}
+"""
 # Sizes that depend on each other: a product of two, a slice's, padding's and a constant's.
 SIZES = """HloModule sizes
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -297,6 +312,18 @@ ENTRY main { x = u64[] parameter(0)  zero = u64[] constant(0)  t = (u64[], u64[]
         done = hilo("minimise", self.file(WIDER))
         self.check(done, 0, r"ROOT r = f32\[\d+\]\S* subtract\(e, v\)")
         self.assertRegex(done.stderr, "5 of 6 instructions are left")
+
+    def test_failures_of_given_inputs(self):
+        module = self.file(SQUARES)
+        inputs = ["--input={" + ",".join(["17"] * 4 + ["1"] * 60) + "}", "--input=random"]
+        self.check(hilo("minimise", module), 2, "does not fail on cpu", "stderr")
+        done = hilo("minimise", module, *inputs)
+        self.check(done, 0, r"ROOT s = f32\[\d+\]\S* subtract\(e, v\)")
+        self.assertNotIn("[64]", done.stdout)
+        self.check(hilo("bisect", module, *inputs), 0, "the failure goes away without fuse\n")
+        self.check(hilo("bisect", module), 2, "does not fail on cpu", "stderr")
+        self.check(hilo("minimise", module, inputs[0]), 2, "arg1 is missing", "stderr")
+        self.check(hilo("minimise", module, *inputs, "--check=true {}"), 2, "--inputs and --input are for --fails-on", "stderr")
 
     def test_minimise_makes_shapes_smaller(self):
         module = self.file(SIZES)

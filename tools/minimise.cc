@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -119,10 +122,13 @@ Command MinimiseCommand() {
           .details =
               "It tries other roots, bodies instead of loops, parameters instead of instructions, and smaller sizes of "
               "dimensions, each in\n"
-              "a process of its own, and keeps what fails as MODULE does. Inputs are random.\n"
+              "a process of its own, and keeps what fails as MODULE does. MODULE's parameters have the inputs that are "
+              "given,\n"
+              "all others random ones.\n"
               "\n"
               "Examples:\n"
               "  hilo minimise step.hlo --fails-on=cuda-emulated -o small.hlo\n"
+              "  hilo minimise step.hlo --inputs=in.npz\n"
               "  hilo minimise step.hlo --check='hilo compile {} 2>&1 | grep -q INTERNAL'\n",
           .flags = Join(FailureFlags(), {{"tries", "N", "at most so many candidates (default 1000)"},
                                          {"o", "FILE", "where to; default: standard output", true}}),
@@ -130,6 +136,8 @@ Command MinimiseCommand() {
 }
 
 Command BisectCommand() {
+  std::vector<FlagSpec> flags = FailureFlags();
+  flags.pop_back();  // --check: it cannot leave out passes
   return {.name = "bisect",
           .arguments = "MODULE",
           .summary = "find the passes that a failure needs",
@@ -139,8 +147,8 @@ Command BisectCommand() {
               "\n"
               "Examples:\n"
               "  hilo bisect step.hlo\n"
-              "  hilo bisect step.hlo --fails-on=cuda-emulated\n",
-          .flags = {FailureFlags()[0], FailureFlags()[2]},
+              "  hilo bisect step.hlo --fails-on=cuda-emulated --inputs=in.npz\n",
+          .flags = std::move(flags),
           .run = &RunBisect};
 }
 
