@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "hilo/status_macros.h"
@@ -293,7 +294,14 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
       NamedFloat("flops", static_cast<float>(cost.flops)),
       NamedFloat("transcendentals", static_cast<float>(cost.transcendentals)),
       NamedFloat("bytes accessed", static_cast<float>(cost.bytes_accessed)),
+      NamedFloat("bytes accessedout{}", static_cast<float>(cost.bytes_written)),
       NamedFloat("optimal_seconds", 1e-9f * static_cast<float>(program->executable->estimated_nanoseconds()))};
+  for (size_t i = 0; i < cost.operands.size(); ++i) {
+    const std::string& bytes = program->cost_names.emplace_back(absl::StrCat("bytes accessed", i, "{}"));
+    program->costs.push_back(NamedFloat(bytes.c_str(), static_cast<float>(cost.operands[i].bytes_read)));
+    const std::string& uses = program->cost_names.emplace_back(absl::StrCat("utilization", i, "{}"));
+    program->costs.push_back(NamedFloat(uses.c_str(), static_cast<float>(cost.operands[i].uses)));
+  }
   program->source = std::move(source);
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
   return program;

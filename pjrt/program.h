@@ -2,8 +2,8 @@
 #ifndef HILO_PJRT_PROGRAM_H_
 #define HILO_PJRT_PROGRAM_H_
 
-#include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,9 +57,10 @@ struct Program {
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string device_assignment;
   ProgramValues parameters, results;
-  std::array<PJRT_NamedValue, 4> costs;
-  std::vector<int64_t> donated;  // parameters that are donated by a run
-  std::vector<int64_t> tokens;   // parameters that are tokens
+  std::vector<PJRT_NamedValue> costs;
+  std::deque<std::string> cost_names;  // of those that are made for this program; none moves
+  std::vector<int64_t> donated;        // parameters that are donated by a run
+  std::vector<int64_t> tokens;         // parameters that are tokens
 };
 
 // With `native`, the result of Executable::Serialize of the same program, compiles nothing if that can be loaded here.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
@@ -338,7 +340,7 @@ void Visit(const HloInstruction& instruction, double count, bool is_root, Demand
   }
 }
 
-// What it takes to read `count` elements of `source`, or all of them.
+// The bytes of reading `count` elements of `source`, or all of them.
 double BytesRead(const HloInstruction& source, double count) {
   const Shape& shape = source.shape();
   if (!shape.IsArray() || (source.IsConstant() && shape.IsScalar())) return 0;
@@ -386,15 +388,20 @@ const OpCostFacts& CostFacts(HloOpcode opcode) {
   return kFacts[static_cast<size_t>(OpcodeInfo(opcode).cost)];
 }
 
-Work WorkOf(const HloInstruction& instruction) {
+Work WorkOf(const HloInstruction& instruction, std::vector<double>* reads) {
   Work work;
+  if (reads != nullptr) reads->assign(instruction.operand_count(), 0);
   if (HasTrait(instruction.opcode(), kControlFlow) || OpcodeInfo(instruction.opcode()).cost == OpCost::kNothing)
     return work;
   Demand demand;
   if (instruction.opcode() != HloOpcode::kFusion) {
     Visit(instruction, Elements(WrittenPart(instruction).shape()), /*is_root=*/true, &demand, &work);
     work.bytes_written = Bytes(WrittenPart(instruction).shape());
-    for (const auto& [operand, count] : demand) work.bytes_read += BytesRead(*operand, count);
+    for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+      const double bytes = BytesRead(*instruction.operand(i), std::exchange(demand[instruction.operand(i)], 0));
+      work.bytes_read += bytes;
+      if (reads != nullptr) (*reads)[i] = bytes;
+    }
     return work;
   }
   const HloComputation& fused = *instruction.called_computation();
@@ -411,11 +418,13 @@ Work WorkOf(const HloInstruction& instruction) {
     const HloInstruction* member = *it;
     if (member->opcode() == HloOpcode::kTuple) continue;
     const double count = demand[member];
-    if (member->IsParameter() || member->IsConstant()) {
-      work.bytes_read += BytesRead(*member, count);
-    } else {
+    if (!member->IsParameter() && !member->IsConstant()) {
       Visit(*member, count, /*is_root=*/member == root, &demand, &work);
+      continue;
     }
+    const double bytes = BytesRead(*member, count);
+    work.bytes_read += bytes;
+    if (reads != nullptr && member->IsParameter()) (*reads)[member->parameter_number()] += bytes;
   }
   return work;
 }

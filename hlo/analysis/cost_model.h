@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "hlo/ir/hlo_instruction.h"
 
@@ -40,8 +41,9 @@ struct Work {
 };
 
 // The work of one execution of the instruction itself; instructions with the trait kControlFlow do no work
-// themselves. Linear in the size of the called computations.
-Work WorkOf(const HloInstruction& instruction);
+// themselves. Linear in the size of the called computations. `reads`, if not null, gets the bytes read of each operand;
+// those of an operand that occurs twice are stated once, and those of constants inside a fusion nowhere.
+Work WorkOf(const HloInstruction& instruction, std::vector<double>* reads = nullptr);
 
 // A level of a machine's memory, nearest first, and how many of the bytes that an instruction touches it holds.
 struct MemoryLevel {

@@ -97,7 +97,10 @@ def ahead_of_time():
     compiled = lowered.compile()
     np.testing.assert_allclose(compiled(jnp.eye(4), 2 * jnp.eye(4)), 2 * np.eye(4))
     assert compiled.memory_analysis().argument_size_in_bytes == 128
-    assert compiled.cost_analysis()["flops"] >= 4 * 4 * 4
+    costs = compiled.cost_analysis()
+    assert costs["flops"] >= 4 * 4 * 4
+    assert costs["bytes accessed"] == costs["bytes accessed0{}"] + costs["bytes accessed1{}"] + costs["bytes accessedout{}"] == 3 * 64, costs
+    assert costs["utilization0{}"] == costs["utilization1{}"] == 1
     assert "ENTRY" in compiled.as_text() and " dot(" in compiled.as_text()
     assert lowered.cost_analysis()["flops"] >= 4 * 4 * 4
 

@@ -1,5 +1,7 @@
 #include "hlo/analysis/program_cost.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 #include "hlo/text/hlo_parser.h"
 
@@ -21,6 +23,33 @@ ENTRY main { x = f32[4,8] parameter(0)  y = f32[8,3] parameter(1)  d = f32[4,3] 
   EXPECT_EQ(cost.flops, 2 * 4 * 8 * 3 + 12);
   EXPECT_EQ(cost.transcendentals, 12);
   EXPECT_EQ(cost.bytes_accessed, 4 * (32 + 24 + 12 + 2 * 12 + 3 * 12));
+  EXPECT_EQ(cost.bytes_written, 4 * (12 + 12 + 12));
+  ASSERT_EQ(cost.operands.size(), 2);
+  EXPECT_EQ(cost.operands[0].bytes_read, 4 * (32 + 12 + 12));
+  EXPECT_EQ(cost.operands[0].uses, 3);
+  EXPECT_EQ(cost.operands[1].bytes_read, 4 * (24 + 12));
+  EXPECT_EQ(cost.operands[1].uses, 2);
+}
+
+TEST(ProgramCostTest, OperandsOfFusionsAndRepeatedOnes) {
+  const ProgramCost cost = CostOfText(R"(HloModule m
+fused { a = f32[8] parameter(0)  b = f32[2] parameter(1)  s = f32[2] slice(a), slice={[2:4]}  ROOT c = f32[2] add(s, b) }
+ENTRY main { x = f32[8] parameter(0)  y = f32[2] parameter(1)
+  f = f32[2] fusion(x, y), kind=kLoop, calls=fused  ROOT r = f32[2] multiply(f, f) })");
+  ASSERT_EQ(cost.operands.size(), 2);
+  EXPECT_EQ(cost.operands[0].bytes_read, 4 * (2 + 2));
+  EXPECT_EQ(cost.operands[1].bytes_read, 4 * 2);
+  EXPECT_EQ(cost.bytes_accessed, 4 * (2 + 2 + 2 + 2 + 2));
+}
+
+TEST(ProgramCostTest, OperandsBeyondTheLimitAreNotListed) {
+  std::string operands = "x";
+  for (int i = 1; i < 100; ++i) operands += ", x";
+  const ProgramCost cost =
+      CostOfText(("HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[200] concatenate(" + operands +
+                  "), dimensions={0} }")
+                     .c_str());
+  EXPECT_EQ(cost.operands.size(), ProgramCost::kMostOperands);
 }
 
 TEST(ProgramCostTest, CountsCalledComputations) {
