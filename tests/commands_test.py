@@ -384,6 +384,19 @@ ENTRY main { x = u64[] parameter(0)  zero = u64[] constant(0)  t = (u64[], u64[]
         self.check(done, 1, r"(?s)^condition\n.*- n = s32\[\] constant\(3\)\n\+ n = s32\[\] constant\(4\)")
         self.check(hilo("diff", a), 2, "expected two module files, got 1", "stderr")
 
+    def test_library_of_products_is_opened_by_the_first(self):
+        if "libdnnl" in subprocess.run(["ldd", HILO], capture_output=True, text=True).stdout:
+            self.skipTest("oneDNN is linked")
+
+        def opens(op):
+            module = self.file(f"HloModule m\nENTRY main {{ x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT r = f32[512,512] {op} }}\n")
+            done = hilo("run", module, "--input=random", "--input=random", env={**os.environ, "LD_DEBUG": "files"})
+            self.check(done, 0)
+            return "file=libdnnl.so" in done.stderr
+
+        self.assertFalse(opens("add(x, y)"))
+        self.assertTrue(opens("dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"))
+
     # --- doctor, completion, man ---
 
     def test_doctor(self):

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cpu/runtime/onednn_library.h"
 #include "backends/gpu/runtime/library_report.h"
 #include "backends/llvm/jit/host_features.h"
 #include "backends/registry.h"
@@ -95,6 +96,7 @@ int PrintObject(dl_phdr_info* info, size_t, void* data) {
 void CheckLibraries(Report* report) {
   report->Title("Libraries");
   std::vector<std::string> paths;
+  cpu::OneDnnLibrary();  // opens it
   dl_iterate_phdr(PrintObject, &paths);
   bool has_dnnl = false;
   for (const std::string& path : paths) {

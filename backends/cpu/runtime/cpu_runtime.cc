@@ -9,21 +9,15 @@
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_calls.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
+#include "backends/cpu/runtime/onednn_library.h"
 #include "backends/cpu/runtime/workspace.h"
 #include "backends/cpu/transpose/transpose_loops.h"
 #include "hilo/host.h"
 
-#ifdef HILO_HAVE_ONEDNN
-#include "oneapi/dnnl/dnnl.h"
-
-// From the OpenMP library that oneDNN uses; <omp.h> comes with GCC only.
-extern "C" int omp_get_max_threads(void);
-extern "C" void omp_set_num_threads(int count);
-#endif
-
 namespace {
 
 using hilo::cpu::AllocateWorkspace;
+using hilo::cpu::OneDnn;
 using hilo::cpu::Workspace;
 using hilo::cpu::gemm::BFloat16Bits;
 using hilo::cpu::gemm::Complex;
@@ -37,21 +31,20 @@ int32_t Multiply(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64
   return hilo::cpu::gemm::Multiply(m, n, k, a, a_strides, b, b_strides, c, ldc).ok() ? HILO_OK : HILO_OUT_OF_MEMORY;
 }
 
-#ifdef HILO_HAVE_ONEDNN
 // The library's own threads would compete with ours; the setting is per calling thread and belongs to the embedder.
 template <typename Call>
-int32_t OnOneThread(const Call& call) {
-  const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const dnnl_status_t status = call();
-  omp_set_num_threads(threads);
-  return status == dnnl_success ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only possible cause: the arguments are ours
+int32_t OnOneThread(const OneDnn& library, const Call& call) {
+  const int threads = library.get_max_threads();
+  library.set_num_threads(1);
+  const int status = call();
+  library.set_num_threads(threads);
+  return status == 0 ? HILO_OK : HILO_OUT_OF_MEMORY;  // the only possible cause: the arguments are ours
 }
 
-int32_t LibraryGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool transpose_a, const float* b,
-                    int64_t ldb, bool transpose_b, float* c, int64_t ldc) {
-  return OnOneThread([&] {
-    return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
+int32_t LibraryGemm(const OneDnn& library, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                    bool transpose_a, const float* b, int64_t ldb, bool transpose_b, float* c, int64_t ldc) {
+  return OnOneThread(library, [&] {
+    return library.sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
   });
 }
 
@@ -76,13 +69,14 @@ bool IsSlowInLibrary(int64_t m, int64_t n, int64_t lda, bool transpose_a, int64_
 }
 
 // c = transpose(b a), for a of k x m and b of n x k elements.
-int32_t ExchangedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb,
-                      float* c, int64_t ldc) {
+int32_t ExchangedGemm(const OneDnn& library, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                      const float* b, int64_t ldb, float* c, int64_t ldc) {
   const Workspace<float> product = AllocateWorkspace<float>(std::min(n, kExchangedColumns) * m);
   if (product == nullptr) return HILO_OUT_OF_MEMORY;
   for (int64_t first = 0; first < n; first += kExchangedColumns) {
     const int64_t columns = std::min(kExchangedColumns, n - first);
-    const int32_t status = LibraryGemm(columns, m, k, b + first * ldb, ldb, false, a, lda, false, product.get(), m);
+    const int32_t status =
+        LibraryGemm(library, columns, m, k, b + first * ldb, ldb, false, a, lda, false, product.get(), m);
     if (status != HILO_OK) return status;
     for (int64_t i = 0; i < m; i += kTransposedTile) {
       for (int64_t j = 0; j < columns; j += kTransposedTile) {
@@ -95,32 +89,28 @@ int32_t ExchangedGemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t l
   }
   return HILO_OK;
 }
-#endif
 
 int32_t MultiplyF32(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, int64_t transpose_a, const float* b,
                     int64_t ldb, int64_t transpose_b, float* c, int64_t ldc) {
-#ifdef HILO_HAVE_ONEDNN
-  if (IsSlowInLibrary(m, n, lda, transpose_a != 0, ldb, transpose_b != 0))
-    return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
+  const bool is_slow = IsSlowInLibrary(m, n, lda, transpose_a != 0, ldb, transpose_b != 0);
+  const OneDnn* library = is_slow ? nullptr : hilo::cpu::OneDnnLibrary();
+  if (library == nullptr) return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
   if (transpose_a != 0 && transpose_b != 0 && k >= kExchangedDepth)
-    return ExchangedGemm(m, n, k, a, lda, b, ldb, c, ldc);
-  return LibraryGemm(m, n, k, a, lda, transpose_a != 0, b, ldb, transpose_b != 0, c, ldc);
-#else
-  return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
-#endif
+    return ExchangedGemm(*library, m, n, k, a, lda, b, ldb, c, ldc);
+  return LibraryGemm(*library, m, n, k, a, lda, transpose_a != 0, b, ldb, transpose_b != 0, c, ldc);
 }
 
 int32_t MultiplyS8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda, int64_t transpose_a, const int8_t* b,
                    int64_t ldb, int64_t transpose_b, uint32_t* c, int64_t ldc) {
-#if defined(HILO_HAVE_ONEDNN) && defined(__x86_64__)
+#if defined(__x86_64__)
   // Without these instructions the library adds pairs in 16 bits, with saturation.
   static const bool is_exact =
       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
-  if (is_exact) {
+  if (const OneDnn* library = is_exact ? hilo::cpu::OneDnnLibrary() : nullptr; library != nullptr) {
     const int32_t zero = 0;
-    return OnOneThread([&] {
-      return dnnl_gemm_s8s8s32(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', 'F', m, n, k, 1.0f, a, lda,
-                               0, b, ldb, 0, 0.0f, reinterpret_cast<int32_t*>(c), ldc, &zero);
+    return OnOneThread(*library, [&] {
+      return library->gemm_s8s8s32(transpose_a != 0 ? 'T' : 'N', transpose_b != 0 ? 'T' : 'N', 'F', m, n, k, 1.0f, a,
+                                   lda, 0, b, ldb, 0, 0.0f, reinterpret_cast<int32_t*>(c), ldc, &zero);
     });
   }
 #endif
