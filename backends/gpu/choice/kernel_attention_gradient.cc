@@ -33,6 +33,12 @@ PrimitiveType TypeOf(const ScoreGrid& grid) {
   return ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
 }
 
+// Returns the side of whose lines a kernel's blocks have some each.
+GridSide OwnSide(const ScoreGrid& grid) {
+  if (!grid.batch_sums.empty()) return GridSide::kLeft;
+  return OtherSide(grid.summed.at(grid.products.empty() ? grid.reductions[0] : grid.products[0]));
+}
+
 // Bytes of shared memory of `warps` warps, where lines of `side` are those of blocks, with `strips` strips of each
 // operand, and as many times those lines for a batch sum, whose blocks go through batches. Lines have a gap, but for
 // those of 16 bits that are a power of two long.
@@ -57,7 +63,8 @@ int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
   return warps;
 }
 
-// Returns true if asynchronous copies fill the strips: operands are in memory as tensor cores want them.
+// Returns true if asynchronous copies fill the strips: operands are in memory as tensor cores want them. `instruction`
+// is the fusion of the kernel, or an instruction beside those that will be in it.
 bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, GridSide side, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(TypeOf(grid));
   // `lines` of an operand.
@@ -82,7 +89,7 @@ bool MayRound(const ScoreGrid& grid) {
 }
 
 absl::StatusOr<KernelConfig> ChooseBatchSum(const HloInstruction& instruction, const ScoreGrid& grid) {
-  const GridSide own = GridSide::kLeft, other = OtherSide(own);
+  const GridSide own = OwnSide(grid), other = OtherSide(own);
   const int64_t warps = WarpsFor(grid, own);
   if (warps == 0) return Unimplemented("a sum over batches of scores of so many features");
   int64_t batches = 1;
@@ -104,7 +111,8 @@ absl::StatusOr<KernelConfig> ChooseBatchSum(const HloInstruction& instruction, c
 bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores) return false;
   const PrimitiveType type = TypeOf(grid);
-  if ((type != BF16 && type != F16 && !(type == F32 && MayRound(grid))) || PassesOf(grid).size() > kMostPasses)
+  if (type != BF16 && type != F16 && !(type == F32 && MayRound(grid))) return false;
+  if (absl::c_any_of(kernels, [](const ScoreGrid& kernel) { return PassesOf(kernel).size() > kMostPasses; }))
     return false;
   for (const HloInstruction* score : grid.scores) {
     for (const GridSide side : {GridSide::kLeft, GridSide::kRight}) {
@@ -128,14 +136,17 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
     if (grid.SizeOf(side) < kMinLines || WarpsFor(grid, side) == 0) return false;
   }
   double ns = 0;
-  for (const ScoreGrid& kernel : kernels) ns += ScoreGridRoofline(kernel).ns();
+  for (const ScoreGrid& kernel : kernels) {
+    const GridSide own = OwnSide(kernel);
+    const bool copies = CopiesStrips(*kernel.scores[0], kernel, own, WarpsFor(kernel, own));
+    ns += ScoreGridRoofline(kernel, copies).ns();
+  }
   return ns < ScoreGridInPartsNs(grid);
 }
 
 absl::StatusOr<KernelConfig> ChooseAttentionGradient(const HloInstruction& instruction, const ScoreGrid& grid) {
   if (!grid.batch_sums.empty()) return ChooseBatchSum(instruction, grid);
-  const HloInstruction* sum = grid.products.empty() ? grid.reductions[0] : grid.products[0];
-  const GridSide summed = grid.summed.at(sum), own = OtherSide(summed);
+  const GridSide own = OwnSide(grid), summed = OtherSide(own);
   const int64_t lines = grid.SizeOf(own), warps = WarpsFor(grid, own);
   if (warps == 0) return Unimplemented("a gradient of attention of so many features");
   const int64_t copies = CopiesStrips(instruction, grid, own, warps) ? 1 : 0;

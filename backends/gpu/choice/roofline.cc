@@ -217,19 +217,55 @@ void AddPartialSums(int64_t parts, const HloInstruction& result, Roofline* roofl
   roofline->launch_ns += kMachine.launch_ns;
 }
 
-// Returns the time of products of a library, and of a kernel that makes the factors of `products` of the scores.
+// Returns the time of products of a library, and of kernels that make the factors of `products` of the scores.
 double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<const HloInstruction* const> products,
-                 const absl::flat_hash_set<const HloInstruction*>& factors, double instructions) {
-  double ns = kMachine.launch_ns, row_bytes = 0;
+                 double row_bytes, double instructions) {
+  double ns = kMachine.launch_ns;
   for (const auto& group : {scores, products}) {
     for (const HloInstruction* product : group) {
       const double bytes = BytesOf(*product->operand(0)) + BytesOf(*product->operand(1)) + BytesOf(*product);
       ns += kMachine.launch_ns + std::max(bytes / kMachine.bytes_per_ns, ProductNs(*product, ProductUnit::kLibrary));
     }
   }
-  for (const HloInstruction* score : scores) row_bytes += BytesOf(*score);
-  for (const HloInstruction* array : factors) row_bytes += BytesOf(*array);
   return ns + std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
+}
+
+// Returns the bytes of the rows' kernels, which make the products' factors: one for each set of scores that some of
+// them are computed from, as those of a gradient wait for the products of the forward pass.
+double RowBytes(const ScoreGrid& grid) {
+  // By member, the scores that it is computed from, in their order.
+  absl::flat_hash_map<const HloInstruction*, std::vector<const HloInstruction*>> sources;
+  for (const HloInstruction* member : grid.members) {
+    absl::flat_hash_set<const HloInstruction*> own;
+    if (member->opcode() == HloOpcode::kDot) own.insert(member);
+    for (const HloInstruction* operand : member->operands()) {
+      const auto known = sources.find(operand);
+      if (known != sources.end()) own.insert(known->second.begin(), known->second.end());
+    }
+    for (const HloInstruction* score : grid.scores) {
+      if (own.contains(score)) sources[member].push_back(score);
+    }
+  }
+  absl::flat_hash_set<const HloInstruction*> factors, read;
+  absl::flat_hash_set<std::vector<const HloInstruction*>> kernels;
+  double bytes = 0;
+  const auto add_kernel = [&](const std::vector<const HloInstruction*>& scores) {
+    if (!kernels.insert(scores).second) return;
+    for (const HloInstruction* score : scores) {
+      bytes += BytesOf(*score);
+      read.insert(score);
+    }
+  };
+  for (const HloInstruction* product : grid.products) {
+    const HloInstruction* factor = product->operand(grid.grid_operands.at(product));
+    if (!factors.insert(factor).second) continue;
+    bytes += BytesOf(*factor);
+    add_kernel(sources[factor]);
+  }
+  for (const HloInstruction* score : grid.scores) {
+    if (!read.contains(score)) bytes += BytesOf(*score);
+  }
+  return bytes;
 }
 
 // Of an element in a pass of a sort by digits; of a thread that counts its digit.
@@ -454,13 +490,13 @@ double AttentionInPartsNs(const Attention& attention) {
   double instructions = 0;
   for (const HloInstruction* member : attention.members)
     instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
-  return InPartsNs({&attention.scores, 1}, {&attention.product, 1},
-                   {attention.product->operand(attention.weights_operand)}, instructions);
+  const double row_bytes = BytesOf(*attention.scores) + BytesOf(*attention.product->operand(attention.weights_operand));
+  return InPartsNs({&attention.scores, 1}, {&attention.product, 1}, row_bytes, instructions);
 }
 
-Roofline ScoreGridRoofline(const ScoreGrid& grid) {
-  Roofline roofline{.arithmetic_ns = ScoreGridArithmeticNs(grid, ProductUnit::kOwnTensorCores),
-                    .launch_ns = kMachine.launch_ns};
+Roofline ScoreGridRoofline(const ScoreGrid& grid, bool copies_strips) {
+  const ProductUnit unit = copies_strips ? ProductUnit::kOwnPipeline : ProductUnit::kOwnTensorCores;
+  Roofline roofline{.arithmetic_ns = ScoreGridArithmeticNs(grid, unit), .launch_ns = kMachine.launch_ns};
   for (const HloInstruction* score : grid.scores) {
     for (const HloInstruction* operand : score->operands()) roofline.bytes += BytesOf(*operand);
   }
@@ -472,8 +508,6 @@ Roofline ScoreGridRoofline(const ScoreGrid& grid) {
 }
 
 double ScoreGridInPartsNs(const ScoreGrid& grid) {
-  absl::flat_hash_set<const HloInstruction*> factors;
-  for (const HloInstruction* product : grid.products) factors.insert(product->operand(grid.grid_operands.at(product)));
   double instructions = 0;
   for (const HloInstruction* member : grid.members) instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
   const std::vector<const HloInstruction*> scores(grid.scores.begin(), grid.scores.end()),
@@ -488,7 +522,7 @@ double ScoreGridInPartsNs(const ScoreGrid& grid) {
   };
   if (is_along(GridSide::kLeft) && is_along(GridSide::kRight))
     sums_ns += kMachine.launch_ns + BytesOf(*grid.scores[0]) / kMachine.bytes_per_ns;
-  return sums_ns + InPartsNs(scores, products, factors, instructions);
+  return sums_ns + InPartsNs(scores, products, RowBytes(grid), instructions);
 }
 
 std::string RooflineText(const HloModule& module) {

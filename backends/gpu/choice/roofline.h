@@ -54,9 +54,10 @@ Roofline SortRoofline(const HloInstruction& sort, const KernelConfig& config);
 // counted in its times.
 Roofline StreamedRowsRoofline(const HloInstruction& instruction, const RowPlan& plan);
 
-// Of one execution of a kernel that computes the attention, or the grid of scores.
+// Of one execution of a kernel that computes the attention, or the grid of scores, whose strips asynchronous copies
+// fill or not.
 Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config);
-Roofline ScoreGridRoofline(const ScoreGrid& grid);
+Roofline ScoreGridRoofline(const ScoreGrid& grid, bool copies_strips);
 // Return the time of the same work by products of a library, and one kernel of the rows that reads the scores and
 // writes the products' factors.
 double AttentionInPartsNs(const Attention& attention);
