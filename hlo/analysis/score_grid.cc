@@ -159,6 +159,7 @@ class GridMatcher {
   // Returns true for a sum of an array as large as the scores along dimensions that are a score's batch.
   bool IsBatchSum(const HloInstruction& reduce) const {
     if (reduce.opcode() != HloOpcode::kReduce || !MayBeInScoreChain(reduce) || !reduce.operand(1)->IsConstant() ||
+        ShapeUtil::ElementsIn(reduce.operand(0)->shape()) != elements_ ||
         ReductionOp(*reduce.called_computation()) != HloOpcode::kAdd ||
         !IsFloatingPointType(reduce.shape().element_type()) || reduce.operand(1)->literal().GetAsDouble(0) != 0)
       return false;

@@ -11,6 +11,7 @@
 // least, all reductions are in kernels of their own, one for each side, before those of the products.
 #include "hlo/passes/attention_gradient_fusion.h"
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,11 +48,13 @@ class GridFuser {
 
   // Divides the products among kernels. Returns false if paths between them forbid it, or `takes` does not take these.
   bool Plan(const ScoreGridFilter& takes) {
-    // Without reductions, as of sigmoid attention, any order does.
-    const GridSide reduced = grid_.summed.at(grid_.reductions.empty() ? grid_.products[0] : grid_.reductions[0]);
-    const bool is_one_side = absl::c_all_of(
-        grid_.reductions, [&](const HloInstruction* reduce) { return grid_.summed.at(reduce) == reduced; });
-    if ((!is_one_side || grid_.products.empty()) && !PlanAllReductions()) return false;
+    std::vector<HloInstruction*> last, others;
+    if (!FindLastReductions(&last, &others)) return false;
+    // Without others, as of sigmoid attention, any order does.
+    const GridSide reduced = grid_.summed.at(others.empty() ? grid_.products[0] : others[0]);
+    const bool is_one_side =
+        absl::c_all_of(others, [&](const HloInstruction* reduce) { return grid_.summed.at(reduce) == reduced; });
+    if ((!is_one_side || grid_.products.empty()) && !PlanAllReductions(others)) return false;
     std::vector<ProductGroup> along, across;  // the side of the reductions
     for (HloInstruction* product : grid_.products) {
       const std::optional<FusedGroup> before = ProductsBefore(product);
@@ -67,6 +70,9 @@ class GridFuser {
     for (const ProductGroup& group : across) {
       PlanReductions(MembersOf(group));
       PlanKernel(MembersOf(group), group.products);
+    }
+    for (HloInstruction* reduce : last) {
+      if (!PlanLastReduction(reduce)) return false;
     }
     for (HloInstruction* sum : grid_.batch_sums) {
       PlanReductions(MembersOf({sum->operand(0)}));
@@ -162,17 +168,71 @@ class GridFuser {
     return before;
   }
 
-  // Adds kernels of all reductions. Each has those of one side that wait for none of the other one. Returns false if
+  // Finds the reductions that no product, batch sum or other reduction depends on, as the gradient of a bias for each
+  // key, beside the others: without products all. Returns false if there is too much to tell.
+  bool FindLastReductions(std::vector<HloInstruction*>* last, std::vector<HloInstruction*>* others) const {
+    FusedGroup needed;
+    const auto add_needed = [&](const HloInstruction* result) {
+      const std::optional<FusedGroup> before = ReductionsBefore({result->operands().begin(), result->operands().end()});
+      if (before.has_value()) needed.insert(before->begin(), before->end());
+      return before.has_value();
+    };
+    for (const auto* results : {&grid_.products, &grid_.batch_sums, &grid_.reductions}) {
+      if (!absl::c_all_of(*results, add_needed)) return false;
+    }
+    for (HloInstruction* reduce : grid_.reductions)
+      (needed.contains(reduce) || grid_.products.empty() ? others : last)->push_back(reduce);
+    return true;
+  }
+
+  // Adds a reduction that nothing of the grid depends on to a kernel with its scores, whose products are along the same
+  // side, or to a new one. Returns false if it depends on too much to tell.
+  bool PlanLastReduction(HloInstruction* reduce) {
+    const FusedGroup members = MembersOf({reduce});
+    const std::optional<FusedGroup> before = ProductsBefore(reduce);
+    if (!before.has_value()) return false;
+    const auto kernel = absl::c_find_if(kernels_, [&](const Kernel& kernel) {
+      return !kernel.products.empty() && grid_.summed.at(kernel.products[0]) == grid_.summed.at(reduce) &&
+             absl::c_none_of(kernel.products, [&](const HloInstruction* x) { return before->contains(x); }) &&
+             absl::c_all_of(members, [&](const HloInstruction* x) {
+               return x->opcode() != HloOpcode::kDot || kernel.members.contains(x);
+             });
+    });
+    if (kernel == kernels_.end()) {
+      PlanReductions(members);
+      return true;
+    }
+    kernel->members.insert(members.begin(), members.end());
+    for (const HloInstruction* x : grid_.reductions) {
+      if (members.contains(x)) reduced_.insert(x);
+    }
+    return true;
+  }
+
+  // Returns the operands of the members that a reduction depends on which are no members.
+  std::vector<const HloInstruction*> ReadBy(const HloInstruction& reduce) const {
+    std::vector<const HloInstruction*> read;
+    for (const HloInstruction* member : MembersOf({&reduce})) {
+      absl::c_copy_if(member->operands(), std::back_inserter(read),
+                      [&](const HloInstruction* operand) { return !grid_.Has(operand); });
+    }
+    return read;
+  }
+
+  // Adds kernels of the reductions. Each has those of one side that wait for none of the other one. Returns false if
   // some wait for each other, or for too much to tell.
-  bool PlanAllReductions() {
-    while (reduced_.size() < grid_.reductions.size()) {
+  bool PlanAllReductions(const std::vector<HloInstruction*>& reductions) {
+    while (reduced_.size() < reductions.size()) {
       std::vector<const HloInstruction*> ready;
-      for (const HloInstruction* reduce : grid_.reductions) {
+      for (const HloInstruction* reduce : reductions) {
         if (reduced_.contains(reduce) || (!ready.empty() && grid_.summed.at(ready[0]) != grid_.summed.at(reduce)))
           continue;
-        const std::optional<FusedGroup> before = ReductionsBefore({reduce->operand(0)});
-        if (!before.has_value()) return false;
-        if (absl::c_all_of(*before, [&](const HloInstruction* x) { return absl::c_linear_search(ready, x); }))
+        const std::optional<FusedGroup> before = ReductionsBefore({reduce->operand(0)}),
+                                        outside = ReductionsBefore(ReadBy(*reduce));
+        if (!before.has_value() || !outside.has_value()) return false;
+        // What the kernel reads is known before it begins.
+        if (outside->empty() &&
+            absl::c_all_of(*before, [&](const HloInstruction* x) { return absl::c_linear_search(ready, x); }))
           ready.push_back(reduce);
       }
       if (ready.empty()) return false;

@@ -147,6 +147,18 @@ def attention_bias_gradient(q, k, v, bias, gradient):
     return jax.vjp(attend, q, k, v, bias)[1](gradient)
 
 
+def attention_key_bias_gradient(q, k, v, of_keys, of_heads, gradient):
+    """Gradients of attention with biases for each key, and their own: sums along the queries."""
+
+    def attend(q, k, v, of_keys, of_heads):
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.float32)
+        weights = jax.nn.softmax(scores + of_keys + of_heads[:, :, None, :], axis=-1)
+        return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(jnp.bfloat16), v)
+
+    output, pull = jax.vjp(attend, q, k, v, of_keys, of_heads)
+    return output, pull(gradient * output)
+
+
 def attention_masked_softly(q, k, v, gradient):
     """Gradients of attention whose masked keys have a logit that may be the largest of a row."""
 
@@ -232,6 +244,10 @@ PROGRAMS = [
     Program("attention_bias_gradient", "Gradients of attention and of a bias for its heads, in bf16.", attention_bias_gradient,
             (bf16(0, 5, 72, 3, 16), bf16(1, 5, 88, 3, 16), bf16(2, 5, 88, 3, 16), normal(3, 3, 72, 88),
              bf16(4, 5, 72, 3, 16)), ("bf16 3e-2 relative", "f32 2e-2 relative"), form="full"),
+    Program("attention_key_bias_gradient", "Gradients of attention and of biases for its keys, in bf16.",
+            attention_key_bias_gradient,
+            (bf16(0, 3, 112, 2, 16), bf16(1, 3, 104, 2, 16), bf16(2, 3, 104, 2, 16), normal(3, 104), normal(4, 3, 2, 104),
+             bf16(5, 3, 112, 2, 16)), ("bf16 3e-2 relative", "f32 2e-2 relative"), form="full"),
     Program("contrastive_training", "A contrastive loss of bf16 embeddings, and its gradients.", contrastive_training,
             (bf16(0, 157, 32), bf16(1, 157, 32), np.float32(0.3)), ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
     Program("nearest_codes", "Distances of bf16 points to codes.", nearest_codes, (bf16(0, 203, 32), bf16(1, 150, 32)),

@@ -1,12 +1,12 @@
 // What the GPU adds to the standard pipeline (hlo/passes/standard_pipeline.h).
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
 #include "backends/gpu/compile/dot_terms.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/score_sums.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
 #include "backends/gpu/match/gemm_match.h"
@@ -27,25 +27,8 @@ namespace {
 constexpr int64_t kMostRowReductions = 128;
 // Elements of a sum that one block would read for too long.
 constexpr int64_t kLongSum = int64_t{1} << 18;
-// Instructions between such a sum and a product.
-constexpr int kMostBehindSum = 64;
 
 bool IsLongSum(const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.operand(0)->shape()) >= kLongSum; }
-
-// Returns true for a long sum of what is computed from the elements of a product, one by one.
-bool IsLongSumOfScores(const HloInstruction& reduce) {
-  if (!IsLongSum(reduce)) return false;
-  std::vector<const HloInstruction*> work = {reduce.operand(0)};
-  absl::flat_hash_set<const HloInstruction*> seen;
-  while (!work.empty() && seen.size() < kMostBehindSum) {
-    const HloInstruction* x = work.back();
-    work.pop_back();
-    if (!ShapeUtil::SameDimensions(x->shape(), reduce.operand(0)->shape()) || !seen.insert(x).second) continue;
-    if (x->opcode() == HloOpcode::kDot) return true;
-    if (IsElementwise(x->opcode())) work.insert(work.end(), x->operands().begin(), x->operands().end());
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -55,10 +38,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   constexpr double instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  if (!options.strict) {
-    // Grids of scores have sums along one side.
-    hooks.before_fusion.push_back(MakeReductionSplit(/*most_results=*/1, IsLongSumOfScores));
-  }
+  if (!options.strict) hooks.before_fusion.push_back(MakeScoreSumSplit());
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
   const auto score_grids = [&] {

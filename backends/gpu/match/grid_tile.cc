@@ -156,13 +156,26 @@ bool JoinMaximum(const ScoreGrid& grid, const GridPass& sums, size_t depth, cons
   return false;
 }
 
+// Returns true for a reduction that no other member, product or batch sum of the grid reads.
+bool IsLast(const ScoreGrid& grid, const HloInstruction& reduce) {
+  return absl::c_none_of(reduce.users(), [&](const HloInstruction* user) {
+    return absl::c_linear_search(grid.members, user) || absl::c_linear_search(grid.products, user);
+  });
+}
+
 }  // namespace
 
 std::vector<GridPass> PassesOf(const ScoreGrid& grid) {
   Depths depths;
   std::vector<GridPass> by_depth;
+  GridPass last{.products = {grid.products.begin(), grid.products.end()},
+                .batch_sums = {grid.batch_sums.begin(), grid.batch_sums.end()}};
   for (const HloInstruction* member : grid.members) {
     size_t depth = 0;
+    if (member->opcode() == HloOpcode::kReduce && !grid.products.empty() && IsLast(grid, *member)) {
+      last.reductions.push_back(member);
+      continue;
+    }
     if (member->opcode() != HloOpcode::kReduce) {
       for (const HloInstruction* operand : member->operands()) depth = std::max(depth, DepthOf(depths, operand));
       depths[member] = depth;
@@ -191,10 +204,7 @@ std::vector<GridPass> PassesOf(const ScoreGrid& grid) {
     passes.push_back(std::move(by_depth[depth]));
     if (depth + 1 < by_depth.size() && JoinMaximum(grid, by_depth[depth + 1], depth, depths, &passes.back())) ++depth;
   }
-  if (!grid.products.empty() || !grid.batch_sums.empty()) {
-    passes.push_back({.products = {grid.products.begin(), grid.products.end()},
-                      .batch_sums = {grid.batch_sums.begin(), grid.batch_sums.end()}});
-  }
+  if (!grid.products.empty() || !grid.batch_sums.empty()) passes.push_back(std::move(last));
   for (GridPass& pass : passes) AddNeeded(grid, &pass);
   return passes;
 }

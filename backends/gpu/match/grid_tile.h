@@ -36,7 +36,8 @@ struct LineFactor {
 };
 
 // The passes over the strips that a kernel makes. Each but the last computes reductions that need no others than those
-// of passes before; the last one, those that are left, if it has products or batch sums.
+// of passes before; the last one has the products or batch sums, and beside products the reductions that nothing else
+// of the kernel reads.
 //
 // Two things keep sums from a pass of their own. Factors that need later reductions are multiplied with the sum instead
 // of its terms. And the sums of multiples of exp(x - maximum of x), as of a softmax and of its gradient, are in the
