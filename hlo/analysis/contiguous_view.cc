@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -30,6 +31,19 @@ bool IsContiguousView(const HloInstruction& instruction) {
   const HloInstruction* view = &instruction;
   while (view->opcode() == HloOpcode::kReshape) view = view->operand(0);
   return IsContiguousSlice(*view);
+}
+
+int64_t GatheredLine(const HloInstruction& gather) {
+  const auto& attrs = gather.attrs<GatherAttrs>();
+  const Shape& operand = gather.operand(0)->shape();
+  int64_t line = 1, result = gather.shape().rank(), offsets = std::ssize(attrs.offset_dims);
+  for (int64_t d = operand.rank() - 1; d >= 0 && offsets > 0; --d) {
+    if (absl::c_linear_search(attrs.collapsed_slice_dims, d) || absl::c_linear_search(attrs.operand_batching_dims, d) ||
+        attrs.offset_dims[--offsets] != --result || attrs.slice_sizes[d] != operand.dimensions(d))
+      break;
+    line *= operand.dimensions(d);
+  }
+  return line;
 }
 
 bool IsDotOfViews(const HloInstruction& instruction) {

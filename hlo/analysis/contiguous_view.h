@@ -2,6 +2,8 @@
 #ifndef HILO_HLO_ANALYSIS_CONTIGUOUS_VIEW_H_
 #define HILO_HLO_ANALYSIS_CONTIGUOUS_VIEW_H_
 
+#include <cstdint>
+
 #include "hlo/ir/hlo_instruction.h"
 
 namespace hilo {
@@ -12,6 +14,10 @@ bool IsContiguousSlice(const HloInstruction& instruction);
 
 // Returns true for contiguous slices and for reshapes of them.
 bool IsContiguousView(const HloInstruction& instruction);
+
+// Returns the most elements of which each group of adjacent ones of a gather, beginning at a multiple of their number,
+// is such a group of its operand: those of a line of a table, or of a page. Arrays are row-major.
+int64_t GatheredLine(const HloInstruction& gather);
 
 // Returns true if a fusion computes nothing but a dot, of arrays and contiguous views of arrays, or if the instruction
 // is a dot.

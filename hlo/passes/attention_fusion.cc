@@ -8,7 +8,8 @@
 //   o = f32[b,q,d] dot(p, values)
 //
 // So do keys and values that are computed from less than they are, such as those of a cache of 8-bit numbers with
-// scales, if there are so few queries that a kernel needs each of them once.
+// scales, or that are gathered, such as the pages of a cache, if there are so few queries that a kernel needs each of
+// them once.
 //
 // Nothing but the result is read by others, so no path leads from the members through the outside back to them.
 #include "hlo/passes/attention_fusion.h"
@@ -16,9 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/contiguous_view.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/post_order.h"
@@ -29,24 +32,40 @@
 namespace hilo {
 namespace {
 
-// Rows of queries that one block has.
-constexpr int64_t kRowsOfBlock = 64;
+// Rows of queries that one block has; elements of a gathered line, whose place is looked up once for each of its
+// groups.
+constexpr int64_t kRowsOfBlock = 64, kLeastLine = 16;
 
 int64_t FactorBytes(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
 
-// Adds what computes `factor`, keys or values, from fewer bytes than it has.
+// Returns true for a gather of lines that nothing else reads, as of the pages of a cache: where its elements are is
+// less work to find than to write and read them.
+bool IsGatherOfLines(const Target& target, const HloInstruction& producer, const FusedGroup& users) {
+  return producer.opcode() == HloOpcode::kGather && GatheredLine(producer) >= kLeastLine && !producer.IsRoot() &&
+         !producer.HasControlDependencies() && target.IsFusible(producer) &&
+         absl::c_all_of(producer.users(), [&](const HloInstruction* user) { return users.contains(user); });
+}
+
+// Adds what computes `factor`, keys or values, from fewer bytes than it has, or from lines of an array.
 void AddFactorProducers(const Target& target, const HloInstruction& factor, FusedGroup* group) {
   FusedGroup with_producers = *group, read;
   AddAttentionProducers(target, kAttentionLimits, {&factor}, &with_producers);
-  int64_t bytes = 0;
+  if (!with_producers.contains(&factor)) read.insert(&factor);
   for (const HloInstruction* member : with_producers) {
     if (group->contains(member)) continue;
     for (const HloInstruction* operand : member->operands()) {
-      if (!with_producers.contains(operand) && !IsFreeToRepeat(*operand) && read.insert(operand).second)
-        bytes += FactorBytes(*operand);
+      if (!with_producers.contains(operand) && !IsFreeToRepeat(*operand)) read.insert(operand);
     }
   }
-  if (bytes < FactorBytes(factor)) *group = std::move(with_producers);
+  int64_t bytes = 0;
+  bool gathers = false;
+  for (const HloInstruction* array : read) {
+    bytes += FactorBytes(*array);
+    if (!IsGatherOfLines(target, *array, with_producers)) continue;
+    with_producers.insert(array);
+    gathers = true;
+  }
+  if (bytes < FactorBytes(factor) || (gathers && bytes == FactorBytes(factor))) *group = std::move(with_producers);
 }
 
 // Returns the members of an attention with their producers.

@@ -171,6 +171,18 @@ def attention_masked_softly(q, k, v, gradient):
     return jax.vjp(attend, q, k, v)[1](gradient)
 
 
+def attention_paged(q, keys, values, pages, lengths):
+    """A step of decoding with a cache whose pages of 16 positions are anywhere, for queries that share their keys."""
+    batch, heads, features = q.shape
+    groups = keys.shape[2]
+    k, v = (cache[pages].reshape(batch, -1, groups, features) for cache in (keys, values))
+    grouped = q.reshape(batch, groups, heads // groups, features)
+    scores = jnp.einsum("bhgd,bkhd->bhgk", grouped, k, preferred_element_type=jnp.float32)
+    visible = jnp.arange(k.shape[1]) < lengths[:, None, None, None]
+    weights = jax.nn.softmax(jnp.where(visible, scores, -1e30), axis=-1).astype(v.dtype)
+    return jnp.einsum("bhgk,bkhd->bhgd", weights, v).reshape(q.shape)
+
+
 def attention_quantised_cache(q, k, k_scale, v, v_scale, lengths):
     """A step of decoding with a cache of 8-bit keys and values: a scale for each."""
     keys = k.astype(jnp.bfloat16) * k_scale[..., None]
@@ -258,6 +270,10 @@ PROGRAMS = [
             (bf16(0, 1, 48, 4, 16), bf16(1, 1, 48, 2, 16), bf16(2, 1, 48, 2, 16), bf16(3, 2, 4, 16),
              bf16(4, 2, 600, 4, 16), bf16(5, 2, 600, 4, 16),
              np.array([0.5, 2, -np.inf, 40], np.float32), np.int32(470)),
+            ("bf16 3e-2 relative",), form="full"),
+    Program("attention_paged", "A step of decoding with a cache in pages, in bf16.", attention_paged,
+            (bf16(0, 2, 6, 32), bf16(1, 9, 16, 2, 32), bf16(2, 9, 16, 2, 32),
+             np.array([[3, 0, 8, 5], [-2, 1, 1, 12]], np.int32), np.array([64, 37], np.int32)),
             ("bf16 3e-2 relative",), form="full"),
     Program("attention_quantised_cache", "A step of decoding with a cache of 8-bit keys and values.", attention_quantised_cache,
             (bf16(0, 2, 3, 16), *cache(1), *cache(3), np.array([160, 33], np.int32)),

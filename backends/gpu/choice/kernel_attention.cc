@@ -56,17 +56,18 @@ int64_t StepOf(const Attention& attention) {
   return allowed && batches * rows * keys * depth >= kTf32Multiplications ? 8 : 1;
 }
 
-// Returns true for an operand whose elements are in memory: the kernel does not compute them.
-bool IsInMemory(const HloInstruction& operand) {
+// Returns true for an operand whose elements are in memory, `group` adjacent ones together: the kernel does not compute
+// them.
+bool IsInMemory(const HloInstruction& operand, int64_t group) {
   if (!operand.parent()->IsFusion()) return !operand.IsConstant();
-  return ArrayOfOperand(&operand, operand.parent()->fusion_instruction()) != nullptr;
+  return ArrayOfLines(&operand, operand.parent()->fusion_instruction(), group) != nullptr;
 }
 
 // Returns true if asynchronous copies fill strips with groups of an operand: what is in memory is what tensor cores
 // multiply. F32, which they would cut off, each of a block's warps would have to round as it reads: one does.
 bool CanCopy(const DotSide& side, int64_t group, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(side.operand->shape().element_type());
-  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && IsInMemory(*side.operand);
+  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && IsInMemory(*side.operand, group);
 }
 
 // Returns the tile with the most warps, then with copies, then with the most keys, that fits; nullopt: none does.

@@ -85,8 +85,8 @@ class AttentionKernel : AttentionRows {
 
   absl::Status Emit() {
     ComputeIndices();
-    const ProductSide queries = ProductSideOf(k_, sides_.queries), keys = CopiedSideOf(sides_.keys),
-                      values = CopiedSideOf(sides_.values);
+    const ProductSide queries = ProductSideOf(k_, sides_.queries), keys = CopiedSideOf(sides_.keys, tile_.key_group),
+                      values = CopiedSideOf(sides_.values, tile_.value_group);
     HILO_RETURN_IF_ERROR(tile_.shares_queries() ? ShareQueries(queries) : LoadQueries(queries));
     StripLoader key_strip(k_, keys, multiplier_.LayoutOf(tile_.keys, padded_depth(), keys.depth_is_minor),
                           multiplier_.ToCells(),
@@ -167,8 +167,8 @@ class AttentionKernel : AttentionRows {
   enum { kMaximum, kSum };
 
   // Returns the side of keys or values, with addresses if strips are copied.
-  ProductSide CopiedSideOf(const DotSide& side) {
-    return ProductSideOf(k_, side, tile_.copies_strips ? ArrayOfOperand(side.operand, &instruction_) : nullptr);
+  ProductSide CopiedSideOf(const DotSide& side, int64_t group) {
+    return ProductSideOf(k_, side, tile_.copies_strips ? ArrayOfLines(side.operand, &instruction_, group) : nullptr);
   }
 
   // Computes the part, the batch and the rows of the thread, and all indices of logits and results but those of keys

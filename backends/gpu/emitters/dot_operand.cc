@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backends/llvm/elements/gathered_index.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
 
@@ -29,17 +30,28 @@ absl::StatusOr<llvm::Value*> AddressOf(KernelEmitter& k, const DotSide& side, co
   const std::vector<LaneIndex> at =
       IndexOf(side, k.Delinearize(batch, side.batch_sizes), k.Delinearize(position, side.free_sizes),
               k.Delinearize(depth, side.contracting_sizes));
-  const Shape& shape = side.operand->shape();
-  const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(shape.dimensions());
+  Index index(at);
+  // The array where `index` is, up to reshapes.
+  const HloInstruction *indexed = side.operand, *operand = side.operand;
+  while (operand != array && !operand->IsParameter()) {
+    if (operand->opcode() == HloOpcode::kGather) {
+      index = index.Reshape(k.context(), indexed->shape().dimensions(), operand->shape().dimensions());
+      HILO_ASSIGN_OR_RETURN(index, codegen::GatheredIndex(k.elements(), operand, index));
+      indexed = operand->operand(0);
+    }
+    operand = operand->operand(0);
+  }
   llvm::IRBuilder<>& b = k.b();
+  const std::vector<LaneIndex> dims = index.Dims(k.context());
+  const std::vector<int64_t> strides = ShapeUtil::RowMajorStrides(indexed->shape().dimensions());
   llvm::Value* offset = b.getInt64(0);
-  for (size_t d = 0; d < at.size(); ++d) {
+  for (size_t d = 0; d < dims.size(); ++d) {
     llvm::Value* of_dimension =
-        b.CreateMul(at[d].Value(k.context()), b.getInt64(static_cast<uint64_t>(strides[d])), "", true, true);
+        b.CreateMul(dims[d].Value(k.context()), b.getInt64(static_cast<uint64_t>(strides[d])), "", true, true);
     offset = b.CreateAdd(offset, of_dimension, "", true, true);
   }
-  return b.CreateInBoundsGEP(codegen::MemoryType(b.getContext(), shape.element_type()), k.ArrayOf(array).pointer,
-                             offset);
+  return b.CreateInBoundsGEP(codegen::MemoryType(b.getContext(), indexed->shape().element_type()),
+                             k.ArrayOf(array).pointer, offset);
 }
 
 absl::StatusOr<Elements> Load(KernelEmitter& k, const DotSide& side, llvm::Value* batch, llvm::Value* position,

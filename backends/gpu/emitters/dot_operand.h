@@ -9,7 +9,8 @@
 namespace hilo::gpu {
 
 // Batches, positions and depths are row-major indices of the side's batch, free and contracting dimensions. `array` is
-// what holds the operand in memory, in the same order; null: elements are computed. The arguments outlive the result.
+// what holds the operand in memory, in the same order, or what gathers take it from (ArrayOfLines); null: elements are
+// computed. The arguments outlive the result.
 ProductSide ProductSideOf(KernelEmitter& k, const DotSide& side, const HloInstruction* array = nullptr);
 
 }  // namespace hilo::gpu

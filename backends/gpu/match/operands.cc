@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hlo/analysis/contiguous_view.h"
 #include "hlo/ir/hlo_computation.h"
 
 namespace hilo::gpu {
@@ -18,6 +19,16 @@ const HloInstruction* ArrayOfOperand(const HloInstruction* operand, const HloIns
   while (operand->opcode() == HloOpcode::kReshape && operand->parent() != instruction->parent())
     operand = FusedOperand(operand->operand(0), instruction);
   return operand->parent() == instruction->parent() && !operand->IsConstant() ? operand : nullptr;
+}
+
+const HloInstruction* ArrayOfLines(const HloInstruction* operand, const HloInstruction* instruction, int64_t adjacent) {
+  while (true) {
+    if (const HloInstruction* array = ArrayOfOperand(operand, instruction)) return array;
+    operand = FusedOperand(operand, instruction);
+    while (operand->opcode() == HloOpcode::kReshape) operand = FusedOperand(operand->operand(0), instruction);
+    if (operand->opcode() != HloOpcode::kGather || GatheredLine(*operand) % adjacent != 0) return nullptr;
+    operand = operand->operand(0);
+  }
 }
 
 int64_t WidestOperandBytes(const HloInstruction& instruction) {

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/llvm/elements/data_movement.h"
+#include "backends/llvm/elements/gathered_index.h"
 #include "backends/llvm/lanes/lane_plan.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/affine_index.h"
@@ -25,21 +26,9 @@ LaneIndex AffineStart(EmitterContext& context, const AffineIndex& form, absl::Sp
 
 }  // namespace
 
-absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather,
-                                                const Index& index) {
+absl::StatusOr<Index> GatheredIndex(ElementEmitter& emitter, const HloInstruction* gather, const Index& index) {
   EmitterContext& context = emitter.context();
   const auto& attrs = gather->attrs<GatherAttrs>();
-  if (index.IsLinear() && GathersInOrder(*gather)) {
-    const int64_t d = attrs.start_index_map[0];
-    std::vector<LaneIndex> at(gather->operand(0)->shape().rank(), LaneIndex::Constant(0));
-    const Shape& starts = gather->operand(1)->shape();
-    HILO_ASSIGN_OR_RETURN(const ElementValue start,
-                          emitter.Generate(gather->operand(1),
-                                           index.Reshape(context, gather->shape().dimensions(), starts.dimensions())));
-    at[d] = ClampedIndex(context, starts.element_type(), start, gather->operand(0)->shape().dimensions(d) - 1);
-    HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), Index(std::move(at))));
-    return ElementValues{value};
-  }
   const Shape &operand = gather->operand(0)->shape(), &starts = gather->operand(1)->shape();
   const std::vector<LaneIndex> dims = index.Dims(context);
 
@@ -75,7 +64,26 @@ absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const H
       continue;
     at[d] = at[d].Add(context, dims[attrs.offset_dims[next_offset++]]);
   }
-  HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), Index(std::move(at))));
+  return Index(std::move(at));
+}
+
+absl::StatusOr<ElementValues> EmitGatherElement(ElementEmitter& emitter, const HloInstruction* gather,
+                                                const Index& index) {
+  EmitterContext& context = emitter.context();
+  const auto& attrs = gather->attrs<GatherAttrs>();
+  if (index.IsLinear() && GathersInOrder(*gather)) {
+    const int64_t d = attrs.start_index_map[0];
+    std::vector<LaneIndex> at(gather->operand(0)->shape().rank(), LaneIndex::Constant(0));
+    const Shape& starts = gather->operand(1)->shape();
+    HILO_ASSIGN_OR_RETURN(const ElementValue start,
+                          emitter.Generate(gather->operand(1),
+                                           index.Reshape(context, gather->shape().dimensions(), starts.dimensions())));
+    at[d] = ClampedIndex(context, starts.element_type(), start, gather->operand(0)->shape().dimensions(d) - 1);
+    HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), Index(std::move(at))));
+    return ElementValues{value};
+  }
+  HILO_ASSIGN_OR_RETURN(const Index at, GatheredIndex(emitter, gather, index));
+  HILO_ASSIGN_OR_RETURN(ElementValue value, emitter.Generate(gather->operand(0), at));
   return ElementValues{value};
 }
 
