@@ -83,6 +83,9 @@ double ScalarInstructions(OpCost cost) {
   return 1;
 }
 
+// The same of e^x in single precision, which the machine's 2^y makes.
+constexpr double kMachineExponential = 12;
+
 // Instructions of scalar code beside those of single precision: a complex product has four, floats of 8 bits are
 // converted after each operation. Those of 16 bits stay in single precision.
 double ScalarFactor(PrimitiveType type) {
@@ -104,7 +107,10 @@ Work ElementWork(const HloInstruction& instruction, double count) {
   const PrimitiveType type = ElementType(instruction);
   work.operations =
       count * facts.operations * TypeFactor(type, OpcodeInfo(opcode).cost, DividesByConstant(instruction));
-  work.instructions = count * ScalarInstructions(OpcodeInfo(opcode).cost) * ScalarFactor(type);
+  const double scalar = opcode == HloOpcode::kExp && (IsComplexType(type) ? ComplexComponentType(type) : type) != F64
+                            ? kMachineExponential
+                            : ScalarInstructions(OpcodeInfo(opcode).cost);
+  work.instructions = count * scalar * ScalarFactor(type);
   if (facts.transcendental) {
     work.transcendentals = count;
   } else if (IsElementwise(opcode) && !HasTrait(opcode, kMovement)) {

@@ -153,8 +153,12 @@ void KernelEmitter::CreateFunction() {
   b.CreateBr(code);
   b.SetInsertPoint(code);
   // No vectors: a thread is a lane. LLVM expands the truncation to bf16 for GPUs before Ampere.
-  constexpr codegen::TargetTraits kThread{
-      .vector_bits = 0, .has_fma = true, .has_f16c = true, .has_bf16_rounding = true, .has_ieee_extremes = true};
+  constexpr codegen::TargetTraits kThread{.vector_bits = 0,
+                                          .has_fma = true,
+                                          .has_f16c = true,
+                                          .has_bf16_rounding = true,
+                                          .has_ieee_extremes = true,
+                                          .has_exp2_f32 = true};
   context_ = std::make_unique<codegen::EmitterContext>(&b, kThread, program_.numerics());
   elements_ = std::make_unique<codegen::ElementEmitter>(context_.get(), this);
 }

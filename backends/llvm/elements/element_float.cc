@@ -19,7 +19,9 @@ llvm::Value* Fabs(EmitterContext& context, llvm::Value* x) {
 
 MathTarget MathTargetOf(const EmitterContext& context) {
   const TargetTraits& target = context.target();
-  return MathTarget::Of(target.has_fma, target.has_avx512, target.vector_bits);
+  MathTarget math = MathTarget::Of(target.has_fma, target.has_avx512, target.vector_bits);
+  math.has_exp2_f32 = target.has_exp2_f32 && !context.numerics().strict;
+  return math;
 }
 
 namespace {

@@ -19,6 +19,7 @@ struct TargetTraits {
   bool has_f16c = false;
   bool has_bf16_rounding = false;  // truncation of single precision to bf16 is an instruction, or LLVM expands it well
   bool has_ieee_extremes = false;  // minima and maxima that propagate NaN and order zeros are instructions
+  bool has_exp2_f32 = false;       // as in MathTarget
 
   static TargetTraits FromCpu(const CpuFeatures& features);
 };

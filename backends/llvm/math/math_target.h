@@ -13,6 +13,8 @@ struct MathTarget {
   bool has_lookup = false;
   // There are sin, cos and tan of huge numbers of f32 (jit/circular.h); otherwise those of f64 serve.
   bool has_circular_f32 = true;
+  // There is an instruction for 2^x of f32, to 22 bits (ex2.approx of GPUs), which exponentials may come from.
+  bool has_exp2_f32 = false;
   // Size of the vectors whose constants are in memory as whole vectors, or 0. Of a constant that all lanes share LLVM
   // keeps one element, which AVX2 broadcasts in an instruction of its own; polynomials have more constants than there
   // are registers. AVX-512 operations broadcast an operand themselves.

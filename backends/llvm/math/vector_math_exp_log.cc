@@ -8,6 +8,7 @@
 #include "backends/llvm/math/math_builder.h"
 #include "backends/llvm/math/math_coefficients.h"
 #include "backends/llvm/math/math_functions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace hilo::codegen {
 
@@ -118,7 +119,28 @@ Value* MinusTanhOfPositive(MathBuilder& m, Value* a) {
   return m.Div(t, m.Fma(twice, q, m.Add(scale, m.F(1))));
 }
 
+namespace {
+
+// e^x of f32, from the machine's 2^y: x log2(e) = y + r, where y is rounded, and e^x = 2^y (1 + r ln2). 2^y is within 2
+// units in the last place, and the two roundings behind it add one.
+Value* ExpByExp2(MathBuilder& m, Value* x) {
+  constexpr auto kRoundedLog2E = static_cast<float>(kLog2E);
+  // Beyond these bounds the result is infinite or zero for all x. An infinite y would have no rest.
+  x = m.ir().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, m.F(89));
+  x = m.ir().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, m.F(-104));
+  Value* y = m.Mul(x, m.F(kRoundedLog2E));
+  Value* rest = m.Fma(x, m.F(kRoundedLog2E), m.Neg(y));
+  rest = m.Fma(x, m.F(kLog2E - static_cast<double>(kRoundedLog2E)), rest);
+  Value* power = m.ir().CreateIntrinsic(m.type(), llvm::Intrinsic::nvvm_ex2_approx_f, {y});
+  return m.Mul(power, m.Fma(rest, m.F(kLn2), m.F(1)));
+}
+
+bool UsesExp2(const MathBuilder& m) { return m.target().has_exp2_f32 && !m.f64(); }
+
+}  // namespace
+
 Value* EmitExp(MathBuilder& m, Value* x) {
+  if (UsesExp2(m)) return ExpByExp2(m, x);
   // Beyond these bounds the result is infinite or zero for all x.
   x = m.AtLeast(m.AtMost(x, m.Pick(89, 710)), m.Pick(-104, -746));
   const ExpParts parts = ReduceExp(m, x);
@@ -177,8 +199,13 @@ Value* EmitLog1p(MathBuilder& m, Value* x) {
 Value* EmitLogistic(MathBuilder& m, Value* x) {
   // 1 / (1 + e^-|x|), times e^-|x| on the negative side: nothing overflows and small results stay precise.
   Value* magnitude = m.AtMost(m.Abs(x), m.Pick(104, 746));
-  const ExpParts parts = ReduceExp(m, m.Neg(magnitude));
-  Value* e = m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);
+  Value* e = nullptr;
+  if (UsesExp2(m)) {
+    e = ExpByExp2(m, m.Neg(magnitude));
+  } else {
+    const ExpParts parts = ReduceExp(m, m.Neg(magnitude));
+    e = m.ScaleByPowerOfTwo(m.Add(parts.q, m.F(1)), parts.n, parts.rounded);
+  }
   return m.Div(m.Select(m.Lt(x, m.F(0)), e, m.F(1)), m.Add(e, m.F(1)));
 }
 
