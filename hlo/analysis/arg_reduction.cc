@@ -169,4 +169,11 @@ std::optional<ArgOrder> ArgOrderOf(const HloInstruction& reduce) {
   return order;
 }
 
+std::optional<HloOpcode> ExtremumOfArgReduction(const HloInstruction& reduce) {
+  const std::optional<ArgOrder> order = ArgOrderOf(reduce);
+  if (!order.has_value() || (IsFloatingPointType(reduce.operand(0)->shape().element_type()) && !order->nan_first))
+    return std::nullopt;
+  return order->largest ? HloOpcode::kMaximum : HloOpcode::kMinimum;
+}
+
 }  // namespace hilo

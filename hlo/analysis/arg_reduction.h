@@ -26,6 +26,10 @@ struct ArgOrder {
 // Returns the order by which `reduce`, which IsArgReduction, chooses; nullopt if it has none.
 std::optional<ArgOrder> ArgOrderOf(const HloInstruction& reduce);
 
+// Returns what the value is that such a reduction of one dimension chooses: kMaximum or kMinimum, if it is NaN where
+// one of the elements is. Else nullopt. Of zeros it may be one of either sign.
+std::optional<HloOpcode> ExtremumOfArgReduction(const HloInstruction& reduce);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_ANALYSIS_ARG_REDUCTION_H_

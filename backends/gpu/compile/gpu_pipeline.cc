@@ -4,6 +4,7 @@
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
+#include "backends/gpu/compile/chosen_extrema.h"
 #include "backends/gpu/compile/dot_terms.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/score_sums.h"
@@ -68,6 +69,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
     hooks.before_fusion.push_back(MakeComponentSeparation());
     hooks.before_fusion.push_back(MakeDce());
     hooks.before_fusion.push_back(MakeSumFactors());
+    hooks.before_fusion.push_back(MakeChosenExtrema());
     // Before sums to one number are in parts.
     hooks.before_fusion.push_back(
         MakeOnePassReductions([](const HloInstruction& reduce) { return ShapeUtil::ElementsIn(reduce.shape()) == 1; }));
