@@ -5,6 +5,7 @@
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/collectives/collective_passes.h"
 #include "backends/gpu/compile/chosen_extrema.h"
+#include "backends/gpu/compile/dot_scales.h"
 #include "backends/gpu/compile/dot_terms.h"
 #include "backends/gpu/compile/gpu_compiler.h"
 #include "backends/gpu/compile/score_sums.h"
@@ -64,6 +65,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   hooks.before_fusion.push_back(MakeDce());
   if (!options.strict) {
     hooks.before_fusion.push_back(score_grids());
+    hooks.before_fusion.push_back(MakeDotScales());
     // The simplifier would cut parts out of small factors.
     hooks.before_fusion.push_back(MakeDotTerms());
     hooks.before_fusion.push_back(MakeComponentSeparation());
