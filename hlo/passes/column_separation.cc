@@ -127,6 +127,13 @@ absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number, con
   return true;
 }
 
+// Returns true if a reduction of rows reads `x`, whose kernel computes it.
+bool IsReducedAlongRows(const HloInstruction* x) {
+  return absl::c_any_of(x->users(), [](const HloInstruction* user) {
+    return user->opcode() == HloOpcode::kReduce && RowSpaceOf(*user).has_value();
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<bool> SeparateFewReads(HloComputation* computation) {
@@ -135,11 +142,11 @@ absl::StatusOr<bool> SeparateFewReads(HloComputation* computation) {
     if (!ReadsFew(*gather)) continue;
     HloInstruction* operand = gather->mutable_operand(0);
     const std::optional<OperandTree> tree = TreeOfFew(operand);
+    if (!tree.has_value()) continue;
     // The kernel of the rows would write the operand.
-    if (!tree.has_value() || absl::c_none_of(tree->broadcasts, [&](const HloInstruction* broadcast) {
-          return IsOfRows(*broadcast, Elements(*operand));
-        }))
-      continue;
+    const bool is_of_rows = absl::c_any_of(
+        tree->broadcasts, [&](const HloInstruction* broadcast) { return IsOfRows(*broadcast, Elements(*operand)); });
+    if (!is_of_rows && absl::c_none_of(tree->members, IsReducedAlongRows)) continue;
     HILO_ASSIGN_OR_RETURN(const bool separated, SeparateOperand(gather, 0, tree));
     changed |= separated;
   }

@@ -23,8 +23,8 @@ inline constexpr int64_t kMostSeparated = 12;
 absl::StatusOr<bool> SeparateColumns(HloComputation* computation);
 
 // Gives gathers of few elements copies of their own of what they compute from results of rows, such as those of the
-// labels' logarithms in a cross entropy: the kernel of the rows would write all elements. Returns true if the
-// computation changed.
+// labels' logarithms in a cross entropy, or of what rows are reduced of, such as masked similarities: the kernel of the
+// rows would write or read all elements. Returns true if the computation changed.
 absl::StatusOr<bool> SeparateFewReads(HloComputation* computation);
 
 // Returns true if `instruction` is read only by reductions across the rows of `space`, through cheap element-wise
