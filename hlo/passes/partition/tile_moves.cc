@@ -300,7 +300,7 @@ absl::StatusOr<HloInstruction*> TileEmitter::IndicesWithin(HloInstruction* indic
     const int64_t d = indexed[i];
     std::vector<int64_t> starts;
     for (const std::vector<int64_t>& tile : tiles.tile_of)
-      starts.push_back(tile[d] * (whole.dimensions(d) / tiles.counts[d]));
+      starts.push_back(tile[d] * CeilDiv(whole.dimensions(d), tiles.counts[d]));
     HILO_ASSIGN_OR_RETURN(HloInstruction * start, ElementOfPartition(LiteralUtil::CreateR1<int64_t>(starts)));
     HILO_ASSIGN_OR_RETURN(start, Reshape(start, {1}));
     if (first == nullptr) {

@@ -34,6 +34,9 @@ struct PaddedTile {
 // The sharding without the dimensions that it does not divide.
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
 
+// Of a gather or scatter on tiles: those that reach beyond the array have any indices there.
+void ForgetOrderOfIndices(HloInstruction* tile);
+
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
 struct DividedValue {
   HloInstruction* whole = nullptr;
@@ -217,6 +220,10 @@ class TileWalk {
   absl::StatusOr<bool> VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit);
   // Gathers from rows that are cut: every partition gathers those that it has, and the results are added up.
   absl::StatusOr<bool> VisitGather(HloInstruction* gather, const OpFactors& factors, double limit);
+  // Of both: whether tiles may reach beyond the operand along dimension `d`, which no factor relates; and what a way
+  // costs.
+  static bool IndexesPadded(const HloInstruction& op, int64_t operand, int64_t d);
+  double CostOfIndexed(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
   // Slices that lie in one tile: the partition that has it sends them.
   absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
   // Updates a slice of dimensions that are cut: every partition what it has of it.
@@ -273,6 +280,8 @@ class TileWalk {
   double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;
   // ... of one array of the result.
   double CostOfStayingPadded(const HloInstruction& op, size_t leaf, const TileAssignment& tiles) const;
+  // Of combining the results of the op, of which the partitions along `parts` have one each.
+  double CostOfCombining(const HloInstruction& op, const TileCut& parts) const;
   struct ShiftPlan;
   // nullopt if the op cannot give these tiles of its result, which may reach beyond it.
   std::optional<ShiftPlan> PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const;

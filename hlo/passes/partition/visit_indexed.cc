@@ -4,6 +4,9 @@
 //   each partition gathers the rows that it has, and zeros for the others; f32[8,64] all-reduce
 //
 // A gather of few rows of a long table exchanges much less that way than the table.
+//
+// Tiles may reach beyond the array (visit_padded.cc): no index means a row there, and updates there are the identity of
+// the op that combines them.
 #include <algorithm>
 #include <array>
 
@@ -38,6 +41,26 @@ std::vector<int64_t> IndexDimensions(const HloInstruction& scatter) {
     dimensions.push_back(next++);
   }
   return dimensions;
+}
+
+// The identity of the op that combines the updates of a scatter, if there is one.
+std::optional<Literal> IdentityOfUpdates(const HloInstruction& scatter) {
+  const std::optional<HloOpcode> combiner = ReductionOp(*scatter.called_computation());
+  if (!combiner.has_value() || *combiner == HloOpcode::kXor) return std::nullopt;
+  return IdentityOf(*combiner, scatter.operand(0)->shape().element_type());
+}
+
+HloOpcode CombinerOfGathered(PrimitiveType type) { return type == PRED ? HloOpcode::kOr : HloOpcode::kAdd; }
+
+// Whether a gather or scatter indexes single rows along dimension `d` of its first operand.
+bool IndexesRows(const HloInstruction& op, int64_t d) {
+  if (op.opcode() == HloOpcode::kGather) {
+    const GatherAttrs& attrs = op.attrs<GatherAttrs>();
+    return absl::c_linear_search(attrs.start_index_map, d) && attrs.slice_sizes[d] == 1;
+  }
+  const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
+  return absl::c_linear_search(attrs.inserted_window_dims, d) &&
+         absl::c_linear_search(attrs.scatter_dims_to_operand_dims, d);
 }
 
 // Whether every element is `value`, as far as can be seen.
@@ -107,15 +130,37 @@ absl::StatusOr<HloInstruction*> AreInside(HloInstruction* indices, int64_t vecto
 
 }  // namespace
 
+bool TileWalk::IndexesPadded(const HloInstruction& op, int64_t operand, int64_t d) {
+  if (!IsIndexType(*op.operand(1))) return false;
+  if (op.opcode() == HloOpcode::kGather) {
+    const PrimitiveType type = op.shape().element_type();
+    return operand == 0 && IndexesRows(op, d) && IdentityOf(CombinerOfGathered(type), type).has_value();
+  }
+  const ScatterAttrs& attrs = op.attrs<ScatterAttrs>();
+  if (operand == 0) return IndexesRows(op, d);
+  const bool is_batch =
+      operand == 1 ? d != attrs.index_vector_dim : !absl::c_linear_search(attrs.update_window_dims, d);
+  return is_batch && IdentityOfUpdates(op).has_value();
+}
+
+double TileWalk::CostOfIndexed(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const {
+  const TileAssignment tiles = TilesOf(cuts, factors.result);
+  if (!TileShape(op.shape(), tiles).ok()) return CostOfPaddedCuts(op, factors, cuts);
+  double cost = CostOfResults(op, factors, cuts);
+  for (int64_t i = 0; i < op.operand_count(); ++i)
+    cost += CostOfPadded(*op.operand(i), TilesOf(cuts, factors.operands[i]));
+  return cost;
+}
+
 absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFactors& factors, double limit) {
   if (gather->opcode() != HloOpcode::kGather || !IsIndexType(*gather->operand(1))) return false;
   const GatherAttrs& attrs = gather->attrs<GatherAttrs>();
   const HloInstruction &operand = *gather->operand(0), &indices = *gather->operand(1);
   const PrimitiveType type = gather->shape().element_type();
-  const HloOpcode combiner = type == PRED ? HloOpcode::kOr : HloOpcode::kAdd;
+  const HloOpcode combiner = CombinerOfGathered(type);
   const std::optional<Literal> identity = IdentityOf(combiner, type);
-  const TileAssignment now = values_.at(&operand)->tiles;
-  if (!identity.has_value() || values_.at(&operand)->tile == nullptr) return false;
+  const TileAssignment now = TilesNow(operand);
+  if (!identity.has_value() || now.IsWhole()) return false;
   OpFactors own = factors;
   own.combiner = combiner;
   Cuts cuts(own.count);
@@ -124,27 +169,27 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
     TileCut cut = CutOfDimension(now, d);
     const auto component = absl::c_find(attrs.start_index_map, d);
     if (cut.count == 1 || factors.operands[0][d] != OpFactors::kNone) continue;
-    if (component == attrs.start_index_map.end() || attrs.slice_sizes[d] != 1) return false;
-    sizes.emplace_back(component - attrs.start_index_map.begin(), operand.shape().dimensions(d) / cut.count);
+    if (!IndexesRows(*gather, d)) return false;
+    sizes.emplace_back(component - attrs.start_index_map.begin(), CeilDiv(operand.shape().dimensions(d), cut.count));
     own.operands[0][d] = own.count;
     own.combined.push_back(own.count++);
     cuts.push_back(std::move(cut));
   }
   if (sizes.empty()) return false;
-  Take(*gather, factors, factors.operands[0], now, &cuts);
+  TakeTiles(*gather, factors, 0, &cuts);
   Take(*gather, factors, factors.result, Wanted(*gather), &cuts);
-  if (CostOfOperands(*gather, own, cuts) + CostOfResults(*gather, own, cuts) >= limit) return false;
+  if (!AreIndependent(cuts, partitions_) || CostOfIndexed(*gather, own, cuts) >= limit) return false;
 
   const TileAssignment tiles = TilesOf(cuts, own.operands[0]);
   std::vector<int64_t> last;
   for (const int64_t d : attrs.start_index_map) last.push_back(operand.shape().dimensions(d) - attrs.slice_sizes[d]);
   std::vector<HloInstruction*> operands(2);
-  HILO_ASSIGN_OR_RETURN(operands[0], Tile(&operand, tiles));
-  HILO_ASSIGN_OR_RETURN(operands[1], Tile(&indices, TilesOf(cuts, own.operands[1])));
+  HILO_ASSIGN_OR_RETURN(operands[0], TileOfPadded(operand, tiles));
+  HILO_ASSIGN_OR_RETURN(operands[1], TileOfPadded(indices, TilesOf(cuts, own.operands[1])));
   HILO_ASSIGN_OR_RETURN(operands[1], Clamped(operands[1], attrs.index_vector_dim, last));
   HILO_ASSIGN_OR_RETURN(operands[1], emitter_.IndicesWithin(operands[1], operand.shape(), tiles, attrs.index_vector_dim,
                                                             attrs.start_index_map));
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(gather->shape(), TilesOf(cuts, own.result)));
+  const Shape shape = PaddedShape(*gather, own, cuts);
   HloInstruction* tile = computation_->AddInstruction(gather->CloneWithNewOperands(shape, operands), gather->name());
   SetTileSizes(factors, tile);
   HILO_ASSIGN_OR_RETURN(HloInstruction * inside, AreInside(operands[1], attrs.index_vector_dim, sizes));
@@ -156,7 +201,7 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
   HILO_ASSIGN_OR_RETURN(HloInstruction * others, MakeBroadcast(computation_->AddConstant(identity->Clone()),
                                                                ShapeUtil::MakeShape(type, shape.dimensions()), {}));
   HILO_ASSIGN_OR_RETURN(tile, computation_->AddOp(HloOpcode::kSelect, {inside, tile, others}));
-  HILO_RETURN_IF_ERROR(SetComputed(gather, tile, own, cuts));
+  HILO_RETURN_IF_ERROR(SetPaddedResult(gather, tile, own, cuts));
   return true;
 }
 
@@ -168,9 +213,8 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
                        &updates = *scatter->operand(2);
   const TileAssignment wanted = Wanted(*scatter);
   const PrimitiveType type = operand.shape().element_type();
-  std::optional<Literal> identity;
   const std::optional<HloOpcode> combiner = ReductionOp(*scatter->called_computation());
-  if (combiner.has_value() && *combiner != HloOpcode::kXor) identity = IdentityOf(*combiner, type);
+  const std::optional<Literal> identity = IdentityOfUpdates(*scatter);
 
   // By rows, by updates or by both.
   OpFactors best;
@@ -182,9 +226,8 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     bool has_rows = false, has_updates = false;
     for (int64_t d = 0; d < operand.shape().rank() && by_rows; ++d) {
       TileCut cut = CutOfDimension(wanted, d);
-      if (cut.count == 1 || !absl::c_linear_search(attrs.inserted_window_dims, d) ||
-          !absl::c_linear_search(attrs.scatter_dims_to_operand_dims, d))
-        continue;
+      if (cut.count == 1 && IsPadded(operand)) cut = CutOfDimension(TilesNow(operand), d);
+      if (cut.count == 1 || !IndexesRows(*scatter, d)) continue;
       own.operands[0][d] = own.result[d] = own.count++;
       cuts.push_back(std::move(cut));
       has_rows = true;
@@ -193,9 +236,9 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     for (int64_t d = 0; d < updates.shape().rank() && by_updates && identity.has_value(); ++d) {
       const int64_t index = index_dimensions[d];
       if (index < 0 || factors.operands[2][d] != OpFactors::kNone) continue;
-      TileCut cut = CutOfDimension(values_.at(&updates)->tiles, d);
-      if (cut.count == 1) cut = CutOfDimension(values_.at(&indices)->tiles, index);
-      if (cut.count == 1 || updates.shape().dimensions(d) % cut.count != 0) continue;
+      TileCut cut = CutOfDimension(TilesNow(updates), d);
+      if (cut.count == 1) cut = CutOfDimension(TilesNow(indices), index);
+      if (cut.count == 1) continue;
       own.operands[1][index] = own.operands[2][d] = own.count;
       own.combined.push_back(own.count++);
       cuts.push_back(std::move(cut));
@@ -203,7 +246,7 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     }
     if (by_rows != has_rows || by_updates != has_updates || !AreIndependent(cuts, partitions_)) continue;
     Take(*scatter, factors, factors.result, wanted, &cuts);
-    const double cost = CostOfOperands(*scatter, own, cuts) + CostOfResults(*scatter, own, cuts);
+    const double cost = CostOfIndexed(*scatter, own, cuts);
     if (cost >= limit) continue;
     limit = cost;
     best = std::move(own);
@@ -214,7 +257,13 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
   const TileAssignment tiles = TilesOf(best_cuts, best.result);
   std::vector<HloInstruction*> operands;
   for (int64_t i = 0; i < scatter->operand_count(); ++i) {
-    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), Tile(scatter->operand(i), TilesOf(best_cuts, best.operands[i])));
+    if (i < 2 || best.combined.empty()) {
+      HILO_ASSIGN_OR_RETURN(operands.emplace_back(),
+                            TileOfPadded(*scatter->operand(i), TilesOf(best_cuts, best.operands[i])));
+      continue;
+    }
+    HloInstruction* const fill = computation_->AddConstant(identity->Clone());
+    HILO_ASSIGN_OR_RETURN(operands.emplace_back(), FilledTile(*scatter, best, best_cuts, i, fill));
   }
   if (!tiles.IsWhole()) {
     // A window along a whole dimension is at 0 in each tile of it, too.
@@ -233,9 +282,10 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     HILO_ASSIGN_OR_RETURN(operands[0], emitter_.OnFirst(operands[0], computation_->AddConstant(identity->Clone()),
                                                         GroupsToCombine(best_cuts, best)));
   }
-  HILO_ASSIGN_OR_RETURN(const Shape shape, TileShape(scatter->shape(), tiles));
+  const Shape shape = PaddedShape(*scatter, best, best_cuts);
   HloInstruction* tile = computation_->AddInstruction(scatter->CloneWithNewOperands(shape, operands), scatter->name());
-  HILO_RETURN_IF_ERROR(SetComputed(scatter, tile, best, best_cuts));
+  if (!TileShape(updates.shape(), TilesOf(best_cuts, best.operands[2])).ok()) ForgetOrderOfIndices(tile);
+  HILO_RETURN_IF_ERROR(SetPaddedResult(scatter, tile, best, best_cuts));
   return true;
 }
 

@@ -27,9 +27,9 @@ constexpr OpcodeSet kOnPadded = {
 };
 // Those that do the same to each row of a tile, also to rows beyond the array. Their results may be larger than their
 // operands, and what joins these is not on tiles.
-constexpr OpcodeSet kOnPaddedRows = {HloOpcode::kCholesky,       HloOpcode::kCustomCall, HloOpcode::kFft,
-                                     HloOpcode::kReverse,        HloOpcode::kSort,       HloOpcode::kTopK,
-                                     HloOpcode::kTriangularSolve};
+constexpr OpcodeSet kOnPaddedRows = {HloOpcode::kCholesky, HloOpcode::kCustomCall, HloOpcode::kFft,
+                                     HloOpcode::kGather,   HloOpcode::kReverse,    HloOpcode::kScatter,
+                                     HloOpcode::kSort,     HloOpcode::kTopK,       HloOpcode::kTriangularSolve};
 
 // Those that may move elements along dimensions that the tiles do not divide.
 constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
@@ -61,6 +61,13 @@ bool TilesMatch(const Shape& a, const std::vector<int>& of_a, const Shape& b, co
 bool Divides(const Shape& shape, const TileAssignment& tiles) { return TileShape(shape, tiles).ok(); }
 
 }  // namespace
+
+void ForgetOrderOfIndices(HloInstruction* tile) {
+  if (tile->opcode() == HloOpcode::kGather) tile->mutable_attrs<GatherAttrs>().indices_are_sorted = false;
+  if (tile->opcode() != HloOpcode::kScatter) return;
+  ScatterAttrs& attrs = tile->mutable_attrs<ScatterAttrs>();
+  attrs.indices_are_sorted = attrs.unique_indices = false;
+}
 
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices) {
   std::vector<TileCut> cuts;
@@ -122,6 +129,15 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, size_t leaf, cons
   return cost;
 }
 
+double TileWalk::CostOfCombining(const HloInstruction& op, const TileCut& parts) const {
+  const TileAssignment wanted = Wanted(op);
+  std::vector<TileCut> cuts(1, parts);
+  for (int64_t d = 0; d < op.shape().rank(); ++d) cuts.push_back(CutOfDimension(wanted, d));
+  const double share = 1 - 1 / static_cast<double>(parts.count);
+  return AreIndependent(cuts, partitions_) ? 2 * TileBytes(op.shape(), wanted) * share  // else scattered
+                                           : TileBytes(op.shape(), {}) * share;
+}
+
 double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const {
   // Values, and how many tiles their dimensions are cut into that these do not divide; 1 for others.
   std::vector<std::pair<const HloInstruction*, std::vector<int64_t>>> left(1, {&op, tiles.counts});
@@ -133,6 +149,7 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
     const auto [value, counts] = left[i];
     if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
     bool is_joined = value->IsRoot();
+    double combined = 0;  // bytes of results of gathers and scatters that partitions combine instead
     for (const HloInstruction* user : value->users()) {
       const auto is_known = [&](const HloInstruction* one) {
         return absl::c_any_of(left, [&](const auto& other) { return other.first == one; });
@@ -154,17 +171,35 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
         continue;
       }
       std::vector<int64_t> of_user(user->shape().rank(), 1);
+      const bool indexes = user->opcode() == HloOpcode::kGather || user->opcode() == HloOpcode::kScatter;
       bool is_good = true, is_padded = false;
       for (int64_t k = 0; k < user->operand_count(); ++k) {
         for (size_t d = 0; user->operand(k) == value && d < counts.size(); ++d) {
           if (counts[d] == 1) continue;
           const int factor = factors->operands[k][d];
+          if (indexes && factor == OpFactors::kNone) {
+            is_good &= IndexesPadded(*user, k, static_cast<int64_t>(d));
+            if (k > 0 || user->opcode() == HloOpcode::kGather) {
+              // Indices go with the updates.
+              const bool follows =
+                  user->opcode() == HloOpcode::kScatter && k == 1 && !Propagated(*user->operand(2)).IsWhole();
+              if (!follows)
+                combined += CostOfCombining(*user, CutOfDimension(Propagated(*value), static_cast<int64_t>(d)));
+              continue;
+            }
+            of_user[d] = counts[d];
+            is_padded = true;
+            continue;
+          }
           is_good &=
               slides ? factor == OpFactors::kNone && (k == 0 || (k == 1 && user->opcode() != HloOpcode::kReduceWindow))
                      : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
           const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
           if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
-          is_good &= user->shape().dimensions(result) == value->shape().dimensions(static_cast<int64_t>(d));
+          const bool is_as_long =
+              user->shape().dimensions(result) == value->shape().dimensions(static_cast<int64_t>(d));
+          if (!is_as_long && kMovesPadded.contains(user->opcode())) continue;  // moved to tiles of its own
+          is_good &= is_as_long;
           of_user[result] = counts[d];
           is_padded = true;
         }
@@ -172,10 +207,10 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
       is_joined |= !is_good;
       if (is_good && is_padded) left.emplace_back(user, std::move(of_user));
     }
-    if (!is_joined) continue;
     double tiles = 1;
     for (const int64_t count : counts) tiles *= static_cast<double>(count);
-    cost += TileBytes(value->shape(), {.counts = counts, .tile_of = {}}) * (tiles - 1);
+    const double joined = TileBytes(value->shape(), {.counts = counts, .tile_of = {}}) * (tiles - 1);
+    cost += is_joined ? joined : std::min(joined, combined);
   }
   return cost;
 }
@@ -382,6 +417,7 @@ absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& 
   HloInstruction* tile =
       computation_->AddInstruction(op->CloneWithNewOperands(PaddedShape(*op, factors, *cuts), operands), op->name());
   SetTileSizes(factors, tile);
+  ForgetOrderOfIndices(tile);
   HILO_RETURN_IF_ERROR(SetPaddedResult(op, tile, factors, *cuts));
   return true;
 }

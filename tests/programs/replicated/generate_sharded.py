@@ -228,6 +228,21 @@ def main():
     write("sharded_uneven_rows", "Reductions, scans, and what is done to each row, of tiles that do not divide an array.", uneven_rows, [P("a", "b"), P("b")],
           [P()] * 12 + [P(None, "b")] * 4 + [P()] * 2 + [P(None, "b")] + [P()] * 2, [normal(8, 12), normal(8, 3, 3)])
 
+    def uneven_indices(x, i, v, k, w, y, j, few, table):
+        odd, updates, places, once = x[1:], v[:-1], i[1:], k[1:]
+        segments = lambda f, updates=updates, places=places, **options: f(updates, places, 3, **options)
+        matrix = y[1:, 1:]
+        each = lambda f, matrix: jax.vmap(f)(matrix, j[1:])
+        return (segments(jax.ops.segment_sum), segments(jax.ops.segment_max), segments(jax.ops.segment_prod), segments(jax.ops.segment_min, w[1:], once // 30, indices_are_sorted=True), jnp.bincount(places, length=3),
+                segments(jax.ops.segment_max, (w[:59] > 0).astype(jnp.int32)), jnp.zeros((61, 4)).at[once].add(w[:-1], unique_indices=True, indices_are_sorted=True).sum(0), odd[few], (odd > 0)[few] ^ (odd[few - 9] > 1),
+                odd.at[few].add(1).sum(0), odd.at[few].set(0).max(1)[few], odd.at[few].max(w[:5]).sum(0), table[places].sum(0), matrix[few % 7], matrix[few % 7, few % 5],
+                each(lambda row, at: row[at], matrix).sum(0), each(lambda row, at: row.at[at].add(1, unique_indices=True), matrix).sum(0), matrix.at[:, few % 7].multiply(3).sum(0), jax.grad(lambda table: (table[places] ** 2).sum())(table),
+                jax.grad(lambda x: (x[1:][few] ** 3).sum())(x), jnp.histogram(v[1:], 4, (-1, 1))[0])
+
+    rows = P(("a", "b"))
+    write("sharded_uneven_indices", "Gathers and scatters of tiles that do not divide an array.", uneven_indices, [rows] * 5 + [P("a", "b"), P("a"), P(), P()], [P()] * 19 + [rows, P()],
+          [normal(60, 4), rng.integers(-1, 4, 60).astype(np.int32), normal(60, 4), np.arange(60, dtype=np.int32), normal(60, 4), normal(8, 8), np.arange(24, dtype=np.int32).reshape(8, 3) % 7, np.array([58, 3, -1, 30, 44], np.int32), normal(3, 4)])
+
 
 if __name__ == "__main__":
     main()

@@ -318,6 +318,58 @@ ENTRY e {
   EXPECT_EQ(CountOf(text, " all-gather("), 1) << text;
 }
 
+// Elements that are taken apart and put together again, as in the gradient of a scan: 60 rows stay in 8 tiles.
+TEST(DividedProgramsTest, PadsOfTilesThatDoNotDivide) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[64,16] parameter(0), sharding={devices=[8,1]<=[8]}
+  zero = f32[] constant(0)
+  a = f32[60,16] slice(x), slice={[2:62], [0:16]}
+  even = f32[30,16] slice(a), slice={[0:60:2], [0:16]}
+  odd = f32[30,16] slice(a), slice={[1:60:2], [0:16]}
+  product = f32[30,16] multiply(even, odd)
+  difference = f32[30,16] subtract(even, odd)
+  spread = f32[60,16] pad(product, zero), padding=0_1_1x0_0
+  between = f32[60,16] pad(difference, zero), padding=1_0_1x0_0
+  sum = f32[60,16] add(spread, between)
+  ROOT r = f32[64,16] pad(sum, zero), padding=2_2x0_0, sharding={devices=[8,1]<=[8]}
+})");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_EQ(CountOf(text, " all-to-all("), 0) << text;
+}
+
+// Of 63 rows in 8 tiles: what updates are scattered to, and what is gathered of them, is combined; a result that is
+// larger than the updates is not.
+TEST(DividedProgramsTest, IndicesOfTilesThatDoNotDivide) {
+  const auto divided = [](int rows) {
+    return Divided(absl::Substitute(R"(HloModule m, num_partitions=8
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[64,4] parameter(0), sharding={devices=[8,1]<=[8]}
+  p = s32[64,1] parameter(1), sharding={devices=[8,1]<=[8]}
+  few = s32[5,1] parameter(2), sharding={replicated}
+  updates = f32[63,4] slice(x), slice={[1:64], [0:4]}
+  places = s32[63,1] slice(p), slice={[1:64], [0:1]}
+  zero = f32[] constant(0)
+  zeros = f32[$0,4] broadcast(zero), dimensions={}
+  sums = f32[$0,4] scatter(zeros, places, updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, indices_are_sorted=true, unique_indices=true, to_apply=add
+  gathered = f32[5,4] gather(updates, few), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
+  ROOT r = (f32[$0,4], f32[5,4]) tuple(sums, gathered)
+})",
+                                    rows),
+                   {.results = {true, true}});
+  };
+  std::string text = divided(13);
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_TRUE(absl::StrContains(text, "f32[13,4] scatter(")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "f32[5,4] gather(")) << text;
+  // Those beyond the array repeat others.
+  EXPECT_FALSE(absl::StrContains(text, "unique_indices=true")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "indices_are_sorted=true")) << text;
+  text = divided(1000);
+  EXPECT_EQ(CountOf(text, " all-reduce("), 0) << text;
+}
+
 // Tiles of 9 elements, which 5 or 6 windows reach: each gets what its own ones reach.
 TEST(DividedProgramsTest, SelectedWindowsThatExist) {
   const std::string text = Divided(R"(HloModule m, num_partitions=4
