@@ -190,7 +190,7 @@ absl::Status Divider::VisitMark(TileWalk* walk, HloInstruction* mark) const {
   const bool is_open = absl::c_linear_search(stated[0].is_open, true);
   if (walk->region() == nullptr) HILO_RETURN_IF_ERROR(walk->Check(stated[0].tiles.Reduced()));
   const TileAssignment tiles = walk->Wanted(*mark);
-  if (tiles.IsWhole() && !is_open) return absl::OkStatus();
+  if ((tiles.IsWhole() && !is_open) || walk->HasPaddedTilesOf(*mark)) return absl::OkStatus();
   HILO_ASSIGN_OR_RETURN(HloInstruction * part, walk->Tile(mark->operand(0), tiles));
   if (!tiles.IsWhole()) {
     walk->Set(mark, {.whole = value.whole, .tile = part, .tiles = tiles});  // the whole array, if there is one, is free

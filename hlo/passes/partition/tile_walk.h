@@ -128,6 +128,8 @@ class TileWalk {
     return emitter_.PartOf(tile, tiles);
   }
 
+  // Whether the operand of a mark has just the tiles that it states, which reach beyond the array.
+  bool HasPaddedTilesOf(const HloInstruction& mark) const;
   // Whether nothing uses the value but the caller of the program.
   bool IsResult(const HloInstruction& instruction) const;
   // The sharding that the leaf should have: the part of the propagated one that divides it into equal tiles; of a

@@ -246,11 +246,15 @@ absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFac
     }
     if (by_rows != has_rows || by_updates != has_updates || !AreIndependent(cuts, partitions_)) continue;
     Take(*scatter, factors, factors.result, wanted, &cuts);
-    const double cost = CostOfIndexed(*scatter, own, cuts);
-    if (cost >= limit) continue;
-    limit = cost;
-    best = std::move(own);
-    best_cuts = std::move(cuts);
+    Cuts of_updates = cuts;  // also along windows that their tiles reach beyond
+    TakeTiles(*scatter, factors, 2, &of_updates);
+    for (Cuts& some : std::array<Cuts, 2>{std::move(cuts), std::move(of_updates)}) {
+      const double cost = CostOfIndexed(*scatter, own, some);
+      if (cost >= limit) continue;
+      limit = cost;
+      best = own;
+      best_cuts = std::move(some);
+    }
   }
   if (best_cuts.empty()) return false;
 

@@ -15,6 +15,7 @@
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/partition/reshard.h"
+#include "hlo/passes/partition/sharding_marks.h"
 #include "hlo/passes/partition/tile_walk.h"
 
 namespace hilo {
@@ -32,7 +33,7 @@ constexpr OpcodeSet kOnPaddedRows = {HloOpcode::kCholesky, HloOpcode::kCustomCal
                                      HloOpcode::kSort,     HloOpcode::kTopK,       HloOpcode::kTriangularSolve};
 
 // Those that may move elements along dimensions that the tiles do not divide.
-constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kSlice};
+constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, HloOpcode::kReverse, HloOpcode::kSlice};
 // Those that take such tiles along the dimensions of their windows: of their first operand, or also of the source or
 // the kernel.
 constexpr OpcodeSet kSlidesOnPadded = {HloOpcode::kConvolution, HloOpcode::kReduceWindow, HloOpcode::kSelectAndScatter};
@@ -162,6 +163,15 @@ double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignm
           if (is_element && user->operand(element->tuple_index()) == value && !is_known(element))
             left.emplace_back(element, counts);
         }
+        continue;
+      }
+      if (IsShardingMark(*user)) {
+        const TileAssignment stated = Propagated(*user);
+        bool keeps = true;
+        for (size_t d = 0; d < counts.size(); ++d)
+          keeps &= counts[d] == 1 || CutOfDimension(stated, static_cast<int64_t>(d)).count == counts[d];
+        is_joined |= !keeps;
+        if (keeps) left.emplace_back(user, counts);
         continue;
       }
       const std::optional<OpFactors> factors = FactorsHere(*user);
@@ -297,6 +307,11 @@ absl::Status TileWalk::SetPaddedResult(const HloInstruction* op, HloInstruction*
     HILO_ASSIGN_OR_RETURN(tile, emitter_.Combine(tile, *factors.combiner, GroupsToCombine(cuts, factors)));
   }
   return SetPadded(op, tile, TilesOfResults(cuts, factors, op->shape()));
+}
+
+bool TileWalk::HasPaddedTilesOf(const HloInstruction& mark) const {
+  const HloInstruction& operand = *mark.operand(0);
+  return IsPadded(operand) && SameTiles(values_.at(&operand)->padded->tiles, Propagated(mark));
 }
 
 bool TileWalk::IsPadded(const HloInstruction& value) const {

@@ -243,6 +243,15 @@ def main():
     write("sharded_uneven_indices", "Gathers and scatters of tiles that do not divide an array.", uneven_indices, [rows] * 5 + [P("a", "b"), P("a"), P(), P()], [P()] * 19 + [rows, P()],
           [normal(60, 4), rng.integers(-1, 4, 60).astype(np.int32), normal(60, 4), np.arange(60, dtype=np.int32), normal(60, 4), normal(8, 8), np.arange(24, dtype=np.int32).reshape(8, 3) % 7, np.array([58, 3, -1, 30, 44], np.int32), normal(3, 4)])
 
+    def uneven_scans(x, i, y):
+        keep = lambda value: lax.with_sharding_constraint(value, NamedSharding(MESH, P(("a", "b"))))
+        gradient = lambda f: jax.grad(lambda x: (f(x) ** 2).sum())(x)
+        return (gradient(lambda x: jnp.cumprod(1 + x[1:63] / 4, 0)), gradient(lambda x: lax.cumprod(1 + x[1:] / 4, 0, reverse=True)), gradient(lambda x: keep(lax.cumlogsumexp(keep(x[:-1]), 0))),
+                gradient(lambda x: keep(x[::-1][1:63])), gradient(lambda x: lax.cummax(keep(x[1:63]), 0, reverse=True)), keep(x[3:]).sum(0), jax.ops.segment_sum(y[1:, 1:], i[1:], 3), jax.ops.segment_max(y[1:, :7], i[1:], 4))
+
+    write("sharded_uneven_scans", "Gradients of scans and constraints of tiles that do not divide an array, and windows of scatters.", uneven_scans, [rows, rows, P("a", "b")], [rows] * 5 + [P()] * 3,
+          [normal(64, 4), rng.integers(-1, 5, 64).astype(np.int32), normal(64, 8)])
+
 
 if __name__ == "__main__":
     main()

@@ -338,6 +338,29 @@ ENTRY e {
   EXPECT_EQ(CountOf(text, " all-to-all("), 0) << text;
 }
 
+// A constraint that states such tiles keeps them, and so does a reverse; one that states others does not.
+TEST(DividedProgramsTest, ConstraintsOfTilesThatDoNotDivide) {
+  const auto divided = [](absl::string_view tiles) {
+    return Divided(absl::Substitute(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[64,16] parameter(0), sharding={devices=[8,1]<=[8]}
+  zero = f32[] constant(0)
+  a = f32[60,16] slice(x), slice={[2:62], [0:16]}
+  c = f32[60,16] custom-call(a), custom_call_target="Sharding", sharding={devices=$0<=[8]}
+  back = f32[60,16] reverse(c), dimensions={0}
+  sum = f32[60,16] add(back, c)
+  d = f32[60,16] custom-call(sum), custom_call_target="Sharding", sharding={devices=$0<=[8]}
+  ROOT r = f32[64,16] pad(d, zero), padding=2_2x0_0, sharding={devices=[8,1]<=[8]}
+})",
+                                    tiles));
+  };
+  std::string text = divided("[8,1]");
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_TRUE(absl::StrContains(text, "f32[8,16]{1,0} add(") || absl::StrContains(text, "f32[8,16] add(")) << text;
+  text = divided("[4,2]");
+  EXPECT_TRUE(absl::StrContains(text, "f32[15,8]{1,0} add(") || absl::StrContains(text, "f32[15,8] add(")) << text;
+}
+
 // Of 63 rows in 8 tiles: what updates are scattered to, and what is gathered of them, is combined; a result that is
 // larger than the updates is not.
 TEST(DividedProgramsTest, IndicesOfTilesThatDoNotDivide) {
