@@ -68,8 +68,9 @@ class ModuleEmitter {
 // Emits parts [begin, end) of a kernel, in slices between which cancellation is polled.
 absl::Status EmitPolled(FunctionEmitter& f, const HloInstruction* instruction, llvm::Value* begin, llvm::Value* end) {
   const double slices = instruction->kernel()->nanoseconds / kPollNanoseconds;
-  // ParallelFor polls between its parts.
-  if (slices <= static_cast<double>(kMinParts)) return EmitKernel(f, instruction, begin, end);
+  // ParallelFor polls between its parts. Each part of a scatter looks at all updates.
+  if (slices <= static_cast<double>(kMinParts) || instruction->kernel()->kind == KernelKind::kScatter)
+    return EmitKernel(f, instruction, begin, end);
   const int64_t slice =
       std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(instruction->kernel()->parts) / slices));
   llvm::IRBuilder<>& b = f.b();

@@ -158,6 +158,8 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
   switch (config->kind) {
     case KernelKind::kRuntimeCall: return;  // which may use threads itself
     case KernelKind::kScatter:
+      if (config->parts > 1) break;
+      [[fallthrough]];
     case KernelKind::kUpdate: absl::StrAppend(&config->why, "; updates may overlap: one part"); return;
     case KernelKind::kKeySort:
       if (config->parts > 1) break;

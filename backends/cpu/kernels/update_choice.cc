@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/code_size.h"
 #include "backends/cpu/kernels/select_and_scatter.h"
 #include "backends/cpu/kernels/sort_key.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "base/math.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/hero.h"
 #include "hlo/ops/reduction/search_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -64,6 +66,10 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
   }
   return row / width;
 }
+
+// Bytes of the windows of an index that pay for each part's looking at all indices, parts at most, and the least rows
+// of a part. TODO
+constexpr int64_t kPartBytes = 64, kMostParts = 4, kLeastPartRows = 8;
 
 // The indices whose updates are computed in one iteration: four if each is one element and little code. Half of what a
 // loop over single elements executes is the loop's own.
@@ -134,6 +140,25 @@ KernelConfig ChooseUpdate(const HloInstruction& instruction, const TargetTraits&
           .why = is_narrow ? "rows are shorter than a vector: the lanes are rows" : "lanes along rows of the update"};
 }
 
+// Returns the indices of the operands' first dimension that a part has, all if there is one part: each part looks at
+// all updates and applies those that it has, in order. Windows are rows at one such index, so long that the looking is
+// little.
+int64_t RowsOfPart(const HloInstruction& scatter, int width) {
+  const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
+  const int64_t count = scatter.operand_count() / 2;
+  const Shape &operand = scatter.operand(0)->shape(), &updates = scatter.operand(count + 1)->shape();
+  const int64_t all = operand.rank() > 0 ? operand.dimensions(0) : 1;
+  const bool has_one =
+      absl::c_linear_search(attrs.inserted_window_dims, 0) || absl::c_linear_search(attrs.input_batching_dims, 0);
+  int64_t bytes = 0, elements = 1;
+  for (int64_t dimension : attrs.update_window_dims) elements *= updates.dimensions(dimension);
+  for (int64_t i = 0; i < count; ++i)
+    bytes += elements * PrimitiveTypeByteSize(scatter.operand(i)->shape().element_type());
+  if (!has_one || width == 1 || IsExpensiveToRepeat(*scatter.operand(count))) return all;
+  const int64_t parts = std::min(bytes / kPartBytes, kMostParts);
+  return parts > 1 && all >= kLeastPartRows * parts ? CeilDiv(all, parts) : all;
+}
+
 KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits& target) {
   const HloInstruction& scatter = *HeroOf(&instruction);
   const auto [width, why] = ScatterLanes(scatter, target);
@@ -144,6 +169,9 @@ KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits
   if (vectors > 0) config.why += "; equal indices follow each other";
   config.tile.push_back(vectors);
   config.tile.push_back(vectors > 0 ? 1 : IndicesTogether(instruction, scatter));
+  const int64_t rows = RowsOfPart(scatter, width);
+  config.tile.push_back(rows);
+  if (scatter.operand(0)->shape().rank() > 0) config.parts = CeilDiv(scatter.operand(0)->shape().dimensions(0), rows);
   return config;
 }
 

@@ -28,18 +28,31 @@ const HloInstruction* Outside(const HloInstruction* operand, const HloInstructio
   return operand;
 }
 
-// Copies `operand` to result leaf `leaf` before the update, unless they share memory; `width`: lanes, if it is
+// Indices [first, last) of an array's first dimension; null if they are all.
+struct RowRange {
+  llvm::Value *first = nullptr, *last = nullptr;
+};
+
+// Copies rows of `operand` to result leaf `leaf` before the update, unless they share memory; `width`: lanes, if it is
 // computed.
-absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
-                       const HloInstruction* operand, int64_t width) {
+absl::Status CopyOperand(FunctionEmitter& f, const HloInstruction* instruction, int64_t leaf,
+                         const HloInstruction* operand, int64_t width, const RowRange& range = {}) {
+  llvm::IRBuilder<>& b = f.b();
   const HloInstruction* source = Outside(operand, instruction);
   const codegen::IrArray target = f.ArrayOf(instruction, leaf);
   const bool in_memory = f.program().IsSequential(source->parent()) && !source->IsConstant();
   if (in_memory) {
     llvm::Value* pointer = f.PointerTo(source);
     if (pointer == target.pointer) return absl::OkStatus();
-    f.b().CreateMemCpy(target.pointer, llvm::Align(target.alignment), pointer, llvm::Align(16),
-                       ShapeUtil::ByteSizeOf(target.shape));
+    const int64_t bytes = ShapeUtil::ByteSizeOf(target.shape);
+    if (range.first == nullptr) {
+      b.CreateMemCpy(target.pointer, llvm::Align(target.alignment), pointer, llvm::Align(16), bytes);
+      return absl::OkStatus();
+    }
+    llvm::Value* row = b.getInt64(bytes / target.shape.dimensions(0));
+    llvm::Value *begin = b.CreateMul(range.first, row), *end = b.CreateMul(range.last, row);
+    b.CreateMemCpy(b.CreatePtrAdd(target.pointer, begin), llvm::Align(1), b.CreatePtrAdd(pointer, begin),
+                   llvm::Align(1), b.CreateSub(end, begin));
     return absl::OkStatus();
   }
   // The operand is computed in the fusion.
@@ -48,7 +61,13 @@ absl::Status CopyWhole(FunctionEmitter& f, const HloInstruction* instruction, in
   const int64_t row = dimensions.empty() ? 1 : dimensions.back();
   auto outer = dimensions;
   if (!outer.empty()) outer.remove_suffix(1);
-  return ForEach(f, "rows", f.b().getInt64(0), f.b().getInt64(count / row), [&](llvm::Value* r) -> absl::Status {
+  llvm::Value *first = b.getInt64(0), *last = b.getInt64(count / row);
+  if (range.first != nullptr) {
+    llvm::Value* rows = b.getInt64(count / row / dimensions[0]);
+    first = b.CreateMul(range.first, rows);
+    last = b.CreateMul(range.last, rows);
+  }
+  return ForEach(f, "rows", first, last, [&](llvm::Value* r) -> absl::Status {
     const std::vector<LaneIndex> prefix = f.Delinearize(r, outer);
     return ForEachVector(f, "row", row, static_cast<int>(width), [&](const LaneIndex& i) -> absl::Status {
       std::vector<LaneIndex> index = prefix;
@@ -80,11 +99,13 @@ struct ScatterPlan {
   const HloInstruction* scatter;
   int64_t count;  // operands
   const ScatterAttrs* attrs;
+  RowRange range;                        // of the parts that are computed: windows at other indices are left out
   std::vector<int64_t> window_dims;      // operand dimensions that update windows run over, ascending
   std::vector<int64_t> batch_positions;  // update dimensions that select an index vector
 };
 
-// Returns whether the whole window is inside the operand: a window that is partly outside is dropped entirely.
+// Returns whether the whole window is inside the operand, and in the range: a window that is partly outside is dropped
+// entirely.
 llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::vector<llvm::Value*>& origin) {
   llvm::IRBuilder<>& b = f.b();
   const Shape& operand = plan.scatter->operand(0)->shape();
@@ -97,6 +118,10 @@ llvm::Value* IsInside(FunctionEmitter& f, const ScatterPlan& plan, const std::ve
     }
     if (operand.dimensions(d) < window) return b.getFalse();
     inside = b.CreateAnd(inside, b.CreateICmpULE(origin[d], b.getInt64(operand.dimensions(d) - window)));
+  }
+  if (plan.range.first != nullptr) {
+    inside = b.CreateAnd(inside, b.CreateICmpULT(b.CreateSub(origin[0], plan.range.first),
+                                                 b.CreateSub(plan.range.last, plan.range.first)));
   }
   return inside;
 }
@@ -255,7 +280,7 @@ absl::Status EmitUpdate(FunctionEmitter& f, const KernelParts& kernel) {
                           ClampedStart(f, root->operand(2 + d), shape.dimensions(d) - update->shape().dimensions(d)));
     starts.push_back(start);
   }
-  HILO_RETURN_IF_ERROR(CopyWhole(f, instruction, 0, root->operand(0), kernel.config.tile[2]));
+  HILO_RETURN_IF_ERROR(CopyOperand(f, instruction, 0, root->operand(0), kernel.config.tile[2]));
   const codegen::IrArray target = f.ArrayOf(instruction);
   const int64_t rank = kernel.config.tile[0], columns = kernel.config.tile[1];
   const int width = static_cast<int>(kernel.config.width);
@@ -308,8 +333,16 @@ absl::Status EmitScatter(FunctionEmitter& f, const KernelParts& kernel) {
   }
   const int width = static_cast<int>(kernel.config.width);
   HILO_RETURN_IF_ERROR(f.LoadScalarOperands(plan.instruction));
+  if (kernel.config.parallel) {
+    llvm::IRBuilder<>& b = f.b();
+    llvm::Value* rows = b.getInt64(kernel.config.tile[plan.count + 2]);
+    llvm::Value* all = b.getInt64(scatter->operand(0)->shape().dimensions(0));
+    plan.range = {b.CreateMul(kernel.begin, rows),
+                  codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, b.CreateMul(kernel.end, rows), all)};
+  }
   for (int64_t i = 0; i < plan.count; ++i) {
-    HILO_RETURN_IF_ERROR(CopyWhole(f, plan.instruction, i, plan.scatter->operand(i), kernel.config.tile[i]));
+    HILO_RETURN_IF_ERROR(
+        CopyOperand(f, plan.instruction, i, plan.scatter->operand(i), kernel.config.tile[i], plan.range));
   }
   // Index by index, with each index's whole window: where windows overlap, the last index wins.
   if (ShapeUtil::IsZeroElementArray(updates)) return absl::OkStatus();

@@ -190,8 +190,10 @@ int32_t ParallelFor(HiloCpuContext* context, HiloChunkFunction function, uint8_t
                     int64_t chunks) {
   auto* pool = static_cast<ThreadPool*>(context->thread_pool);
   const int threads = pool == nullptr ? 1 : pool->num_threads();
-  // Several parts per thread balance their speeds; the flag is polled between parts, also on one thread.
-  const int64_t parts = std::min<int64_t>(chunks, std::max(kMinParts, 4 * threads));
+  // Several parts per thread balance their speeds; the flag is polled between parts, also on one thread, unless the
+  // chunks are few: each may repeat work for what it has.
+  const int64_t parts =
+      threads == 1 && chunks < kMinParts ? 1 : std::min<int64_t>(chunks, std::max(kMinParts, 4 * threads));
   std::atomic<int32_t> status{HILO_OK};
   // Values rather than references, so that other threads have them with one line of the cache.
   auto run = [context, function, frame, buffers, chunks, parts, &status](int64_t part) {
