@@ -38,6 +38,9 @@ constexpr std::chrono::microseconds kShortGap{60};
 
 constexpr int kShortSpins = 60;  // some 2 us
 
+// Within this time every processor sees what another one wrote.
+constexpr std::chrono::microseconds kPublished{100};
+
 // What the indices left in a section must take for another thread to help with them. Measured on two processors of a
 // Zen 4 that share no cache, a loop of 8 indices over 256 KB, 2.4 us on one thread: with help at any time 6.7 us, as
 // the arrays move from cache to cache, with this 3.3; on processors with a common cache 1.8 and 1.6.
@@ -137,6 +140,7 @@ class OwnThreadPool : public ThreadPool {
   struct Share {
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     int64_t ran = 0;
+    bool skips = false;  // a section whose indices are worth no help
   };
 
   int64_t SectionsOf(int64_t n) const { return std::min<int64_t>({n, num_threads(), kMostSections}); }
@@ -180,13 +184,22 @@ class OwnThreadPool : public ThreadPool {
         const Tagged claims = claims_[section].tagged.load(std::memory_order_relaxed);
         const int64_t left = size - NextOf(claims, section, loop.generation, size);
         const auto time = std::chrono::steady_clock::now() - share->start;
-        if (time / share->ran * left < kWorthHelp) continue;
+        if (time / share->ran * left < kWorthHelp) {
+          share->skips = true;
+          continue;
+        }
       }
       for (int64_t i = 0; (i = Claim(section, loop.generation, size)) < size; ++share->ran) (*body_)(begin + i);
     }
     inside_body = false;
   }
 
+  // Tells the caller how many indices of a loop a worker has run.
+  void Report(int64_t thread, uint32_t generation, int64_t ran) {
+    if (ran == 0) return;
+    ran_[thread].tagged.store({generation, static_cast<uint32_t>(ran)});
+    if (waiting_.load() && waiting_.exchange(false)) waiting_.notify_one();
+  }
   int64_t RanByWorkers(uint32_t generation) const {
     int64_t sum = 0;
     for (size_t thread = 1; thread <= threads_.size(); ++thread) {
@@ -198,13 +211,15 @@ class OwnThreadPool : public ThreadPool {
 
   // Between two loops: gives all tags the generation of the last one, so that none is older than kRenewal.
   static constexpr uint32_t kRenewal = 1 << 20;
+  // Tags that are not renewed soon seem to be of later loops: all programs and tests depend on the renewal.
+  static constexpr uint32_t kFirstGeneration = (uint32_t{1} << 31) - 100;
   void RenewTags(uint32_t generation) {
     for (Line& line : claims_) line.tagged.store({generation, static_cast<uint32_t>(kMostIndices)});
     for (size_t thread = 1; thread <= threads_.size(); ++thread) ran_[thread].tagged.store({generation, 0});
   }
 
   void Work(int64_t thread) {
-    Tagged seen;
+    Tagged seen{kFirstGeneration, 0};
     bool expects_loop_soon = false;
     while (true) {
       const auto called = [&] { return loop_.load().generation != seen.generation; };
@@ -219,7 +234,9 @@ class OwnThreadPool : public ThreadPool {
       if (!ready) {
         std::unique_lock<std::mutex> lock(mutex_);
         sleeping_.fetch_add(1);
-        wake_.wait(lock, called);
+        // A caller that has just published a loop may not see that this worker sleeps, and looks again only when it has
+        // run an index, which may wait for others.
+        if (!wake_.wait_for(lock, kPublished, called)) wake_.wait(lock, called);
         sleeping_.fetch_sub(1);
       }
       expects_loop_soon = soon();
@@ -227,9 +244,12 @@ class OwnThreadPool : public ThreadPool {
       if (stopping_) return;
       Share share;
       Take(thread, seen, /*all=*/false, &share);
-      if (share.ran == 0) continue;
-      ran_[thread].tagged.store({seen.generation, static_cast<uint32_t>(share.ran)});
-      if (waiting_.load() && waiting_.exchange(false)) waiting_.notify_one();
+      Report(thread, seen.generation, share.ran);
+      // What was left to others may take them longer than this thread's own indices have taken.
+      if (share.skips && !SpinUntil(called, kShortSpins)) {
+        Take(thread, seen, /*all=*/true, &share);
+        Report(thread, seen.generation, share.ran);
+      }
     }
   }
 
@@ -240,7 +260,7 @@ class OwnThreadPool : public ThreadPool {
   std::atomic<bool> busy_{false};  // a loop is published
   // The last loop; its body, which a thread reads after it has claimed an index; and whether the caller sleeps until
   // all have run.
-  alignas(64) std::atomic<Tagged> loop_{};
+  alignas(64) std::atomic<Tagged> loop_{Tagged{kFirstGeneration, 0}};
   std::optional<absl::FunctionRef<void(int64_t)>> body_;
   std::atomic<bool> waiting_{false};
   std::atomic<bool> stopping_{false};

@@ -76,15 +76,29 @@ TEST(ThreadPoolTest, CallerHelpsALateWorker) {
   EXPECT_LE(others, 1);
 }
 
-// More loops than generations may be apart, first of few sections.
+// Sections that few loops have are still claimed when the numbers of loops have passed 2^31, where the pool begins.
 TEST(ThreadPoolTest, ManyLoops) {
   const std::unique_ptr<ThreadPool> pool = MakePool(4);
   std::atomic<int64_t> sum{0};
-  constexpr int64_t kLoops = (1 << 20) + 5;
+  constexpr int64_t kLoops = 300;
   for (int64_t loop = 0; loop < kLoops; ++loop) pool->ParallelFor(2, [&](int64_t i) { sum.fetch_add(i); });
   EXPECT_EQ(sum.load(), kLoops);
   for (int loop = 0; loop < 100; ++loop) pool->ParallelFor(8, [&](int64_t i) { sum.fetch_add(i); });
   EXPECT_EQ(sum.load(), kLoops + 100 * 28);
+}
+
+// A worker whose own indices took no time comes back for those of the caller.
+TEST(ThreadPoolTest, WorkersHelpWithLongIndices) {
+  const std::unique_ptr<ThreadPool> pool = MakePool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> by_worker{0};
+  pool->ParallelFor(8, [&](int64_t i) {
+    if (i >= 4) return;
+    if (std::this_thread::get_id() != caller) by_worker.fetch_add(1);
+    // The first index waits for the worker.
+    while (i == 0 && by_worker.load() == 0) std::this_thread::yield();
+  });
+  EXPECT_GE(by_worker.load(), 1);
 }
 
 TEST(OrderedTasksTest, ThreadsTakeTheNextTask) {
