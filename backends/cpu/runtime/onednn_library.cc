@@ -41,7 +41,9 @@ const OneDnn* Open() {
                            Find(library, "dnnl_gemm_s8s8s32", &functions.gemm_s8s8s32) &&
                            Find(library, "omp_get_max_threads", &functions.get_max_threads) &&
                            Find(library, "omp_set_num_threads", &functions.set_num_threads);
-  return is_complete ? &functions : nullptr;
+  if (is_complete) return &functions;
+  dlclose(library);
+  return nullptr;
 }
 
 #undef HILO_SONAME
