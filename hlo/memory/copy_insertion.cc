@@ -409,9 +409,11 @@ void CopyUpdatedParameters(HloModule* module, int64_t least_bytes) {
   std::vector<HloInstruction*>& order = module->schedule()[entry];
   std::vector<HloInstruction*> with_copies;
   for (HloInstruction* instruction : order) {
+    const KernelConfig* kernel = instruction->kernel();
+    const bool is_shared = kernel != nullptr && kernel->parallel;  // its threads copy what they update
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
       HloInstruction* updated = instruction->operand(pair.operand);
-      const HloInstruction* parameter = pair.updates_part ? ParameterOf(updated) : nullptr;
+      const HloInstruction* parameter = pair.updates_part && !is_shared ? ParameterOf(updated) : nullptr;
       if (parameter == nullptr || is_donated(*parameter) || ShapeUtil::ByteSizeOf(updated->shape()) < least_bytes)
         continue;
       Inserter inserter(entry);

@@ -149,24 +149,32 @@ void DivideForThreads(const HloInstruction& instruction, KernelConfig* config) {
   config->parts = CeilDiv(count, config->tile[0]);
 }
 
+// Returns false for kernels whose parts threads must not compute at the same time, or that use threads themselves.
+bool MayBeShared(const KernelConfig& config) {
+  switch (config.kind) {
+    case KernelKind::kRuntimeCall:
+    case KernelKind::kUpdate: return false;
+    case KernelKind::kScatter:
+    case KernelKind::kKeySort: return config.parts > 1;
+    default: return true;
+  }
+}
+
 // Sets the time, and `parallel`: such instructions are functions of their own, which the runtime calls on ranges of
 // parts.
 void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target, KernelConfig* config) {
   Work work = WorkOf(instruction);
   work.operations *= LanesFactor(instruction, *config, target);
   config->nanoseconds = kInstructionNanoseconds + Nanoseconds(work, FactsOf(target));
-  switch (config->kind) {
-    case KernelKind::kRuntimeCall: return;  // which may use threads itself
-    case KernelKind::kScatter:
-      if (config->parts > 1) break;
-      [[fallthrough]];
-    case KernelKind::kUpdate: absl::StrAppend(&config->why, "; updates may overlap: one part"); return;
-    case KernelKind::kKeySort:
-      if (config->parts > 1) break;
+  if (config->kind == KernelKind::kRuntimeCall) return;
+  if (!MayBeShared(*config)) {
+    if (config->kind == KernelKind::kKeySort) {
       absl::StrAppend(&config->why, "; ", TimeText(config->nanoseconds),
                       ": one list, whose sort may use threads itself");
-      return;
-    default: break;
+    } else {
+      absl::StrAppend(&config->why, "; updates may overlap: one part");
+    }
+    return;
   }
   config->parallel = config->nanoseconds > kParallelNanoseconds;
   if (config->parallel) DivideForThreads(instruction, config);
@@ -229,7 +237,7 @@ absl::Status ShareNeighbors(HloModule* module, const PassContext& context) {
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     for (HloInstruction* instruction : computation->instructions()) {
       const KernelConfig* kernel = KernelOf(*instruction);
-      if (kernel == nullptr || kernel->parallel || kernel->nanoseconds < kSharedNanoseconds ||
+      if (kernel == nullptr || kernel->parallel || kernel->nanoseconds < kSharedNanoseconds || !MayBeShared(*kernel) ||
           !HasElementsOfThreads(*instruction))
         continue;
       KernelConfig shared = *kernel;
