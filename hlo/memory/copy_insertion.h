@@ -20,8 +20,8 @@ namespace hilo {
 absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0);
 
 // Copies each array of at least `least_bytes` of a scheduled module's entry that is a parameter, is not donated, and
-// would be updated in place by a kernel that threads do not share: the update would copy it, on one thread. InsertCopies
-// keeps such copies.
+// would be updated in place by a kernel that threads do not share: the update would copy it, on one thread.
+// InsertCopies keeps such copies.
 void CopyUpdatedParameters(HloModule* module, int64_t least_bytes);
 
 }  // namespace hilo
