@@ -39,9 +39,9 @@ HloInstruction* ChoiceFor(const HloInstruction& reduce) {
   if (op != HloOpcode::kMaximum && op != HloOpcode::kMinimum) return nullptr;
   for (HloInstruction* user : reduce.operand(0)->users()) {
     if (user->opcode() != HloOpcode::kReduce || user->operand_count() != 4 || user->operand(0) != reduce.operand(0) ||
-        user->HasControlDependencies() || !user->operand(2)->IsConstant() ||
+        user->HasControlDependencies() || !user->operand(2)->IsConstant() || !user->operand(3)->IsConstant() ||
         user->attrs<ReduceAttrs>().dimensions != reduce.attrs<ReduceAttrs>().dimensions ||
-        user->operand(2)->literal().GetAsDouble(0) != reduce.operand(1)->literal().GetAsDouble(0))
+        user->operand(2)->literal() != reduce.operand(1)->literal())
       continue;
     if (ExtremumOfArgReduction(*user) == op) return user;
   }

@@ -25,6 +25,9 @@ bool IsInMemoryAnyway(const HloInstruction& array) {
   return array.IsParameter() || array.opcode() == HloOpcode::kGetTupleElement || array.users().size() > 1;
 }
 
+// Of narrower numbers a product overflows where the other one does not, and is rounded to few digits.
+bool MayScaleOther(PrimitiveType type) { return type == F32 || type == F64; }
+
 struct Scaled {
   int64_t operand = 0;  // of the dot: 0 or 1
   HloInstruction *factor = nullptr, *scale = nullptr;
@@ -34,7 +37,7 @@ std::optional<Scaled> ScaledOf(const HloInstruction& dot) {
   for (int64_t i = 0; i < 2; ++i) {
     const HloInstruction *product = dot.operand(i), *other = dot.operand(1 - i);
     if (product->opcode() != HloOpcode::kMultiply || product->users().size() != 1 || product->IsRoot() ||
-        product->HasControlDependencies() || !IsFloatingPointType(product->shape().element_type()) ||
+        product->HasControlDependencies() || !MayScaleOther(product->shape().element_type()) ||
         !ShapeUtil::SameElementType(product->shape(), other->shape()) ||
         ShapeUtil::ByteSizeOf(product->shape()) < kLeastScaledBytes ||
         ShapeUtil::ElementsIn(product->shape()) < kLeastRatio * ShapeUtil::ElementsIn(other->shape()))

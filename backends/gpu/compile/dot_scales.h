@@ -8,8 +8,8 @@
 
 namespace hilo::gpu {
 
-// "dot-scales": a scalar that multiplies a factor which nothing else reads multiplies the other factor instead, if that
-// is much smaller: a library would read and write the larger one once more.
+// "dot-scales": a scalar that multiplies a factor of F32 or F64 which nothing else reads multiplies the other factor
+// instead, if that is much smaller: a library would read and write the larger one once more.
 std::unique_ptr<HloPass> MakeDotScales();
 
 }  // namespace hilo::gpu
