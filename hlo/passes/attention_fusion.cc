@@ -97,7 +97,7 @@ class AttentionFusion : public AttentionPass {
   absl::string_view name() const override { return "fuse-attention"; }
 
  private:
-  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot) override {
+  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot, const PassContext&) override {
     const std::optional<Attention> attention = AttentionOf(*dot);
     if (!attention.has_value() || !takes_(*attention)) return FusedGroup();
     FusedMembers inside(computation, "fused_attention");

@@ -19,6 +19,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/post_order.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -41,22 +42,32 @@ struct ProductGroup {
 
 class GridFuser {
  public:
-  GridFuser(const Target& target, HloComputation* computation, ScoreGrid grid, int64_t most_features)
-      : target_(target), computation_(computation), grid_(std::move(grid)), most_features_(most_features) {
+  GridFuser(const Target& target, HloComputation* computation, ScoreGrid grid, int64_t most_features,
+            const PassContext& context)
+      : target_(target),
+        computation_(computation),
+        grid_(std::move(grid)),
+        most_features_(most_features),
+        context_(context) {
     members_.insert(grid_.members.begin(), grid_.members.end());
   }
 
-  // Divides the products among kernels. Returns false if paths between them forbid it, or `takes` does not take these.
-  bool Plan(const ScoreGridFilter& takes) {
+  // Divides the products among kernels. What none of the scores is needed for, as the sum of the broadcast of a
+  // maximum, is no kernel's. Returns false if paths between them forbid it, or `takes` does not take these.
+  absl::StatusOr<bool> Plan(const ScoreGridFilter& takes) {
     std::vector<HloInstruction*> last, others;
     if (!FindLastReductions(&last, &others)) return false;
     // Without others, as of sigmoid attention, any order does.
     const GridSide reduced = grid_.summed.at(others.empty() ? grid_.products[0] : others[0]);
     const bool is_one_side =
         absl::c_all_of(others, [&](const HloInstruction* reduce) { return grid_.summed.at(reduce) == reduced; });
-    if ((!is_one_side || grid_.products.empty()) && !PlanAllReductions(others)) return false;
+    if (!is_one_side || grid_.products.empty()) {
+      HILO_ASSIGN_OR_RETURN(const bool planned, PlanAllReductions(others));
+      if (!planned) return false;
+    }
     std::vector<ProductGroup> along, across;  // the side of the reductions
     for (HloInstruction* product : grid_.products) {
+      HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
       const std::optional<FusedGroup> before = ProductsBefore(product);
       if (!before.has_value()) return false;
       const bool is_along = grid_.summed.at(product) == reduced;
@@ -72,18 +83,24 @@ class GridFuser {
       PlanKernel(MembersOf(group), group.products);
     }
     for (HloInstruction* reduce : last) {
+      HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
       if (!PlanLastReduction(reduce)) return false;
     }
     for (HloInstruction* sum : grid_.batch_sums) {
       PlanReductions(MembersOf({sum->operand(0)}));
       PlanKernel(MembersOf({sum->operand(0)}), {}, sum);
     }
+    std::erase_if(kernels_, [](const Kernel& kernel) {
+      return absl::c_none_of(kernel.members, [](const HloInstruction* x) { return x->opcode() == HloOpcode::kDot; });
+    });
+    if (kernels_.empty()) return false;
     std::vector<ScoreGrid> kernels;
     for (const Kernel& kernel : kernels_) {
+      HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
       if (WaitsForItself(kernel)) return false;
-      kernels.push_back(GridOf(kernel));
+      kernels.push_back(GridOf({&kernel, 1}));
     }
-    return takes(grid_, kernels);
+    return takes(GridOf(kernels_), kernels);
   }
 
   // Makes the fusions of the plan.
@@ -171,17 +188,15 @@ class GridFuser {
   // Finds the reductions that no product, batch sum or other reduction depends on, as the gradient of a bias for each
   // key, beside the others: without products all. Returns false if there is too much to tell.
   bool FindLastReductions(std::vector<HloInstruction*>* last, std::vector<HloInstruction*>* others) const {
-    FusedGroup needed;
-    const auto add_needed = [&](const HloInstruction* result) {
-      const std::optional<FusedGroup> before = ReductionsBefore({result->operands().begin(), result->operands().end()});
-      if (before.has_value()) needed.insert(before->begin(), before->end());
-      return before.has_value();
-    };
+    std::vector<const HloInstruction*> operands;
     for (const auto* results : {&grid_.products, &grid_.batch_sums, &grid_.reductions}) {
-      if (!absl::c_all_of(*results, add_needed)) return false;
+      for (const HloInstruction* result : *results)
+        operands.insert(operands.end(), result->operands().begin(), result->operands().end());
     }
+    const std::optional<FusedGroup> needed = ReductionsBefore(std::move(operands));
+    if (!needed.has_value()) return false;
     for (HloInstruction* reduce : grid_.reductions)
-      (needed.contains(reduce) || grid_.products.empty() ? others : last)->push_back(reduce);
+      (needed->contains(reduce) || grid_.products.empty() ? others : last)->push_back(reduce);
     return true;
   }
 
@@ -221,12 +236,13 @@ class GridFuser {
 
   // Adds kernels of the reductions. Each has those of one side that wait for none of the other one. Returns false if
   // some wait for each other, or for too much to tell.
-  bool PlanAllReductions(const std::vector<HloInstruction*>& reductions) {
+  absl::StatusOr<bool> PlanAllReductions(const std::vector<HloInstruction*>& reductions) {
     while (reduced_.size() < reductions.size()) {
       std::vector<const HloInstruction*> ready;
       for (const HloInstruction* reduce : reductions) {
         if (reduced_.contains(reduce) || (!ready.empty() && grid_.summed.at(ready[0]) != grid_.summed.at(reduce)))
           continue;
+        HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
         const std::optional<FusedGroup> before = ReductionsBefore({reduce->operand(0)}),
                                         outside = ReductionsBefore(ReadBy(*reduce));
         if (!before.has_value() || !outside.has_value()) return false;
@@ -301,18 +317,19 @@ class GridFuser {
     kernels_.push_back({std::move(members), products, batch_sum});
   }
 
-  // Returns the part of the grid that a kernel computes.
-  ScoreGrid GridOf(const Kernel& kernel) const {
+  // Returns the part of the grid that the kernels compute.
+  ScoreGrid GridOf(absl::Span<const Kernel> kernels) const {
+    FusedGroup members, results;
+    for (const Kernel& kernel : kernels) {
+      members.insert(kernel.members.begin(), kernel.members.end());
+      for (const HloInstruction* result : kernel.Results()) results.insert(result);
+    }
     ScoreGrid grid = grid_;
-    const auto keep = [&](std::vector<HloInstruction*>* instructions) {
-      std::erase_if(*instructions, [&](const HloInstruction* x) { return !kernel.members.contains(x); });
+    const auto keep = [](const FusedGroup& some, std::vector<HloInstruction*>* instructions) {
+      std::erase_if(*instructions, [&](const HloInstruction* x) { return !some.contains(x); });
     };
-    keep(&grid.members);
-    keep(&grid.scores);
-    keep(&grid.reductions);
-    grid.products = kernel.products;
-    grid.batch_sums.clear();
-    if (kernel.batch_sum != nullptr) grid.batch_sums.push_back(kernel.batch_sum);
+    for (auto* instructions : {&grid.members, &grid.scores, &grid.reductions}) keep(members, instructions);
+    for (auto* instructions : {&grid.products, &grid.batch_sums}) keep(results, instructions);
     return grid;
   }
 
@@ -398,6 +415,7 @@ class GridFuser {
   HloComputation* const computation_;
   const ScoreGrid grid_;
   const int64_t most_features_;
+  const PassContext& context_;
   std::vector<Kernel> kernels_;
   FusedGroup reduced_;  // the reductions that kernels of the plan compute
   FusedGroup members_;  // that are still there
@@ -411,11 +429,13 @@ class AttentionGradientFusion : public AttentionPass {
   absl::string_view name() const override { return "fuse-attention-gradient"; }
 
  private:
-  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot) override {
+  absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot,
+                                     const PassContext& context) override {
     std::optional<ScoreGrid> grid = ScoreGridOf(dot);
     if (!grid.has_value()) return FusedGroup();
-    GridFuser fuser(target_, computation, *std::move(grid), most_features_);
-    if (fuser.Plan(takes_)) HILO_RETURN_IF_ERROR(fuser.Fuse());
+    GridFuser fuser(target_, computation, *std::move(grid), most_features_, context);
+    HILO_ASSIGN_OR_RETURN(const bool planned, fuser.Plan(takes_));
+    if (planned) HILO_RETURN_IF_ERROR(fuser.Fuse());
     return fuser.removed();
   }
 

@@ -12,8 +12,9 @@
 
 namespace hilo {
 
-// Returns true if kernels of the backend compute all products of the grid: better so than in parts. Each of `kernels`
-// is the part of the grid that one of them computes; reductions that are not among its own are computed before.
+// Returns true if kernels of the backend compute all products of the grid: better so than in parts. `grid` is what
+// needs its scores, and each of `kernels` the part of it that one of them computes; reductions that are not among its
+// own are computed before.
 using ScoreGridFilter = std::function<bool(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels)>;
 
 // "fuse-attention-gradient": makes fusions of kind kInput whose results are products along one side of a grid, and the

@@ -66,7 +66,7 @@ absl::StatusOr<bool> AttentionPass::FuseComputation(HloComputation* computation,
   for (HloInstruction* dot : dots) {
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     if (removed.contains(dot) || dot->IsDead() || dot->HasControlDependencies()) continue;
-    HILO_ASSIGN_OR_RETURN(const FusedGroup here, FuseDot(computation, dot));
+    HILO_ASSIGN_OR_RETURN(const FusedGroup here, FuseDot(computation, dot, context));
     removed.insert(here.begin(), here.end());
   }
   return !removed.empty();

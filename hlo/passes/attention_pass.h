@@ -24,7 +24,8 @@ class AttentionPass : public FusionPass {
  protected:
   // Fuses what `dot` is part of, if that is an attention. Returns the instructions that this removed: others among the
   // computation's dots are still there. Errors: as Run.
-  virtual absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot) = 0;
+  virtual absl::StatusOr<FusedGroup> FuseDot(HloComputation* computation, HloInstruction* dot,
+                                             const PassContext& context) = 0;
 
  private:
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) final;
