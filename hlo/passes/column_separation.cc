@@ -21,6 +21,8 @@ static_assert(kMostSeparated < kMostRepeatedWork);
 constexpr size_t kMostBetween = 16;
 // Elements of an array for each one that a gather of few reads of it.
 constexpr int64_t kLeastPerRead = 8;
+// Users of an array that are looked at for each gather.
+constexpr size_t kMostArrayUsers = 32;
 
 bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
 bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }
@@ -127,19 +129,20 @@ absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number, con
   return true;
 }
 
-// Returns true if a reduction of rows reads `x`, whose kernel computes it.
+// Returns true if a reduction of rows reads `x`, whose kernel computes it; false if too much reads it to tell.
 bool IsReducedAlongRows(const HloInstruction* x) {
-  return absl::c_any_of(x->users(), [](const HloInstruction* user) {
-    return user->opcode() == HloOpcode::kReduce && RowSpaceOf(*user).has_value();
-  });
+  return x->users().size() <= kMostArrayUsers && absl::c_any_of(x->users(), [](const HloInstruction* user) {
+           return user->opcode() == HloOpcode::kReduce && RowSpaceOf(*user).has_value();
+         });
 }
 
 }  // namespace
 
-absl::StatusOr<bool> SeparateFewReads(HloComputation* computation) {
+absl::StatusOr<bool> SeparateFewReads(HloComputation* computation, const PassContext& context) {
   bool changed = false;
   for (HloInstruction* gather : computation->MakePostOrder()) {
     if (!ReadsFew(*gather)) continue;
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     HloInstruction* operand = gather->mutable_operand(0);
     const std::optional<OperandTree> tree = TreeOfFew(operand);
     if (!tree.has_value()) continue;
@@ -153,10 +156,11 @@ absl::StatusOr<bool> SeparateFewReads(HloComputation* computation) {
   return changed;
 }
 
-absl::StatusOr<bool> SeparateColumns(HloComputation* computation) {
+absl::StatusOr<bool> SeparateColumns(HloComputation* computation, const PassContext& context) {
   bool changed = false;
   for (HloInstruction* reduce : computation->MakePostOrder()) {
     if (reduce->opcode() != HloOpcode::kReduce || RowSpaceOf(*reduce).has_value()) continue;
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
     // The other operands of a reduction that reads rows too: the kernel of these would store what they are computed
     // from.
     const auto operands = absl::MakeConstSpan(reduce->operands()).first(reduce->operand_count() / 2);

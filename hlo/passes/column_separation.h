@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/analysis/row_group.h"
 #include "hlo/ir/hlo_computation.h"
+#include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
 
@@ -20,12 +21,12 @@ namespace hilo {
 //
 // Returns true if the computation changed. At most kMostSeparated instructions are copied for an operand.
 inline constexpr int64_t kMostSeparated = 12;
-absl::StatusOr<bool> SeparateColumns(HloComputation* computation);
+absl::StatusOr<bool> SeparateColumns(HloComputation* computation, const PassContext& context);
 
 // Gives gathers of few elements copies of their own of what they compute from results of rows, such as those of the
 // labels' logarithms in a cross entropy, or of what rows are reduced of, such as masked similarities: the kernel of the
 // rows would write or read all elements. Returns true if the computation changed.
-absl::StatusOr<bool> SeparateFewReads(HloComputation* computation);
+absl::StatusOr<bool> SeparateFewReads(HloComputation* computation, const PassContext& context);
 
 // Returns true if `instruction` is read only by reductions across the rows of `space`, through cheap element-wise
 // instructions that nothing else reads: at most `most_between` of them.

@@ -73,9 +73,9 @@ class RowFusion : public FusionPass {
   // Groups found in one order lie one after the other in it, as two that interleave may form a cycle where neither does
   // alone; those are found in the next order.
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    HILO_ASSIGN_OR_RETURN(bool changed, options_.separates_reads ? SeparateFewReads(computation) : false);
+    HILO_ASSIGN_OR_RETURN(bool changed, options_.separates_reads ? SeparateFewReads(computation, context) : false);
     if (options_.separates_columns) {
-      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateColumns(computation));
+      HILO_ASSIGN_OR_RETURN(const bool separated, SeparateColumns(computation, context));
       changed |= separated;
     }
     bool again = true;

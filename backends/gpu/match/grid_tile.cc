@@ -156,23 +156,28 @@ bool JoinMaximum(const ScoreGrid& grid, const GridPass& sums, size_t depth, cons
   return false;
 }
 
-// Returns true for a reduction that no other member, product or batch sum of the grid reads.
-bool IsLast(const ScoreGrid& grid, const HloInstruction& reduce) {
-  return absl::c_none_of(reduce.users(), [&](const HloInstruction* user) {
-    return absl::c_linear_search(grid.members, user) || absl::c_linear_search(grid.products, user);
-  });
+// Returns what the kernel of the grid, which may be a part of a larger one, computes.
+Set ComputedBy(const ScoreGrid& grid) {
+  Set computed(grid.members.begin(), grid.members.end());
+  computed.insert(grid.products.begin(), grid.products.end());
+  computed.insert(grid.batch_sums.begin(), grid.batch_sums.end());
+  return computed;
 }
 
 }  // namespace
 
 std::vector<GridPass> PassesOf(const ScoreGrid& grid) {
+  const Set computed = ComputedBy(grid);
+  const auto is_last = [&](const HloInstruction& reduce) {
+    return absl::c_none_of(reduce.users(), [&](const HloInstruction* user) { return computed.contains(user); });
+  };
   Depths depths;
   std::vector<GridPass> by_depth;
   GridPass last{.products = {grid.products.begin(), grid.products.end()},
                 .batch_sums = {grid.batch_sums.begin(), grid.batch_sums.end()}};
   for (const HloInstruction* member : grid.members) {
     size_t depth = 0;
-    if (member->opcode() == HloOpcode::kReduce && !grid.products.empty() && IsLast(grid, *member)) {
+    if (member->opcode() == HloOpcode::kReduce && !grid.products.empty() && is_last(*member)) {
       last.reductions.push_back(member);
       continue;
     }
