@@ -424,6 +424,11 @@ GridOperand MakeOperand(const HloInstruction* operand, absl::Span<const int64_t>
 
 }  // namespace
 
+const HloInstruction* WithoutViews(const HloInstruction* factor) {
+  while (IsView(*factor)) factor = factor->operand(0);
+  return factor;
+}
+
 bool ScoreGrid::IsWhole(const HloInstruction* member) const {
   return absl::c_count_if(dimensions.at(member), [](int64_t axis) { return axis >= 0; }) ==
          static_cast<int64_t>(axes.size());

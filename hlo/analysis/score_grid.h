@@ -76,6 +76,8 @@ struct GridOperand {
 };
 // Returns the operand of a score whose lines are along `side`.
 GridOperand ScoreOperand(const ScoreGrid& grid, const HloInstruction* score, GridSide side);
+// Returns what is the operand there, of a score's or a product's factor.
+const HloInstruction* WithoutViews(const HloInstruction* factor);
 // Returns the operand of a product that is no member. Its lines are along the side that the product contracts.
 GridOperand ProductOperand(const ScoreGrid& grid, const HloInstruction* product);
 // Returns the product of the sizes of an operand's features.

@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/math.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -81,13 +82,6 @@ bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, Grid
           }));
 }
 
-// Returns true if tensor cores may round factors of F32, as libraries would.
-bool MayRound(const ScoreGrid& grid) {
-  const auto allows = [](const HloInstruction* dot) { return AllowsTf32(dot->attrs<DotAttrs>()); };
-  return absl::c_all_of(grid.scores, allows) && absl::c_all_of(grid.products, allows) &&
-         DotFlops(*grid.scores[0]) >= 2.0 * static_cast<double>(LibraryThresholds().gemm_products);
-}
-
 absl::StatusOr<KernelConfig> ChooseBatchSum(const HloInstruction& instruction, const ScoreGrid& grid) {
   const GridSide own = OwnSide(grid), other = OtherSide(own);
   const int64_t warps = WarpsFor(grid, own);
@@ -108,21 +102,34 @@ absl::StatusOr<KernelConfig> ChooseBatchSum(const HloInstruction& instruction, c
 
 }  // namespace
 
-bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts) {
+bool MayBeScore(const HloInstruction& dot, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores) return false;
+  const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
+  if (Product(lhs.free_sizes) < kMinLines || Product(rhs.free_sizes) < kMinLines) return false;
+  const int64_t features = Product(lhs.contracting_sizes);
+  if (features % kFeatureMultiple != 0 || features > kMostFeatures) return false;
+  const PrimitiveType type = WithoutViews(dot.operand(0))->shape().element_type();
+  if (WithoutViews(dot.operand(1))->shape().element_type() != type ||
+      SumType(type, type, dot.shape().element_type()) != F32)
+    return false;
+  // Tensor cores round factors of F32 where libraries would.
+  return type == BF16 || type == F16 ||
+         (type == F32 && AllowsTf32(dot.attrs<DotAttrs>()) &&
+          DotFlops(dot) >= 2.0 * static_cast<double>(LibraryThresholds().gemm_products));
+}
+
+bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts) {
+  if (!absl::c_all_of(grid.scores, [&](const HloInstruction* score) { return MayBeScore(*score, facts); }))
+    return false;
   const PrimitiveType type = TypeOf(grid);
-  if (type != BF16 && type != F16 && !(type == F32 && MayRound(grid))) return false;
+  const auto rounds = [](const HloInstruction* product) { return AllowsTf32(product->attrs<DotAttrs>()); };
+  if (type == F32 && !absl::c_all_of(grid.products, rounds)) return false;
   if (absl::c_any_of(kernels, [](const ScoreGrid& kernel) { return PassesOf(kernel).size() > kMostPasses; }))
     return false;
   for (const HloInstruction* score : grid.scores) {
     for (const GridSide side : {GridSide::kLeft, GridSide::kRight}) {
-      const GridOperand operand = ScoreOperand(grid, score, side);
-      const int64_t features = FeaturesOf(operand);
-      if (operand.operand->shape().element_type() != type || features % kFeatureMultiple != 0 ||
-          features > kMostFeatures)
-        return false;
+      if (ScoreOperand(grid, score, side).operand->shape().element_type() != type) return false;
     }
-    if (SumType(type, type, score->shape().element_type()) != F32) return false;
   }
   for (const GridSide side : {GridSide::kLeft, GridSide::kRight}) {
     for (const HloInstruction* product : grid.products) {
@@ -133,7 +140,7 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
           FeaturesOf(operand) > kMostFeatures)
         return false;
     }
-    if (grid.SizeOf(side) < kMinLines || WarpsFor(grid, side) == 0) return false;
+    if (WarpsFor(grid, side) == 0) return false;
   }
   double ns = 0;
   for (const ScoreGrid& kernel : kernels) {

@@ -75,8 +75,10 @@ std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts);
 bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts);
 // Returns true if a kernel of our own computes the attention.
 bool TakesAttention(const Attention& attention, const KernelFacts& facts);
+// Returns true if grids may have the dot's elements as scores, as far as the dot alone tells.
+bool MayBeScore(const HloInstruction& dot, const KernelFacts& facts);
 // Returns true if kernels of our own compute all products of the grid, those along either side, and take less time than
-// products of the library and a kernel of the rows. Each of `kernels` is the part of the grid that one computes.
+// products of the library and kernels of the rows. Each of `kernels` is the part of the grid that one computes.
 bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts);
 // The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are
 // spills.

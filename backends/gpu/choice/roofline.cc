@@ -1,6 +1,7 @@
 #include "backends/gpu/choice/roofline.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
@@ -217,22 +218,28 @@ void AddPartialSums(int64_t parts, const HloInstruction& result, Roofline* roofl
   roofline->launch_ns += kMachine.launch_ns;
 }
 
-// Returns the time of products of a library, and of kernels that make the factors of `products` of the scores.
+// Kernels that make the factors of products of the scores.
+struct RowKernels {
+  int64_t count = 1;
+  double bytes = 0, instructions = 0;
+};
+
+// Returns the time of products of a library, and of the kernels of the rows.
 double InPartsNs(absl::Span<const HloInstruction* const> scores, absl::Span<const HloInstruction* const> products,
-                 double row_bytes, double instructions) {
-  double ns = kMachine.launch_ns;
+                 const RowKernels& rows) {
+  double ns = static_cast<double>(rows.count) * kMachine.launch_ns;
   for (const auto& group : {scores, products}) {
     for (const HloInstruction* product : group) {
       const double bytes = BytesOf(*product->operand(0)) + BytesOf(*product->operand(1)) + BytesOf(*product);
       ns += kMachine.launch_ns + std::max(bytes / kMachine.bytes_per_ns, ProductNs(*product, ProductUnit::kLibrary));
     }
   }
-  return ns + std::max(row_bytes / kMachine.bytes_per_ns, instructions / kMachine.instructions_per_ns);
+  return ns + std::max(rows.bytes / kMachine.bytes_per_ns, rows.instructions / kMachine.instructions_per_ns);
 }
 
-// Returns the bytes of the rows' kernels, which make the products' factors: one for each set of scores that some of
-// them are computed from, as those of a gradient wait for the products of the forward pass.
-double RowBytes(const ScoreGrid& grid) {
+// Returns the rows' kernels, which make the products' factors: one for each set of scores that some of them are
+// computed from, as those of a gradient wait for the products of the forward pass.
+RowKernels RowKernelsOf(const ScoreGrid& grid) {
   // By member, the scores that it is computed from, in their order.
   absl::flat_hash_map<const HloInstruction*, std::vector<const HloInstruction*>> sources;
   for (const HloInstruction* member : grid.members) {
@@ -248,24 +255,27 @@ double RowBytes(const ScoreGrid& grid) {
   }
   absl::flat_hash_set<const HloInstruction*> factors, read;
   absl::flat_hash_set<std::vector<const HloInstruction*>> kernels;
-  double bytes = 0;
+  RowKernels rows;
   const auto add_kernel = [&](const std::vector<const HloInstruction*>& scores) {
     if (!kernels.insert(scores).second) return;
     for (const HloInstruction* score : scores) {
-      bytes += BytesOf(*score);
+      rows.bytes += BytesOf(*score);
       read.insert(score);
     }
   };
   for (const HloInstruction* product : grid.products) {
     const HloInstruction* factor = product->operand(grid.grid_operands.at(product));
     if (!factors.insert(factor).second) continue;
-    bytes += BytesOf(*factor);
+    rows.bytes += BytesOf(*factor);
     add_kernel(sources[factor]);
   }
   for (const HloInstruction* score : grid.scores) {
-    if (!read.contains(score)) bytes += BytesOf(*score);
+    if (!read.contains(score)) rows.bytes += BytesOf(*score);
   }
-  return bytes;
+  rows.count = std::max<int64_t>(1, std::ssize(kernels));
+  for (const HloInstruction* member : grid.members)
+    rows.instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
+  return rows;
 }
 
 // Of an element in a pass of a sort by digits; of a thread that counts its digit.
@@ -487,11 +497,11 @@ Roofline AttentionRoofline(const Attention& attention, const KernelConfig& confi
 }
 
 double AttentionInPartsNs(const Attention& attention) {
-  double instructions = 0;
+  RowKernels rows{.bytes =
+                      BytesOf(*attention.scores) + BytesOf(*attention.product->operand(attention.weights_operand))};
   for (const HloInstruction* member : attention.members)
-    instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
-  const double row_bytes = BytesOf(*attention.scores) + BytesOf(*attention.product->operand(attention.weights_operand));
-  return InPartsNs({&attention.scores, 1}, {&attention.product, 1}, row_bytes, instructions);
+    rows.instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
+  return InPartsNs({&attention.scores, 1}, {&attention.product, 1}, rows);
 }
 
 Roofline ScoreGridRoofline(const ScoreGrid& grid, bool copies_strips) {
@@ -508,8 +518,6 @@ Roofline ScoreGridRoofline(const ScoreGrid& grid, bool copies_strips) {
 }
 
 double ScoreGridInPartsNs(const ScoreGrid& grid) {
-  double instructions = 0;
-  for (const HloInstruction* member : grid.members) instructions += IsProduct(*member) ? 0 : InstructionsOf(*member);
   const std::vector<const HloInstruction*> scores(grid.scores.begin(), grid.scores.end()),
       products(grid.products.begin(), grid.products.end());
   double sums_ns = 0;
@@ -522,7 +530,7 @@ double ScoreGridInPartsNs(const ScoreGrid& grid) {
   };
   if (is_along(GridSide::kLeft) && is_along(GridSide::kRight))
     sums_ns += kMachine.launch_ns + BytesOf(*grid.scores[0]) / kMachine.bytes_per_ns;
-  return sums_ns + InPartsNs(scores, products, RowBytes(grid), instructions);
+  return sums_ns + InPartsNs(scores, products, RowKernelsOf(grid));
 }
 
 std::string RooflineText(const HloModule& module) {

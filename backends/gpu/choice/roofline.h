@@ -58,8 +58,8 @@ Roofline StreamedRowsRoofline(const HloInstruction& instruction, const RowPlan& 
 // fill or not.
 Roofline AttentionRoofline(const Attention& attention, const KernelConfig& config);
 Roofline ScoreGridRoofline(const ScoreGrid& grid, bool copies_strips);
-// Return the time of the same work by products of a library, and one kernel of the rows that reads the scores and
-// writes the products' factors.
+// Return the time of the same work by products of a library, and kernels of the rows that read the scores and write the
+// products' factors: one of an attention, and one for each set of scores that factors of a grid are computed from.
 double AttentionInPartsNs(const Attention& attention);
 double ScoreGridInPartsNs(const ScoreGrid& grid);
 

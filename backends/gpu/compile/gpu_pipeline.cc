@@ -40,7 +40,7 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   constexpr double instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns;
   hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
-  if (!options.strict) hooks.before_fusion.push_back(MakeScoreSumSplit());
+  if (!options.strict) hooks.before_fusion.push_back(MakeScoreSumSplit(kernels));
   // Attention with sinks is matched by sums of its logits alone.
   if (!options.strict) hooks.before_fusion.push_back(MakeConcatenationSeparation());
   const auto score_grids = [&] {

@@ -1,8 +1,10 @@
 // Sums of scores, as the gradient of a bias that batches and rows share, or a mean of all:
 //
-//   reduce(f(f32[4,16,2048,2048] dot(q, k))), dimensions={0,1,2}  =>  reduce(reduce(f, dimensions={2}),
-//   dimensions={0,1}) reduce(f(f32[4096,4096] dot(x, y))), dimensions={0,1}         =>  reduce(reduce(f,
-//   dimensions={1}), dimensions={0})
+//   s = f32[2048] reduce(f), dimensions={0,1,2}  =>  r = f32[4,16,2048] reduce(f), dimensions={2}
+//   of f(f32[4,16,2048,2048] dot(q, k))              s = f32[2048] reduce(r), dimensions={0,1}
+//
+//   s = f32[] reduce(f), dimensions={0,1}        =>  r = f32[4096] reduce(f), dimensions={1}
+//   of f(f32[4096,4096] dot(x, y))                   s = f32[] reduce(r), dimensions={0}
 #include "backends/gpu/compile/score_sums.h"
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "backends/gpu/choice/kernel_choice.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/reduction_op.h"
@@ -80,6 +83,7 @@ absl::StatusOr<HloInstruction*> SplitSum(HloInstruction* reduce, std::vector<int
 
 class ScoreSumSplit : public HloPass {
  public:
+  explicit ScoreSumSplit(const KernelFacts& facts) : facts_(facts) {}
   absl::string_view name() const override { return "split-score-sums"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -90,7 +94,7 @@ class ScoreSumSplit : public HloPass {
         if (!MayBeSplit(*reduce)) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const HloInstruction* product = ProductBehind(*reduce);
-        if (product == nullptr) continue;
+        if (product == nullptr || !MayBeScore(*product, facts_)) continue;
         std::vector<int64_t> first = FirstDimensions(*reduce, *product);
         if (first.empty()) continue;
         HILO_ASSIGN_OR_RETURN(HloInstruction* const split, SplitSum(reduce, std::move(first)));
@@ -112,10 +116,12 @@ class ScoreSumSplit : public HloPass {
     return (type == F32 || type == F64) &&
            (op == HloOpcode::kAdd || op == HloOpcode::kMaximum || op == HloOpcode::kMinimum);
   }
+
+  const KernelFacts facts_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeScoreSumSplit() { return std::make_unique<ScoreSumSplit>(); }
+std::unique_ptr<HloPass> MakeScoreSumSplit(const KernelFacts& facts) { return std::make_unique<ScoreSumSplit>(facts); }
 
 }  // namespace hilo::gpu

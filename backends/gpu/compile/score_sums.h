@@ -4,14 +4,15 @@
 
 #include <memory>
 
+#include "backends/gpu/choice/kernel_facts.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
 
 // "split-score-sums": sums and extrema of the elements of a product, or of what is computed from them one by one, that
 // run along more than one of its sides (batch, rows and columns) run along one of them first: so grids of scores have
-// them (hlo/analysis/score_grid.h).
-std::unique_ptr<HloPass> MakeScoreSumSplit();
+// them (hlo/analysis/score_grid.h), if they may have the product's elements as scores.
+std::unique_ptr<HloPass> MakeScoreSumSplit(const KernelFacts& facts);
 
 }  // namespace hilo::gpu
 

@@ -181,5 +181,17 @@ ENTRY main {
   EXPECT_TRUE(IsFreeToRepeat(*root->operand(0)->operand(1)));
 }
 
+TEST(CostModelTest, MachineExponentials_AreOfRealNumbers) {
+  const auto instructions = [](const char* type) {
+    return RootWork(absl::StrCat("HloModule m\nENTRY main { x = ", type, "[1000] parameter(0)  ROOT e = ", type,
+                                 "[1000] exponential(x) }")
+                        .c_str())
+        .instructions;
+  };
+  EXPECT_EQ(instructions("f32"), 12000);
+  EXPECT_EQ(instructions("f64"), 25000);
+  EXPECT_EQ(instructions("c64"), 75000);
+}
+
 }  // namespace
 }  // namespace hilo
