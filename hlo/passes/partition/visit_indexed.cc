@@ -192,6 +192,7 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
   const Shape shape = PaddedShape(*gather, own, cuts);
   HloInstruction* tile = computation_->AddInstruction(gather->CloneWithNewOperands(shape, operands), gather->name());
   SetTileSizes(factors, tile);
+  if (!TileShape(indices.shape(), TilesOf(cuts, own.operands[1])).ok()) ForgetOrderOfIndices(tile);
   HILO_ASSIGN_OR_RETURN(HloInstruction * inside, AreInside(operands[1], attrs.index_vector_dim, sizes));
   std::vector<int64_t> batch;
   for (int64_t d = 0; d < shape.rank(); ++d) {

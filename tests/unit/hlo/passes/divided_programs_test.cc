@@ -393,6 +393,23 @@ ENTRY e {
   EXPECT_EQ(CountOf(text, " all-reduce("), 0) << text;
 }
 
+// Of 63 lists of sorted indices in tiles of 32 lists, those beyond the array are any.
+TEST(DividedProgramsTest, SortedIndicesOfTilesThatDoNotDivide) {
+  const std::string text = Divided(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[64,4096,4] parameter(0), sharding={devices=[2,4,1]<=[8]}
+  p = s32[64,5,1] parameter(1), sharding={devices=[2,1,1,4]<=[8] last_tile_dim_replicate}
+  zero = f32[] constant(0)
+  tables = f32[63,4096,4] slice(x), slice={[1:64], [0:4096], [0:4]}
+  places = s32[63,5,1] slice(p), slice={[1:64], [0:5], [0:1]}
+  gathered = f32[63,5,4] gather(tables, places), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1,4}, indices_are_sorted=true
+  ROOT r = f32[64,5,4] pad(gathered, zero), padding=1_0x0_0x0_0, sharding={devices=[2,1,1,4]<=[8] last_tile_dim_replicate}
+})");
+  EXPECT_TRUE(absl::StrContains(text, "f32[32,5,4] gather(")) << text;
+  EXPECT_EQ(CountOf(text, " all-gather("), 0) << text;
+  EXPECT_FALSE(absl::StrContains(text, "indices_are_sorted=true")) << text;
+}
+
 // Tiles of 9 elements, which 5 or 6 windows reach: each gets what its own ones reach.
 TEST(DividedProgramsTest, SelectedWindowsThatExist) {
   const std::string text = Divided(R"(HloModule m, num_partitions=4
