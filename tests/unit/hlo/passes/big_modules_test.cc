@@ -1,4 +1,7 @@
 // Passes on large and wicked modules: linear time, no recursion on the depth of a graph.
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "hlo/passes/column_separation.h"
 #include "tests/unit/hlo/passes/pass_testing.h"
 
 namespace hilo {
@@ -121,6 +124,25 @@ TEST(BigModules, DeeplyNestedLoops) {
       EXPECT_EQ(absl::StatusCode::kResourceExhausted, aliased.code()) << aliased;
     }
   }
+}
+
+// The users of an array that many gathers read are not looked at for each of them.
+TEST(BigModules, ManyGathersOfOneArray) {
+  constexpr int kCount = 60'000;
+  std::string text =
+      "HloModule m\nENTRY main {\n  x = f32[1024] parameter(0)\n  i = s32[1] parameter(1)\n"
+      "  y = f32[1024] multiply(x, x)\n";
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&text, "  g", k, " = f32[1] gather(y, i), offset_dims={}, collapsed_slice_dims={0}, ",
+                    "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n");
+  }
+  auto module = Parse(text + "  ROOT r = f32[1] add(g0, g1)\n}\n");
+  ASSERT_NE(module, nullptr);
+  const absl::Time begin = absl::Now();
+  const absl::StatusOr<bool> changed = SeparateFewReads(module->entry_computation(), {});
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(4));
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_FALSE(*changed);
 }
 
 }  // namespace
