@@ -316,7 +316,7 @@ constexpr int64_t kLeastTransposedRows = 4, kLeastLibraryRows = 8, kLeastTranspo
 // of sections. Measured, f32, on two threads, in us, in one piece and in sections: 100,000 rows, 64 x 4 results 4532
 // and 673, 8 x 8 113 and 66, 64 x 64 3363 and 3345; 1,000,000 rows, 3 x 3 1237 and 473; 20,000 rows, 200 x 5 625 and
 // 338, 30 x 30 160 and 93; 10,000 rows, 500 x 3 1067 and 494; 100,000 rows, 12 x 100 2190 and 1180.
-constexpr int64_t kSectionBytes = 1 << 17, kLeastSection = 64, kLeastSections = 16;
+constexpr int64_t kSectionBytes = 1 << 17, kLeastSectionTerms = 64, kLeastSections = 16;
 constexpr int64_t kFactorsPerSum = 4;
 // Sections that are longer for the sake of few sums, of factors that leave the caches: bytes of the factors, and the
 // number of sections. Each is one call, which reads all of its rows; calls of blocks of the result would each read
@@ -361,7 +361,7 @@ int64_t SectionsOf(const HloInstruction& dot) {
   };
   if (rows < 2 || columns < 2) return 1;
   const int64_t bytes = bytes_of(lhs) + bytes_of(rhs);
-  int64_t wanted = std::max(kLeastSection, kSectionBytes / bytes), least = kLeastSections;
+  int64_t wanted = std::max(kLeastSectionTerms, kSectionBytes / bytes), least = kLeastSections;
   const int64_t pays = CeilDiv(kFactorsPerSum * rows * columns, rows + columns);
   if (wanted < pays) {
     if (terms * bytes < kLargeFactors) return 1;
