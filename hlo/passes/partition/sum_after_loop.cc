@@ -129,10 +129,13 @@ absl::StatusOr<bool> MoveSums(HloInstruction* loop) {
 }  // namespace
 
 absl::StatusOr<bool> SumAfterLoops(HloComputation* computation) {
+  // A loop that is replaced is removed with its users, and with operands that nothing else reads, which come before it.
+  std::vector<HloInstruction*> loops = computation->MakePostOrder();
+  std::erase_if(loops, [](const HloInstruction* op) { return op->opcode() != HloOpcode::kWhile; });
   bool changed = false;
-  for (HloInstruction* op : computation->MakePostOrder()) {
-    if (op->opcode() != HloOpcode::kWhile || op->users().empty()) continue;
-    HILO_ASSIGN_OR_RETURN(const bool here, MoveSums(op));
+  for (HloInstruction* loop : loops) {
+    if (loop->users().empty()) continue;
+    HILO_ASSIGN_OR_RETURN(const bool here, MoveSums(loop));
     changed |= here;
   }
   return changed;
