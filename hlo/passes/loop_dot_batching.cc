@@ -77,8 +77,11 @@ class CountedLoop {
 
   absl::StatusOr<bool> Rewrite() {
     bool changed = false;
-    for (HloInstruction* dot : body_->instructions()) {
-      if (dot->opcode() != HloOpcode::kDot) continue;
+    std::vector<HloInstruction*> dots;
+    for (HloInstruction* x : body_->instructions()) {
+      if (x->opcode() == HloOpcode::kDot) dots.push_back(x);
+    }
+    for (HloInstruction* dot : dots) {  // which stay: what is removed is the body's root, which each one makes anew
       HILO_ASSIGN_OR_RETURN(const bool moved, MoveInFront(dot));
       changed |= moved;
     }
