@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/kernels/choice_families.h"
 #include "backends/cpu/kernels/convolution_plan.h"
+#include "backends/cpu/kernels/even_part.h"
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/library_convolution.h"
@@ -97,6 +98,7 @@ KernelConfig ChooseLibraryDot(const HloInstruction& dot, const TargetTraits& tar
   if (calls() < wanted && block > least_rows) {
     const int64_t blocks = CeilDiv(wanted * CeilDiv(gemm.m, block), calls());
     block = std::min(block, std::max(least_rows, PartSize(gemm.m, blocks, kRowMultiple)));
+    if (calls() == CeilDiv(gemm.m, block)) block = EvenPart(gemm.m, block, kRowMultiple);
   }
   return {.kind = KernelKind::kLibraryDot,
           .tile = {block, panel},

@@ -18,6 +18,7 @@
 #include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/choice_families.h"
+#include "backends/cpu/kernels/even_part.h"
 #include "backends/cpu/kernels/function_lanes.h"
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/elements/scalar_computation.h"
@@ -188,7 +189,11 @@ std::optional<KernelConfig> ChooseStreams(const Reduction& r, int width, const N
 
 KernelConfig ChooseColumns(const Reduction& r, int width, const TargetTraits& target, const NumericOptions& numerics) {
   const int64_t row = r.kept_sizes.back(), rows = Product(r.kept_sizes) / row, group = width * kAccumulators;
-  const int64_t block = rows < kFewReducedRows && row >= 2 * kColumns ? CeilDiv(kColumns, group) * group : row;
+  int64_t block = row;
+  if (rows < kFewReducedRows && row >= 2 * kColumns) {
+    block = CeilDiv(kColumns, group) * group;
+    if (rows == 1) block = EvenPart(row, block, width * kMostAccumulators);
+  }
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
                       .tile = {block, ColumnAccumulators(r, block, width, target)},
