@@ -159,6 +159,18 @@ def attention_key_bias_gradient(q, k, v, of_keys, of_heads, gradient):
     return output, pull(gradient * output)
 
 
+def cross_entropy_odd_classes(hidden, weights, labels):
+    """The gradients of a cross entropy with smoothed labels, and of its scores, of an odd number of classes."""
+
+    def loss(hidden, weights):
+        scores = (hidden @ weights).astype(jnp.float32)
+        logs = jax.nn.log_softmax(scores, axis=-1)
+        targets = 0.9 * jax.nn.one_hot(labels, scores.shape[1]) + 0.1 / scores.shape[1]
+        return jnp.mean(1e-4 * jax.nn.logsumexp(scores, -1) ** 2 - jnp.sum(targets * logs, -1))
+
+    return jax.value_and_grad(loss, (0, 1))(hidden, weights)
+
+
 def attention_masked_softly(q, k, v, gradient):
     """Gradients of attention whose masked keys have a logit that may be the largest of a row."""
 
@@ -264,6 +276,10 @@ PROGRAMS = [
             (bf16(0, 157, 32), bf16(1, 157, 32), np.float32(0.3)), ("bf16 3e-2 relative", "f32 1e-2 relative"), form="full"),
     Program("nearest_codes", "Distances of bf16 points to codes.", nearest_codes, (bf16(0, 203, 32), bf16(1, 150, 32)),
             ("f32 1e-4 relative",), form="full"),
+    Program("cross_entropy_odd_classes", "Gradients of a cross entropy of an odd number of classes, in bf16.",
+            cross_entropy_odd_classes,
+            (bf16(0, 64, 64), bf16(1, 64, 301), np.arange(64, dtype=np.int32) * 7 % 301),
+            ("bf16 3e-2 relative", "f32 1e-3 relative"), form="full"),
     Program("attention_masked_softly", "Gradients of attention whose masked keys count, in bf16.", attention_masked_softly,
             tuple(bf16(i, 1, 2, 96, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
     Program("attention_sinks", "Attention with sinks, and a step of decoding.", attention_sinks,

@@ -68,10 +68,10 @@ int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
 // is the fusion of the kernel, or an instruction beside those that will be in it.
 bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, GridSide side, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(TypeOf(grid));
-  // `lines` of an operand.
+  // Copies are of elements that are adjacent, as many as divide a line of memory and each thread has of `lines`.
+  const int64_t least = kLeastCopiedBytes / bytes;
   const auto can_copy = [&](const GridOperand& operand, int64_t lines) {
-    const int64_t elements = std::min(AdjacentElements(grid, operand), FeaturesOf(operand) * lines / (warps * kWarp));
-    return elements * bytes >= kLeastCopiedBytes && elements % 2 == 0 &&
+    return AdjacentElements(grid, operand) % least == 0 && FeaturesOf(operand) * lines / (warps * kWarp) >= least &&
            ArrayOfOperand(operand.operand, &instruction) != nullptr;
   };
   return bytes == 2 && SharedBytes(grid, side, warps, 2) <= kSharedBytes &&
