@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/score_chain.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
@@ -357,14 +358,24 @@ class Merger {
   std::vector<Set> sets_;
 };
 
+// Returns true if `user` reads its operand at the index of its result, but for dimensions of one element.
+bool ReadsAtItsIndex(const HloInstruction& user, int64_t operand) {
+  if (user.opcode() == HloOpcode::kReshape) return IsReshapeOfUnits(user);
+  // A gather of elements by their position in one dimension.
+  if (user.opcode() == HloOpcode::kGather)
+    return operand == 1 && Elements(&user) == Elements(user.operand(1)) &&
+           absl::c_all_of(user.attrs<GatherAttrs>().slice_sizes, [](int64_t size) { return size == 1; });
+  return IsElementwise(user.opcode()) || user.opcode() == HloOpcode::kReduce;
+}
+
 }  // namespace
 
 std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* producer, size_t most) {
   std::vector<uint64_t> reads;
   const auto add = [&](const HloInstruction* user, const std::vector<uint64_t>& indices) {
-    const bool same_index = IsElementwise(user->opcode()) || user->opcode() == HloOpcode::kReduce;
     for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
       if (user->operand(operand) != producer) continue;
+      const bool same_index = ReadsAtItsIndex(*user, operand);
       for (uint64_t index : indices) {
         reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
       }

@@ -2,15 +2,18 @@
 //
 //   x = f32[100000] while(init), 5 iterations of x * x + c   =>   x_1 = init * init + c, x_2 = x_1 * x_1 + c, ...
 //
-// as of random bits, which JAX computes in a loop of five iterations on some platforms. Each iteration would read and
-// write the arrays of the state; without the loop the elements stay in registers, together with those of what reads the
-// result. Constants that the iterations take turns with become those of each.
+// as of random bits, which JAX computes in a loop of five iterations on some platforms, and of binary searches, which
+// gather the elements that they compare with. Each iteration would read and write the arrays of the state; without the
+// loop the elements stay in registers, together with those of what reads the result. Constants that the iterations take
+// turns with become those of each.
 #include <memory>
 #include <optional>
 
 #include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/trip_count.h"
+#include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/array_sizes.h"
 #include "hlo/passes/inline_computation.h"
@@ -19,9 +22,10 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t kMostUnrolledIterations = 8;
-// Instructions of a body, and of all iterations.
-constexpr int64_t kMostBody = 128, kMostUnrolled = 600;
+// A binary search has one for each bit of a position.
+constexpr int64_t kMostUnrolledIterations = 32;
+// Instructions of a body, and of all iterations, where an expensive one has the code of several.
+constexpr int64_t kMostBody = 128, kMostUnrolled = 600, kExpensive = 8;
 // A state of smaller arrays is in registers or near caches anyway; elements of arrays that bodies may move.
 constexpr int64_t kLeastState = int64_t{1} << 12, kMostMoved = 64;
 
@@ -31,6 +35,13 @@ constexpr OpcodeSet kMoves = {HloOpcode::kSlice, HloOpcode::kConcatenate, HloOpc
 constexpr OpcodeSet kForwards = {HloOpcode::kParameter, HloOpcode::kConstant, HloOpcode::kBroadcast,
                                  HloOpcode::kIota,      HloOpcode::kTuple,    HloOpcode::kGetTupleElement,
                                  HloOpcode::kReshape};
+
+// Returns true for a gather of an element for each of the result, as of a binary search: with its indices it is in one
+// kernel.
+bool GathersElements(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kGather &&
+         absl::c_all_of(x.attrs<GatherAttrs>().slice_sizes, [](int64_t size) { return size == 1; });
+}
 
 class LoopUnrolling : public HloPass {
  public:
@@ -68,8 +79,8 @@ class LoopUnrolling : public HloPass {
       if (kForwards.contains(x->opcode())) continue;
       const bool moves_few = kMoves.contains(x->opcode()) && x->shape().IsArray() && Elements(x) <= kMostMoved &&
                              absl::c_all_of(x->operands(), [](const auto* y) { return Elements(y) <= kMostMoved; });
-      if (!moves_few && !IsElementwise(x->opcode())) return std::nullopt;
-      ++work;
+      if (!moves_few && !IsElementwise(x->opcode()) && !GathersElements(*x)) return std::nullopt;
+      work += IsExpensiveToRepeat(*x) && x->opcode() != HloOpcode::kGather ? kExpensive : 1;
       is_large |= Elements(x) >= kLeastState;
     }
     if (!is_large || work > kMostBody) return std::nullopt;
