@@ -1,5 +1,10 @@
 // Moves of elements to other positions that are known: reshapes, transposes, slices, pads, concatenations.
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "hilo/status_macros.h"
@@ -437,6 +442,58 @@ Result ReduceOneElement(HloInstruction* i) {
   return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
 }
 
+// Operands of a concatenation that grows by one with each sum.
+constexpr int64_t kMostParts = 1024;
+
+// A sum of arrays that are next to each other, with zeros around them, as the gradient of an array whose parts programs
+// take one by one. Not along the rows, which would be cut.
+Result AddOfParts(HloInstruction* i) {
+  HloInstruction *first = i->operand(0), *second = i->operand(1);
+  for (const HloInstruction* part : {first, second}) {
+    if (part->opcode() != HloOpcode::kPad || part->user_count() != 1 || !IsAll(part->operand(1), 0)) return nullptr;
+  }
+  const int64_t minor = MinorDimension(i->shape());
+  const auto padding_of = [](const HloInstruction* pad, int64_t d) {
+    return pad->attrs<PadAttrs>().padding.dimensions[d];
+  };
+  std::optional<int64_t> along;
+  for (int64_t d = 0; d < i->shape().rank(); ++d) {
+    const auto x = padding_of(first, d), y = padding_of(second, d);
+    if (x.edge_padding_low == y.edge_padding_low && x.edge_padding_high == y.edge_padding_high &&
+        x.interior_padding == y.interior_padding)
+      continue;
+    const bool fits = !along.has_value() && d != minor && x.interior_padding == 0 && y.interior_padding == 0 &&
+                      std::min({x.edge_padding_low, x.edge_padding_high, y.edge_padding_low, y.edge_padding_high}) >= 0;
+    if (!fits) return nullptr;
+    along = d;
+  }
+  if (!along.has_value()) return nullptr;
+  if (padding_of(first, *along).edge_padding_low > padding_of(second, *along).edge_padding_low)
+    std::swap(first, second);
+  const int64_t size = first->operand(0)->shape().dimensions(*along),
+                begin = padding_of(first, *along).edge_padding_low;
+  if (begin + size != padding_of(second, *along).edge_padding_low) return nullptr;
+  std::vector<HloInstruction*> parts;
+  for (HloInstruction* pad : {first, second}) {
+    HloInstruction* part = pad->operand(0);
+    const bool has_parts = part->opcode() == HloOpcode::kConcatenate && part->user_count() == 1 &&
+                           part->attrs<ConcatenateAttrs>().dimensions[0] == *along;
+    if (has_parts) {
+      parts.insert(parts.end(), part->operands().begin(), part->operands().end());
+    } else {
+      parts.push_back(part);
+    }
+  }
+  if (std::ssize(parts) > kMostParts) return nullptr;
+  auto dimensions = std::make_unique<ConcatenateAttrs>();
+  dimensions->dimensions = {*along};
+  HILO_ASSIGN_OR_RETURN(HloInstruction * together,
+                        i->parent()->AddOp(HloOpcode::kConcatenate, parts, std::move(dimensions)));
+  auto padding = std::make_unique<PadAttrs>(first->attrs<PadAttrs>());
+  padding->padding.dimensions[*along].edge_padding_high = padding_of(second, *along).edge_padding_high;
+  return i->parent()->AddOp(HloOpcode::kPad, {together, first->operand(1)}, std::move(padding), {}, &i->shape());
+}
+
 const Rule kMovementRules[] = {
     {HloOpcode::kCopy, "copy(x) => x", [](HloInstruction* i) -> Result { return i->operand(0); }},
     {HloOpcode::kReshape, "reshape(x) => x, of the same shape",
@@ -471,6 +528,8 @@ const Rule kMovementRules[] = {
     {HloOpcode::kSlice, "slice(concatenate(x, y)) => slice(x)", SliceOfConcatenate},
     {HloOpcode::kSlice, "slice(op(x, y)) => op(slice(x), slice(y)), of parts of concatenations", HoistSlice},
     {HloOpcode::kPad, "pad(x) => x, by nothing", PadNothing},
+    {HloOpcode::kAdd, "add(pad(x, 0), pad(y, 0)) => pad(concatenate(x, y), 0), of adjacent parts", AddOfParts,
+     /*exact=*/false},
     {HloOpcode::kConcatenate, "concatenate(x) => x",
      [](HloInstruction* i) -> Result { return If(i->operand_count() == 1, i->operand(0)); }},
     {HloOpcode::kConcatenate, "concatenate(x, empty) => concatenate(x)", ConcatenateWithoutEmpty},

@@ -125,6 +125,27 @@ inline std::vector<SimplifierCase> MovementCases() {
       {"pad(x) => x, by nothing",
        "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=0_0", "x"},
       {"", "x = f32[3] parameter(0)  z = f32[] constant(0)  ROOT r = f32[3] pad(x, z), padding=1_-1", "pad(x, 0)"},
+      {"add(pad(x, 0), pad(y, 0)) => pad(concatenate(x, y), 0), of adjacent parts",
+       "x = f32[1,3] parameter(0)  y = f32[2,3] parameter(1)  z = f32[] constant(0)  a = f32[5,3] pad(x, z), "
+       "padding=3_1x0_0  b = f32[5,3] pad(y, z), padding=1_2x0_0  ROOT r = f32[5,3] add(a, b)",
+       "pad(concatenate(y, x), 0)"},
+      {"add(pad(x, 0), pad(y, 0)) => pad(concatenate(x, y), 0), of adjacent parts",
+       "x = f32[1,3] parameter(0)  y = f32[2,3] parameter(1)  w = f32[1,3] parameter(2)  z = f32[] constant(0)  "
+       "a = f32[4,3] pad(x, z), padding=3_0x0_0  b = f32[4,3] pad(y, z), padding=1_1x0_0  c = f32[4,3] pad(w, z), "
+       "padding=0_3x0_0  s = f32[4,3] add(a, b)  ROOT r = f32[4,3] add(s, c)",
+       "concatenate(w, y, x)"},
+      {"",
+       "x = f32[1,3] parameter(0)  y = f32[2,3] parameter(1)  z = f32[] constant(0)  a = f32[5,3] pad(x, z), "
+       "padding=4_0x0_0  b = f32[5,3] pad(y, z), padding=1_2x0_0  ROOT r = f32[5,3] add(a, b)",
+       "add(pad(x, 0), pad(y, 0))"},
+      {"",
+       "x = f32[1,3] parameter(0)  y = f32[2,3] parameter(1)  z = f32[] constant(0)  a = f32[5,3] pad(x, z), "
+       "padding=2_2x0_0  b = f32[5,3] pad(y, z), padding=1_2x0_0  ROOT r = f32[5,3] add(a, b)",
+       "add(pad(x, 0), pad(y, 0))"},
+      {"",
+       "x = f32[3,1] parameter(0)  y = f32[3,2] parameter(1)  z = f32[] constant(0)  a = f32[3,3] pad(x, z), "
+       "padding=0_0x0_2  b = f32[3,3] pad(y, z), padding=0_0x1_0  ROOT r = f32[3,3] add(a, b)",
+       "add(pad(x, 0), pad(y, 0))"},
       {"concatenate(x) => x", "x = f32[3] parameter(0)  ROOT r = f32[3] concatenate(x), dimensions={0}", "x"},
       {"concatenate(x, empty) => concatenate(x)",
        "x = f32[3] parameter(0)  e = f32[0] parameter(1)  y = f32[2] parameter(2)  ROOT r = f32[5] concatenate(x, e, "
