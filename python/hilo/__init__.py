@@ -150,7 +150,7 @@ def _describe(value, element_type):
         if element_type is None:
             raise TypeError("numbers and lists need an element type: Client.array([1, 2], 'f32')")
         buffer, _ = _convert(value, _types.NUMBERS[element_type], 0, "array")
-        return value, element_type, tuple(buffer.shape) if hasattr(buffer, "shape") else (len(buffer),)
+        return value, element_type, memoryview(buffer).shape
     value_shape = ()
     if isinstance(value, Array):
         found = value.element_type

@@ -1,6 +1,7 @@
 """Arrays, and what becomes one."""
 
 import array as _array
+import functools
 import struct
 
 from . import _hilo, _types
@@ -44,9 +45,9 @@ class Array(_hilo.Array):
         return _types.numpy_dtype(self.element_type)
 
     def __array__(self, dtype=None, copy=None):
+        own = self.dtype
         import numpy
 
-        own = self.dtype
         raw = _types.FORMATS.get(self.element_type) is None and own.kind != "c"
         array = numpy.asarray(_Memory(self)).view(own) if raw else numpy.asarray(memoryview(self))
         if dtype is not None and numpy.dtype(dtype) != own:
@@ -71,6 +72,9 @@ class Array(_hilo.Array):
         """The elements as nested lists of Python numbers."""
         if self.element_type == "f16":  # which memoryview cannot read in Python 3.11
             return _nested(struct.unpack(f"{self.size}e", memoryview(self).tobytes()), self.shape)
+        if self.element_type in ("c64", "c128"):
+            parts = struct.unpack(f"{2 * self.size}{'f' if self.element_type == 'c64' else 'd'}", memoryview(self).tobytes())
+            return _nested(list(map(complex, parts[::2], parts[1::2])), self.shape)
         if self.element_type in _types.FORMATS:
             return memoryview(self).tolist()
         return self.__array__().tolist()
@@ -106,7 +110,7 @@ class Array(_hilo.Array):
         what = f"{self.element_type}[{','.join(map(str, self.shape))}]"
         try:
             return f"Array({what} {self.tolist()})" if self.size <= 64 else f"Array({what})"
-        except ImportError:
+        except (ImportError, TypeError):  # no ml_dtypes; a token
             return f"Array({what})"
 
 
@@ -136,13 +140,16 @@ def convert(value, element_type, index, name):
     wanted = _types.NAMES[element_type]
     if isinstance(value, (bool, int, float, complex, list, tuple)):
         elements, shape = _flatten(value, where)
-        if wanted not in _types.FORMATS:
-            import numpy
-
-            return numpy.array(value, _types.numpy_dtype(wanted)).view(f"u{_types.numpy_dtype(wanted).itemsize}"), element_type
         try:
+            if wanted in ("c64", "c128"):
+                return _complex(elements, wanted, shape), element_type
+            if wanted not in _types.FORMATS:
+                import numpy
+
+                dtype = _types.numpy_dtype(wanted)
+                return numpy.array(value, dtype).view(f"u{dtype.itemsize}"), element_type
             data = struct.pack(f"{len(elements)}{_types.FORMATS[wanted]}", *elements)
-        except (struct.error, OverflowError):
+        except (struct.error, OverflowError, TypeError, ValueError):
             raise TypeError(f"{where}: expected numbers that are {wanted}, got {value!r:.100}") from None
         return _shaped(data, wanted, shape), element_type
     dtype = getattr(value, "dtype", None)
@@ -156,6 +163,26 @@ def convert(value, element_type, index, name):
     if array is not None and array is not value:
         return convert(array, element_type, index, name)
     raise TypeError(f"{where}: expected an array of {wanted}, got {type(value).__name__}{'' if dtype is None else f' of {dtype}'}")
+
+
+@functools.lru_cache(maxsize=None)
+def _structure(element_type):
+    """ctypes' type of a complex number, whose arrays are buffers: memoryview casts to no elements of 16 bytes."""
+    import ctypes
+
+    part = {"c64": ctypes.c_float, "c128": ctypes.c_double}[element_type]
+    return type(element_type, (ctypes.Structure,), {"_fields_": [("real", part), ("imag", part)]})
+
+
+def _complex(elements, element_type, shape):
+    """Complex numbers as a buffer of these dimensions."""
+    if any(isinstance(element, str) for element in elements):  # which complex() would read
+        raise TypeError("a string is no number")
+    kind = _structure(element_type)
+    for size in reversed(shape):
+        kind = kind * size
+    parts = [part for element in map(complex, elements) for part in (element.real, element.imag)]
+    return kind.from_buffer_copy(_array.array("f" if element_type == "c64" else "d", parts))
 
 
 def _shaped(data, element_type, shape):

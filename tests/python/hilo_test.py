@@ -470,6 +470,28 @@ class Running(unittest.TestCase):
         return (time.perf_counter() - start) / 1000
 
 
+class ComplexNumbersAndTokens(unittest.TestCase):
+    def test_complex_numbers_in_lists(self):
+        for name in ("c64", "c128"):
+            square, number = hilo.compile(identity(f"{name}[2,2]")), hilo.compile(identity(f"{name}[]"))
+            self.assertEqual(square([[1, -2.5], [1j, 3 + 4j]]).tolist(), [[1, -2.5], [1j, 3 + 4j]])
+            self.assertEqual(number(2j).item(), 2j)
+            self.assertEqual(hilo.compile(identity(f"{name}[0]"))([]).tolist(), [])
+            self.assertEqual(hilo.Client().array([[1j, 2], [3, 4]], name).tolist(), [[1j, 2], [3, 4]])
+            for wrong in ([[1, 2], [1j, "3"]], [[1, 2], [1j, None]]):
+                with self.assertRaisesRegex(TypeError, f"argument 0 .*: expected numbers that are {name}, got "):
+                    square(wrong)
+            with self.assertRaisesRegex(TypeError, rf"expected {name}\[2,2\], got {name}\[3\]"):
+                square([1, 2, 1j])
+
+    def test_tokens_have_no_elements(self):
+        token = hilo.compile("ENTRY main { ROOT t = token[] after-all() }")()
+        self.assertEqual(repr(token), "Array(token[])")
+        for read in (token.tolist, lambda: token.dtype):
+            with self.assertRaisesRegex(TypeError, "no elements of type token"):
+                read()
+
+
 @unittest.skipIf(importlib.util.find_spec("numpy") is None, "NumPy is not installed")
 class WithNumpy(unittest.TestCase):
     def test_both_ways(self):
@@ -535,6 +557,9 @@ class WithNumpy(unittest.TestCase):
             np.testing.assert_array_equal(np.asarray(hilo.compile(identity(f"{name}[3,2]"))(x.T)).astype("f4"), x.T.astype("f4"))
             self.assertEqual(hilo.compile(identity(f"{name}[2]"))([1, 2]).tolist(), [1, 2])
         self.assertEqual(hilo.Client().array(np.ones(2, ml_dtypes.bfloat16)).element_type, "bf16")
+        if hasattr(ml_dtypes, "uint1"):  # since 0.6
+            self.assertEqual(hilo.compile(identity("u1[3]"))([1, 0, 1]).tolist(), [1, 0, 1])
+            self.assertEqual(hilo.compile(identity("s1[2]"))(np.array([0, -1], ml_dtypes.int1)).tolist(), [0, -1])
 
 
 @unittest.skipIf(importlib.util.find_spec("torch") is None, "PyTorch is not installed")
