@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/file.h"
+#include "base/log_sink.h"
 #include "base/phase_times.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -45,7 +46,8 @@ absl::StatusOr<CompileDriver> CompileDriver::Create(const CompileOptions& option
 
 void CompileDriver::Dump(int number, absl::string_view name, absl::FunctionRef<std::string()> text) const {
   if (options_->dump_dir.empty()) return;
-  WriteFile(absl::StrFormat("%s/%02d.%s", options_->dump_dir, number, name), text()).IgnoreError();
+  const absl::Status written = WriteFile(absl::StrFormat("%s/%02d.%s", options_->dump_dir, number, name), text());
+  if (!written.ok() && !warned_of_dumps_->exchange(true)) LogWarning("the dump is incomplete: ", written.message());
 }
 
 absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> module, LoweringSteps steps) const {

@@ -3,6 +3,7 @@
 #ifndef HILO_RUNTIME_COMPILE_DRIVER_H_
 #define HILO_RUNTIME_COMPILE_DRIVER_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,7 +56,8 @@ class CompileDriver {
   absl::StatusOr<LoweredModule> Lower(std::unique_ptr<HloModule> module, LoweringSteps steps) const;
 
   // Writes DUMP_DIR/NUMBER.NAME if there is such a folder; `text` is called only then. Numbers of a module's stages are
-  // ten times that of the stage; what backends write comes after them, from kFirstBackendDump on.
+  // ten times that of the stage; what backends write comes after them, from kFirstBackendDump on. A file that cannot be
+  // written is a warning in the log, the first of a compilation's.
   static constexpr int kFirstBackendDump = 60;
   void Dump(int number, absl::string_view name, absl::FunctionRef<std::string()> text) const;
 
@@ -63,6 +65,8 @@ class CompileDriver {
   explicit CompileDriver(const CompileOptions& options) : options_(&options) {}
 
   const CompileOptions* options_;
+  // By pointer, as drivers are moved.
+  std::unique_ptr<std::atomic<bool>> warned_of_dumps_ = std::make_unique<std::atomic<bool>>(false);
 };
 
 // Errors: InvalidArgument, listing `kinds`, those that the platform emits, unless `kind` is one of them.
