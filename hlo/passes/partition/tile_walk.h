@@ -62,9 +62,12 @@ DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
 // The elements of a tuple, or an array alone.
 using Leaves = std::vector<std::shared_ptr<DividedValue>>;
 
-// What a byte read or written, or a product added up, counts for beside a byte that is exchanged: enough to prefer to
-// share the work where nothing is exchanged for it.
+// What a byte read or written counts for beside a byte that is exchanged: enough to prefer to share the work where
+// nothing is exchanged for it.
 constexpr double kWorkPerByte = 1e-3;
+// Products added up in the time in which a byte is exchanged: partitions exchange more rather than that all of them
+// compute much of the same.
+constexpr double kProductsPerByte = 32;
 
 // Visits the instructions in order and determines how each is divided; instructions on tiles are added next to the
 // ones on whole arrays, which are removed once they have no users.

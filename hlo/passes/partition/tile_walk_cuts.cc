@@ -74,7 +74,7 @@ std::vector<std::vector<TileCut>> TileWalk::Options(const HloInstruction& op, co
   return options;
 }
 
-// Takes the cheapest of all ways to cut the factors: bytes exchanged, and a little for work that others do too.
+// Takes the cheapest of all ways to cut the factors: bytes exchanged, and work that others do too.
 TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& factors) const {
   const std::vector<std::vector<TileCut>> options = Options(op, factors);
   Cuts best, cuts(factors.count);
@@ -147,10 +147,10 @@ double TileWalk::CostOf(const HloInstruction& op, const OpFactors& factors, cons
   const double flops = op.opcode() == HloOpcode::kDot           ? DotFlops(op)
                        : op.opcode() == HloOpcode::kConvolution ? ConvolutionFlops(op)
                                                                 : 0;
-  double divided = flops / 2;  // a product added up is two
-  for (const TileCut& cut : cuts) divided /= static_cast<double>(cut.count);
-  work += divided;
-  return CostOfOperands(op, factors, cuts) + CostOfResults(op, factors, cuts) + work * kWorkPerByte;
+  double products = flops / 2;  // a product added up is two
+  for (const TileCut& cut : cuts) products /= static_cast<double>(cut.count);
+  return CostOfOperands(op, factors, cuts) + CostOfResults(op, factors, cuts) + work * kWorkPerByte +
+         products / kProductsPerByte;
 }
 
 }  // namespace hilo
