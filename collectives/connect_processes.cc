@@ -174,13 +174,16 @@ class Connecting {
     return AddContext(received.status(), absl::StrCat("; connecting to process ", process));
   }
 
+  absl::Status Send(const FileDescriptor& socket, int64_t process, absl::string_view bytes) const {
+    return AddContext(SendAll(socket, bytes, options_.deadline), absl::StrCat("; connecting to process ", process));
+  }
+
   absl::StatusOr<bool> AgreeOnOffers() {
     bool all_accepted = true;
     for (int64_t process : options_.members)
       all_accepted = all_accepted && (process == own_ || connections_[process].accepted);
     for (int64_t process : options_.members) {
-      if (process != own_)
-        HILO_RETURN_IF_ERROR(SendAll(connections_[process].socket, all_accepted ? "+" : "-", options_.deadline));
+      if (process != own_) HILO_RETURN_IF_ERROR(Send(connections_[process].socket, process, all_accepted ? "+" : "-"));
     }
     for (int64_t process : options_.members) {
       if (process == own_) continue;
@@ -297,7 +300,7 @@ class Connecting {
       return absl::OkStatus();
     ProcessConnection& connection = connections_[from];
     connection.accepted = greeting.accepted && Accepts(from, greeting.offer);
-    HILO_RETURN_IF_ERROR(SendAll(guest.socket, Welcome(connection.accepted), options_.deadline));
+    HILO_RETURN_IF_ERROR(Send(guest.socket, from, Welcome(connection.accepted)));
     connection.socket = std::move(guest.socket);
     connection.announcement = greeting.announcement;
     return absl::OkStatus();
@@ -324,7 +327,8 @@ absl::StatusOr<std::vector<std::string>> ExchangeTexts(const ConnectOptions& opt
   message.Text(text);
   for (int64_t process : options.members) {
     if (process != options.process_id)
-      HILO_RETURN_IF_ERROR(SendAll(sockets[process], message.bytes(), options.deadline));
+      HILO_RETURN_IF_ERROR(AddContext(SendAll(sockets[process], message.bytes(), options.deadline),
+                                      absl::StrCat("; sending to process ", process)));
   }
   std::vector<std::string> texts(options.process_count);
   const auto receive = [&](int64_t process, int64_t bytes) -> absl::StatusOr<std::string> {

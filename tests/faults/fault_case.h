@@ -10,23 +10,30 @@
 
 namespace hilo {
 
-// Of four processes; more take longer, in proportion.
+// Of four processes; more take longer, in proportion. On a busy machine all take longer: Case::patience.
 inline constexpr absl::Duration kDeadlineOfFour = absl::Milliseconds(500);
 // Beyond the deadline, for what is stuck; in all, for what is dead or wrong.
 inline constexpr absl::Duration kGraceOfFour = absl::Seconds(2);
+// A case in which the victim fails while all join.
+inline constexpr absl::string_view kJoin = "join";
 // The transports by way of MPI begin with this.
 inline constexpr absl::string_view kMpi = "mpi-";
 
-// One process of several, the victim, fails in one way while all run one collective over and over.
+// One process of several, the victim, fails in one way while all run one collective over and over, or join.
 struct Case {
   std::string transport, op, fault;
   int ranks = 4, victim = 0;
   uint32_t seed = 0;
+  double patience = 1;
 
-  absl::Duration deadline() const { return kDeadlineOfFour * ranks / 4; }
-  absl::Duration grace() const { return kGraceOfFour * ranks / 4; }
+  absl::Duration deadline() const { return kDeadlineOfFour * ranks / 4 * patience; }
+  absl::Duration grace() const { return kGraceOfFour * ranks / 4 * patience; }
   bool is_slow() const { return fault == "slow"; }
-  bool is_silent() const { return fault == "stopped" || fault == "cut"; }
+  bool is_silent() const { return fault == "stopped" || fault == "cut" || is_resumed(); }
+  bool is_resumed() const { return fault == "resumed"; }
+  // Whether the victim is left to say how its calls have ended.
+  bool has_last_words() const { return is_slow() || is_resumed(); }
+  bool is_join() const { return op == kJoin; }
 };
 
 }  // namespace hilo

@@ -1,14 +1,17 @@
 // What one process of several does to the others:
-//   hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seed=S] [--only=TEXT]
+//   hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seconds=S] [--patience=X] [--seed=S] [--only=TEXT]
+//   [--verbose]
 //
 // For every transport, collective and fault, four processes, or --ranks, run that collective over and over until the
-// one that is the victim is killed, stopped, loses its connections without a word, does something else than the others,
-// or fails. The others must all hear of it, in time, with an error that names the op, its number and ranks; they live,
-// and go on as a group without it. A victim that is only slow must change nothing. Whatever a collective delivers is
-// checked. Nothing may be left behind. Of all cases of --rounds, --cases takes some at random. Through MPI, of the
-// implementations whose mpirun is installed, or named by HILO_TEST_MPIRUN_OPENMPI, _ULFM or _MPICH, each round does one
-// of the faults for each collective, and one more: it takes seconds to start. mpi-ulfm is Open MPI 5 with `--with-ft
-// ulfm`, where no survivor may be ended.
+// one that is the victim is killed, stopped, stopped and resumed, loses its connections without a word, does something
+// else than the others, or fails. The others must all hear of it, in time, with an error that names the op, its number
+// and ranks; they live, and go on as a group without it. A victim that is only slow must change nothing, and one that
+// is resumed must hear that it is late. The same holds while they join. Whatever a collective delivers is checked.
+// Nothing may be left behind: no file, thread or memory of the group that has failed. Of all cases of --rounds, --cases
+// takes some at random, and none begins after --seconds. All deadlines are multiplied by --patience. --verbose prints
+// each case as it ends. Through MPI, of the implementations whose mpirun is installed, or named by
+// HILO_TEST_MPIRUN_OPENMPI, _ULFM or _MPICH, each round does one of the faults for each collective, and one more: it
+// takes seconds to start. mpi-ulfm is Open MPI 5 with `--with-ft ulfm`, where no survivor may be ended.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -48,7 +51,11 @@ namespace {
 
 // What carries data between the processes; mixed: the last of them is as if on another host.
 constexpr const char* kTransports[] = {"shm", "tcp", "mixed", "mpi-openmpi", "mpi-ulfm", "mpi-mpich"};
-constexpr const char* kFaults[] = {"killed", "stopped", "cut", "slow", "wrong", "fails"};
+constexpr const char* kFaults[] = {"killed", "stopped", "resumed", "cut", "slow", "wrong", "fails"};
+
+constexpr size_t kCasesPerReport = 50;
+// A case whose processes have not ended then has failed.
+constexpr absl::Duration kMostOfCase = absl::Seconds(30);
 
 struct Child {
   pid_t pid = -1;
@@ -118,11 +125,10 @@ bool NamesRank(absl::string_view message, int rank) {
 }
 
 // What is wrong with what the survivor says; empty: nothing.
-std::string Complaint(const Case& one, const Child& child) {
+std::string Complaint(const Case& one, const Child& child, bool is_victim) {
   const std::vector<std::pair<std::string, std::string>> codes = {
-      {"killed", "UNAVAILABLE"},        {"stopped", "DEADLINE_EXCEEDED"},
-      {"cut", "DEADLINE_EXCEEDED"},     {"slow", "OK"},
-      {"wrong", "FAILED_PRECONDITION"}, {"fails", "DATA_LOSS"}};
+      {"killed", "UNAVAILABLE"},        {"stopped", "DEADLINE_EXCEEDED"}, {"cut", "DEADLINE_EXCEEDED"}, {"slow", "OK"},
+      {"resumed", "DEADLINE_EXCEEDED"}, {"wrong", "FAILED_PRECONDITION"}, {"fails", "DATA_LOSS"}};
   // A process that is stopped while it sends through MPICH's shared memory may stop what others send, too. And once one
   // has left that cannot finalize MPI, MPICH's mpirun ends the others.
   const bool is_late =
@@ -136,13 +142,25 @@ std::string Complaint(const Case& one, const Child& child) {
   int64_t milliseconds;
   if (second == std::string::npos || !absl::SimpleAtoi(first.substr(tab + 1, second - tab - 1), &milliseconds))
     return "it says no status";
-  const std::string message = first.substr(second + 1);
-  for (const auto& [fault, code] : codes) {
-    if (one.fault == fault && first.substr(0, tab) != code) return absl::StrCat("expected ", code);
+  const std::string message = first.substr(second + 1), said = first.substr(0, tab);
+  if (is_victim && one.is_resumed()) {
+    if (said != "UNAVAILABLE" && said != "DEADLINE_EXCEEDED" && said != "FAILED_PRECONDITION")
+      return "expected to be told that it is late";
+    return absl::Milliseconds(milliseconds) > one.deadline() * 3 + one.grace() ? "that took too long" : "";
   }
-  const absl::Duration most = one.grace() + (one.is_silent() ? one.deadline() : absl::ZeroDuration());
+  for (const auto& [fault, code] : codes) {
+    if (one.fault != fault || said == code) continue;
+    // Who joins may hear of the victim, or of one that has given up because of it.
+    if (!one.is_join() || one.is_slow() || (said != "UNAVAILABLE" && said != "DEADLINE_EXCEEDED"))
+      return absl::StrCat("expected ", code);
+  }
+  const absl::Duration most = one.grace() + (one.is_silent() || one.is_join() ? one.deadline() : absl::ZeroDuration());
   if (absl::Milliseconds(milliseconds) > most) return "that took too long";
   if (one.is_slow()) return "";
+  if (one.is_join()) {
+    if (!absl::StrContains(message, "process") && !absl::StrContains(message, "rank ")) return "no process is named";
+    return absl::StrContains(child.text, "went on\n") ? "" : "it did not go on";
+  }
   if (!absl::StrContains(message, absl::StrCat(one.op, " %op"))) return "the op is not named";
   if (one.op != "send" && !absl::StrContains(message, "(number ")) return "the op has no number";
   // A message is awaited from a rank that may itself await one.
@@ -243,7 +261,7 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     }
   });
   children->assign(one.ranks, Child());
-  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  const absl::Time deadline = absl::Now() + (kMostOfCase + absl::Seconds(10)) * std::max(1.0, one.patience);
   bool all_ended = false;
   while (!all_ended && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(10));
@@ -256,7 +274,7 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
       int pid = -1;
       if (line != std::string::npos && absl::SimpleAtoi(text.substr(0, line), &pid)) child.text = text.substr(line + 1);
       child.pid = pid;
-      if (rank != one.victim || one.is_slow()) all_ended = all_ended && child.ended;
+      if (rank != one.victim || one.has_last_words()) all_ended = all_ended && child.ended;
     }
   }
   for (Child& child : *children) {
@@ -277,7 +295,8 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
   return all_ended;
 }
 
-bool RunCase(const std::string& program, const Case& one) {
+bool RunCase(const std::string& program, const Case& one, bool verbose) {
+  const absl::Time begin = absl::Now();
   std::string folder = "/tmp/hilo_faults_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;
   std::vector<Child> children;
@@ -290,6 +309,7 @@ bool RunCase(const std::string& program, const Case& one) {
             absl::StrCat(one.ranks),
             absl::StrCat(one.victim),
             absl::StrCat(one.seed),
+            absl::StrCat(one.patience),
             std::string(rank),
             folder};
   };
@@ -298,7 +318,8 @@ bool RunCase(const std::string& program, const Case& one) {
     well = RunUnderMpi(one, arguments_of("mpi"), folder, &children, &launcher_said);
   } else {
     for (int rank = 0; rank < one.ranks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
-    well = Await(children, one.is_silent() ? one.victim : -1, absl::Now() + absl::Seconds(30));
+    well = Await(children, one.is_silent() && !one.is_resumed() ? one.victim : -1,
+                 absl::Now() + kMostOfCase * std::max(1.0, one.patience));
   }
   for (Child& child : children) {
     if (!child.ended) {
@@ -311,47 +332,62 @@ bool RunCase(const std::string& program, const Case& one) {
   std::string complaints;
   if (!well) complaints = "not all have ended in time\n";
   for (int rank = 0; rank < one.ranks; ++rank) {
-    const std::string complaint = rank == one.victim && !one.is_slow() ? "" : Complaint(one, children[rank]);
+    const std::string complaint =
+        rank == one.victim && !one.has_last_words() ? "" : Complaint(one, children[rank], rank == one.victim);
     if (!complaint.empty())
       absl::StrAppend(&complaints, "rank ", rank, ": ", complaint, "; it says:\n", children[rank].text);
   }
-  if (complaints.empty()) return true;
+  const std::string what = absl::StrCat(one.transport, ", ", one.op, ", rank ", one.victim, " of ", one.ranks, " ",
+                                        one.fault, " (", one.seed, ")");
+  if (complaints.empty()) {
+    if (verbose) std::printf("%s: %.2f s\n", what.c_str(), absl::ToDoubleSeconds(absl::Now() - begin));
+    std::fflush(stdout);
+    return true;
+  }
   if (!launcher_said.empty()) absl::StrAppend(&complaints, "the launcher says:\n", launcher_said);
-  std::printf("%s, %s, rank %d of %d %s (%u): %s", one.transport.c_str(), one.op.c_str(), one.victim, one.ranks,
-              one.fault.c_str(), one.seed, complaints.c_str());
+  std::printf("%s: %s", what.c_str(), complaints.c_str());
   std::fflush(stdout);
   return false;
 }
 
-// Returns the number of cases that fail. Most of their time they wait, so several run at once.
-int RunCases(const std::vector<Case>& cases) {
+// Returns the number of cases that fail. Most of their time they wait, so several run at once. Says how far it is.
+int RunCases(const std::vector<Case>& cases, absl::Time last_begin, bool verbose) {
   const int at_once = cases.empty() || cases[0].ranks > 4 ? 1 : 3;
-  std::atomic<size_t> next{0};
+  const absl::Time begin = absl::Now();
+  std::atomic<size_t> next{0}, ended{0};
   std::atomic<int> failures{0};
+  const auto report = [&] {
+    std::printf("%zu of %zu cases, %d failures, %.0f s\n", ended.load(), cases.size(), failures.load(),
+                absl::ToDoubleSeconds(absl::Now() - begin));
+    std::fflush(stdout);
+  };
   std::vector<std::thread> threads;
   for (int i = 0; i < at_once; ++i) {
     threads.emplace_back([&] {
-      for (size_t number; (number = next++) < cases.size();) {
-        if (!RunCase("/proc/self/exe", cases[number])) ++failures;
+      for (size_t number; (number = next++) < cases.size() && absl::Now() < last_begin;) {
+        if (!RunCase("/proc/self/exe", cases[number], verbose)) ++failures;
+        if (++ended % kCasesPerReport == 0) report();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  report();
   return failures;
 }
 
 int Main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 9 && arguments[0] == "--rank") {
+  if (arguments.size() == 10 && arguments[0] == "--rank") {
     const Case one = {.transport = arguments[1],
                       .op = arguments[2],
                       .fault = arguments[3],
                       .ranks = std::atoi(argv[5]),
                       .victim = std::atoi(argv[6]),
-                      .seed = static_cast<uint32_t>(std::atoi(argv[7]))};
-    const std::string& folder = arguments[8];
-    int rank = std::atoi(argv[8]);
-    if (arguments[7] == "mpi") {
+                      .seed = static_cast<uint32_t>(std::atoi(argv[7])),
+                      .patience = std::atof(argv[8])};
+    const std::string& folder = arguments[9];
+    int rank = std::atoi(argv[9]);
+    if (arguments[8] == "mpi") {
       const absl::StatusOr<LaunchEnvironment> launch = DetectLaunch({.coordinator = "file://" + folder});
       if (!launch.ok()) return 1;
       rank = static_cast<int>(launch->rank);
@@ -365,18 +401,28 @@ int Main(int argc, char** argv) {
     if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
     return status.ok() ? 0 : 1;
   }
-  int rounds = 1, ranks = 4;
+  int rounds = 1, ranks = 4, seconds = std::numeric_limits<int>::max();
+  double patience = 1;
+  bool verbose = false;
   size_t most = std::numeric_limits<size_t>::max();
   uint32_t seed = 1;
   std::string only;
   for (absl::string_view argument : arguments) {
     if (absl::ConsumePrefix(&argument, "--only=")) {
       only = std::string(argument);
+    } else if (argument == "--verbose") {
+      verbose = true;
     } else if (!(absl::ConsumePrefix(&argument, "--rounds=") && absl::SimpleAtoi(argument, &rounds)) &&
                !(absl::ConsumePrefix(&argument, "--ranks=") && absl::SimpleAtoi(argument, &ranks) && ranks > 2) &&
                !(absl::ConsumePrefix(&argument, "--cases=") && absl::SimpleAtoi(argument, &most)) &&
+               !(absl::ConsumePrefix(&argument, "--seconds=") && absl::SimpleAtoi(argument, &seconds)) &&
+               !(absl::ConsumePrefix(&argument, "--patience=") && absl::SimpleAtod(argument, &patience) &&
+                 patience > 0) &&
                !(absl::ConsumePrefix(&argument, "--seed=") && absl::SimpleAtoi(argument, &seed))) {
-      std::printf("Usage: hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seed=S] [--only=TEXT]\n");
+      std::printf(
+          "Usage: hilo_fault_tests [--ranks=N] [--rounds=N] [--cases=N] [--seconds=S] [--patience=X] [--seed=S] "
+          "[--only=TEXT] "
+          "[--verbose]\n");
       return 2;
     }
   }
@@ -393,23 +439,28 @@ int Main(int argc, char** argv) {
       const bool is_mpi = absl::StartsWith(transport, kMpi);
       if (is_mpi && MpirunOf(transport).empty()) continue;
       int number = round;
-      for (const char* op : kOps) {
+      std::vector<std::string> ops(std::begin(kOps), std::end(kOps));
+      if (!is_mpi) ops.emplace_back(kJoin);  // MPI itself starts with all processes or none
+      for (const std::string& op : ops) {
         ++number;  // each op with another fault
         for (const char* fault : kFaults) {
           // Of arrays of different sizes parts are on their way when all hear of it: the next group must not get them.
-          const bool leaves_parts =
-              absl::string_view(op) == "all-reduce-of-much" && absl::string_view(fault) == "wrong";
+          const bool leaves_parts = op == "all-reduce-of-much" && absl::string_view(fault) == "wrong";
           const bool is_chosen = number++ % std::size(kFaults) == 0 || leaves_parts;
           if (is_mpi && (!is_chosen || !IsSurvivable(transport, fault))) continue;
           const bool is_cut = absl::string_view(fault) == "cut";
           if (is_cut && !HasCables(transport)) continue;
+          const bool is_of_a_call =
+              is_cut || absl::string_view(fault) == "wrong" || absl::string_view(fault) == "fails";
+          if (op == kJoin && is_of_a_call) continue;
           const bool is_last = is_cut && absl::string_view(transport) == "mixed";
           const Case one = {.transport = transport,
                             .op = op,
                             .fault = fault,
                             .ranks = ranks,
                             .victim = is_last ? ranks - 1 : static_cast<int>(random() % ranks),
-                            .seed = static_cast<uint32_t>(random() % 1'000'000)};
+                            .seed = static_cast<uint32_t>(random() % 1'000'000),
+                            .patience = patience};
           if (absl::StrContains(absl::StrCat(transport, " ", op, " ", fault), only)) cases.push_back(one);
         }
       }
@@ -419,8 +470,7 @@ int Main(int argc, char** argv) {
     std::shuffle(cases.begin(), cases.end(), random);
     cases.resize(most);
   }
-  const int failures = RunCases(cases);
-  std::printf("%zu cases, %d failures\n", cases.size(), failures);
+  const int failures = RunCases(cases, absl::Now() + absl::Seconds(seconds), verbose);
   return failures == 0 && !cases.empty() ? 0 : 1;
 }
 

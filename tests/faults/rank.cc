@@ -34,6 +34,8 @@ namespace {
 
 // Calls after a rank was slow.
 constexpr int64_t kCallsAfterwards = 20;
+// Rounds of all collectives of those that go on.
+constexpr int64_t kRoundsOfRest = 3;
 // A rank that was slow has so much more to do at the end under MPI, whose mpirun must not end it.
 constexpr absl::Duration kLeavesLater = absl::Seconds(7);
 
@@ -58,6 +60,10 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
   int64_t send = rank;
   std::vector<int64_t> receive(ranks.size());
   const CollectiveBuffer buffer = {&send, receive.data(), 8};
+  for (int64_t round = 0; round < kRoundsOfRest; ++round) {
+    for (const char* op : kOps)
+      HILO_RETURN_IF_ERROR(CheckedCall(op, *run.communicators[0], round, 1 + round, absl::Seconds(20)));
+  }
   HILO_RETURN_IF_ERROR(run.communicators[0]->AllGather({.name = "all-gather %rest", .group = ranks}, {buffer}));
   run.communicators[0]->Finish(absl::OkStatus());
   for (const int64_t i : ranks) {
@@ -71,7 +77,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 // or stuck; or that fails.
 absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
   if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
-  const bool victim_lives = one.fault != "killed" && !one.is_silent();
+  const bool victim_lives = one.fault != "killed" && (!one.is_silent() || one.is_resumed());
   const absl::Time deadline = absl::Now() + absl::Seconds(20);
   if (victim_lives) return Barrier(store, "end", rank, one.ranks, deadline);
   return rank == one.victim ? absl::OkStatus()
@@ -103,37 +109,81 @@ absl::Status CutCables() {
   return cut > 0 ? absl::OkStatus() : absl::InternalError("there is no cable to cut");
 }
 
+// What a process holds that its end alone would give back: a group must give back all of its own.
+struct Holdings {
+  int64_t files = 0, threads = 0, mappings = 0;  // mappings: of files without a name
+
+  static Holdings Now() {
+    Holdings now;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) now.files += entry.exists();
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) now.threads += entry.exists();
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) now.mappings += absl::StrContains(line, "memfd:");
+    return now;
+  }
+  std::string ToString() const {
+    return absl::StrCat(files, " files, ", threads, " threads and ", mappings, " mappings of shared memory");
+  }
+};
+
+// Stops this process, or kills it, after `delay`, in the middle of whatever it does. One that is to be resumed has a
+// child that does so.
+void FailLater(const Case& one, absl::Duration delay, absl::Duration stopped) {
+  std::thread([fault = one.fault, is_resumed = one.is_resumed(), delay, stopped] {
+    absl::SleepFor(delay);
+    if (is_resumed && fork() == 0) {
+      for (int file = 0; file < 1024; ++file)
+        close(file);  // the others hear of the end of this process, not its child's
+      usleep(static_cast<useconds_t>(absl::ToInt64Microseconds(stopped)));
+      kill(getppid(), SIGCONT);
+      _exit(0);
+    }
+    raise(fault == "killed" ? SIGKILL : SIGSTOP);
+  }).detach();
+}
+
 }  // namespace
 
 absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   HILO_ASSIGN_OR_RETURN(const std::shared_ptr<KeyValueStore> store, MakeFileStore(folder));
-  std::shared_ptr<ProcessGroup> group;
-  HILO_ASSIGN_OR_RETURN(group, ProcessGroup::Join({.process_id = rank,
-                                                   .process_count = one.ranks,
-                                                   .store = store,
-                                                   .timeout = absl::Seconds(20),
-                                                   .transport = TransportOf(one, rank)}));
-  HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, one.ranks, absl::Now() + absl::Seconds(20)));
-  std::vector<int> devices(one.ranks);
-  std::iota(devices.begin(), devices.end(), 0);
-  HILO_ASSIGN_OR_RETURN(ProcessGroup::Run run, group->StartRun(devices, {devices.begin(), devices.end()}));
-  Communicator& communicator = *run.communicators[0];
   std::mt19937 random(one.seed);
   const int64_t step = 3 + random() % 20, microseconds = random() % 3000;
+  const absl::Duration stopped = one.deadline() * (2 + random() % 100 / 100.0);
   const bool is_victim = rank == one.victim;
-  absl::Status status;
+  HILO_RETURN_IF_ERROR(Barrier(*store, "start", rank, one.ranks, absl::Now() + absl::Seconds(20)));
+  const Holdings before = Holdings::Now();
+  if (is_victim && one.is_join()) {
+    if (one.is_slow()) {
+      absl::SleepFor(one.deadline() / 2);
+    } else {
+      FailLater(one, absl::Microseconds(microseconds), stopped);
+    }
+  }
   absl::Time last = absl::Now();
+  absl::StatusOr<std::shared_ptr<ProcessGroup>> joined =
+      ProcessGroup::Join({.process_id = rank,
+                          .process_count = one.ranks,
+                          .store = store,
+                          .timeout = one.is_join() ? one.deadline() : absl::Seconds(20),
+                          .transport = TransportOf(one, rank)});
+  absl::Status status = joined.status();
+  if (!one.is_join()) HILO_RETURN_IF_ERROR(status);
+  std::shared_ptr<ProcessGroup> group;
+  std::vector<int> devices(one.ranks);
+  std::iota(devices.begin(), devices.end(), 0);
+  ProcessGroup::Run run;
+  if (status.ok()) {
+    group = *std::move(joined);
+    if (!one.is_join()) HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, one.ranks, absl::Now() + absl::Seconds(20)));
+    HILO_ASSIGN_OR_RETURN(run, group->StartRun(devices, {devices.begin(), devices.end()}));
+  }
   for (int64_t i = 0; status.ok() && !(one.is_slow() && i == step + kCallsAfterwards); ++i) {
-    if (is_victim && i == step) {
+    Communicator& communicator = *run.communicators[0];
+    if (is_victim && i == step && !one.is_join()) {
       if (one.is_slow()) absl::SleepFor(one.deadline() / 2);
       if (one.fault == "cut") HILO_RETURN_IF_ERROR(CutCables());
-      if (one.fault == "killed" || one.fault == "stopped") {
-        std::thread([&] {  // in the middle of whatever it does
-          absl::SleepFor(absl::Microseconds(microseconds));
-          raise(one.fault == "killed" ? SIGKILL : SIGSTOP);
-        })
-            .detach();
-      }
+      if (one.fault == "killed" || one.fault == "stopped" || one.is_resumed())
+        FailLater(one, absl::Microseconds(microseconds), stopped);
       if (one.fault == "fails") {
         communicator.Finish(absl::DataLossError("the handler has failed"));
         return AwaitEnd(one, rank, *store);
@@ -149,7 +199,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
               std::string(status.message()).c_str());
   std::fflush(stdout);
   while (is_victim && one.fault == "cut") pause();  // its end would be heard
-  if (one.is_slow() && status.ok()) communicator.Finish(status);
+  if (one.is_slow() && status.ok()) run.communicators[0]->Finish(status);
   if (is_victim || one.is_slow()) {
     HILO_RETURN_IF_ERROR(AwaitEnd(one, rank, *store));
     if (is_victim && one.is_slow() && absl::StartsWith(one.transport, kMpi)) absl::SleepFor(kLeavesLater);
@@ -157,6 +207,9 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   }
   run.communicators.clear();
   group.reset();
+  const Holdings after = Holdings::Now();
+  if (!absl::StartsWith(one.transport, kMpi) && after.ToString() != before.ToString())
+    return absl::InternalError(absl::StrCat("the group leaves ", after.ToString(), " of ", before.ToString()));
   const absl::Status rest = GoOnWithoutVictim(one, rank, store);
   std::printf("%s\n", rest.ok() ? "went on" : rest.ToString().c_str());
   std::fflush(stdout);
