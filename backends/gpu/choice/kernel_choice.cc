@@ -247,8 +247,9 @@ absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& ass
         instruction->set_kernel({.kind = KernelKind::kGenerated, .why = "sorts by digits alone read it"});
     }
   }
-  if (facts.settings.sequences) ChooseSequences(module, assignment);
-  return absl::OkStatus();
+  if (!facts.settings.sequences) return absl::OkStatus();
+  ChooseSequences(module, assignment);
+  return ChooseGroups(module, assignment, facts);
 }
 
 bool IsEmitted(const HloInstruction& instruction, const BufferAssignment& assignment) {

@@ -15,10 +15,11 @@
 //                            copies fill strips}
 //                            of a grid of scores: {block, lines of a block, lines of a strip, 1 if copies fill them}
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
-//   cholesky, concatenate, loop, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve,
-//   update                   {block}
+//   cholesky, concatenate, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve  {block}
 //   columns                  {block, adjacent lanes, elements of a part}: the block's other threads are strips
 //   counted-loop             {trip count}
+//   loop, update             {block}, or {block, number}: instructions in a row with equal numbers are one launch, in
+//                            which each has blocks of its own
 //   loop-per-result          {block, width} of each result
 //   merge-sort               {block, elements of a tile, block of merges}
 //   one-thread-loop          {iterations per launch}
@@ -97,6 +98,10 @@ bool IsEmitted(const HloInstruction& instruction, const BufferAssignment& assign
 // Returns true if the instruction is a dynamic-update-slice, possibly fused, whose result shares the memory of its
 // operand: only the window is written.
 bool UpdatesInPlace(const HloInstruction& instruction, const BufferAssignment& assignment);
+
+// Returns true if instructions of these configurations, one after the other, are in one kernel: of a sequence, or of a
+// group. Of an instruction and itself: if it is in such a kernel.
+bool AreOneKernel(const KernelConfig& a, const KernelConfig& b);
 
 // Returns true for a top-k of which the first k are selected; the others are expanded to sorts.
 bool IsSelectedTopK(const HloInstruction& top_k);

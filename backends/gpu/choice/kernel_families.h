@@ -69,6 +69,8 @@ absl::StatusOr<KernelConfig> ChooseCustomCall(const HloInstruction& instruction,
 
 // Marks sequences of small instructions, and loops of them, in a computation and what it runs.
 void ChooseSequences(HloModule* module, const BufferAssignment& assignment);
+// Marks small instructions in a row that share a launch.
+absl::Status ChooseGroups(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts);
 
 }  // namespace hilo::gpu
 

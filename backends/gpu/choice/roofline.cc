@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/match/attention_tile.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/grid_mask.h"
@@ -538,15 +539,13 @@ std::string RooflineText(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     if (computation->IsFusion()) continue;
     std::string lines;
-    const KernelConfig* sequence = nullptr;  // that has been launched
+    const KernelConfig* launched = nullptr;  // before, if this one may be in its kernel
     for (const HloInstruction* instruction : module.OrderOf(*computation)) {
       if (instruction->kernel() == nullptr || HasTrait(instruction->opcode(), kControlFlow)) continue;
       Roofline roofline = RooflineOf(*instruction);
       const KernelConfig& config = *instruction->kernel();
-      if (config.kind == KernelKind::kSequence) {
-        if (sequence != nullptr && sequence->tile == config.tile) roofline.launch_ns = 0;
-        sequence = &config;
-      }
+      if (launched != nullptr && AreOneKernel(*launched, config)) roofline.launch_ns = 0;
+      launched = &config;
       absl::StrAppendFormat(&lines, "  %s: kind=%s bytes=%.0f flops=%.0f bound=%s time=%.2fus\n", instruction->name(),
                             KernelKindString(instruction->kernel()->kind), roofline.bytes, roofline.flops,
                             roofline.bound(), roofline.ns() / 1e3);

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/emitters/emitters.h"
+#include "backends/gpu/emitters/group_emitter.h"
 #include "backends/gpu/emitters/sequence_emitter.h"
 #include "backends/gpu/thunks/collective_thunk.h"
 #include "backends/gpu/thunks/control_thunks.h"
@@ -26,7 +27,7 @@ class ModuleEmitter {
   absl::Status EmitScope(const BufferAssignment::Scope& scope);
   absl::StatusOr<ThunkSequence> EmitComputation(const HloComputation* computation);
   absl::Status EmitInstruction(const HloInstruction* instruction);
-  absl::Status EmitSequence(std::vector<const HloInstruction*>* instructions);
+  absl::Status EmitTogether(std::vector<const HloInstruction*>* instructions);
   absl::Status EmitCountedLoop(const HloInstruction* loop);
   absl::Status EmitWhile(const HloInstruction* loop);
   absl::Status EmitConditional(const HloInstruction* conditional);
@@ -68,16 +69,16 @@ absl::StatusOr<ThunkSequence> ModuleEmitter::EmitComputation(const HloComputatio
   for (const HloInstruction* instruction : program_.OrderOf(*computation)) {
     if (!IsEmitted(*instruction, assignment_)) continue;
     HILO_RET_CHECK(instruction->kernel() != nullptr) << instruction->name() << " has no kernel";
-    const bool is_small = instruction->kernel()->kind == KernelKind::kSequence;
-    if (!is_small || (!small.empty() && small[0]->kernel()->tile != instruction->kernel()->tile))
-      HILO_RETURN_IF_ERROR(EmitSequence(&small));
+    const bool is_small = AreOneKernel(*instruction->kernel(), *instruction->kernel());
+    if (!is_small || (!small.empty() && !AreOneKernel(*small[0]->kernel(), *instruction->kernel())))
+      HILO_RETURN_IF_ERROR(EmitTogether(&small));
     if (is_small) {
       small.push_back(instruction);
     } else {
       HILO_RETURN_IF_ERROR(EmitInstruction(instruction));
     }
   }
-  HILO_RETURN_IF_ERROR(EmitSequence(&small));
+  HILO_RETURN_IF_ERROR(EmitTogether(&small));
   program_.set_thunks(outer);
   if (program_.emission().overlap_collectives) {
     // Within a call any parameter may share memory with an output; in the entry, only donated ones.
@@ -90,11 +91,13 @@ absl::StatusOr<ThunkSequence> ModuleEmitter::EmitComputation(const HloComputatio
                                      : std::move(graphs);
 }
 
-absl::Status ModuleEmitter::EmitSequence(std::vector<const HloInstruction*>* instructions) {
+// Emits instructions of one kernel.
+absl::Status ModuleEmitter::EmitTogether(std::vector<const HloInstruction*>* instructions) {
   const std::vector<const HloInstruction*> all = std::exchange(*instructions, {});
   if (all.empty()) return absl::OkStatus();
   program_.BeginInstruction();
-  return EmitSmallInstructions(program_, all);
+  return all[0]->kernel()->kind == KernelKind::kSequence ? EmitSmallInstructions(program_, all)
+                                                         : EmitGroup(program_, all);
 }
 
 absl::Status ModuleEmitter::EmitInstruction(const HloInstruction* instruction) {

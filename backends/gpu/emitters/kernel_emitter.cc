@@ -53,10 +53,7 @@ KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* inst
     // These read their operands as memory, never through element generators.
     needs_memory_ =
         instruction->opcode() == HloOpcode::kCholesky || instruction->opcode() == HloOpcode::kTriangularSolve;
-    // Results first, so that memory used as both is marked as written.
-    Note(instruction, true);
-    for (const HloInstruction* operand : instruction->operands()) Note(operand, false);
-    for (const HloComputation* called : instruction->called_computations()) NoteConstantsIn(called);
+    NoteKernel(instruction);
   }
   first_extra_ = arguments_.size();
   arguments_.insert(arguments_.end(), more.begin(), more.end());
@@ -73,6 +70,22 @@ std::unique_ptr<KernelEmitter> KernelEmitter::ForSequence(ProgramEmitter* progra
   kernel->arguments_.insert(kernel->arguments_.end(), more.begin(), more.end());
   kernel->CreateFunction();
   return kernel;
+}
+
+std::unique_ptr<KernelEmitter> KernelEmitter::ForGroup(ProgramEmitter* program,
+                                                       absl::Span<const HloInstruction* const> instructions) {
+  auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, instructions.back()->name()));
+  for (const HloInstruction* instruction : instructions) kernel->NoteKernel(instruction);
+  kernel->first_extra_ = kernel->arguments_.size();
+  kernel->CreateFunction();
+  return kernel;
+}
+
+// Results first, so that memory used as both is marked as written.
+void KernelEmitter::NoteKernel(const HloInstruction* instruction) {
+  Note(instruction, true);
+  for (const HloInstruction* operand : instruction->operands()) Note(operand, false);
+  for (const HloComputation* called : instruction->called_computations()) NoteConstantsIn(called);
 }
 
 void KernelEmitter::NoteSequence(const HloInstruction* instruction) {
@@ -218,8 +231,10 @@ llvm::Value* KernelEmitter::Thread() {
 }
 
 llvm::Value* KernelEmitter::Block() {
-  return b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}),
-                        b().getInt64Ty(), "block");
+  llvm::Value* block =
+      b().CreateZExt(b().CreateIntrinsic(b().getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}),
+                     b().getInt64Ty(), "block");
+  return first_block_ == 0 ? block : b().CreateSub(block, b().getInt64(static_cast<uint64_t>(first_block_)));
 }
 
 llvm::Value* KernelEmitter::GlobalThread(int64_t block_size) {

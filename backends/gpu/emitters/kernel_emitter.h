@@ -35,6 +35,10 @@ class KernelEmitter : public codegen::KernelFunction {
                                                     absl::Span<const HloInstruction* const> instructions,
                                                     std::vector<KernelArgument> more = {});
 
+  // A kernel whose blocks have one of `instructions` each: none waits for another.
+  static std::unique_ptr<KernelEmitter> ForGroup(ProgramEmitter* program,
+                                                 absl::Span<const HloInstruction* const> instructions);
+
   ProgramEmitter& program() { return program_; }
   codegen::EmitterContext& context() override { return *context_; }
   codegen::ElementEmitter& elements() override { return *elements_; }
@@ -54,6 +58,8 @@ class KernelEmitter : public codegen::KernelFunction {
   llvm::Value* Thread();
   llvm::Value* Block();
   llvm::Value* GlobalThread(int64_t block_size);
+  // The index of a block is from now on its distance from this one.
+  void set_first_block(int64_t first) { first_block_ = first; }
 
   // Returns the indices in `dimensions` of `count` elements that are adjacent along the last of them; the first is at
   // row-major index `linear`, a multiple of `count`, as is the size of that dimension.
@@ -124,6 +130,7 @@ class KernelEmitter : public codegen::KernelFunction {
 
  private:
   KernelEmitter(ProgramEmitter* program, absl::string_view name);
+  void NoteKernel(const HloInstruction* instruction);
   void Note(const HloInstruction* instruction, bool written);
   void NoteConstantsIn(const HloComputation* computation);
   void NoteSlice(const BufferSlice& slice, bool written);
@@ -140,6 +147,7 @@ class KernelEmitter : public codegen::KernelFunction {
   bool overlaps_ = false;      // frame slices are offsets from one pointer
   std::vector<KernelArgument> arguments_;
   size_t first_extra_ = 0;
+  int64_t first_block_ = 0;
   absl::flat_hash_map<const HloInstruction*, codegen::ElementValue> values_;
   absl::flat_hash_map<std::pair<int, int64_t>, size_t> positions_;  // of slices in the arguments
   std::unique_ptr<llvm::Module> module_;
