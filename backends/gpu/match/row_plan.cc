@@ -47,6 +47,7 @@ struct Demand {
   int64_t held = 0;       // values of an element from one level of reductions to the next
   int64_t late = 0;       // full arrays that nothing needs before the first reductions are there
   int64_t widest = 1;     // bytes of an element
+  int64_t columns = 0;    // values of a column that are kept from row to row
   int64_t group = kMostInGroup;
 
   void AddArray(const Shape& shape, const RowSpace& space, bool in_memory = true) {
@@ -70,10 +71,15 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
     most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
   while (columns % group != 0) group /= 2;
-  const int64_t groups = columns / group;
+  int64_t groups = columns / group;
   int64_t threads = std::min(kWarp, PowerOfTwoFrom(groups));
   if (threads * most < columns) threads = PowerOfTwoFrom((columns + most - 1) / most);
-  // Every thread has a group.
+  // Every thread has a group, a smaller one where twice the elements would have too many running values: of 16 bf16
+  // and three sums across the rows 48, with which 128 registers spill.
+  while (threads > groups && group > 1 && demand.columns >= kManyArrays) {
+    group /= 2;
+    groups *= 2;
+  }
   while (threads > groups) threads /= 2;
   if (threads > kMostThreads) return false;
   plan->threads = threads;
@@ -130,7 +136,8 @@ Demand DemandOf(const HloInstruction& instruction, const RowGroup& group) {
   // Running values are registers too.
   for (const HloInstruction* reduce : group.columns)
     demand.AddArray(reduce->operand(0)->shape(), group.space, /*in_memory=*/false);
-  demand.arrays += static_cast<int64_t>(group.columns.size());
+  demand.columns = static_cast<int64_t>(group.columns.size());
+  demand.arrays += demand.columns;
   for (const HloInstruction* operand : instruction.operands()) demand.AddArray(operand->shape(), group.space);
   for (const HloInstruction* output : group.roots) demand.AddArray(output->shape(), group.space);
   return demand;
