@@ -468,6 +468,76 @@ ENTRY main {
      32,
      {"atom"},
      {".local"}},
+    // Three sums across the rows are running values of each column of a thread.
+    {"layer_norm_gradient_and_sum",
+     R"(
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x16 = bf16[25088,768] parameter(0)
+  dy16 = bf16[25088,768] parameter(1)
+  r16 = bf16[25088,768] parameter(2)
+  g = f32[768] parameter(3)
+  zero = f32[] constant(0)
+  n = f32[] constant(0.0013020834)
+  e = f32[] constant(1e-05)
+  x = f32[25088,768] convert(x16)
+  dy = f32[25088,768] convert(dy16)
+  r = f32[25088,768] convert(r16)
+  s = f32[25088] reduce(x, zero), dimensions={1}, to_apply=add
+  ns = f32[25088] broadcast(n), dimensions={}
+  mean = f32[25088] multiply(s, ns)
+  means = f32[25088,768] broadcast(mean), dimensions={0}
+  d = f32[25088,768] subtract(x, means)
+  dd = f32[25088,768] multiply(d, d)
+  v = f32[25088] reduce(dd, zero), dimensions={1}, to_apply=add
+  vn = f32[25088] multiply(v, ns)
+  es = f32[25088] broadcast(e), dimensions={}
+  ve = f32[25088] add(vn, es)
+  i = f32[25088] rsqrt(ve)
+  is = f32[25088,768] broadcast(i), dimensions={0}
+  h = f32[25088,768] multiply(d, is)
+  gs = f32[25088,768] broadcast(g), dimensions={1}
+  dh = f32[25088,768] multiply(dy, gs)
+  dg_terms = f32[25088,768] multiply(dy, h)
+  dg = f32[768] reduce(dg_terms, zero), dimensions={0}, to_apply=add
+  db = f32[768] reduce(dy, zero), dimensions={0}, to_apply=add
+  dr = f32[768] reduce(r, zero), dimensions={0}, to_apply=add
+  p = f32[25088,768] multiply(dh, h)
+  a = f32[25088] reduce(p, zero), dimensions={1}, to_apply=add
+  b = f32[25088] reduce(dh, zero), dimensions={1}, to_apply=add
+  an = f32[25088] multiply(a, ns)
+  bn = f32[25088] multiply(b, ns)
+  as = f32[25088,768] broadcast(an), dimensions={0}
+  bs = f32[25088,768] broadcast(bn), dimensions={0}
+  ha = f32[25088,768] multiply(h, as)
+  t = f32[25088,768] subtract(dh, ha)
+  u = f32[25088,768] subtract(t, bs)
+  w = f32[25088,768] multiply(u, is)
+  dx = f32[25088,768] add(w, r)
+  dx16 = bf16[25088,768] convert(dx)
+  ROOT result = (bf16[25088,768], f32[768], f32[768], f32[768]) tuple(dx16, dg, db, dr)
+}
+)",
+     2,
+     128,
+     {"ld.global.nc.v4.u16", "st.global.v4.b16"},
+     {".local"}},
+    // Neither waits for the other: one launch.
+    {"slices",
+     R"(
+HloModule m
+ENTRY main {
+  x = f32[64,2048] parameter(0)
+  a = f32[64,512] slice(x), slice={[0:64], [0:512]}
+  b = f32[64,1536] slice(x), slice={[0:64], [512:2048]}
+  ROOT r = (f32[64,512], f32[64,1536]) tuple(a, b)
+}
+)",
+     1,
+     40,
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {".local"}},
 };
 
 absl::StatusOr<std::string> Emit(const Golden& golden, const std::string& arch, const char* kind) {
