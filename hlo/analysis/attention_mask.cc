@@ -14,20 +14,41 @@ constexpr int kMostMaskSteps = 64;
 // The dimension of the logits that each dimension of an array is; -1: none, as its size is 1.
 using Dimensions = std::vector<int64_t>;
 
-// The integer that an array has at an index of the logits: their index in one dimension, or a scalar, plus a constant.
+// The integer that an array has at an index of the logits: their index in one dimension, or a scalar, less that in
+// another, plus a constant.
 struct IndexPlus {
-  int64_t dimension = -1;  // -1: 0
+  int64_t dimension = -1, less = -1;  // -1: 0
   int64_t constant = 0;
   const HloInstruction* scalar = nullptr;  // null: 0
+
+  IndexPlus Negated() const { return {.dimension = less, .less = dimension, .constant = -constant}; }
 };
+
+// nullopt: there are two indices to add or to subtract.
+std::optional<IndexPlus> Sum(const IndexPlus& x, const IndexPlus& y) {
+  if ((x.dimension >= 0 && y.dimension >= 0) || (x.less >= 0 && y.less >= 0)) return std::nullopt;
+  return IndexPlus{.dimension = std::max(x.dimension, y.dimension),
+                   .less = std::max(x.less, y.less),
+                   .constant = x.constant + y.constant};
+}
 
 // A mask of either kind.
 struct FoundMask {
   int64_t row_dimension = -1;
   const HloInstruction* position = nullptr;
-  int64_t offset = 0;
+  std::optional<int64_t> offset, first;
   double masked_value = 0;
 };
+
+// Returns what holds where both do, or at least one of them.
+FoundMask Both(const FoundMask& x, const FoundMask& y) {
+  if (x.position != nullptr || y.position != nullptr || x.row_dimension != y.row_dimension)
+    return x.offset.has_value() ? x : y;
+  FoundMask both = x;
+  if (y.offset.has_value()) both.offset = std::min(x.offset.value_or(*y.offset), *y.offset);
+  if (y.first.has_value()) both.first = std::max(x.first.value_or(*y.first), *y.first);
+  return both;
+}
 
 class MaskMatcher {
  public:
@@ -38,23 +59,26 @@ class MaskMatcher {
     for (size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int64_t>(d);
     const HloInstruction* logits = &logits_;
     std::optional<double> masked;
+    std::optional<FoundMask> found;
     // The selections may be nested.
     while (IsStep()) {
       if (logits->opcode() == HloOpcode::kConvert) {
         logits = logits->operand(0);
         continue;
       }
-      if (logits->opcode() != HloOpcode::kSelect) return std::nullopt;
+      if (logits->opcode() != HloOpcode::kSelect) break;
       const std::optional<double> value = ConstantOf(*logits->operand(2));
-      if (!value.has_value()) return std::nullopt;
+      if (!value.has_value()) break;
       masked = std::max(masked.value_or(*value), *value);
-      if (std::optional<FoundMask> mask = Implied(*logits->operand(0), all)) {
-        mask->masked_value = *masked;
-        return mask;
+      if (const std::optional<FoundMask> mask = Implied(*logits->operand(0), all)) {
+        found = found.has_value() ? Both(*found, *mask) : *mask;
+        found->masked_value = *masked;
+        if (found->position != nullptr || (found->offset.has_value() && found->first.has_value())) break;
       }
       logits = logits->operand(1);
     }
-    return std::nullopt;
+    if (found.has_value() && !found->offset.has_value()) found->offset = logits_.shape().dimensions(keys_);
+    return found;
   }
 
  private:
@@ -113,11 +137,7 @@ class MaskMatcher {
       // Sums far from the limits of the type are exact.
       constexpr int64_t kFar = int64_t{1} << 30;
       if (std::max(std::abs(left->constant), std::abs(right->constant)) >= kFar) return std::nullopt;
-      if (instruction.opcode() == HloOpcode::kSubtract)
-        return right->dimension >= 0 ? std::nullopt
-                                     : std::optional(IndexPlus{left->dimension, left->constant - right->constant});
-      if (left->dimension >= 0 && right->dimension >= 0) return std::nullopt;
-      return IndexPlus{std::max(left->dimension, right->dimension), left->constant + right->constant};
+      return Sum(*left, instruction.opcode() == HloOpcode::kSubtract ? right->Negated() : *right);
     }
     if (const auto operand = OperandOf(instruction, dimensions)) return IndexOf(*instruction.operand(0), *operand);
     return std::nullopt;
@@ -127,18 +147,22 @@ class MaskMatcher {
   std::optional<FoundMask> Implied(const HloInstruction& predicate, const Dimensions& dimensions) {
     if (!IsStep()) return std::nullopt;
     if (predicate.opcode() == HloOpcode::kAnd) {
-      std::optional<FoundMask> left = Implied(*predicate.operand(0), dimensions);
-      return left.has_value() ? left : Implied(*predicate.operand(1), dimensions);
+      return BothImplied(*predicate.operand(0), *predicate.operand(1), dimensions);
     }
     if (predicate.opcode() == HloOpcode::kSelect && ConstantOf(*predicate.operand(2)) == 0) {
-      std::optional<FoundMask> chosen = Implied(*predicate.operand(0), dimensions);
-      return chosen.has_value() ? chosen : Implied(*predicate.operand(1), dimensions);
+      return BothImplied(*predicate.operand(0), *predicate.operand(1), dimensions);
     }
     if (predicate.opcode() == HloOpcode::kCompare) return Compared(predicate, dimensions);
     if (const auto operand = OperandOf(predicate, dimensions);
         operand.has_value() && predicate.shape().element_type() == PRED)
       return Implied(*predicate.operand(0), *operand);
     return std::nullopt;
+  }
+
+  std::optional<FoundMask> BothImplied(const HloInstruction& x, const HloInstruction& y, const Dimensions& dimensions) {
+    const std::optional<FoundMask> left = Implied(x, dimensions), right = Implied(y, dimensions);
+    if (!left.has_value() || !right.has_value()) return left.has_value() ? left : right;
+    return Both(*left, *right);
   }
 
   std::optional<FoundMask> Compared(const HloInstruction& compare, const Dimensions& dimensions) {
@@ -150,13 +174,19 @@ class MaskMatcher {
     } else if (direction != ComparisonDirection::kGe && direction != ComparisonDirection::kGt) {
       return std::nullopt;
     }
-    // key + low <= row + high
-    const bool has_row = high->dimension >= 0 && high->dimension != keys_;
-    if (low->dimension != keys_ || low->scalar != nullptr || has_row == (high->scalar != nullptr)) return std::nullopt;
+    if (low->scalar != nullptr) return std::nullopt;
+    const std::optional<IndexPlus> difference = Sum(*high, low->Negated());
+    if (!difference.has_value()) return std::nullopt;
+    // 0 <= row - key + offset, or 0 <= key - row - first
     const bool strictly = direction == ComparisonDirection::kLt || direction == ComparisonDirection::kGt;
-    return FoundMask{.row_dimension = high->dimension,
-                     .position = high->scalar,
-                     .offset = high->constant - low->constant - (strictly ? 1 : 0)};
+    const int64_t least = difference->constant - (strictly ? 1 : 0);
+    if (difference->less == keys_) {
+      const bool has_row = difference->dimension >= 0;
+      if (has_row == (high->scalar != nullptr)) return std::nullopt;
+      return FoundMask{.row_dimension = difference->dimension, .position = high->scalar, .offset = least};
+    }
+    if (difference->dimension != keys_ || difference->less < 0 || high->scalar != nullptr) return std::nullopt;
+    return FoundMask{.row_dimension = difference->less, .first = -least};
   }
 
   const int64_t keys_;
@@ -169,13 +199,16 @@ class MaskMatcher {
 std::optional<CausalMask> CausalMaskOf(const Attention& attention) {
   const std::optional<FoundMask> mask = MaskMatcher(attention).Match();
   if (!mask.has_value() || mask->position != nullptr) return std::nullopt;
-  return CausalMask{.row_dimension = mask->row_dimension, .offset = mask->offset, .masked_value = mask->masked_value};
+  return CausalMask{.row_dimension = mask->row_dimension,
+                    .offset = *mask->offset,
+                    .first = mask->first,
+                    .masked_value = mask->masked_value};
 }
 
 std::optional<PositionMask> PositionMaskOf(const Attention& attention) {
   const std::optional<FoundMask> mask = MaskMatcher(attention).Match();
   if (!mask.has_value() || mask->position == nullptr) return std::nullopt;
-  return PositionMask{.position = mask->position, .offset = mask->offset, .masked_value = mask->masked_value};
+  return PositionMask{.position = mask->position, .offset = *mask->offset, .masked_value = mask->masked_value};
 }
 
 }  // namespace hilo

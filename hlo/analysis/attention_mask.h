@@ -9,10 +9,12 @@
 
 namespace hilo {
 
-// Logits whose key is greater than the index of their row in `row_dimension` plus `offset` are at most `masked_value`.
+// Logits whose key is greater than the index of their row in `row_dimension` plus `offset` are at most `masked_value`,
+// and so are those whose key is less than that index plus `first`, if there is a window.
 struct CausalMask {
   int64_t row_dimension = 0;  // of the logits
-  int64_t offset = 0;
+  int64_t offset = 0;         // the number of keys, if the mask leaves all after the window's first
+  std::optional<int64_t> first;
   double masked_value = 0;
 
   // Exponentials, in f32, of masked logits less a maximum above this are 0.

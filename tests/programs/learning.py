@@ -183,6 +183,27 @@ def attention_masked_softly(q, k, v, gradient):
     return jax.vjp(attend, q, k, v)[1](gradient)
 
 
+def attention_window(q, k, v, gradient):
+    """Gradients of attention to the last 40 positions."""
+
+    def attend(q, k, v):
+        scores = jnp.einsum("bhqd,bhkd->bhqk", q, k, preferred_element_type=jnp.float32)
+        distance = jnp.arange(q.shape[2])[:, None] - jnp.arange(k.shape[2])
+        weights = jax.nn.softmax(jnp.where((distance >= 0) & (distance < 40), scores, -1e9), axis=-1)
+        return jnp.einsum("bhqk,bhkd->bhqd", weights.astype(jnp.bfloat16), v)
+
+    return jax.vjp(attend, q, k, v)[1](gradient)
+
+
+def attention_around(q, k, v):
+    """Attention to the positions around, of which the last ones have none."""
+    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k, preferred_element_type=jnp.float32)
+    rows = jnp.arange(q.shape[2])[:, None]
+    keys = jnp.arange(k.shape[2])
+    scores = jnp.where(keys > rows - 33, jnp.where(keys <= rows + 20, scores, -1e30), -1e30)
+    return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, axis=-1).astype(jnp.bfloat16), v)
+
+
 def attention_paged(q, keys, values, pages, lengths):
     """A step of decoding with a cache whose pages of 16 positions are anywhere, for queries that share their keys."""
     batch, heads, features = q.shape
@@ -287,6 +308,11 @@ PROGRAMS = [
              bf16(4, 2, 600, 4, 16), bf16(5, 2, 600, 4, 16),
              np.array([0.5, 2, -np.inf, 40], np.float32), np.int32(470)),
             ("bf16 3e-2 relative",), form="full"),
+    Program("attention_window", "Gradients of attention to a window of keys, in bf16.", attention_window,
+            tuple(bf16(i, 1, 2, 200, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
+    Program("attention_around", "Attention to a window of keys on both sides, in bf16.", attention_around,
+            (bf16(0, 1, 2, 290, 16), bf16(1, 1, 2, 200, 16), bf16(2, 1, 2, 200, 16)), ("bf16 3e-2 relative",),
+            form="full"),
     Program("attention_paged", "A step of decoding with a cache in pages, in bf16.", attention_paged,
             (bf16(0, 2, 6, 32), bf16(1, 9, 16, 2, 32), bf16(2, 9, 16, 2, 32),
              np.array([[3, 0, 8, 5], [-2, 1, 1, 12]], np.int32), np.array([64, 37], np.int32)),

@@ -117,13 +117,18 @@ double ProductNs(const HloInstruction& product, ProductUnit unit) {
 
 double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
 
+// Returns the part of `rows` x `keys` scores whose key is at most the row plus `offset`.
+double PartUpTo(int64_t offset, int64_t rows, int64_t keys) {
+  // Rows before `some` have no keys, those from `all` on all of them; row r has r + offset + 1 in between.
+  const int64_t some = std::clamp<int64_t>(-offset, 0, rows), all = std::clamp<int64_t>(keys - offset - 1, some, rows);
+  const double between = static_cast<double>(all - some) * static_cast<double>(some + all + 2 * offset + 1) / 2;
+  return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
+}
+
 // Returns the part of `rows` x `keys` scores that a causal mask leaves.
 double VisiblePart(const CausalMask& mask, int64_t rows, int64_t keys) {
-  // Rows before `some` have no keys, those from `all` on all of them; row r has r + offset + 1 in between.
-  const int64_t some = std::clamp<int64_t>(-mask.offset, 0, rows),
-                all = std::clamp<int64_t>(keys - mask.offset - 1, some, rows);
-  const double between = static_cast<double>(all - some) * static_cast<double>(some + all + 2 * mask.offset + 1) / 2;
-  return (between + static_cast<double>((rows - all) * keys)) / static_cast<double>(rows * keys);
+  const double before = mask.first.has_value() ? PartUpTo(*mask.first - 1, rows, keys) : 0;
+  return std::max(PartUpTo(mask.offset, rows, keys) - before, 0.0);
 }
 
 // Lines of a grid that a block has where there are many; scores of a block of a library.

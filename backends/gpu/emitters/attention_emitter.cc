@@ -144,9 +144,11 @@ class AttentionKernel : AttentionRows {
       return StoreResults(Start().Unpack(sums));
     }
     // First the strips with keys that the mask leaves to some row of the block, then the others if they count.
+    const int64_t inner = rows_ / attention_.logits->shape().dimensions(mask_->row_dimension);
     llvm::Value* visible =
-        VisibleEnd(k_, *mask_, AtMost(Plus(first_line_, tile_.rows - 1), rows_ - 1),
-                   rows_ / attention_.logits->shape().dimensions(mask_->row_dimension), tile_.keys, keys_);
+        VisibleEnd(k_, *mask_, AtMost(Plus(first_line_, tile_.rows - 1), rows_ - 1), inner, tile_.keys, keys_);
+    const bool has_window = mask_->first.has_value();
+    llvm::Value* first = has_window ? VisibleBegin(k_, *mask_, first_line_, inner, tile_.keys, visible) : Int(0);
     llvm::Value* scratch = key_strip.StripOf(Int(0)).cells[0];
     const auto part = [&](llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
       llvm::Value* is_first = b_.CreateICmpEQ(number, Int(0));
@@ -155,10 +157,16 @@ class AttentionKernel : AttentionRows {
       k_.Barrier();  // after the last strip
       HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(k_, *mask_, least, scratch, tile_.threads));
       llvm::Value* rest = b_.CreateSelect(hidden, visible, Int(keys_));
-      return strips(b_.CreateSelect(is_first, Int(0), visible), b_.CreateSelect(is_first, visible, rest), carried);
+      llvm::Value *begin = b_.CreateSelect(is_first, first, visible), *end = b_.CreateSelect(is_first, visible, rest);
+      if (has_window) {  // the last part are the strips before it
+        llvm::Value* is_last = b_.CreateICmpEQ(number, Int(2));
+        begin = b_.CreateSelect(is_last, Int(0), begin);
+        end = b_.CreateSelect(is_last, b_.CreateSelect(hidden, Int(0), first), end);
+      }
+      return strips(begin, end, carried);
     };
-    HILO_ASSIGN_OR_RETURN(const Carried sums,
-                          codegen::EmitLoop(k_.context(), "parts", Int(0), Int(2), 1, Start().Pack(), part));
+    HILO_ASSIGN_OR_RETURN(const Carried sums, codegen::EmitLoop(k_.context(), "parts", Int(0), Int(has_window ? 3 : 2),
+                                                                1, Start().Pack(), part));
     return StoreResults(Start().Unpack(sums));
   }
 

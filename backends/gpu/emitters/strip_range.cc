@@ -39,9 +39,12 @@ class StripRangeEmitter {
         least = Least(least, maximum);
       }
       HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(least));
-      return StripRange{Int(0), b_.CreateSelect(hidden, keys, Int(others_))};
+      if (!mask_.mask.first.has_value()) return StripRange{Int(0), b_.CreateSelect(hidden, keys, Int(others_))};
+      llvm::Value* begin = VisibleBegin(k_, mask_.mask, block_.first_line, inner, block_.tile.strip, keys);
+      return StripRange{b_.CreateSelect(hidden, begin, Int(0)), b_.CreateSelect(hidden, keys, Int(others_))};
     }
-    // The rows before the first one that sees the block's first key.
+    // The rows before the first one that sees the block's first key, and those from `end` on, whose window begins after
+    // its last key.
     llvm::Value* rows = Binary(llvm::Intrinsic::smax, Plus(block_.first_line, -mask_.mask.offset), Int(0));
     rows = Binary(llvm::Intrinsic::smin, b_.CreateMul(rows, Int(inner), "", true, true), Int(others_));
     rows = b_.CreateMul(b_.CreateUDiv(rows, Int(block_.tile.strip)), Int(block_.tile.strip), "", true, true);
@@ -58,10 +61,23 @@ class StripRangeEmitter {
       HILO_ASSIGN_OR_RETURN(llvm::Value * maximum, MaximumAt(at));
       return Carried{Least(least[0], maximum)};
     };
-    HILO_ASSIGN_OR_RETURN(const Carried least, codegen::EmitLoop(k_.context(), "hidden", k_.Thread(), rows,
-                                                                 block_.tile.threads, {Infinity()}, row));
+    const auto least_of = [&](llvm::Value* begin, llvm::Value* end, Carried least) {
+      return codegen::EmitLoop(k_.context(), "hidden", b_.CreateAdd(begin, k_.Thread(), "", true, true), end,
+                               block_.tile.threads, std::move(least), row);
+    };
+    HILO_ASSIGN_OR_RETURN(Carried least, least_of(Int(0), rows, {Infinity()}));
+    llvm::Value* end = Int(others_);
+    if (mask_.mask.first.has_value()) {
+      end = Plus(block_.first_line, block_.tile.lines - *mask_.mask.first);
+      end = Binary(llvm::Intrinsic::smax, end, Int(0));
+      end = Binary(llvm::Intrinsic::smin, b_.CreateMul(end, Int(inner), "", true, true), Int(others_));
+      end = b_.CreateUDiv(Plus(end, block_.tile.strip - 1), Int(block_.tile.strip));
+      end = Binary(llvm::Intrinsic::umin, b_.CreateMul(end, Int(block_.tile.strip), "", true, true), Int(others_));
+      end = Binary(llvm::Intrinsic::umax, end, rows);
+      HILO_ASSIGN_OR_RETURN(least, least_of(end, Int(others_), std::move(least)));
+    }
     HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(least[0]));
-    return StripRange{b_.CreateSelect(hidden, rows, Int(0)), Int(others_)};
+    return StripRange{b_.CreateSelect(hidden, rows, Int(0)), b_.CreateSelect(hidden, end, Int(others_))};
   }
 
  private:
@@ -106,6 +122,16 @@ llvm::Value* VisibleEnd(KernelEmitter& k, const CausalMask& mask, llvm::Value* l
   end = b.CreateUDiv(b.CreateAdd(end, constant(strip - 1), "", true, true), constant(strip));
   end = b.CreateMul(end, constant(strip), "", true, true);
   return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smin, end, constant(keys));
+}
+
+llvm::Value* VisibleBegin(KernelEmitter& k, const CausalMask& mask, llvm::Value* first_row, int64_t inner,
+                          int64_t strip, llvm::Value* end) {
+  llvm::IRBuilder<>& b = k.b();
+  const auto constant = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
+  llvm::Value* begin = b.CreateAdd(b.CreateUDiv(first_row, constant(inner)), constant(*mask.first), "", false, true);
+  begin = codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::smax, begin, constant(0));
+  begin = b.CreateMul(b.CreateUDiv(begin, constant(strip)), constant(strip), "", true, true);
+  return codegen::EmitBinaryIntrinsic(b, llvm::Intrinsic::umin, begin, end);
 }
 
 absl::StatusOr<llvm::Value*> AreHidden(KernelEmitter& k, const CausalMask& mask, llvm::Value* least,

@@ -36,6 +36,10 @@ absl::StatusOr<StripRange> EmitStripRange(KernelEmitter& k, const GridBlock& blo
 // `keys`. Each index in the mask's dimension has `inner` rows.
 llvm::Value* VisibleEnd(KernelEmitter& k, const CausalMask& mask, llvm::Value* last_row, int64_t inner, int64_t strip,
                         int64_t keys);
+// Returns the beginning of the strips with keys that the mask's window leaves to rows from `first_row` on: a multiple
+// of `strip`, at most `end`. The mask has a window.
+llvm::Value* VisibleBegin(KernelEmitter& k, const CausalMask& mask, llvm::Value* first_row, int64_t inner,
+                          int64_t strip, llvm::Value* end);
 // Returns whether the exponentials of masked logits are 0 in all rows: each thread has the least maximum of some.
 // `scratch` is shared memory that nothing reads after the next barrier, a float for each warp. All threads take part.
 absl::StatusOr<llvm::Value*> AreHidden(KernelEmitter& k, const CausalMask& mask, llvm::Value* least,
