@@ -33,22 +33,24 @@ constexpr size_t kMostProducers = 64;
 
 using Instructions = absl::flat_hash_set<const HloInstruction*>;
 
-// Returns the arrays of its operand's size from which a kernel computes the operand.
+// Returns the arrays of its operand's size from which a kernel computes the operand. Where there are none, as the
+// elements are made from lines of smaller arrays, those that others read too: they are arrays, or computed again.
 Instructions ArraysOf(const HloInstruction& reduce) {
   const int64_t size = Elements(*reduce.operand(0));
   std::vector<const HloInstruction*> work = {reduce.operand(0)};
-  Instructions visited, arrays;
+  Instructions visited, arrays, shared;
   while (!work.empty() && visited.size() < kMostProducers) {
     const HloInstruction* x = work.back();
     work.pop_back();
     if (!x->shape().IsArray() || Elements(*x) != size || x->IsConstant() || !visited.insert(x).second) continue;
     if (IsElementwise(x->opcode()) && !IsExpensiveToRepeat(*x)) {
+      if (x->user_count() > 1) shared.insert(x);
       work.insert(work.end(), x->operands().begin(), x->operands().end());
     } else if (!IsFreeToRepeat(*x)) {
       arrays.insert(x);
     }
   }
-  return arrays;
+  return arrays.empty() ? shared : arrays;
 }
 
 // Reductions that become one.
