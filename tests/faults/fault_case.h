@@ -28,6 +28,8 @@ struct Case {
 
   absl::Duration deadline() const { return kDeadlineOfFour * ranks / 4 * patience; }
   absl::Duration grace() const { return kGraceOfFour * ranks / 4 * patience; }
+  // What takes longer than this hangs.
+  absl::Duration most() const { return absl::Seconds(20) * (patience > 1 ? patience : 1); }
   bool is_slow() const { return fault == "slow"; }
   bool is_silent() const { return fault == "stopped" || fault == "cut" || is_resumed(); }
   bool is_resumed() const { return fault == "resumed"; }

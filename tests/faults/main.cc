@@ -199,16 +199,19 @@ std::string LibraryOf(const std::string& mpirun) {
   return "";
 }
 
-// MPICH's mpirun ends the other processes when one dies, whatever it is told.
+// MPICH's mpirun ends the other processes when one dies, whatever it is told. With ULFM, one that goes on after the
+// others have gone on without it may crash these within Open MPI (5.0.11, where its shared memory gives back
+// fragments).
 bool IsSurvivable(absl::string_view transport, absl::string_view fault) {
-  return transport != "mpi-mpich" || fault != "killed";
+  return (transport != "mpi-mpich" || fault != "killed") && (transport != "mpi-ulfm" || fault != "resumed");
 }
 
 // Where there are cables to cut; "mixed" has those of the last process, and Open MPI is told to use TCP.
 bool HasCables(absl::string_view transport) { return transport != "shm" && transport != "mpi-mpich" && MayCutCables(); }
 
-// How a rank under mpirun has ended, if it has. Where mpirun has killed it and its supervisor, nothing tells.
-void ReadEnding(const std::string& path, Child* child) {
+// How a rank under mpirun has ended, if it has. Where mpirun has killed it and its supervisor, nothing tells, also not
+// after `patience`.
+void ReadEnding(const std::string& path, absl::Duration patience, Child* child) {
   const std::string text = ReadFile(path);
   if (child->ended) return;
   if (absl::EndsWith(text, "\n")) {
@@ -220,7 +223,7 @@ void ReadEnding(const std::string& path, Child* child) {
   const std::string state = child->pid > 0 ? ReadFile(absl::StrCat("/proc/", child->pid, "/stat")) : "R";
   if (!state.empty() && !absl::StrContains(state, ") Z ")) return;
   child->gone = std::min(child->gone, absl::Now());
-  if (absl::Now() < child->gone + absl::Seconds(1)) return;
+  if (absl::Now() < child->gone + patience) return;
   child->ended = true;
   child->ending = "it has vanished without a status";
 }
@@ -268,7 +271,7 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     all_ended = true;
     for (int rank = 0; rank < one.ranks; ++rank) {
       Child& child = (*children)[rank];
-      ReadEnding(absl::StrCat(folder, "/status_", rank), &child);
+      ReadEnding(absl::StrCat(folder, "/status_", rank), absl::Seconds(1) * std::max(1.0, one.patience), &child);
       const std::string text = ReadFile(absl::StrCat(folder, "/out_", rank));
       const size_t line = text.find('\n');
       int pid = -1;

@@ -46,13 +46,14 @@ std::string TransportOf(const Case& one, int rank) {
 }
 
 absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<KeyValueStore>& store) {
-  HILO_ASSIGN_OR_RETURN(const std::shared_ptr<ProcessGroup> group,
-                        ProcessGroup::Join({.process_id = rank - (rank > one.victim),
-                                            .process_count = one.ranks - 1,
-                                            .store = store,
-                                            .name = "rest",
-                                            .timeout = absl::Seconds(absl::StartsWith(one.transport, kMpi) ? 8 : 20),
-                                            .transport = TransportOf(one, rank)}));
+  HILO_ASSIGN_OR_RETURN(
+      const std::shared_ptr<ProcessGroup> group,
+      ProcessGroup::Join({.process_id = rank - (rank > one.victim),
+                          .process_count = one.ranks - 1,
+                          .store = store,
+                          .name = "rest",
+                          .timeout = absl::StartsWith(one.transport, kMpi) ? one.most() * 0.4 : one.most(),
+                          .transport = TransportOf(one, rank)}));
   std::vector<int> devices(one.ranks - 1);
   std::iota(devices.begin(), devices.end(), 0);
   const std::vector<int64_t> ranks(devices.begin(), devices.end());
@@ -62,7 +63,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
   const CollectiveBuffer buffer = {&send, receive.data(), 8};
   for (int64_t round = 0; round < kRoundsOfRest; ++round) {
     for (const char* op : kOps)
-      HILO_RETURN_IF_ERROR(CheckedCall(op, *run.communicators[0], round, 1 + round, absl::Seconds(20)));
+      HILO_RETURN_IF_ERROR(CheckedCall(op, *run.communicators[0], round, 1 + round, one.most()));
   }
   HILO_RETURN_IF_ERROR(run.communicators[0]->AllGather({.name = "all-gather %rest", .group = ranks}, {buffer}));
   run.communicators[0]->Finish(absl::OkStatus());
@@ -78,7 +79,7 @@ absl::Status GoOnWithoutVictim(const Case& one, int rank, const std::shared_ptr<
 absl::Status AwaitEnd(const Case& one, int rank, KeyValueStore& store) {
   if (!absl::StartsWith(one.transport, kMpi)) return absl::OkStatus();
   const bool victim_lives = one.fault != "killed" && (!one.is_silent() || one.is_resumed());
-  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  const absl::Time deadline = absl::Now() + one.most();
   if (victim_lives) return Barrier(store, "end", rank, one.ranks, deadline);
   return rank == one.victim ? absl::OkStatus()
                             : Barrier(store, "end", rank - (rank > one.victim), one.ranks - 1, deadline);
@@ -150,7 +151,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   const int64_t step = 3 + random() % 20, microseconds = random() % 3000;
   const absl::Duration stopped = one.deadline() * (2 + random() % 100 / 100.0);
   const bool is_victim = rank == one.victim;
-  HILO_RETURN_IF_ERROR(Barrier(*store, "start", rank, one.ranks, absl::Now() + absl::Seconds(20)));
+  HILO_RETURN_IF_ERROR(Barrier(*store, "start", rank, one.ranks, absl::Now() + one.most()));
   const Holdings before = Holdings::Now();
   if (is_victim && one.is_join()) {
     if (one.is_slow()) {
@@ -164,7 +165,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
       ProcessGroup::Join({.process_id = rank,
                           .process_count = one.ranks,
                           .store = store,
-                          .timeout = one.is_join() ? one.deadline() : absl::Seconds(20),
+                          .timeout = one.is_join() ? one.deadline() : one.most(),
                           .transport = TransportOf(one, rank)});
   absl::Status status = joined.status();
   if (!one.is_join()) HILO_RETURN_IF_ERROR(status);
@@ -174,7 +175,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   ProcessGroup::Run run;
   if (status.ok()) {
     group = *std::move(joined);
-    if (!one.is_join()) HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, one.ranks, absl::Now() + absl::Seconds(20)));
+    if (!one.is_join()) HILO_RETURN_IF_ERROR(Barrier(*store, "all", rank, one.ranks, absl::Now() + one.most()));
     HILO_ASSIGN_OR_RETURN(run, group->StartRun(devices, {devices.begin(), devices.end()}));
   }
   for (int64_t i = 0; status.ok() && !(one.is_slow() && i == step + kCallsAfterwards); ++i) {
@@ -192,7 +193,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
     last = absl::Now();
     const bool wrong = is_victim && i == step && one.fault == "wrong";
     status = CheckedCall(one.op, communicator, i, wrong ? 2 : 1,
-                         one.is_silent() || one.is_slow() ? one.deadline() : absl::Seconds(20));
+                         one.is_silent() || one.is_slow() ? one.deadline() : one.most());
   }
   std::printf("%s\t%lld\t%s\n", absl::StatusCodeToString(status.code()).c_str(),
               static_cast<long long>(absl::ToInt64Milliseconds(absl::Now() - last)),
@@ -202,6 +203,7 @@ absl::Status RunRank(const Case& one, int rank, const std::string& folder) {
   if (one.is_slow() && status.ok()) run.communicators[0]->Finish(status);
   if (is_victim || one.is_slow()) {
     HILO_RETURN_IF_ERROR(AwaitEnd(one, rank, *store));
+    if (one.is_resumed()) std::printf("leaves\n");
     if (is_victim && one.is_slow() && absl::StartsWith(one.transport, kMpi)) absl::SleepFor(kLeavesLater);
     return absl::OkStatus();
   }
