@@ -65,11 +65,19 @@ bool ConcatenateMovesRows(const HloInstruction& x, int64_t major) {
   return x.attrs<ConcatenateAttrs>().dimensions[0] <= major;
 }
 
+// Whether so many rows of `row` elements are a padding that an array may have.
+bool IsInReach(int64_t padding, int64_t row) {
+  const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(row, 1);
+  return padding <= most && padding >= -most;
+}
+
 bool PadMovesRows(const HloInstruction& x, int64_t major) {
   const auto& padding = x.attrs<PadAttrs>().padding.dimensions;
   const auto& row = padding[major + 1];
+  const int64_t size = x.shape().dimensions(major + 1);
   return row.edge_padding_low == 0 && row.edge_padding_high == 0 && row.interior_padding == 0 &&
-         padding[major].interior_padding == 0;
+         padding[major].interior_padding == 0 && IsInReach(padding[major].edge_padding_low, size) &&
+         IsInReach(padding[major].edge_padding_high, size);
 }
 
 void MergePad(HloInstruction* x, int64_t, int64_t row) {

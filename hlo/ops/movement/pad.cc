@@ -11,12 +11,14 @@
 namespace hilo {
 namespace {
 
-// low + high + n + max(n - 1, 0) * interior, or nullopt if that is beyond 64 bits.
+// low + high + n + max(n - 1, 0) * interior. nullopt if a part of it is so large that sums of a few could overflow,
+// here or where positions are computed.
 std::optional<int64_t> PaddedSize(int64_t n, const PaddingConfig::Dimension& padding) {
-  const __int128 size = static_cast<__int128>(padding.edge_padding_low) + padding.edge_padding_high + n +
-                        static_cast<__int128>(std::max<int64_t>(n - 1, 0)) * padding.interior_padding;
-  if (size > INT64_MAX || size < INT64_MIN) return std::nullopt;
-  return static_cast<int64_t>(size);
+  constexpr int64_t kLimit = int64_t{1} << 60;
+  const int64_t low = padding.edge_padding_low, high = padding.edge_padding_high, interior = padding.interior_padding;
+  const __int128 spread = n + static_cast<__int128>(std::max<int64_t>(n - 1, 0)) * interior;
+  if (std::max({low, high, interior}) > kLimit || std::min(low, high) < -kLimit || spread > kLimit) return std::nullopt;
+  return low + high + static_cast<int64_t>(spread);
 }
 
 }  // namespace
@@ -45,7 +47,10 @@ absl::StatusOr<Shape> Infer<HloOpcode::kPad>(const OpView& op) {
     }
     // pad_c4
     const std::optional<int64_t> size = PaddedSize(operand.dimensions(d), dimension);
-    if (!size.has_value()) return InvalidOp(op, "the size of result dimension ", d, " overflows 64 bits");
+    if (!size.has_value()) {
+      return InvalidOp(op, "padding = ", FieldToText(padding), " is too large for result dimension ", d,
+                       ": no part of it may exceed 2^60");
+    }
     if (*size < 0) {
       return InvalidOp(op, "padding = ", FieldToText(padding), " gives result dimension ", d, " the negative size ",
                        *size);

@@ -31,7 +31,7 @@ const std::vector<InferenceCase> kPad = {
      {"f32[3]", "f32[]"},
      {{"padding", "9223372036854775807_9223372036854775807"}},
      {},
-     "error: pad: the size of result dimension 0 overflows"},
+     "error: pad: padding = 9223372036854775807_9223372036854775807 is too large for result dimension 0"},
     {"too_large", {"f32[3]", "f32[]"}, {{"padding", "9000000000000000000_0"}}, {}, "error: pad: "},
 };
 HILO_INFERENCE_TESTS(PadTest, HloOpcode::kPad, kPad);
