@@ -93,7 +93,7 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
              step->opcode() != HloOpcode::kAnd && step->opcode() != HloOpcode::kOr) {
     return nullptr;  // the others may take the initial value twice
   }
-  if (static_cast<int64_t>(sizes.size()) != x->shape().rank()) {
+  if (x->shape().dimensions() != sizes) {
     HILO_ASSIGN_OR_RETURN(x, MakeReshape(x, ShapeUtil::MakeShape(type, sizes)));
   }
   std::vector<int64_t> trailing, leading;
