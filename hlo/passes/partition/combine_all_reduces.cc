@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/collective/collective_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/make_instruction.h"
@@ -29,12 +30,10 @@ std::optional<std::string> KindOf(const HloInstruction& op) {
       !op.shape().is_static())
     return std::nullopt;
   if (op.IsDead() || op.HasControlDependencies() || ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes) return std::nullopt;
-  const HloComputation& combiner = *op.called_computation();
-  const HloInstruction& root = *combiner.root_instruction();
-  if (combiner.instruction_count() != 3 || root.operand_count() != 2 || root.operand(0) == root.operand(1))
-    return std::nullopt;
+  const std::optional<HloOpcode> reduction = ReductionOp(*op.called_computation());
+  if (!reduction.has_value()) return std::nullopt;
   const AllReduceAttrs& attrs = op.attrs<AllReduceAttrs>();
-  return absl::StrCat(HloOpcodeString(root.opcode()), " ", PrimitiveTypeName(op.shape().element_type()), " ",
+  return absl::StrCat(HloOpcodeString(*reduction), " ", PrimitiveTypeName(op.shape().element_type()), " ",
                       attrs.channel_id.has_value(), " ", attrs.use_global_device_ids, " ",
                       FieldToText(attrs.replica_groups));
 }
