@@ -174,7 +174,7 @@ Result MergeSlices(HloInstruction* i) {
       continue;
     }
     const int64_t start = a.start + b.start * a.stride;
-    const int64_t stride = a.stride * b.stride;
+    const int64_t stride = size == 1 ? 1 : a.stride * b.stride;  // the one element may have any
     merged.push_back({start, start + (size - 1) * stride + 1, stride});
   }
   return MakeSlice(inner->operand(0), merged);
