@@ -32,7 +32,7 @@ absl::Status Clean(HloModule* module) {
   module->set_entry_computation_layout(std::nullopt);
   module->input_output_aliases().clear();
   module->buffer_donors().clear();
-  HILO_RETURN_IF_ERROR(MakeDce()->Run(module).status());
+  HILO_RETURN_IF_ERROR(MakeDce()->Run(module, {}).status());
   HloComputation* entry = module->entry_computation();
   for (int64_t i = entry->num_parameters() - 1; i >= 0; --i) {
     if (entry->parameter_instruction(i)->IsDead()) HILO_RETURN_IF_ERROR(entry->RemoveParameter(i));

@@ -101,28 +101,31 @@ class Dce : public HloPass {
     return changed;
   }
 
-  // True if `parameter`'s element `index` is read by nothing but what leads to element `index` of `root`.
-  bool FeedsOnlyItself(const HloInstruction* parameter, int64_t index, const HloInstruction* root) const {
-    absl::flat_hash_set<const HloInstruction*> seen;
+  // Marks in `read` the elements of a loop's state that decide elements that are read, or effects of the body. Returns
+  // false if the state is read as a whole.
+  absl::StatusOr<bool> MarkRead(const HloComputation& body, const PassContext& context, std::vector<bool>* read) const {
+    const HloInstruction *parameter = body.parameter_instruction(0), *root = body.root_instruction();
     std::vector<const HloInstruction*> work;
-    for (const HloInstruction* user : parameter->users()) {
-      if (user->opcode() != HloOpcode::kGetTupleElement) return false;
-      if (user->tuple_index() == index) work.push_back(user);
+    for (size_t i = 0; i < read->size(); ++i) {
+      if ((*read)[i]) work.push_back(root->operand(static_cast<int64_t>(i)));
     }
+    for (const HloInstruction* instruction : body.instructions()) {
+      if (HasEffect(instruction) || !instruction->control_successors().empty()) work.push_back(instruction);
+    }
+    absl::flat_hash_set<const HloInstruction*> seen;
     while (!work.empty()) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       const HloInstruction* next = work.back();
       work.pop_back();
       if (!seen.insert(next).second) continue;
-      if (next->IsRoot() || HasEffect(next) || !next->control_successors().empty()) return false;
-      for (const HloInstruction* user : next->users()) {
-        if (user != root) {
-          work.push_back(user);
-          continue;
-        }
-        for (int64_t i = 0; i < root->operand_count(); ++i) {
-          if (root->operand(i) == next && i != index) return false;
-        }
+      if (next == parameter) return false;
+      if (next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter) {
+        const int64_t index = next->tuple_index();
+        if (!(*read)[index]) work.push_back(root->operand(index));
+        (*read)[index] = true;
+        continue;
       }
+      work.insert(work.end(), next->operands().begin(), next->operands().end());
     }
     return true;
   }
@@ -142,19 +145,18 @@ class Dce : public HloPass {
       return !tuple->IsRoot();
     };
     if (!note(loop) || !note(condition->parameter_instruction(0))) return false;
+    HILO_ASSIGN_OR_RETURN(const bool by_element, MarkRead(*body, context, &read));
+    if (!by_element) return false;
     bool changed = false;
     HloInstruction* parameter = body->parameter_instruction(0);
     for (size_t i = 0; i < read.size(); ++i) {
-      if (read[i]) continue;
-      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-      if (!FeedsOnlyItself(parameter, i, root)) continue;
-      const HloInstruction* next = root->operand(i);
-      if (next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter &&
-          next->tuple_index() == static_cast<int64_t>(i)) {
-        continue;
-      }
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(parameter, static_cast<int64_t>(i)));
-      body->ReplaceOperand(root, i, element);
+      const int64_t index = static_cast<int64_t>(i);
+      const HloInstruction* next = root->operand(index);
+      const bool passes = next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter &&
+                          next->tuple_index() == index;
+      if (read[i] || passes) continue;
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(parameter, index));
+      body->ReplaceOperand(root, index, element);
       changed = true;
     }
     return changed;

@@ -35,7 +35,6 @@ class HloPass {
   virtual absl::string_view name() const = 0;
   // Returns true if the module changed. Errors: those of the pass; Cancelled, DeadlineExceeded.
   virtual absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) = 0;
-  absl::StatusOr<bool> Run(HloModule* module) { return Run(module, PassContext()); }
   // False for passes that later stages rely on: they cannot be switched off.
   virtual bool optional() const { return true; }
 };

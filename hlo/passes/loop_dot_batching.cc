@@ -189,7 +189,7 @@ class CountedLoop {
     return Row{loop_.ElementOf(array), index, array->shape().dimensions(0) == trip_count_ ? OrderOf(index) : 0};
   }
 
-  // --- what a iteration computes of a row and of what no iteration changes ---
+  // --- what an iteration computes of a row and of what no iteration changes ---
 
   absl::StatusOr<bool> MoveInFront(HloInstruction* dot) {
     const DotAttrs& attrs = dot->attrs<DotAttrs>();
@@ -361,10 +361,10 @@ class LoopDotBatching : public HloPass {
  public:
   absl::string_view name() const override { return "batch-loop-dots"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     if (!HasLoops(*module)) return false;
-    HILO_ASSIGN_OR_RETURN(const bool simpler, Simplify(module));
-    HILO_ASSIGN_OR_RETURN(const bool moved, MoveProducts(module));
+    HILO_ASSIGN_OR_RETURN(const bool simpler, Simplify(module, context));
+    HILO_ASSIGN_OR_RETURN(const bool moved, MoveProducts(module, context));
     return simpler || moved;
   }
 
@@ -379,19 +379,20 @@ class LoopDotBatching : public HloPass {
   }
 
   // Loops show their products when calls are gone, and until rules make sums of some.
-  static absl::StatusOr<bool> Simplify(HloModule* module) {
+  static absl::StatusOr<bool> Simplify(HloModule* module, const PassContext& context) {
     bool changed = false;
     for (const auto& pass :
          {MakeFusionInliner, MakeCallInliner, +[] { return MakeSimplifier(/*strict=*/true); }, MakeDce}) {
-      HILO_ASSIGN_OR_RETURN(const bool here, pass()->Run(module));
+      HILO_ASSIGN_OR_RETURN(const bool here, pass()->Run(module, context));
       changed |= here;
     }
     return changed;
   }
 
-  static absl::StatusOr<bool> MoveProducts(HloModule* module) {
+  static absl::StatusOr<bool> MoveProducts(HloModule* module, const PassContext& context) {
     bool changed = false;
     for (HloInstruction* loop : SingleCallerLoops(module)) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       std::optional<CountedLoop> counted = CountedLoop::Of(loop);
       if (!counted) continue;
       HILO_ASSIGN_OR_RETURN(const bool here, counted->Rewrite());

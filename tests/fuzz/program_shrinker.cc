@@ -38,7 +38,7 @@ RandomProgram Shrinker::Copy() const {
 // Takes `candidate` if it is valid and still fails.
 bool Shrinker::Try(RandomProgram candidate) {
   // Where dead code is what fails, it stays, and goes instruction by instruction (RemoveDead).
-  if (configuration_.disabled_pass != "dce") (void)MakeDce()->Run(candidate.module.get());
+  if (configuration_.disabled_pass != "dce") (void)MakeDce()->Run(candidate.module.get(), {});
   (void)candidate.module->RemoveUnusedComputations();
   ++tries_;
   if (!VerifyHloModule(*candidate.module, HloStage::kInput).ok()) return false;

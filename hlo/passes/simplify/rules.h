@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/hlo_pass.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo::simplify {
@@ -48,7 +49,7 @@ std::vector<RuleEntry> AllRules();
 
 // A scalar of a loop's state that starts as a constant and that no iteration changes is that constant in the condition
 // and the body, if no other loop shares them.
-absl::StatusOr<bool> PropagateLoopConstants(HloModule* module);
+absl::StatusOr<bool> PropagateLoopConstants(HloModule* module, const PassContext& context);
 
 // --- patterns ---
 

@@ -86,7 +86,7 @@ class Simplifier : public HloPass {
   absl::string_view name() const override { return "simplify"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
-    HILO_ASSIGN_OR_RETURN(bool changed, simplify::PropagateLoopConstants(module));
+    HILO_ASSIGN_OR_RETURN(bool changed, simplify::PropagateLoopConstants(module, context));
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
       for (HloInstruction* instruction : computation->MakePostOrder()) {

@@ -59,7 +59,7 @@ inline absl::Status TakeToAliased(HloModule* module, const std::vector<std::stri
   std::vector<std::string> all = passes;
   for (const char* needed : {"normalize-layout", "flatten", "dce"}) all.push_back(needed);
   for (const std::string& name : all) {
-    absl::StatusOr<bool> changed = PassNamed(name)->Run(module);
+    absl::StatusOr<bool> changed = PassNamed(name)->Run(module, {});
     if (!changed.ok()) return changed.status();
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kInput));
   }

@@ -14,7 +14,7 @@ namespace {
 std::unique_ptr<HloModule> Schedule(absl::string_view text) {
   auto module = ParseHloModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
-  EXPECT_TRUE(testing::PassNamed("normalize-layout")->Run(module->get()).ok());
+  EXPECT_TRUE(testing::PassNamed("normalize-layout")->Run(module->get(), {}).ok());
   EXPECT_TRUE(ScheduleModule(module->get()).ok());
   const absl::Status valid = VerifyHloModule(**module, HloStage::kScheduled);
   EXPECT_TRUE(valid.ok()) << valid;

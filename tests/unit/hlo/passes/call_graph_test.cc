@@ -97,7 +97,7 @@ ENTRY main {
   ROOT t = (f32[4], f32[4]) tuple(i, e)
 }
 )");
-  const absl::StatusOr<bool> changed = MakeFusionInliner()->Run(module.get());
+  const absl::StatusOr<bool> changed = MakeFusionInliner()->Run(module.get(), {});
   EXPECT_TRUE(changed.ok() && *changed);
   const absl::Status valid = VerifyHloModule(*module, HloStage::kInput);
   EXPECT_TRUE(valid.ok()) << valid;
@@ -185,7 +185,7 @@ TEST(FlattenCallGraph, RefusesUnboundedGrowth) {
   auto module =
       Parse(text + "ENTRY main { x = f32[4] parameter(0)  ROOT w = f32[4] while(x), condition=more, body=b40 }\n");
   ASSERT_NE(module, nullptr);
-  EXPECT_EQ(absl::StatusCode::kResourceExhausted, testing::PassNamed("flatten")->Run(module.get()).status().code());
+  EXPECT_EQ(absl::StatusCode::kResourceExhausted, testing::PassNamed("flatten")->Run(module.get(), {}).status().code());
 }
 
 }  // namespace

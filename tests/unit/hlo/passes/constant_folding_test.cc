@@ -73,7 +73,7 @@ std::string SelectAndScatter(int64_t size) {
 
 HloOpcode FoldedRoot(const std::string& text, int64_t limit) {
   const auto module = Parse(text);
-  const auto changed = MakeConstantFolding(limit)->Run(module.get());
+  const auto changed = MakeConstantFolding(limit)->Run(module.get(), {});
   EXPECT_TRUE(changed.ok()) << changed.status();
   return module->entry_computation()->root_instruction()->opcode();
 }

@@ -18,7 +18,7 @@ ENTRY e {
   ROOT r = f32[2,3] negate(a)
 })");
   ASSERT_TRUE(module.ok()) << module.status();
-  auto changed = MakeLayoutNormalization()->Run(module->get());
+  auto changed = MakeLayoutNormalization()->Run(module->get(), {});
   ASSERT_TRUE(changed.ok()) << changed.status();
   EXPECT_TRUE(*changed);
   const std::string text = PrintHloModule(**module);
@@ -28,7 +28,7 @@ ENTRY e {
   EXPECT_FALSE(absl::StrContains(text, "operand_layout_constraints")) << text;
   EXPECT_TRUE(ParseHloModule(text).ok()) << ParseHloModule(text).status() << text;
   // What is row-major already is not touched again.
-  auto again = MakeLayoutNormalization()->Run(module->get());
+  auto again = MakeLayoutNormalization()->Run(module->get(), {});
   ASSERT_TRUE(again.ok());
   EXPECT_FALSE(*again);
 }
@@ -40,7 +40,7 @@ ENTRY e {
   ROOT c = f32[2,3]{1,0} custom-call(x), custom_call_target="f", operand_layout_constraints={f32[2,3]{1,0}}
 })");
   ASSERT_TRUE(module.ok()) << module.status();
-  ASSERT_TRUE(MakeLayoutNormalization()->Run(module->get()).ok());
+  ASSERT_TRUE(MakeLayoutNormalization()->Run(module->get(), {}).ok());
   const auto& attributes = (*module)->entry_computation()->root_instruction()->attrs<CustomCallAttrs>();
   EXPECT_FALSE(attributes.signature.present);
   EXPECT_FALSE(attributes.operand_layout_constraints.shapes.has_value());

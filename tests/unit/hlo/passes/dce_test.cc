@@ -119,7 +119,7 @@ ENTRY main {
 )";
   auto module = ParseHloModule(kText, {.verify = false});  // rng is known by name only
   ASSERT_TRUE(module.ok()) << module.status();
-  ASSERT_TRUE(testing::PassNamed("dce")->Run(module->get()).ok());
+  ASSERT_TRUE(testing::PassNamed("dce")->Run(module->get(), {}).ok());
   EXPECT_EQ(2, Count(**module, HloOpcode::kCall));
   EXPECT_EQ(1, Count(**module, HloOpcode::kRng));
 }

@@ -20,7 +20,7 @@ class FewOps : public testing::AnyTarget {
 
 bool Expand(HloModule* module) {
   const FewOps target;
-  absl::StatusOr<bool> changed = MakeExpander(&target)->Run(module);
+  absl::StatusOr<bool> changed = MakeExpander(&target)->Run(module, {});
   EXPECT_TRUE(changed.ok()) << changed.status();
   const absl::Status valid = VerifyHloModule(*module, HloStage::kInput);
   EXPECT_TRUE(valid.ok()) << valid << "\n" << PrintHloModule(*module);
@@ -41,7 +41,7 @@ ENTRY main {
 TEST(Expand, LeavesWhatTheTargetEmits) {
   auto module = Parse(kInference);
   const testing::AnyTarget target;
-  absl::StatusOr<bool> changed = MakeExpander(&target)->Run(module.get());
+  absl::StatusOr<bool> changed = MakeExpander(&target)->Run(module.get(), {});
   ASSERT_TRUE(changed.ok()) << changed.status();
   EXPECT_FALSE(*changed);
 }

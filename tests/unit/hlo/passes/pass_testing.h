@@ -27,7 +27,7 @@ inline std::unique_ptr<HloModule> Parse(absl::string_view text) {
 inline bool RunPasses(HloModule* module, const std::vector<std::string>& names) {
   bool changed = false;
   for (const std::string& name : names) {
-    absl::StatusOr<bool> here = PassNamed(name)->Run(module);
+    absl::StatusOr<bool> here = PassNamed(name)->Run(module, {});
     EXPECT_TRUE(here.ok()) << here.status();
     changed |= here.ok() && *here;
     const absl::Status valid = VerifyHloModule(*module, HloStage::kInput);

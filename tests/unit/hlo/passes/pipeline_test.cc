@@ -121,12 +121,12 @@ TEST(PassPipeline, Error_NamesItsPass) {
 TEST(SupportCheck, NamesWhatTheTargetLacks) {
   auto module = Parse("HloModule m\nENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] tanh(x) }\n");
   const NothingIsSupported target;
-  const absl::Status status = MakeSupportCheck(&target)->Run(module.get()).status();
+  const absl::Status status = MakeSupportCheck(&target)->Run(module.get(), {}).status();
   EXPECT_EQ(absl::StatusCode::kUnimplemented, status.code());
   EXPECT_NE(std::string::npos, std::string(status.message()).find("tanh"));
   EXPECT_NE(std::string::npos, std::string(status.message()).find("%r"));
   const testing::AnyTarget any;
-  EXPECT_TRUE(MakeSupportCheck(&any)->Run(module.get()).ok());
+  EXPECT_TRUE(MakeSupportCheck(&any)->Run(module.get(), {}).ok());
 }
 
 }  // namespace

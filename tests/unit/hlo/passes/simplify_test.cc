@@ -38,7 +38,7 @@ TEST(Simplify, EachRule_DoesWhatItsTextStates) {
     const std::string expression = RootExpression(*module);
     bool changed = false;
     for (int runs = 0; runs < 4; ++runs) {
-      auto here = MakeSimplifier(/*strict=*/false)->Run(module.get());
+      auto here = MakeSimplifier(/*strict=*/false)->Run(module.get(), {});
       ASSERT_TRUE(here.ok()) << here.status();
       changed |= *here;
       if (!*here) break;
@@ -88,7 +88,7 @@ TEST(Simplify, StrictModeKeepsWhatIsNotExact) {
     if (!inexact.contains(example.rule)) continue;
     auto module = Parse(Text(example));
     const std::string before = RootExpression(*module);
-    ASSERT_TRUE(MakeSimplifier(/*strict=*/true)->Run(module.get()).ok());
+    ASSERT_TRUE(MakeSimplifier(/*strict=*/true)->Run(module.get(), {}).ok());
     EXPECT_EQ(before, RootExpression(*module));
   }
 }
@@ -99,7 +99,7 @@ TEST(Simplify, ControlDependenciesAndDynamicSizesAreLeftAlone) {
                                  "x = s32[<=8] parameter(0)  c = s32[<=8] copy(x)  ROOT r = s32[<=8] negate(c)"}) {
     auto module = Parse(absl::StrCat("HloModule m\nENTRY main { ", body, " }\n"));
     const std::string before = RootExpression(*module);
-    ASSERT_TRUE(MakeSimplifier(/*strict=*/false)->Run(module.get()).ok());
+    ASSERT_TRUE(MakeSimplifier(/*strict=*/false)->Run(module.get(), {}).ok());
     EXPECT_EQ(before, RootExpression(*module));
   }
 }
@@ -109,7 +109,7 @@ TEST(Simplify, Bitcasts_KeepTheLayoutOfTheirOperand) {
   auto module = Parse(
       "HloModule m\nENTRY main { x = f32[2,3]{1,0} parameter(0)  c = f32[2,3]{0,1} copy(x)  ROOT r = f32[6]{0} "
       "bitcast(c) }\n");
-  ASSERT_TRUE(MakeSimplifier(/*strict=*/false)->Run(module.get()).ok());
+  ASSERT_TRUE(MakeSimplifier(/*strict=*/false)->Run(module.get(), {}).ok());
   EXPECT_EQ("bitcast(copy(x))", RootExpression(*module));
 }
 
@@ -119,7 +119,7 @@ more { s = (s32[], s32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0 
 body { t = (s32[], s32[]) parameter(0)  j = s32[] get-tuple-element(t), index=0  m = s32[] get-tuple-element(t), index=1  k = s32[] add(j, m)  ROOT r = (s32[], s32[]) tuple(k, m) }
 ENTRY main { x = s32[] parameter(0)  ten = s32[] constant(10)  init = (s32[], s32[]) tuple(x, ten)  ROOT w = (s32[], s32[]) while(init), condition=more, body=body }
 )");
-  ASSERT_TRUE(MakeSimplifier(/*strict=*/true)->Run(module.get()).ok());
+  ASSERT_TRUE(MakeSimplifier(/*strict=*/true)->Run(module.get(), {}).ok());
   EXPECT_EQ("compare(get-tuple-element#0(s), 10)",
             testing::Expression(*module->GetComputation("more")->root_instruction()));
   EXPECT_EQ("tuple(add(get-tuple-element#0(t), 10), get-tuple-element#1(t))",
@@ -141,7 +141,7 @@ ENTRY main {
   ROOT r2 = ((s32[], s32[]), (s32[], s32[])) tuple(w, w2)
 }
 )");
-  auto changed = MakeSimplifier(/*strict=*/true)->Run(module.get());
+  auto changed = MakeSimplifier(/*strict=*/true)->Run(module.get(), {});
   ASSERT_TRUE(changed.ok());
   EXPECT_FALSE(*changed);
 }
