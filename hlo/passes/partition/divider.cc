@@ -133,6 +133,7 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
 absl::StatusOr<std::vector<HloInstruction*>> Divider::Visit(TileWalk* walk, int depth) {
   std::vector<HloInstruction*> order = walk->computation()->MakePostOrder();
   for (HloInstruction* instruction : order) {
+    HILO_RETURN_IF_ERROR(context_.CheckNotCancelled());
     const HloInstruction* original = walk->OriginalOf(instruction);
     const ManualRegion* const region = regions_.Of(original);
     const bool is_within = region != nullptr && region->IsWithin(walk->region());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlo/passes/hlo_pass.h"
 #include "hlo/passes/partition/manual_regions.h"
 #include "hlo/passes/partition/sharding_marks.h"
 #include "hlo/passes/partition/tile_walk.h"
@@ -17,8 +18,13 @@ class Divider {
  public:
   // `next_channel` is incremented for every channel used.
   Divider(const ShardingMeshes& meshes, const ManualRegions& regions, const PropagatedShardings& wanted,
-          int64_t partitions, int64_t* next_channel)
-      : meshes_(meshes), regions_(regions), wanted_(wanted), partitions_(partitions), next_channel_(next_channel) {}
+          int64_t partitions, int64_t* next_channel, const PassContext& context)
+      : meshes_(meshes),
+        regions_(regions),
+        wanted_(wanted),
+        partitions_(partitions),
+        next_channel_(next_channel),
+        context_(context) {}
 
   // Inlines calls, which hide how arrays are related. False if there are none.
   static bool InlineCalls(HloComputation* computation);
@@ -31,7 +37,8 @@ class Divider {
   // RemoveReplaced removes it.
   static absl::Status CutParameter(TileWalk* walk, HloInstruction* parameter, const std::vector<TileAssignment>& tiles);
 
-  // Visits all instructions that `walk` has not visited, in an order that is returned.
+  // Visits all instructions that `walk` has not visited, in an order that is returned. Errors: also Cancelled and
+  // DeadlineExceeded.
   absl::StatusOr<std::vector<HloInstruction*>> Visit(TileWalk* walk) { return Visit(walk, 0); }
 
   // Removes, of the instructions that were visited, those that are replaced, and those without users.
@@ -75,6 +82,7 @@ class Divider {
   const PropagatedShardings& wanted_;
   int64_t partitions_;
   int64_t* next_channel_;
+  const PassContext& context_;
   int64_t tried_ = 0;  // instructions of copies
 };
 

@@ -186,7 +186,7 @@ class Partitioner : public HloPass {
   absl::string_view name() const override { return "partition"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     if (IsPartitioned(*module) || !HasShardingMarks(*module->entry_computation())) return false;
     partitions_ = module->num_partitions();
     WarnIfPartitioned(*module);
@@ -201,7 +201,7 @@ class Partitioner : public HloPass {
         changed |= split;
       }
       changed |= Divider::SeparateBodies(module);
-      HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module));
+      HILO_ASSIGN_OR_RETURN(const bool divided, DivideEntry(module, context));
       changed |= divided;
     }
     // What has not been divided computes on whole arrays.
@@ -274,13 +274,14 @@ class Partitioner : public HloPass {
   }
 
   // --- the entry ---
-  absl::StatusOr<bool> DivideEntry(HloModule* module) {
+  absl::StatusOr<bool> DivideEntry(HloModule* module, const PassContext& context) {
     HloComputation* entry = module->entry_computation();
     HILO_RETURN_IF_ERROR(RefuseBitcastsOfLayouts(*module));
     HILO_RETURN_IF_ERROR(ReadThroughGroupMarks(module));
     ReadThroughConstraints(module, meshes_);
     HILO_ASSIGN_OR_RETURN(const ManualRegions regions, ManualRegions::Find(*module, meshes_));
-    HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted, PropagateShardings(*module, meshes_, regions, open_));
+    HILO_ASSIGN_OR_RETURN(const PropagatedShardings wanted,
+                          PropagateShardings(*module, meshes_, regions, open_, context));
     const auto not_divided = NotDivided(*module, wanted);
     TileWalk walk(entry, nullptr, &next_channel_, wanted, *entry);
     ProgramShape shape = module->EntryProgramShape();
@@ -294,7 +295,7 @@ class Partitioner : public HloPass {
       if (absl::Status done = CutParameter(&walk, parameter, &shape.parameters[i]); !done.ok())
         return AddContext(done, InstructionContext(*parameter));
     }
-    Divider divider(meshes_, regions, wanted, partitions_, &next_channel_);
+    Divider divider(meshes_, regions, wanted, partitions_, &next_channel_, context);
     HILO_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> visited, divider.Visit(&walk));
     std::vector<std::string> cut_less;
     for (const auto& [instruction, name] : not_divided) {

@@ -88,12 +88,12 @@ class ShardingPropagation {
     shardings_.arrays_ = std::move(program.cuts);
   }
 
-  PropagatedShardings Run() {
+  absl::StatusOr<PropagatedShardings> Run(const PassContext& context) {
     CountUses();
     absl::c_stable_sort(withheld_, [](const WithheldCut& a, const WithheldCut& b) { return a.priority < b.priority; });
     auto next = withheld_.begin();
     for (size_t level = 0;; ++level) {
-      for (int priority = 0; priority < kPriorities; ++priority) Propagate(priority);
+      for (int priority = 0; priority < kPriorities; ++priority) HILO_RETURN_IF_ERROR(Propagate(priority, context));
       if (next == withheld_.end()) break;
       const int64_t priority = level < kMostUserPriorities ? next->priority : withheld_.back().priority;
       for (; next != withheld_.end() && next->priority <= priority; ++next) Release(*next);
@@ -160,13 +160,14 @@ class ShardingPropagation {
 
   // Until nothing changes. Relations are visited in order; one that an array changes for is visited next, if it is not
   // still to come: the relations that use the array, the first of them first, and then the one that it results from.
-  void Propagate(int priority) {
+  absl::Status Propagate(int priority, const PassContext& context) {
     for (bool changed = true; changed;) {
       changed = false;
       std::vector<size_t> stack(relations_.size());
       std::iota(stack.rbegin(), stack.rend(), 0);
       std::vector<bool> waits(relations_.size(), true);
       while (!stack.empty()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const size_t next = stack.back();
         stack.pop_back();
         waits[next] = false;
@@ -182,6 +183,7 @@ class ShardingPropagation {
         }
       }
     }
+    return absl::OkStatus();
   }
 
   Projection Project(const ShardingRelation& relation, size_t tensor) const {
@@ -357,10 +359,11 @@ class ShardingPropagation {
 };
 
 absl::StatusOr<PropagatedShardings> PropagateShardings(const HloModule& module, const ShardingMeshes& meshes,
-                                                       const ManualRegions& regions, const OpenValues& open) {
+                                                       const ManualRegions& regions, const OpenValues& open,
+                                                       const PassContext& context) {
   HILO_ASSIGN_OR_RETURN(ShardingRelations program, RelateShardings(module, meshes, regions, open));
   const int64_t devices = module.num_partitions();
-  return ShardingPropagation(std::move(program), devices, meshes.Axes(devices)).Run();
+  return ShardingPropagation(std::move(program), devices, meshes.Axes(devices)).Run(context);
 }
 
 }  // namespace hilo

@@ -51,9 +51,10 @@ class PropagatedShardings {
 };
 
 // `meshes`: those of the module. Calls must have been inlined.
-// Errors: InvalidArgument if a stated sharding is invalid or does not fit.
+// Errors: InvalidArgument if a stated sharding is invalid or does not fit; Cancelled, DeadlineExceeded.
 absl::StatusOr<PropagatedShardings> PropagateShardings(const HloModule& module, const ShardingMeshes& meshes,
-                                                       const ManualRegions& regions, const OpenValues& open);
+                                                       const ManualRegions& regions, const OpenValues& open,
+                                                       const PassContext& context);
 
 }  // namespace hilo
 

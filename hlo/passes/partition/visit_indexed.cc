@@ -23,8 +23,11 @@
 namespace hilo {
 namespace {
 
-bool IsIndexType(const HloInstruction& indices) {
-  return indices.shape().element_type() == S32 || indices.shape().element_type() == S64;
+// Whether indices of this type reach all elements of `indexed`, and may be compared with its sizes.
+bool ReachesAll(const HloInstruction& indices, const HloInstruction& indexed) {
+  const PrimitiveType type = indices.shape().element_type();
+  return type == S64 ||
+         (type == S32 && absl::c_all_of(indexed.shape().dimensions(), [](int64_t size) { return size <= INT32_MAX; }));
 }
 
 // The dimension of the indices of each dimension of the updates; -1 for those of windows.
@@ -131,7 +134,7 @@ absl::StatusOr<HloInstruction*> AreInside(HloInstruction* indices, int64_t vecto
 }  // namespace
 
 bool TileWalk::IndexesPadded(const HloInstruction& op, int64_t operand, int64_t d) {
-  if (!IsIndexType(*op.operand(1))) return false;
+  if (!ReachesAll(*op.operand(1), *op.operand(0))) return false;
   if (op.opcode() == HloOpcode::kGather) {
     const PrimitiveType type = op.shape().element_type();
     return operand == 0 && IndexesRows(op, d) && IdentityOf(CombinerOfGathered(type), type).has_value();
@@ -153,7 +156,7 @@ double TileWalk::CostOfIndexed(const HloInstruction& op, const OpFactors& factor
 }
 
 absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFactors& factors, double limit) {
-  if (gather->opcode() != HloOpcode::kGather || !IsIndexType(*gather->operand(1))) return false;
+  if (gather->opcode() != HloOpcode::kGather || !ReachesAll(*gather->operand(1), *gather->operand(0))) return false;
   const GatherAttrs& attrs = gather->attrs<GatherAttrs>();
   const HloInstruction &operand = *gather->operand(0), &indices = *gather->operand(1);
   const PrimitiveType type = gather->shape().element_type();
@@ -208,7 +211,7 @@ absl::StatusOr<bool> TileWalk::VisitGather(HloInstruction* gather, const OpFacto
 
 // Indices outside of the tile have no effect, as those outside of the array.
 absl::StatusOr<bool> TileWalk::VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit) {
-  if (scatter->opcode() != HloOpcode::kScatter || !IsIndexType(*scatter->operand(1))) return false;
+  if (scatter->opcode() != HloOpcode::kScatter || !ReachesAll(*scatter->operand(1), *scatter->operand(0))) return false;
   const ScatterAttrs& attrs = scatter->attrs<ScatterAttrs>();
   const HloInstruction &operand = *scatter->operand(0), &indices = *scatter->operand(1),
                        &updates = *scatter->operand(2);
@@ -310,7 +313,7 @@ absl::StatusOr<bool> TileWalk::VisitSliceOfTile(HloInstruction* slice, const OpF
     SliceRange range{0, slice->shape().dimensions(d), 1};
     if (is_dynamic) {
       const HloInstruction& start = *slice->operand(d + 1);
-      if (!start.IsConstant() || !IsIndexType(start)) return false;
+      if (!start.IsConstant() || !ReachesAll(start, operand)) return false;
       range.start = std::clamp<int64_t>(start.literal().GetAsInt64(0), 0, size - range.limit);
       range.limit += range.start;
     } else {
