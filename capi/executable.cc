@@ -1,9 +1,11 @@
 // Programs: compiled, loaded, described and serialised.
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "capi/handles.h"
 #include "capi/option_reader.h"
 #include "hilo/status_macros.h"
@@ -26,6 +28,7 @@ absl::StatusOr<Source> ReadSource(const HiloClient* client, const void* program,
                                   size_t num_options) {
   HILO_RETURN_IF_ERROR(CheckNotNull(client, "client"));
   HILO_RETURN_IF_ERROR(CheckNotNull(program, "program"));
+  const auto start = std::chrono::steady_clock::now();
   Source source;
   CompileOptions& wanted = source.options;
   std::string file_name = "<program>";
@@ -46,6 +49,7 @@ absl::StatusOr<Source> ReadSource(const HiloClient* client, const void* program,
   const absl::string_view bytes(static_cast<const char*>(program), size);
   if (LooksLikeExecutable(bytes)) return InvalidArgument(file_name, " is a compiled executable: use HiloLoad");
   HILO_ASSIGN_OR_RETURN(source.module, ReadProgram(bytes, file_name));
+  wanted.deadline -= absl::FromChrono(std::chrono::steady_clock::now() - start);
   return source;
 }
 
@@ -103,7 +107,7 @@ absl::Status Emit(HiloClient* client, const void* program, size_t size, const Hi
     return absl::OkStatus();
   }
   Compiler& compiler = *RuntimeAccess::CompilerOf(*client->client);
-  ExpireAtDeadline(&source.options);
+  const CompileDeadline deadline(&source.options);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
                         PrepareModule(compiler, std::move(source.module), source.options));
   HILO_ASSIGN_OR_RETURN(std::string emitted, compiler.Emit(std::move(module), source.options, kind));

@@ -1,11 +1,14 @@
 #include "hilo/client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/cpu_count.h"
 #include "base/errors.h"
 #include "base/log_sink.h"
@@ -195,6 +198,8 @@ absl::StatusOr<std::unique_ptr<Executable>> RuntimeAccess::Compile(Client* clien
   return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     HILO_RETURN_IF_ERROR(core->CheckProcess());
     if (module == nullptr) return InvalidArgument("there is no module to compile, but null");
+    const RunLimits limits(core.get(), options.cancellation, options.deadline);
+    if (limits.token() != nullptr) HILO_RETURN_IF_ERROR(limits.token()->status("compilation"));
     if (options.replica_count != 0) module->set_replica_count(options.replica_count);
     if (options.num_partitions != 0) module->set_num_partitions(options.num_partitions);
     HILO_ASSIGN_OR_RETURN(DeviceAssignment assignment,
@@ -203,7 +208,6 @@ absl::StatusOr<std::unique_ptr<Executable>> RuntimeAccess::Compile(Client* clien
     CompileOptions complete = options;
     if (complete.custom_calls == nullptr) complete.custom_calls = &core->custom_calls;
     HILO_ASSIGN_OR_RETURN(const std::string key, CacheKey(*core, *module, assignment, complete));
-    const RunLimits limits(core.get(), options.cancellation, options.deadline);
     complete.cancellation = limits.token();
     if (limits.token() != nullptr) HILO_RETURN_IF_ERROR(limits.token()->status("compilation"));
     std::shared_ptr<const LoadedProgram> program = FindInCache(core.get(), key, complete);
@@ -233,20 +237,31 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(const XlaComputation
   return Guarded([&] { return RuntimeAccess::Compile(this, computation.module()->Clone(), options); });
 }
 
+namespace {
+
+// Compiles what `read` returns; its time counts for the deadline.
+absl::StatusOr<std::unique_ptr<Executable>> CompileWhatIsRead(
+    Client* client, const CompileOptions& options,
+    absl::FunctionRef<absl::StatusOr<std::unique_ptr<HloModule>>()> read) {
+  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    const auto start = std::chrono::steady_clock::now();
+    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, read());
+    CompileOptions rest = options;
+    rest.deadline -= absl::FromChrono(std::chrono::steady_clock::now() - start);
+    return RuntimeAccess::Compile(client, std::move(module), rest);
+  });
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloText(absl::string_view text,
                                                                    const CompileOptions& options) {
-  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseHloModule(text, {.verify = false}));
-    return RuntimeAccess::Compile(this, std::move(module), options);
-  });
+  return CompileWhatIsRead(this, options, [&] { return ParseHloModule(text, {.verify = false}); });
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::CompileHloProto(absl::string_view bytes,
                                                                     const CompileOptions& options) {
-  return Guarded([&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
-    HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, HloModuleFromProto(bytes, {.verify = false}));
-    return RuntimeAccess::Compile(this, std::move(module), options);
-  });
+  return CompileWhatIsRead(this, options, [&] { return HloModuleFromProto(bytes, {.verify = false}); });
 }
 
 absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, const Shape& shape, HostMemory* memory) {

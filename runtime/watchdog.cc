@@ -51,13 +51,25 @@ void Watchdog::Work() {
   }
 }
 
-void ExpireAtDeadline(CompileOptions* options) {
+namespace {
+
+Watchdog& WatchdogOfCompilers() {
   static Watchdog* const watchdog = new Watchdog();
+  return *watchdog;
+}
+
+}  // namespace
+
+CompileDeadline::CompileDeadline(CompileOptions* options) {
   if (options->cancellation == nullptr) options->cancellation = std::make_shared<CancellationToken>();
   if (options->deadline == absl::InfiniteDuration()) return;
   const absl::Duration longest = absl::Hours(24 * 365 * 100);
-  watchdog->Arm(options->cancellation,
-                Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, longest)));
+  watch_ = WatchdogOfCompilers().Arm(
+      options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, longest)));
+}
+
+CompileDeadline::~CompileDeadline() {
+  if (watch_.has_value()) WatchdogOfCompilers().Disarm(*watch_);
 }
 
 }  // namespace hilo

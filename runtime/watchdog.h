@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -42,9 +43,18 @@ class Watchdog {
   std::thread thread_;
 };
 
-// Has the deadline of the options expire their token, or a new one if they have none, from now on: for callers of a
-// Compiler, which unlike a Client does not enforce deadlines.
-void ExpireAtDeadline(CompileOptions* options);
+// While it exists, the deadline of the options, from now on, expires their token, a new one if they have none: for
+// callers of a Compiler, which unlike a Client does not enforce deadlines.
+class CompileDeadline {
+ public:
+  explicit CompileDeadline(CompileOptions* options);
+  CompileDeadline(const CompileDeadline&) = delete;
+  CompileDeadline& operator=(const CompileDeadline&) = delete;
+  ~CompileDeadline();
+
+ private:
+  std::optional<Watchdog::Watch> watch_;
+};
 
 }  // namespace hilo
 

@@ -89,7 +89,7 @@ absl::Status Compile(const Flags& flags) {
       return InvalidArgument("--emit=", kind, " is no text for a terminal; give a file with -o");
     if (kind == "wasm" && !flags.Has("cpu")) options.cpu = "wasm32";
   }
-  ExpireAtDeadline(&options);
+  const CompileDeadline deadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   std::vector<std::string> texts;  // all or none
   for (const std::string& kind : kinds) {

@@ -229,7 +229,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> StagedModule(const Flags& flags) {
   if (flags.Has("input")) return module;
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, CompilerFrom(flags.Get("platform", "cpu"), flags));
-  ExpireAtDeadline(&options);
+  const CompileDeadline deadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   HILO_ASSIGN_OR_RETURN(const std::string text, compiler->Emit(std::move(module), options, "hlo"));
   return ParseHloModule(text, {.file_name = "optimised module"});
