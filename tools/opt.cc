@@ -1,6 +1,7 @@
 // hilo opt: runs passes on a module and prints what they make of it.
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -13,6 +14,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/memory/copy_insertion.h"
 #include "hlo/memory/scheduler.h"
+#include "hlo/passes/standard_pipeline.h"
 #include "hlo/text/hlo_printer.h"
 #include "runtime/watchdog.h"
 #include "tools/command.h"
@@ -42,15 +44,17 @@ void ListPasses(const PassPipeline& pipeline) {
   }
 }
 
-absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::string>& names, HloModule* module,
-                      const PassContext& context) {
+absl::Status RunNamed(std::initializer_list<const PassPipeline*> pipelines, const std::vector<std::string>& names,
+                      HloModule* module, const PassContext& context) {
   std::vector<std::string> known;
   for (const std::string& name : names) {
     HloPass* found = nullptr;
-    for (const PassPipeline::Stage& stage : pipeline.stages()) {
-      for (const auto& pass : stage.passes) {
-        if (pass->name() == name) found = pass.get();
-        if (std::find(known.begin(), known.end(), pass->name()) == known.end()) known.emplace_back(pass->name());
+    for (const PassPipeline* pipeline : pipelines) {
+      for (const PassPipeline::Stage& stage : pipeline->stages()) {
+        for (const auto& pass : stage.passes) {
+          if (pass->name() == name) found = pass.get();
+          if (std::find(known.begin(), known.end(), pass->name()) == known.end()) known.emplace_back(pass->name());
+        }
       }
     }
     if (found == nullptr) {
@@ -62,8 +66,9 @@ absl::Status RunNamed(const PassPipeline& pipeline, const std::vector<std::strin
   return absl::OkStatus();
 }
 
-absl::Status RunToStage(PassPipeline& pipeline, HloStage wanted, HloModule* module, const CompileOptions& options,
-                        const PassContext& context) {
+absl::Status RunToStage(PassPipeline& partitioning, PassPipeline& pipeline, HloStage wanted, HloModule* module,
+                        const CompileOptions& options, const PassContext& context) {
+  if (wanted > HloStage::kInput) HILO_RETURN_IF_ERROR(partitioning.Run(module, {.cancellation = context.cancellation}));
   HILO_RETURN_IF_ERROR(pipeline.Run(module, {.last_stage = wanted, .cancellation = context.cancellation}));
   if (wanted >= HloStage::kScheduled) HILO_RETURN_IF_ERROR(ScheduleModule(module));
   if (wanted >= HloStage::kAliased) {
@@ -92,20 +97,21 @@ absl::StatusOr<std::string> Serialize(const HloModule& module, const std::string
 absl::Status Opt(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(flags));
   const std::unique_ptr<Target> target = cpu::CreateCpuTarget(options);
-  PassPipeline pipeline = cpu::CpuPipeline(target.get(), options);
+  PassPipeline partitioning = InputPipeline(), pipeline = cpu::CpuPipeline(target.get(), options);
   if (flags.Has("list-passes")) {
+    ListPasses(partitioning);
     ListPasses(pipeline);
     return absl::OkStatus();
   }
   if (flags.Has("passes") == flags.Has("stage")) return InvalidArgument("give either --passes or --stage");
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, LoadModule(flags));
-  ExpireAtDeadline(&options);
+  const CompileDeadline deadline(&options);
   const PassContext context{.cancellation = options.cancellation.get()};
   if (flags.Has("passes")) {
-    HILO_RETURN_IF_ERROR(RunNamed(pipeline, flags.List("passes"), module.get(), context));
+    HILO_RETURN_IF_ERROR(RunNamed({&partitioning, &pipeline}, flags.List("passes"), module.get(), context));
   } else {
     HILO_ASSIGN_OR_RETURN(const HloStage stage, StageNamed(flags.Get("stage")));
-    HILO_RETURN_IF_ERROR(RunToStage(pipeline, stage, module.get(), options, context));
+    HILO_RETURN_IF_ERROR(RunToStage(partitioning, pipeline, stage, module.get(), options, context));
   }
   HILO_ASSIGN_OR_RETURN(const std::string text, Serialize(*module, flags.Get("format", "text")));
   std::fwrite(text.data(), 1, text.size(), stdout);
