@@ -103,6 +103,10 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     return InvalidArgument("the program takes ", program.parameters.size(),
                            " arguments (leaves of its parameters), but got ", buffers.size());
   }
+  for (const int64_t i : options.donate) {
+    if (i < 0 || i >= static_cast<int64_t>(buffers.size()))
+      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(), ", got ", i);
+  }
   arguments.resize(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i] == nullptr) return InvalidArgument("argument ", i, " is null");
@@ -121,13 +125,6 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     if (!value.ok()) return AddContext(value.status(), absl::StrCat("; argument ", i));
     arguments[i].value = *std::move(value);
   }
-  for (int64_t i : options.donate) {
-    if (i < 0 || i >= static_cast<int64_t>(buffers.size())) {
-      return InvalidArgument("donate: expected numbers of arguments below ", buffers.size(), ", got ", i);
-    }
-    // A buffer that is given twice is a value that others use too.
-    if (RuntimeAccess::Donate(buffers[i]).ok()) arguments[i].donated = true;
-  }
   host_callbacks = options.host_callbacks;
   context.host_callbacks = host_callbacks.get();
   context.transfers = core.transfers[context.device].get();
@@ -136,6 +133,13 @@ absl::Status ProgramRun::TakeArguments(absl::Span<Buffer* const> buffers, const 
     context.transfers->outfeed.Restart();
   }
   return absl::OkStatus();
+}
+
+void ProgramRun::TakeDonations(absl::Span<Buffer* const> buffers, absl::Span<const int64_t> donate) {
+  for (const int64_t i : donate) {
+    // A buffer that is given twice is a value that others use too.
+    if (RuntimeAccess::Donate(buffers[i]).ok()) arguments[i].donated = true;
+  }
 }
 
 std::vector<std::unique_ptr<Buffer>> ProgramRun::MakeResults(std::shared_ptr<Event> done,

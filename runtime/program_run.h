@@ -59,9 +59,11 @@ struct ProgramRun {
   std::shared_ptr<const HostCallbacks> host_callbacks;
   FewLeaves<std::shared_ptr<Event>> unfinished;  // definitions of arguments that were pending when the run began
 
-  // Takes the values of all arguments, and those that are donated from their buffers.
-  // Errors: InvalidArgument if they do not fit; what Buffer::Share returns.
+  // Takes the values of all arguments; the buffers keep them.
+  // Errors: InvalidArgument if they do not fit, or donations name others; what Buffer::Share returns.
   absl::Status TakeArguments(absl::Span<Buffer* const> buffers, const ExecuteOptions& options);
+  // Takes the donated arguments from their buffers, once nothing refuses the run any more.
+  void TakeDonations(absl::Span<Buffer* const> buffers, absl::Span<const int64_t> donate);
   // New buffers for the results, which `done` (null: this call) defines. Keeps their values alive in `values` if
   // not null.
   std::vector<std::unique_ptr<Buffer>> MakeResults(std::shared_ptr<Event> done,

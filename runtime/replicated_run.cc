@@ -212,6 +212,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         for (const Prepared& one : prepared) one.done->Set(taken);
         return taken;
       }
+      for (size_t i = 0; i < prepared.size(); ++i) prepared[i].run->TakeDonations(arguments[i], options.donate);
       const bool all_here = here && RunsAllHere(*program_, *core_, devices.device_count()) &&
                             std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
                               return core_->queues[one.run->context.device]->IsIdle();

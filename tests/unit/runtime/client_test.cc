@@ -394,6 +394,16 @@ TEST(RuntimeTest, DonatedMemoryBecomesTheResult) {
   EXPECT_EQ(twice->Execute({x.get()}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(RuntimeTest, RefusedRunsTakeNoDonations) {
+  auto client = ClientWith();
+  auto twice = MustCompile(client.get(), kAliased);
+  auto x = MustPut(client.get(), Filled(100, 3));
+  const int64_t donate[] = {0, 99};
+  const auto refused = twice->Execute({x.get()}, {.donate = donate, .synchronous = true});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(*x->ToLiteral(), Filled(100, 3));
+}
+
 TEST(RuntimeTest, AliasedArgumentsThatAreKeptOrSharedAreCopied) {
   auto client = ClientWith();
   auto twice = MustCompile(client.get(), kAliased);

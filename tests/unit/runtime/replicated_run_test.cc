@@ -62,6 +62,18 @@ TEST_F(ReplicatedRunTest, EveryDeviceHasArgumentsAndResultsOfItsOwn) {
   }
 }
 
+TEST_F(ReplicatedRunTest, RefusedRunsTakeNoDonations) {
+  Compile(kDoubleOnFour, 4);
+  std::vector<std::vector<Buffer*>> arguments = Put<float>({1, 2, 3, 4});
+  const auto wrong = client_->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2}), 3);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  arguments[3] = {wrong->get()};
+  const int64_t zero = 0;
+  const auto refused = executable_->ExecuteReplicated(arguments, {.donate = absl::MakeConstSpan(&zero, 1)});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(2.0f, buffers_[1]->ToLiteral()->GetFirstElement<float>());
+}
+
 TEST_F(ReplicatedRunTest, DevicesCanBeChosen) {
   Compile(kDoubleOnFour, 5, {.replica_count = 3, .num_partitions = 1, .devices = {4, 0, 2}});
   auto results = executable_->ExecuteReplicated(Put<float>({1, 2, 3}));
