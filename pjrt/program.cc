@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -52,46 +54,48 @@ absl::StatusOr<StablehloProgram> Import(const ProgramSource& source) {
   return FromHlo(std::move(module));
 }
 
-// A parameter that its caller donates without naming a result is aliased to a free result of its shape.
-// Others stay donors.
+// A parameter that its caller donates without naming a result is aliased to the first free result of its shape. Others
+// stay donors.
 void PairDonors(HloModule* module) {
+  if (module->buffer_donors().empty()) return;
   const ProgramShape shape = module->EntryProgramShape();
   std::vector<InputOutputAlias>& aliases = module->input_output_aliases();
+  absl::flat_hash_set<ShapeIndex> taken;
+  for (const InputOutputAlias& alias : aliases) taken.insert(alias.output_index);
+  // The free results of a shape, the first one last.
+  absl::flat_hash_map<std::string, std::vector<ShapeIndex>> free;
   const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(shape.result);
+  for (auto leaf = results.rbegin(); leaf != results.rend(); ++leaf) {
+    if (!taken.contains(leaf->index)) free[leaf->shape->ToString(/*print_layout=*/true)].push_back(leaf->index);
+  }
   std::vector<BufferDonor> unpaired;
   for (const BufferDonor& donor : module->buffer_donors()) {
     const Shape& given = ShapeUtil::GetSubshape(shape.parameters[donor.parameter_number], donor.parameter_index);
-    const auto fits = [&](const ShapeUtil::Leaf& leaf) {
-      return ShapeUtil::Equal(*leaf.shape, given) &&
-             std::none_of(aliases.begin(), aliases.end(),
-                          [&](const InputOutputAlias& alias) { return alias.output_index == leaf.index; });
-    };
-    const auto result = std::find_if(results.begin(), results.end(), fits);
-    if (result == results.end()) {
+    std::vector<ShapeIndex>& fitting = free[given.ToString(/*print_layout=*/true)];
+    if (fitting.empty()) {
       unpaired.push_back(donor);
-    } else {
-      aliases.push_back({.output_index = result->index,
-                         .parameter_number = donor.parameter_number,
-                         .parameter_index = donor.parameter_index});
+      continue;
     }
+    aliases.push_back({.output_index = fitting.back(),
+                       .parameter_number = donor.parameter_number,
+                       .parameter_index = donor.parameter_index});
+    fitting.pop_back();
   }
   module->buffer_donors() = std::move(unpaired);
 }
 
 // Numbers of the leaves of parameters that aliases and donors name.
 std::vector<int64_t> DonatedLeaves(const HloModule& module) {
-  std::vector<std::pair<int64_t, ShapeIndex>> given;
+  absl::flat_hash_set<std::pair<int64_t, ShapeIndex>> given;
   for (const InputOutputAlias& alias : module.input_output_aliases())
-    given.emplace_back(alias.parameter_number, alias.parameter_index);
-  for (const BufferDonor& donor : module.buffer_donors())
-    given.emplace_back(donor.parameter_number, donor.parameter_index);
+    given.emplace(alias.parameter_number, alias.parameter_index);
+  for (const BufferDonor& donor : module.buffer_donors()) given.emplace(donor.parameter_number, donor.parameter_index);
   std::vector<int64_t> donated;
   int64_t number = 0;
   const ProgramShape shape = module.EntryProgramShape();
   for (size_t parameter = 0; parameter < shape.parameters.size(); ++parameter) {
     for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape.parameters[parameter])) {
-      const std::pair<int64_t, ShapeIndex> here(parameter, leaf.index);
-      if (std::find(given.begin(), given.end(), here) != given.end()) donated.push_back(number);
+      if (given.contains({parameter, leaf.index})) donated.push_back(number);
       ++number;
     }
   }
