@@ -23,9 +23,23 @@ constexpr int kMostDigits = 8;
 uint64_t KeyOf(uint64_t number) { return number; }
 uint64_t KeyOf(const SortItem& item) { return item.key; }
 
-// Returns the one of the two arrays that has the result. Digits in which all keys agree cost nothing.
+// Elements between two looks at the cancellation.
+constexpr int64_t kElementsBetweenPolls = 1 << 16;
+
+// Calls body(i) for each i below `length`. Returns false, early, if the run is cancelled.
+template <typename Body>
+bool ForEachElement(const HiloCpuContext& context, int64_t length, const Body& body) {
+  for (int64_t begin = 0; begin < length; begin += kElementsBetweenPolls) {
+    if (*context.cancelled != 0) return false;
+    for (int64_t i = begin, end = std::min(length, begin + kElementsBetweenPolls); i < end; ++i) body(i);
+  }
+  return true;
+}
+
+// Returns the one of the two arrays that has the result; null if the run is cancelled. Digits in which all keys agree
+// cost nothing.
 template <int kBits, typename Item>
-Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bits) {
+Item* RadixSort(const HiloCpuContext& context, Item* items, Item* spare, int64_t length, int first_bit, int bits) {
   constexpr int64_t kBuckets = int64_t{1} << kBits;
   const int digits = (bits + kBits - 1) / kBits;
   const auto bucket = [&](const Item& item, int digit) {
@@ -33,24 +47,26 @@ Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bit
   };
   uint32_t counts[kMostDigits][kBuckets];
   std::memset(counts, 0, digits * sizeof(counts[0]));
-  for (int64_t i = 0; i < length; ++i) {
+  const auto count = [&](int64_t i) {
     for (int digit = 0; digit < digits; ++digit) ++counts[digit][bucket(items[i], digit)];
-  }
+  };
+  if (!ForEachElement(context, length, count)) return nullptr;
   for (int digit = 0; digit < digits; ++digit) {
     uint32_t* next = counts[digit];
     if (next[bucket(items[0], digit)] == length) continue;
     uint32_t position = 0;
     for (int64_t b = 0; b < kBuckets; ++b) position += std::exchange(next[b], position);
-    for (int64_t i = 0; i < length; ++i) spare[next[bucket(items[i], digit)]++] = items[i];
+    const auto move = [&](int64_t i) { spare[next[bucket(items[i], digit)]++] = items[i]; };
+    if (!ForEachElement(context, length, move)) return nullptr;
     std::swap(items, spare);
   }
   return items;
 }
 
 template <typename Item>
-Item* RadixSort(Item* items, Item* spare, int64_t length, int first_bit, int bits) {
-  return length < kLeastForWideDigits ? RadixSort<kDigitBits>(items, spare, length, first_bit, bits)
-                                      : RadixSort<kWideDigitBits>(items, spare, length, first_bit, bits);
+Item* RadixSort(const HiloCpuContext& context, Item* items, Item* spare, int64_t length, int first_bit, int bits) {
+  return length < kLeastForWideDigits ? RadixSort<kDigitBits>(context, items, spare, length, first_bit, bits)
+                                      : RadixSort<kWideDigitBits>(context, items, spare, length, first_bit, bits);
 }
 
 constexpr int64_t kChunks = 16, kBuckets = 16, kSampleOfBucket = 16;
@@ -135,7 +151,8 @@ int32_t SortNumbers(HiloCpuContext* context, T* numbers, T* spare, int64_t lengt
   const bool few_digits =
       sizeof(T) == sizeof(uint64_t) && bits <= 3 * kWideDigitBits && length >= kLeastForWideDigits && !in_parts;
   if (sorts == nullptr || few_digits) {
-    *result = RadixSort(numbers, spare, length, first_bit, bits);
+    *result = RadixSort(*context, numbers, spare, length, first_bit, bits);
+    if (*result == nullptr) return HILO_STOPPED;
   } else if (in_parts) {
     return SortInParts(context, *sorts, numbers, spare, length);
   } else {
@@ -147,8 +164,8 @@ int32_t SortNumbers(HiloCpuContext* context, T* numbers, T* spare, int64_t lengt
 template int32_t SortNumbers(HiloCpuContext*, uint32_t*, uint32_t*, int64_t, int, int, uint32_t**);
 template int32_t SortNumbers(HiloCpuContext*, uint64_t*, uint64_t*, int64_t, int, int, uint64_t**);
 
-SortItem* SortItems(SortItem* items, SortItem* spare, int64_t length, int bits) {
-  return RadixSort(items, spare, length, 0, bits);
+SortItem* SortItems(const HiloCpuContext& context, SortItem* items, SortItem* spare, int64_t length, int bits) {
+  return RadixSort(context, items, spare, length, 0, bits);
 }
 
 }  // namespace hilo::cpu

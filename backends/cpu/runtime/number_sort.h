@@ -26,8 +26,9 @@ struct SortItem {
   uint64_t position;
 };
 
-// Sorts stably by the lowest `bits` bits of the keys. Returns the one of the two arrays that has the result.
-SortItem* SortItems(SortItem* items, SortItem* spare, int64_t length, int bits);
+// Sorts stably by the lowest `bits` bits of the keys. Returns the one of the two arrays that has the result; null if
+// the run is cancelled.
+SortItem* SortItems(const HiloCpuContext& context, SortItem* items, SortItem* spare, int64_t length, int bits);
 
 }  // namespace hilo::cpu
 

@@ -143,7 +143,8 @@ class KeySorter {
       for (int64_t i = 0; i < length_; ++i) order[i] = position(static_cast<uint32_t>(sorted[i]));
     } else {
       for (int64_t i = 0; i < length_; ++i) items_[i] = {.key = keys[position(i)], .position = position(i)};
-      const SortItem* sorted = SortItems(items_, items_ + length_, length_, static_cast<int>(word.bits));
+      const SortItem* sorted = SortItems(*context_, items_, items_ + length_, length_, static_cast<int>(word.bits));
+      if (sorted == nullptr) return HILO_STOPPED;
       for (int64_t i = 0; i < length_; ++i) order[i] = static_cast<uint32_t>(sorted[i].position);
     }
     return HILO_OK;
