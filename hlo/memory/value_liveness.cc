@@ -247,7 +247,7 @@ class ScopeWalker {
     SetLeaves(instruction, std::move(values));
   }
 
-  // What saves work comes before what saves memory, inner loops before outer ones, and of equal coalescing_candidates
+  // What saves work comes before what saves memory, inner loops before outer ones, and among equal candidates
   // the later on the line: what a loop or conditional around others hands on settles where their results should go.
   void SortCandidates() {
     std::reverse(out_.coalescing_candidates_.begin(), out_.coalescing_candidates_.end());

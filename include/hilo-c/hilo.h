@@ -133,8 +133,8 @@ HILO_EXPORT HiloError* HiloSetLogSink(HiloLogSink* sink, void* user_data);
  * HILO_DEADLINE_EXCEEDED. */
 HILO_EXPORT HiloError* HiloCompile(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                                    size_t num_options, HiloExecutable** executable);
-/* The same, ended from outside by `cancellation` (since version 3), which serves one compilation: a deadline that ends
- * the compilation completes it, too. Errors: also HILO_CANCELLED. */
+/* The same, ended from outside by `cancellation` (since version 3), which serves one compilation: a deadline that
+ * expires uses it up, too. Errors: also HILO_CANCELLED. */
 HILO_EXPORT HiloError* HiloCompileCancellable(HiloClient* client, const void* program, size_t size,
                                               const HiloOption* options, size_t num_options,
                                               HiloCancellation* cancellation, HiloExecutable** executable);
@@ -285,7 +285,7 @@ HILO_EXPORT HiloError* HiloExecute(const HiloExecutable* executable, HiloBuffer*
 
 /* Waits at most `seconds` (negative: without limit) for the end of the run on all devices, and returns its error;
  * HILO_DEADLINE_EXCEEDED if the time is over, and the run goes on; HILO_FAILED_PRECONDITION in a process that was
- * forked before the end, of which it does not learn. */
+ * forked before the end, which it cannot observe. */
 HILO_EXPORT HiloError* HiloEventAwait(const HiloEvent* event, double seconds);
 HILO_EXPORT HiloError* HiloEventIsDone(const HiloEvent* event, bool* done);
 /* Ends the run soon, with an error of code HILO_CANCELLED unless it ends before. */

@@ -31,7 +31,7 @@ namespace hilo {
 
 struct ClientCore;
 
-// Of the folder of compiled programs, for one client.
+// What the cache of compiled programs has done for one client.
 struct DiskCacheStats {
   int64_t hits = 0;      // programs loaded
   int64_t misses = 0;    // not found
@@ -53,7 +53,7 @@ struct ClientOptions {
   HostAllocator* host_allocator = nullptr;
   // Bytes of buffers and temporary memory, on each device with separate memory, or on the host; 0: no limit.
   int64_t memory_limit = 0;
-  // Of every run that sets no other.
+  // The deadline of runs that set none.
   absl::Duration default_deadline = absl::InfiniteDuration();
   // Folder in which compiled programs are kept for later processes (docs/executables.md), created if it is missing;
   // empty: none. Write access to it allows running code here. Without a value: the variable HILO_CACHE_DIR.

@@ -205,7 +205,8 @@ struct ExecuteOptions {
   // The processes that live, as all of them have agreed; empty: those of ClientOptions::processes, none of which may
   // have gone. When one of these goes, every run with the same processes fails (docs/distributed.md).
   absl::Span<const ProcessIncarnation> processes;
-  // If given, takes the event of the run's end for each device; null: it has ended already. Results become ready at it.
+  // If given, takes the event of the run's end for each device; null: it has ended already. Results become ready when
+  // it completes.
   std::vector<std::shared_ptr<Event>>* ends = nullptr;
 };
 
@@ -252,9 +253,9 @@ class HILO_EXPORT Executable {
   // these may run at once, one thread each. Arguments in other layouts than the program's are converted. Errors:
   // InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child;
   // Cancelled, DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else
-  // from the results' Await, and from options.ends. A program without results that makes no transfers has ended at
-  // return unless options.ends is given, or a custom call on a device's thread makes the call: nothing else would
-  // report its error.
+  // from the results' Await, and from options.ends. Waits for the end of a program without results and transfers,
+  // since nothing else would report its error, unless options.ends is given or a custom call on a device's thread makes
+  // the call.
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
                                                                const ExecuteOptions& options = {}) const;
 
