@@ -103,6 +103,8 @@ std::unique_ptr<HloPass> MakeColumnMerge(std::function<bool(const HloInstruction
 // "transpose-factors": the right factors of dots for which `accepts` returns true are transposed, so that the rows of
 // the result read rows of them.
 std::unique_ptr<HloPass> MakeFactorTransposition(std::function<bool(const HloInstruction& dot)> accepts);
+// "sort-rows": sorts for which `accepts` returns true become sorts along the last dimension of transposed arrays.
+std::unique_ptr<HloPass> MakeSortTransposition(std::function<bool(const HloInstruction& sort)> accepts);
 // "transpose-loop-factors": matrices that are the same in all iterations of a loop, which adds up the products of their
 // rows and a vector in reduces for which `accepts` returns true, are transposed. Before "hoist-invariants".
 std::unique_ptr<HloPass> MakeLoopFactorTransposition(std::function<bool(const HloInstruction& reduce)> accepts);

@@ -77,6 +77,7 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   };
   hooks.before_fusion = MakePassList(
       MakeColumnMerge(with_traits(FillsMoreLanesMerged)), MakeFactorTransposition(with_traits(IsFasterTransposed)),
+      MakeSortTransposition(with_traits(IsFasterAlongRows)),
       MakeLoopFactorTransposition(with_traits(IsFasterInColumns)), MakeCse(), MakeLoopInvariantMotion());
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
                                               {.most_reductions = kMostRowReductions,

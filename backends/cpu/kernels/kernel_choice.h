@@ -105,6 +105,9 @@ bool FillsMoreLanesMerged(const HloInstruction& dot, const codegen::TargetTraits
 // minor-most dimension is that of the result: tiles then load vectors where they would gather.
 bool IsFasterTransposed(const HloInstruction& dot, const codegen::TargetTraits& target, bool strict);
 
+// Returns true for sorts that are faster, the transposes included, along the last dimension.
+bool IsFasterAlongRows(const HloInstruction& sort, const codegen::TargetTraits& target, bool strict);
+
 // Returns the number of sections, a divisor of the number of terms, that the sums of a product of two tall matrices are
 // computed in; 1 for other dots.
 int64_t SectionsOf(const HloInstruction& dot);
