@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "backends/cpu/convolution/convolution_kernels.h"
 #include "hlo/ops/reduction/sum_type.h"
 
 namespace hilo::cpu {
@@ -186,7 +187,7 @@ struct MachineCosts {
 // kernels in the second-level cache, 3x3 of 256 features on 14 x 14, ms on two threads: 4x3 1.6, 2x5 1.8, 2x6 1.9, 4x2
 // 2.0, 2x4 2.1.
 MachineCosts CostsOf(const ConvolutionMachine& machine) {
-  if (machine.registers > 16) return {};
+  if (machine.registers > 16 && !(machine.in_library && machine.vector_bits <= 256)) return {};
   return {.latency = 8.8, .broadcast = 1, .line = 64, .border = 1.1, .masks = 1.5, .copies = 1, .far_bytes = 12};
 }
 
@@ -391,14 +392,18 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
     const int width = static_cast<int>(
         std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
     const int64_t vectors_in_all = CeilDivOrZero(lanes.count, width);
+    if (machine.in_library && (lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || lanes.count < width)) continue;
     for (int vectors = 1; vectors <= std::min<int64_t>(4, vectors_in_all); ++vectors) {
       for (int t = -1; t < axes; ++t) {
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
+        if (machine.in_library && (tile.rhs != 0 || lanes.count < int64_t{width} * vectors)) continue;
         // Lanes of groups take a register for which lanes they read, and one for what these have.
         const int operands = lanes.group > 1 ? vectors + 3 : 4;
         int64_t most = std::clamp<int64_t>((machine.registers - operands * parts) / (vectors * parts), 1, tile.count);
         if (lanes.IsPairwise() && tile.rhs == 0) most = std::min(most, kMostPairwiseRows);
+        if (machine.in_library)
+          most = std::min(most, convolution::MostRows(convolution::LanesOf(lanes.lhs == 0 ? 0 : lanes.group)));
         const bool placed = IsPlaced(phase, lanes, tile);
         const ConvolutionReach::Range positions = TiledPositions(phase, tile, placed);
         // The first and the last tile are specialized, with a copy for each tap.

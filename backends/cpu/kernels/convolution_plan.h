@@ -68,6 +68,7 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& conv
 struct ConvolutionMachine {
   int vector_bits = 512;
   int registers = 32;
+  bool in_library = false;  // plans that the tiles of convolution/ have, as far as lanes, rows and vectors go
 };
 
 // A tile of `rows` positions of one axis times `vectors` vectors of `width` positions of another is kept in registers
@@ -108,7 +109,7 @@ ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& p
 // elements that they begin with, and the offsets of windows whose bounds are computed at run time.
 bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const ConvolutionPlan& plan);
 
-// Returns the cheapest plan for elements of `type`.
+// Returns the cheapest plan for elements of `type`; one without lanes if the library has none.
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine);
 
 // Returns true if the kernel emits the convolution as it is: all elements have the accumulation type, and the

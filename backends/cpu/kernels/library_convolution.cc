@@ -19,6 +19,9 @@ constexpr int64_t kMostTerms = 1 << 20;
 // Counts, strides and offsets, whose products then fit in 64 bits.
 constexpr int64_t kLargestNumber = 1 << 30;
 
+// Vectors that all processors have which have these tiles.
+constexpr int64_t kNarrowBits = 256;
+
 using Numbers = std::array<uint64_t, sizeof(convolution::Loops) / sizeof(int64_t)>;
 
 convolution::Axis AxisOf(const ConvolutionAxis& axis) {
@@ -31,8 +34,9 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
                                                  PrimitiveType type, const codegen::TargetTraits& target) {
   using convolution::Loops;
   const int64_t bits = plan.width * PrimitiveTypeBitWidth(type);
-  if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 || bits != target.vector_bits ||
-      plan.lanes < 0 || plan.vectors > convolution::kMostVectors ||
+  if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 ||
+      (bits != target.vector_bits && bits != kNarrowBits) || plan.lanes < 0 ||
+      plan.vectors > convolution::kMostVectors ||
       int64_t{plan.rows} * plan.vectors > convolution::MostSums(target.vector_registers))
     return std::nullopt;
   const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
