@@ -1,6 +1,7 @@
 #include "hlo/analysis/contiguous_view.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "hlo/analysis/hero.h"
@@ -44,6 +45,13 @@ int64_t GatheredLine(const HloInstruction& gather) {
     line *= operand.dimensions(d);
   }
   return line;
+}
+
+int64_t SlicedLine(const HloInstruction& slice) {
+  const auto& ranges = slice.attrs<SliceAttrs>().slice;
+  if (ranges.empty() || absl::c_any_of(ranges, [](const SliceRange& range) { return range.stride != 1; })) return 1;
+  return std::gcd(std::gcd(ranges.back().start, slice.shape().dimensions().back()),
+                  slice.operand(0)->shape().dimensions().back());
 }
 
 bool IsDotOfViews(const HloInstruction& instruction) {

@@ -18,6 +18,8 @@ bool IsContiguousView(const HloInstruction& instruction);
 // Returns the most elements of which each group of adjacent ones of a gather, beginning at a multiple of their number,
 // is such a group of its operand: those of a line of a table, or of a page. Arrays are row-major.
 int64_t GatheredLine(const HloInstruction& gather);
+// The same of a slice, such as a third of the lines of an array; 1 if it leaves out elements between others.
+int64_t SlicedLine(const HloInstruction& slice);
 
 // Returns true if a fusion computes nothing but a dot, of arrays and contiguous views of arrays, or if the instruction
 // is a dot.

@@ -9,7 +9,8 @@
 //
 // So do keys and values that are computed from less than they are, such as those of a cache of 8-bit numbers with
 // scales, or that are gathered, such as the pages of a cache, if there are so few queries that a kernel needs each of
-// them once.
+// them once, and slices of lines, as of a product that computes queries, keys and values, which are read where they
+// are.
 //
 // Nothing but the result is read by others, so no path leads from the members through the outside back to them.
 #include "hlo/passes/attention_fusion.h"
@@ -33,7 +34,7 @@ namespace hilo {
 namespace {
 
 // Rows of queries that one block has; elements of a gathered line, whose place is looked up once for each of its
-// groups.
+// groups, or of a slice's.
 constexpr int64_t kRowsOfBlock = 64, kLeastLine = 16;
 
 int64_t FactorBytes(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
@@ -68,6 +69,22 @@ void AddFactorProducers(const Target& target, const HloInstruction& factor, Fuse
   if (bytes < FactorBytes(factor) || (gathers && bytes == FactorBytes(factor))) *group = std::move(with_producers);
 }
 
+// Adds the slice of lines that `factor` is, such as a third of what one product computes for queries, keys and values,
+// if nothing else reads it: it is read where it is.
+void AddSlice(const Target& target, const HloInstruction* factor, FusedGroup* group) {
+  FusedGroup with_slice = *group;
+  for (; factor->opcode() == HloOpcode::kReshape; factor = factor->operand(0)) with_slice.insert(factor);
+  if (factor->opcode() != HloOpcode::kSlice || SlicedLine(*factor) < kLeastLine) return;
+  with_slice.insert(factor);
+  for (const HloInstruction* added : with_slice) {
+    if (group->contains(added)) continue;
+    if (added->IsRoot() || added->HasControlDependencies() || !target.IsFusible(*added) ||
+        !absl::c_all_of(added->users(), [&](const HloInstruction* user) { return with_slice.contains(user); }))
+      return;
+  }
+  *group = std::move(with_slice);
+}
+
 // Returns the members of an attention with their producers.
 FusedGroup GroupOf(const Target& target, const Attention& attention) {
   FusedGroup group(attention.members.begin(), attention.members.end());
@@ -88,6 +105,8 @@ FusedGroup GroupOf(const Target& target, const Attention& attention) {
   if (scores <= kRowsOfBlock * of_row) {
     for (const HloInstruction* factor : {keys, values}) AddFactorProducers(target, *factor, &group);
   }
+  const HloInstruction *left = attention.scores->operand(0), *right = attention.scores->operand(1);
+  for (const HloInstruction* factor : {left, right, values}) AddSlice(target, factor, &group);
   return group;
 }
 

@@ -195,6 +195,14 @@ def attention_window(q, k, v, gradient):
     return jax.vjp(attend, q, k, v)[1](gradient)
 
 
+def attention_of_thirds(x, weights):
+    """Attention whose queries, keys and values are thirds of one product."""
+    batch, length, _ = x.shape
+    q, k, v = (part.reshape(batch, length, -1, 16) for part in jnp.split(x @ weights, 3, axis=-1))
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.float32)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1).astype(jnp.bfloat16), v)
+
+
 def attention_around(q, k, v):
     """Attention to the positions around, of which the last ones have none."""
     scores = jnp.einsum("bhqd,bhkd->bhqk", q, k, preferred_element_type=jnp.float32)
@@ -310,6 +318,8 @@ PROGRAMS = [
             ("bf16 3e-2 relative",), form="full"),
     Program("attention_window", "Gradients of attention to a window of keys, in bf16.", attention_window,
             tuple(bf16(i, 1, 2, 200, 16) for i in range(4)), ("bf16 3e-2 relative",), form="full"),
+    Program("attention_of_thirds", "Attention of the thirds of one product, in bf16.", attention_of_thirds,
+            (bf16(0, 2, 130, 24), bf16(1, 24, 192)), ("bf16 3e-2 relative",), form="full"),
     Program("attention_around", "Attention to a window of keys on both sides, in bf16.", attention_around,
             (bf16(0, 1, 2, 290, 16), bf16(1, 1, 2, 200, 16), bf16(2, 1, 2, 200, 16)), ("bf16 3e-2 relative",),
             form="full"),

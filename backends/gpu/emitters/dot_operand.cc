@@ -5,6 +5,7 @@
 #include "backends/llvm/elements/gathered_index.h"
 #include "base/math.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/table/op_attributes.h"
 
 namespace hilo::gpu {
 namespace {
@@ -37,6 +38,13 @@ absl::StatusOr<llvm::Value*> AddressOf(KernelEmitter& k, const DotSide& side, co
     if (operand->opcode() == HloOpcode::kGather) {
       index = index.Reshape(k.context(), indexed->shape().dimensions(), operand->shape().dimensions());
       HILO_ASSIGN_OR_RETURN(index, codegen::GatheredIndex(k.elements(), operand, index));
+      indexed = operand->operand(0);
+    } else if (operand->opcode() == HloOpcode::kSlice) {  // of lines
+      index = index.Reshape(k.context(), indexed->shape().dimensions(), operand->shape().dimensions());
+      std::vector<LaneIndex> in_array = index.Dims(k.context());
+      const auto& ranges = operand->attrs<SliceAttrs>().slice;
+      for (size_t d = 0; d < in_array.size(); ++d) in_array[d] = in_array[d].AddConstant(ranges[d].start);
+      index = Index(std::move(in_array));
       indexed = operand->operand(0);
     }
     operand = operand->operand(0);

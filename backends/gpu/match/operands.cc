@@ -26,7 +26,9 @@ const HloInstruction* ArrayOfLines(const HloInstruction* operand, const HloInstr
     if (const HloInstruction* array = ArrayOfOperand(operand, instruction)) return array;
     operand = FusedOperand(operand, instruction);
     while (operand->opcode() == HloOpcode::kReshape) operand = FusedOperand(operand->operand(0), instruction);
-    if (operand->opcode() != HloOpcode::kGather || GatheredLine(*operand) % adjacent != 0) return nullptr;
+    const bool gathers = operand->opcode() == HloOpcode::kGather, slices = operand->opcode() == HloOpcode::kSlice;
+    if (!gathers && !slices) return nullptr;
+    if ((gathers ? GatheredLine(*operand) : SlicedLine(*operand)) % adjacent != 0) return nullptr;
     operand = operand->operand(0);
   }
 }

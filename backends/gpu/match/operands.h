@@ -16,8 +16,8 @@ const HloInstruction* FusedOperand(const HloInstruction* operand, const HloInstr
 // if the kernel of `instruction` computes them.
 const HloInstruction* ArrayOfOperand(const HloInstruction* operand, const HloInstruction* instruction);
 
-// The same, or the array that gathers of the fusion take the elements from, if `adjacent` elements which begin at a
-// multiple of it, in the order of `operand`, are adjacent there, too, and begin at a multiple of it.
+// The same, or the array that gathers and slices of the fusion take the elements from, if `adjacent` elements which
+// begin at a multiple of it, in the order of `operand`, are adjacent there, too, and begin at a multiple of it.
 const HloInstruction* ArrayOfLines(const HloInstruction* operand, const HloInstruction* instruction, int64_t adjacent);
 
 // Returns the bytes of an element of the widest operand that has more than one element; at least 1.
