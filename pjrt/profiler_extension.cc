@@ -4,11 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "base/cpu_count.h"
 #include "hilo/status_macros.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"
+#include "pjrt/program.h"
 #include "runtime/profile/export.h"
 
 struct PLUGIN_Profiler {
@@ -38,6 +42,21 @@ profile::Peaks EstimatedPeaks() {
   if (!machine.ok()) return {};
   return {.gigaflops = machine->product_flops_per_ns * UsableCpuCount(),
           .gigabytes_per_second = machine->memory[1].bytes_per_ns};
+}
+
+// The programs of a profile are optimised again for their HLO, which takes as long as their compilation without LLVM's
+// part; those beyond a limit of time or size are left out.
+profile::HloOfSteps HloWithinLimits() {
+  constexpr absl::Duration kMaxTime = absl::Seconds(10);
+  constexpr size_t kMaxBytes = size_t{256} << 20;
+  return [end = absl::Now() + kMaxTime, left = kMaxBytes](const profile::StepTable& steps) mutable -> std::string {
+    const std::shared_ptr<const Program> program = ProgramOfSteps(steps);
+    if (program == nullptr || absl::Now() > end) return "";
+    absl::StatusOr<std::string> hlo = OptimizedHlo(*program);  // its fields are also those of an HloProto
+    if (!hlo.ok() || hlo->size() > left) return "";
+    left -= hlo->size();
+    return *std::move(hlo);
+  };
 }
 
 absl::Status CreateProfiler(PLUGIN_Profiler_Create_Args* args) {
@@ -71,7 +90,7 @@ absl::Status CollectData(PLUGIN_Profiler_CollectData_Args* args) {
   if (!profiler.bytes.has_value()) {
     if (profiler.session == nullptr) return FailedPrecondition("the profiler has not been started");
     profiler.session->Stop();
-    profiler.bytes = profile::ToXSpace(profiler.session->Collect(), "cpu", EstimatedPeaks());
+    profiler.bytes = profile::ToXSpace(profiler.session->Collect(), "cpu", EstimatedPeaks(), HloWithinLimits());
     profiler.session = nullptr;
   }
   const bool copies = args->buffer != nullptr && args->buffer != reinterpret_cast<uint8_t*>(profiler.bytes->data());

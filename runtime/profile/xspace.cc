@@ -27,7 +27,7 @@ namespace metadata {
 constexpr int kId = 1, kName = 2, kDisplayName = 4, kStats = 5;
 }
 namespace stat {
-constexpr int kMetadataId = 1, kDouble = 2, kInt64 = 4, kString = 5;
+constexpr int kMetadataId = 1, kDouble = 2, kInt64 = 4, kString = 5, kBytes = 6;
 }
 namespace entry {  // of a map
 constexpr int kKey = 1, kValue = 2;
@@ -64,11 +64,19 @@ class PlaneWriter {
     written.PutBytes(stat::kString, value);
     return written;
   }
+  WireWriter Blob(absl::string_view name, absl::string_view bytes) {
+    WireWriter written = Head(name);
+    written.PutBytes(stat::kBytes, bytes);
+    return written;
+  }
   void AddStat(const WireWriter& stat) { plane_.Message(plane::kStats, stat); }
 
   // Returns the number of a kind of events.
   int64_t AddMetadata(absl::string_view name, absl::string_view display_name, const std::vector<WireWriter>& stats) {
-    const int64_t id = ++metadata_count_;
+    return AddMetadata(++metadata_count_, name, display_name, stats);
+  }
+  int64_t AddMetadata(int64_t id, absl::string_view name, absl::string_view display_name,
+                      const std::vector<WireWriter>& stats) {
     WireWriter written;
     written.Int(metadata::kId, id);
     written.Bytes(metadata::kName, name);
@@ -115,10 +123,16 @@ struct ProgramMetadata {
   std::vector<int64_t> steps;
 };
 
+// Numbers of programs, from 1 in the order of their first runs.
+using ProgramIds = absl::flat_hash_map<const StepTable*, int64_t>;
+
+std::string NameWithId(const StepTable& table, int64_t program_id) {
+  return absl::StrCat(table.program, "(", program_id, ")");
+}
+
 ProgramMetadata AddProgram(const StepTable& table, int64_t program_id, PlaneWriter* plane) {
   ProgramMetadata ids{.program_id = program_id};
-  ids.run = plane->AddMetadata(absl::StrCat(table.program, "(", program_id, ")"), table.program,
-                               {plane->Number("program_id", program_id)});
+  ids.run = plane->AddMetadata(NameWithId(table, program_id), table.program, {plane->Number("program_id", program_id)});
   for (size_t i = 0; i < table.steps.size(); ++i) {
     const Step& step = table.steps[i];
     const int64_t symbol_id = static_cast<int64_t>(i) + 1;  // to xprof's tables 0 is no operation
@@ -148,7 +162,8 @@ WireWriter Event(int64_t metadata_id, const Span& span) {
   return written;
 }
 
-WireWriter DevicePlane(const Profile& profile, int device, absl::string_view platform, const Peaks& peaks) {
+WireWriter DevicePlane(const Profile& profile, int device, const ProgramIds& program_ids, absl::string_view platform,
+                       const Peaks& peaks) {
   PlaneWriter plane(device + 1, absl::StrCat("/device:TPU:", device, " Hilo ", platform));
   plane.AddStat(plane.Text("device_type_string", absl::StrCat("Hilo ", platform)));
   if (peaks.gigaflops > 0) plane.AddStat(plane.Real("peak_teraflops_per_second", peaks.gigaflops * 1e-3));
@@ -165,7 +180,7 @@ WireWriter DevicePlane(const Profile& profile, int device, absl::string_view pla
   for (const Run& run : profile.runs) {
     if (run.device != device) continue;
     const auto [known, is_new] = programs.try_emplace(run.table.get());
-    if (is_new) known->second = AddProgram(*run.table, static_cast<int64_t>(programs.size()), &plane);
+    if (is_new) known->second = AddProgram(*run.table, program_ids.at(run.table.get()), &plane);
     Lines& of_thread = lines[run.thread];
     for (const Span& span : run.spans) {
       WireWriter written = Event(span.step < 0 ? known->second.run : known->second.steps[span.step], span);
@@ -181,15 +196,36 @@ WireWriter DevicePlane(const Profile& profile, int device, absl::string_view pla
   return std::move(plane).Finish();
 }
 
+// Kinds of events with the number and the HLO of a program, as XLA's own plane of this name has them.
+WireWriter MetadataPlane(const std::vector<const StepTable*>& tables, const HloOfSteps& hlo_of, int64_t plane_id) {
+  PlaneWriter plane(plane_id, "/host:metadata");
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const std::string hlo = hlo_of(*tables[i]);
+    const int64_t program_id = static_cast<int64_t>(i) + 1;
+    if (!hlo.empty())
+      plane.AddMetadata(program_id, NameWithId(*tables[i], program_id), "", {plane.Blob("Hlo Proto", hlo)});
+  }
+  return std::move(plane).Finish();
+}
+
 }  // namespace
 
-std::string ToXSpace(const Profile& profile, absl::string_view platform, const Peaks& peaks) {
+std::string ToXSpace(const Profile& profile, absl::string_view platform, const Peaks& peaks, const HloOfSteps& hlo_of) {
   WireWriter written;
   std::vector<int> devices;
-  for (const Run& run : profile.runs) devices.push_back(run.device);
+  ProgramIds program_ids;
+  std::vector<const StepTable*> tables;  // in the order of their numbers
+  for (const Run& run : profile.runs) {
+    devices.push_back(run.device);
+    const int64_t next = static_cast<int64_t>(tables.size()) + 1;
+    if (program_ids.try_emplace(run.table.get(), next).second) tables.push_back(run.table.get());
+  }
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  for (const int device : devices) written.Message(space::kPlanes, DevicePlane(profile, device, platform, peaks));
+  for (const int device : devices)
+    written.Message(space::kPlanes, DevicePlane(profile, device, program_ids, platform, peaks));
+  if (hlo_of != nullptr && !tables.empty())
+    written.Message(space::kPlanes, MetadataPlane(tables, hlo_of, devices.back() + 2));
   if (!profile.is_complete)
     written.PutBytes(space::kWarnings, "Hilo: the memory for events was exhausted; later ones are missing");
   written.PutBytes(space::kHostnames, "localhost");

@@ -66,6 +66,46 @@ TEST(ProfilerTest, Sessions) {
   EXPECT_EQ(Call(Profiler().destroy, next), "");
 }
 
+class ProfileOfProgramTest : public PluginTest {};
+
+// A loop whose body is too short for steps of its own is in the profile's HLO, with the names of its source.
+TEST_F(ProfileOfProgramTest, HasTheHlo) {
+  PJRT_LoadedExecutable* const loaded = Compile(R"(HloModule looped
+body {
+  x = f32[3] parameter(0)
+  ROOT y = f32[3] add(x, x), metadata={op_name="jit(f)/while/body/doubling"}
+}
+condition {
+  x = f32[3] parameter(0)
+  first = f32[1] slice(x), slice={[0:1]}
+  scalar = f32[] reshape(first)
+  limit = f32[] constant(100)
+  ROOT c = pred[] compare(scalar, limit), direction=LT
+}
+ENTRY main {
+  x = f32[3] parameter(0)
+  ROOT w = f32[3] while(x), condition=condition, body=body
+}
+)");
+  PJRT_Buffer* const x = Floats({1, 2, 3});
+  PLUGIN_Profiler* const profiler = NewProfiler();
+  EXPECT_EQ(Call(Profiler().start, profiler), "");
+  std::vector<PJRT_Buffer*> results;
+  ASSERT_EQ(Run(loaded, {x}, &results), "");
+  EXPECT_EQ(ToHost(results[0]), (std::vector<float>{128, 256, 384}));
+  EXPECT_EQ(Call(Profiler().stop, profiler), "");
+  PLUGIN_Profiler_CollectData_Args data = {.profiler = profiler};
+  ASSERT_EQ(Text(Profiler().collect_data(&data)), "");
+  const std::string bytes(reinterpret_cast<char*>(data.buffer), data.buffer_size_in_bytes);
+  EXPECT_NE(bytes.find("/host:metadata"), std::string::npos);
+  EXPECT_NE(bytes.find("looped(1)"), std::string::npos);
+  EXPECT_NE(bytes.find("jit(f)/while/body/doubling"), std::string::npos);
+  EXPECT_EQ(Call(Profiler().destroy, profiler), "");
+  Destroy(results[0]);
+  Destroy(x);
+  Destroy(loaded);
+}
+
 TEST(ProfilerTest, NullHandles) {
   for (auto* function : {Profiler().start, Profiler().stop})
     EXPECT_EQ(Call(function, nullptr), "3: expected a PLUGIN_Profiler, got null");

@@ -173,6 +173,33 @@ TEST(ProfileTest, XSpace) {
   EXPECT_FALSE(stats.contains("flops"));
 }
 
+TEST(ProfileTest, XSpaceHasTheHloOfPrograms) {
+  const std::shared_ptr<Session> session = StartSession();
+  const std::shared_ptr<const StepTable> known = Table(), unknown = Table();
+  RunThree(unknown);
+  RunThree(known);
+  RunThree(known, 1);
+  session->Stop();
+  int calls = 0;
+  const auto hlo_of = [&](const StepTable& steps) {
+    ++calls;
+    return std::string(&steps == known.get() ? "proto" : "");
+  };
+  const std::string bytes = ToXSpace(session->Collect(), "cpu", {}, hlo_of);
+  EXPECT_EQ(calls, 2);
+  const WireMessage space = *WireMessage::Parse(bytes);
+  const WireMessage plane = Named(space, 1, "/host:metadata");
+  const std::vector<WireMessage> entries = All(plane, 4);
+  ASSERT_EQ(entries.size(), 1u);
+  // The number is the one that the events of both devices state.
+  EXPECT_EQ(entries[0].Int(1), 2);
+  const WireMessage program = *entries[0].Message(2);
+  EXPECT_EQ(program.Bytes(2), known->program + "(2)");
+  EXPECT_EQ(All(program, 5)[0].Bytes(6), "proto");
+  const WireMessage device = Named(space, 1, "/device:TPU:1 Hilo cpu");
+  EXPECT_EQ(All(device, 4)[0].Message(2)->Bytes(2), known->program + "(2)");
+}
+
 TEST(ProfileTest, ChromeTrace) {
   const std::shared_ptr<Session> session = StartSession();
   RunThree(Table());
