@@ -338,6 +338,7 @@ class LoopFusion : public FusionPass {
           if (other == group || HasRoomFor(groups[other], *instruction)) group = other;
         }
         if (group == static_cast<int>(groups.size())) groups.emplace_back();
+        groups[group].has_threads = loops_are_launched();
         groups[group].roots.push_back(instruction);
         AddMember(instruction, &groups[group]);
         groups[group].reads[instruction] = {0};

@@ -358,14 +358,15 @@ class Merger {
   std::vector<Set> sets_;
 };
 
-// Returns true if `user` reads its operand at the index of its result, but for dimensions of one element.
-bool ReadsAtItsIndex(const HloInstruction& user, int64_t operand) {
+// Returns true if `user` reads its operand at the index of its result. With threads also up to dimensions of one
+// element, as the indices of gathers have them: where lanes are of vectors, gathers in chains are better kept apart.
+bool ReadsAtItsIndex(const HloInstruction& user, int64_t operand, bool has_threads) {
+  if (IsElementwise(user.opcode()) || user.opcode() == HloOpcode::kReduce) return true;
+  if (!has_threads) return false;
   if (user.opcode() == HloOpcode::kReshape) return IsReshapeOfUnits(user);
   // A gather of elements by their position in one dimension.
-  if (user.opcode() == HloOpcode::kGather)
-    return operand == 1 && Elements(&user) == Elements(user.operand(1)) &&
-           absl::c_all_of(user.attrs<GatherAttrs>().slice_sizes, [](int64_t size) { return size == 1; });
-  return IsElementwise(user.opcode()) || user.opcode() == HloOpcode::kReduce;
+  return user.opcode() == HloOpcode::kGather && operand == 1 && Elements(&user) == Elements(user.operand(1)) &&
+         absl::c_all_of(user.attrs<GatherAttrs>().slice_sizes, [](int64_t size) { return size == 1; });
 }
 
 }  // namespace
@@ -375,7 +376,7 @@ std::vector<uint64_t> ReadsOf(const FusionGroup& group, const HloInstruction* pr
   const auto add = [&](const HloInstruction* user, const std::vector<uint64_t>& indices) {
     for (int64_t operand = 0; operand < user->operand_count(); ++operand) {
       if (user->operand(operand) != producer) continue;
-      const bool same_index = ReadsAtItsIndex(*user, operand);
+      const bool same_index = ReadsAtItsIndex(*user, operand, group.has_threads);
       for (uint64_t index : indices) {
         reads.push_back(same_index ? index : absl::HashOf(index, user->unique_id(), operand));
       }

@@ -26,8 +26,9 @@ struct FusionGroup {
   // How often strides have taken apart the elements of a member that adjacent elements of the results read: vectors of
   // them are put together from several; not at all if absent.
   absl::flat_hash_map<const HloInstruction*, int> scatters;
-  int64_t emitted = 0;      // members, each counted once for every index
-  double instructions = 0;  // of all members, as the cost model counts them
+  int64_t emitted = 0;       // members, each counted once for every index
+  bool has_threads = false;  // lanes are threads, which gather as they read
+  double instructions = 0;   // of all members, as the cost model counts them
 };
 
 // Returns true if a loop may have the operands of the group and of `member`.
