@@ -212,13 +212,9 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   run.driver = device->driver;
   lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
   std::unique_ptr<CollectiveRun> collectives;
-  absl::Status status;
-  std::shared_ptr<const GpuEvent> followed;
-  if (pending != nullptr) {
-    auto last = devices_->OrderOf(context.device).Follow(*lane.stream);
-    status = last.status();
-    if (last.ok()) followed = *std::move(last);
-  }
+  // Runs before may still read what this one writes, such as an argument that was given to them first and then donated.
+  const auto followed = devices_->OrderOf(context.device).Follow(*lane.stream);
+  absl::Status status = followed.status();
   if (status.ok() && !image_.collectives.empty()) {
     absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();
@@ -228,7 +224,7 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   if (status.ok()) status = RunThunks(entry.thunks, run);
   if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
   if (status.ok() && pending != nullptr && !NeedsHost(context)) {
-    auto end = devices_->OrderOf(context.device).Add(*device->driver, *lane.stream, followed);
+    auto end = devices_->OrderOf(context.device).Add(*device->driver, *lane.stream, *followed);
     status = end.status();
     if (end.ok()) *pending = std::make_unique<GpuPendingRun>(*std::move(end), context.cancellation);
   }

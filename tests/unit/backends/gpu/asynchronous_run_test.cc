@@ -114,6 +114,27 @@ TEST_F(AsynchronousRunTest, QueueHoldsRunsInPlace) {
   }
 }
 
+// A run that the host waits for may have an argument that an earlier one still reads.
+TEST_F(AsynchronousRunTest, SynchronousRunsFollowQueuedOnes) {
+  ASSERT_NO_FATAL_FAILURE(Open({.asynchronous = true}));
+  const auto reads = AddOne(), writes = AddOne(", input_output_alias={ {}: (0, {}, must-alias) }");
+  const std::unique_ptr<Buffer> x = Zeros();
+  device_->SetPaused(true);
+  const auto read = reads->Execute({x.get()});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(AreQueued(1));
+  std::thread writer([&] {
+    const int64_t first = 0;
+    const auto written = writes->Execute({x.get()}, {.donate = absl::MakeConstSpan(&first, 1), .synchronous = true});
+    EXPECT_TRUE(written.ok()) << written.status();
+  });
+  EXPECT_TRUE(AreQueued(3));
+  device_->SetPaused(false);
+  writer.join();
+  ExpectAll(*read->front(), 1);
+  ExpectNoReports();
+}
+
 // Nothing can end the loop early, so all its iterations are queued.
 TEST_F(AsynchronousRunTest, QueueHoldsCountedLoops) {
   ASSERT_NO_FATAL_FAILURE(Open());
