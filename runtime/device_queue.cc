@@ -84,7 +84,8 @@ bool DeviceQueue::Enqueue(std::function<void()>&& work, Order order) {
     }
     // Without it, all runs on the first.
     if (order == Order::kIndependent && !was_idle && !second_.joinable()) Start(&second_, &NextOfSecond);
-    state_->work.push_back({std::move(work), order});
+    state_->work.emplace_back();  // may throw, and then the caller still has the work
+    state_->work.back() = {std::move(work), order};
     state_->attention = true;
     if (order == Order::kIndependent) state_->WakeSecond();
   }
