@@ -181,6 +181,11 @@ class LaunchTest(unittest.TestCase):
         self.assertEqual(result.returncode, 7, result.stderr)
         self.assertEqual(result.stderr.splitlines()[-1], "hilo: rank 1 failed first: exit status 7")
 
+    def test_a_rank_that_fails_beside_one_that_prints_without_a_pause(self):
+        script = self.script('if [ "$HILO_RANK" = 1 ]; then sleep 0.5; exit 7; fi; exec yes')
+        result = subprocess.run([HILO, "launch", "-n", "2", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 7, result.stderr)
+
     def test_the_others_go_on(self):
         result = self.launch_with(["--keep-going"], 'if [ "$HILO_RANK" = 1 ]; then exit 7; fi; sleep 2; echo done')
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -293,9 +293,10 @@ bool LaunchJob::StartAgain(Process* process, int status) {
   return started.ok();
 }
 
-// Passes on what there is, until nothing comes for the time.
+// Passes on what there is, until nothing comes for the time; not for long, as processes may write without a pause.
 void LaunchJob::Relay(int milliseconds) {
-  while (true) {
+  constexpr absl::Duration kLongest = absl::Milliseconds(20);
+  for (absl::Time end = absl::InfiniteFuture(); absl::Now() < end;) {
     std::vector<pollfd> polled;
     for (const Process& process : processes_) {
       for (const FileDescriptor* stream : {&process.output[0], &process.output[1], &process.ended})
@@ -309,6 +310,7 @@ void LaunchJob::Relay(int milliseconds) {
       any = true;
     }
     if (!any) return;  // one has ended
+    if (end == absl::InfiniteFuture()) end = absl::Now() + kLongest;
     milliseconds = 0;
   }
 }
@@ -328,6 +330,8 @@ void LaunchJob::Pass(Process* process, size_t stream) {
   for (size_t end; (end = partial.find('\n', begin)) != std::string::npos; begin = end + 1)
     Show(process, stream, partial.substr(begin, end - begin));
   partial.erase(0, begin);
+  constexpr size_t kLongestLine = 1 << 20;
+  if (partial.size() > kLongestLine) Show(process, stream, std::exchange(partial, ""));
 }
 
 void LaunchJob::Show(Process* process, size_t stream, const std::string& line) {
