@@ -4,6 +4,7 @@
 
 #include "absl/time/time.h"
 #include "base/signals_blocked.h"
+#include "runtime/fork_guard.h"
 
 namespace hilo {
 
@@ -53,9 +54,17 @@ void Watchdog::Work() {
 
 namespace {
 
-Watchdog& WatchdogOfCompilers() {
-  static Watchdog* const watchdog = new Watchdog();
-  return *watchdog;
+// Of this process; threads do not survive a fork.
+Watchdog* WatchdogOfCompilers() {
+  static std::mutex mutex;
+  static Watchdog* watchdog = nullptr;
+  static int generation = 0;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (watchdog == nullptr || generation != ForkGeneration()) {
+    watchdog = new Watchdog();
+    generation = ForkGeneration();
+  }
+  return watchdog;
 }
 
 }  // namespace
@@ -64,12 +73,13 @@ CompileDeadline::CompileDeadline(CompileOptions* options) {
   if (options->cancellation == nullptr) options->cancellation = std::make_shared<CancellationToken>();
   if (options->deadline == absl::InfiniteDuration()) return;
   const absl::Duration longest = absl::Hours(24 * 365 * 100);
-  watch_ = WatchdogOfCompilers().Arm(
-      options->cancellation, Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, longest)));
+  watchdog_ = WatchdogOfCompilers();
+  watch_ = watchdog_->Arm(options->cancellation,
+                          Watchdog::Clock::now() + absl::ToChronoNanoseconds(std::min(options->deadline, longest)));
 }
 
 CompileDeadline::~CompileDeadline() {
-  if (watch_.has_value()) WatchdogOfCompilers().Disarm(*watch_);
+  if (watch_.has_value()) watchdog_->Disarm(*watch_);
 }
 
 }  // namespace hilo

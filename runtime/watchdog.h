@@ -53,6 +53,7 @@ class CompileDeadline {
   ~CompileDeadline();
 
  private:
+  Watchdog* watchdog_ = nullptr;
   std::optional<Watchdog::Watch> watch_;
 };
 

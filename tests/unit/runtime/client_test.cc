@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
+#include "runtime/watchdog.h"
 
 namespace hilo {
 namespace {
@@ -515,6 +517,32 @@ TEST(RuntimeTest, ForkedChild_GetsAnError) {
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_TRUE(running.ok());
+}
+
+TEST(CompileDeadlineTest, ForkedChild_HasItsOwn) {
+  CompileOptions long_ones{.deadline = absl::Hours(1)};
+  const CompileDeadline first(&long_ones);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    CompileOptions options{.deadline = absl::Milliseconds(20)};
+    const CompileDeadline deadline(&options);
+    for (int i = 0; i < 3000 && options.cancellation->status("").ok(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    _exit(options.cancellation->status("").ok() ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(CompileDeadlineTest, EndsWithItsScope) {
+  CompileOptions options{.deadline = absl::Milliseconds(50)};
+  {
+    const CompileDeadline deadline(&options);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_TRUE(options.cancellation->status("").ok());
 }
 
 // What was refused has been neither in use nor a peak.
