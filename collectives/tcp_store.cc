@@ -58,6 +58,7 @@ constexpr size_t kMostFromStrangers = 1 << 17;
 constexpr size_t kMaxConnections = 4096;
 // For a request to arrive, and for an answer to be taken.
 constexpr absl::Duration kSlowest = absl::Seconds(10);
+constexpr absl::Duration kPauseWithoutResources = absl::Milliseconds(100);
 
 std::string Message(const std::string& bytes) {
   ByteWriter out;
@@ -127,7 +128,16 @@ class Server {
         polled.push_back({.fd = one.socket.number(), .events = events, .revents = 0});
         next = std::min(next, one.deadline);
       }
-      if (poll(polled.data(), polled.size(), PollTimeout(next, 1000)) < 0 && errno != EINTR) return;
+      // Without memory or descriptors it waits a while: the listener would be ready all the time.
+      if (absl::Now() < accepts_from_) {
+        polled[1].events = 0;
+        next = std::min(next, accepts_from_);
+      }
+      if (poll(polled.data(), polled.size(), PollTimeout(next, 1000)) < 0) {
+        if (errno != EINTR && errno != ENOMEM) return;
+        if (errno == ENOMEM) absl::SleepFor(kPauseWithoutResources);
+        continue;
+      }
       if (polled[0].revents != 0) return;
       size_t i = 2;
       for (auto one = connections_.begin(); one != connections_.end(); ++i) {
@@ -151,7 +161,11 @@ class Server {
   void AcceptAll() {
     while (connections_.size() < kMaxConnections) {
       FileDescriptor socket = Accept(listener_);
-      if (!socket.is_open()) return;
+      if (!socket.is_open()) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+          accepts_from_ = absl::Now() + kPauseWithoutResources;
+        return;
+      }
       connections_.push_back({.socket = std::move(socket), .deadline = absl::Now() + kSlowest});
     }
     // At the limit of connections; further ones are rejected.
@@ -269,6 +283,7 @@ class Server {
   const FileDescriptor listener_, stop_;
   const std::string token_;
   std::list<Connection> connections_;
+  absl::Time accepts_from_ = absl::InfinitePast();
   std::map<std::string, std::string> values_;
 };
 
