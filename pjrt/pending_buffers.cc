@@ -143,6 +143,7 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
       return absl::OkStatus();
     }
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
+    if (value == callback->value) return InvalidArgument("an alias was given itself, which never becomes ready");
     if (const Shape& shape = args->buffer->value->shape(); !ShapeUtil::Equal(shape, *callback->shape)) {
       return InvalidArgument("an alias of ", callback->shape->ToString(true), " was given ", shape.ToString(true));
     }

@@ -131,6 +131,11 @@ TEST_F(PendingTest, Aliases) {
                        .fulfill_alias_buffer_cb = wrong.fulfill_alias_buffer_cb),
             "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
   EXPECT_EQ(ErrorOf(wrong.alias_buffer), "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
+  const auto itself = alias(four_);
+  EXPECT_EQ(PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = itself.alias_buffer,
+                       .fulfill_alias_buffer_cb = itself.fulfill_alias_buffer_cb),
+            "3: an alias was given itself, which never becomes ready");
+  EXPECT_EQ(ErrorOf(itself.alias_buffer), "3: an alias was given itself, which never becomes ready");
   PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .status_code = PJRT_Error_Code_ABORTED, .error_message = "no",
             .error_message_size = 2, .fulfill_alias_buffer_cb = failed.fulfill_alias_buffer_cb);
   EXPECT_EQ(ErrorOf(failed.alias_buffer), "10: no");
