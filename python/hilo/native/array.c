@@ -118,7 +118,11 @@ static const int64_t* sizes_of(ArrayObject* self) {
       PyMem_Free(sizes);
       return NULL;
     }
-    self->dimensions = sizes;
+    if (self->dimensions == NULL) {
+      self->dimensions = sizes;
+    } else { /* another thread was here meanwhile */
+      PyMem_Free(sizes);
+    }
   }
   return self->dimensions;
 }

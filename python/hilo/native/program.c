@@ -287,9 +287,14 @@ static PyObject* program_execute(ProgramObject* self, PyObject* list, const Hilo
   if (ran) ran = run_taken(self, arguments, count, options, results, num_results, &run);
   if (arguments != NULL) drop_arguments(arguments, taken);
   PyObject* made = ran ? PyList_New((Py_ssize_t)devices) : NULL;
-  for (size_t d = 0; d < devices && made != NULL; ++d) {
-    PyObject* of_device = wrap_results(self, results + d * self->num_results, run);
-    if (of_device == NULL || PyList_SetItem(made, (Py_ssize_t)d, of_device) < 0) Py_CLEAR(made);
+  for (size_t d = 0; d < devices && ran; ++d) {
+    HiloBuffer** of_device = results + d * self->num_results;
+    if (made == NULL) {
+      for (size_t i = 0; i < self->num_results; ++i) hilo.HiloBufferDestroy(of_device[i]);
+      continue;
+    }
+    PyObject* wrapped = wrap_results(self, of_device, run);
+    if (wrapped == NULL || PyList_SetItem(made, (Py_ssize_t)d, wrapped) < 0) Py_CLEAR(made);
   }
   release_run(run);
   if (arguments != few_arguments) PyMem_Free(arguments);
