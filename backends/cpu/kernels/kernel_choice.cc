@@ -128,8 +128,9 @@ double LanesFactor(const HloInstruction& instruction, const KernelConfig& config
   return std::max(1.0, full / static_cast<double>(std::max<int64_t>(config.width, 1)));
 }
 
-// Returns true if threads share the kernel.
+// Returns true if threads share the kernel, perhaps one of several results.
 bool IsShared(const HloInstruction* instruction) {
+  if (instruction->opcode() == HloOpcode::kGetTupleElement) instruction = instruction->operand(0);
   const KernelConfig* kernel = KernelOf(*instruction);
   return kernel != nullptr && kernel->parallel;
 }
