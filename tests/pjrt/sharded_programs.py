@@ -455,3 +455,93 @@ add("loop_without_iterations", "8", lambda m: lambda a: lax.fori_loop(0, 0, lamb
 squares = jax.jit(lambda a: lax.fori_loop(0, 4, lambda i, c: c * c.sum(0), a))
 simple("loop_called_twice", "24", lambda a, b: (squares(a), squares(b)), ((16, 32), P(x)), ((16, 32), P(n, y)))
 add("part_called_twice", "222", lambda m: lambda a: (part(m, squares, P(x), P(x), x)(a), part(m, squares, P(y), P(y), y)(a), squares(a)), ((16, 32), P(x, z)))
+# ---------------------------------------------------------------- state spaces, losses over a cut vocabulary, experts, optimizers, serving
+def ssm(u, a, b, c):
+    A = jnp.broadcast_to(jnp.exp(-jnp.abs(a)), u.shape + a.shape[-1:])
+    X = u[..., None] * b
+    _, h = lax.associative_scan(lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1]), (A, X), axis=1)
+    return (h * c).sum(-1)
+SSM = lambda su, sp: (((8, 64, 32), su), ((32, 8), sp), ((32, 8), sp), ((32, 8), sp))
+simple("ssm_time", "8", ssm, *SSM(P(n, x), P()))
+simple("ssm_both", "24", ssm, *SSM(P(x, n, y), P(y)))
+def ssm_scan(u, a, b):
+    def step(h, ut):
+        h = h * a + ut[..., None] * b
+        return h, h.sum(-1)
+    return lax.scan(step, jnp.zeros(u.shape[1:] + a.shape[-1:]), u)[1]
+simple("ssm_scan_grad", "24", lambda u, a, b: jax.grad(lambda a, b: (ssm_scan(u, a, b) ** 2).mean(), (0, 1))(a, b), ((16, 8, 32), P(n, x, y)), ((32, 8), P(y)), ((32, 8), P(y)))
+def griffin(h, wx, wg, wa, wo):
+    u = h @ wx; g = jax.nn.gelu(h @ wg); a = jax.nn.sigmoid(h @ wa)
+    _, r = lax.associative_scan(lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1]), (a, u * jnp.sqrt(1 - a * a)), axis=1)
+    return h + (r * g) @ wo
+GATED = lambda sh, si, so: (((8, 64, 32), sh), ((32, 64), si), ((32, 64), si), ((32, 64), si), ((64, 32), so))
+simple("griffin_sp", "24", griffin, *GATED(P(n, x), P(n, y), P(y)))
+def xent(h, w, t):
+    l = h @ w
+    m = lax.stop_gradient(l.max(-1, keepdims=True))
+    lse = jnp.log(jnp.exp(l - m).sum(-1)) + m[..., 0]
+    return (lse - jnp.take_along_axis(l, t[..., None], -1)[..., 0]).mean()
+HEAD = lambda sh, sw, st: (((8, 32, 64), sh), ((64, 512), sw), ((8, 32), st, "i4"))
+simple("xent_grad", "24", lambda h, w, t: jax.value_and_grad(xent, (0, 1))(h, w, t), *HEAD(P(x), P(n, y), P(x)))
+simple("accuracy_vocab", "24", lambda h, w, t: (jnp.argmax(h @ w, -1) == t).mean(), *HEAD(P(x), P(n, y), P(x)))
+simple("xent_chunks", "24", lambda h, w, t: lax.map(lambda a: xent(a[0][None], w, a[1][None]), (h.reshape(4, 64, 64), t.reshape(4, 64))).mean(), *HEAD(P(n, x), P(n, y), P(n, x)))
+simple("embed_bag", "8", lambda e, i, s: jax.ops.segment_sum(e[i], s, 16), ((512, 32), P(x)), ((128,), P(), "i4"), ((128,), P(), "i4"))
+def moe_dispatch(m, t, gate, w1, w2, cap=16):
+    E = gate.shape[1]
+    p = jax.nn.softmax(t @ gate)
+    e = jnp.argmax(p, -1)
+    oh = jax.nn.one_hot(e, E)
+    pos = (jnp.cumsum(oh, 0) * oh - 1)
+    disp = oh[:, :, None] * jax.nn.one_hot(pos.max(-1).astype(int), cap)[:, None, :]
+    xin = jnp.einsum("tec,td->ecd", disp, t)
+    if m is not None: xin = con(m, xin, x)
+    h = jax.nn.relu(jnp.einsum("ecd,edf->ecf", xin, w1))
+    out = jnp.einsum("ecf,efd->ecd", h, w2)
+    return jnp.einsum("tec,ecd->td", disp * p.max(-1)[:, None, None], out)
+EXPERTS = lambda st, sg, s1, s2: (((128, 32), st), ((32, 8), sg), ((8, 32, 64), s1), ((8, 64, 32), s2))
+add("moe_dispatch_ep_tp", "24", lambda m: lambda *a: moe_dispatch(m, *a), *EXPERTS(P(x), P(), P(x, n, y), P(x, y)))
+def moe_sorted(t, gate, w1, w2):
+    e = jnp.argmax(t @ gate, -1)
+    o = jnp.argsort(e)
+    s = t[o].reshape(8, 16, 32)
+    r = jnp.einsum("ecf,efd->ecd", jax.nn.relu(jnp.einsum("ecd,edf->ecf", s, w1)), w2).reshape(128, 32)
+    return jnp.zeros_like(t).at[o].set(r)
+add("moe_sorted", "8", lambda m: moe_sorted, *EXPERTS(P(x), P(), P(x), P(x)))
+simple("quantile", "24", lambda a: jnp.quantile(a, jnp.array([0.1, 0.9]), axis=1), ((16, 64), P(x, y)))
+simple("topp_sample", "24", lambda l: (lambda s: jnp.where(jnp.cumsum(s, -1) < 0.9, s, 0))(-jnp.sort(-jax.nn.softmax(l), -1)), ((8, 512), P(x, y)))
+simple("odd_split", "8", lambda a: [p.sum(0) for p in jnp.array_split(a, 3)], ((64, 16), P(x)))
+def resblock(a, k1, k2): return a + conv(jax.nn.relu(conv(jax.nn.relu(a), k1)), k2)
+simple("resblock_spatial_grad", "24", lambda a, k, l: jax.grad(lambda k, l: (resblock(a, k, l) ** 2).mean(), (0, 1))(k, l), ((4, 32, 32, 8), P(x, y)), ((3, 3, 8, 8), P()), ((3, 3, 8, 8), P()))
+simple("heat_pad_edge", "24", lambda u: lax.fori_loop(0, 4, lambda i, u: (lambda p: u + 0.1 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u))(jnp.pad(u, 1, mode="edge")), u), ((64, 64), P(x, y)))
+def lstm(xs, wi, wh):
+    def step(c, xt):
+        h, s = c
+        i, f, g, o = jnp.split(xt @ wi + h @ wh, 4, -1)
+        s = jax.nn.sigmoid(f) * s + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(s)
+        return (h, s), h
+    z0 = jnp.zeros((xs.shape[1], wh.shape[0]))
+    return lax.scan(step, (z0, z0), xs)[1]
+simple("lstm_tp", "24", lstm, ((4, 16, 32), P(n, x)), ((32, 256), P(n, y)), ((64, 256), P(n, y)))
+simple("sinkhorn", "24", lambda c: (lambda K: lax.fori_loop(0, 4, lambda i, uv: ((u := 1 / (K @ uv[1])), 1 / (K.T @ u)), (jnp.ones(64), jnp.ones(32))))(jnp.exp(-c)), ((64, 32), P(x, y)))
+def smap(m, f, i, o, **k): return jax.shard_map(f, mesh=m, in_specs=i, out_specs=o, **k)
+add("sm_moe_a2a", "8", lambda m: lambda t, w: smap(m, lambda t, w: lax.all_to_all(jax.nn.relu(lax.all_to_all(t.reshape(8, -1, 16), x, 0, 0).reshape(-1, 16) @ w[0]).reshape(8, -1, 16), x, 0, 0).reshape(-1, 16), (P(x), P(x)), P(x))(jnp.sin(t), w), ((512, 16), P(x)), ((8, 16, 16), P(x)))
+add("vmap_spmd_scan", "24", lambda m: lambda a, w: jax.vmap(lambda a: lax.scan(lambda c, w: (con(m, jnp.tanh(c @ w), n, y), None), a, w)[0], spmd_axis_name=x)(a), ((8, 16, 32), P(x)), ((4, 32, 32), P(n, n, y)))
+def adamw(p, g, m, v, s):
+    m = 0.9 * m + 0.1 * g; v = 0.999 * v + 0.001 * g * g
+    return p - 1e-3 * (m / (1 - 0.9 ** s) / (jnp.sqrt(v / (1 - 0.999 ** s)) + 1e-8) + 0.01 * p), m, v
+def clip_step(w1, w2, m1, m2, v1, v2, a, t):
+    l, g = jax.value_and_grad(lambda w: ((jnp.tanh(a @ w[0]) @ w[1] - t) ** 2).mean())((w1, w2))
+    nn = jnp.sqrt(sum((q * q).sum() for q in g)); g = jax.tree.map(lambda q: q * jnp.minimum(1, 1 / nn), g)
+    o1, o2 = adamw(w1, g[0], m1, v1, 1.0), adamw(w2, g[1], m2, v2, 1.0)
+    return l, nn, o1, o2
+STEP = lambda s1, s2, sm1, sm2, sa: (((32, 64), s1), ((64, 32), s2), ((32, 64), sm1), ((64, 32), sm2), ((32, 64), sm1), ((64, 32), sm2), ((16, 32), sa), ((16, 32), sa))
+simple("adamw_clip_zero1", "8", clip_step, *STEP(P(), P(), P(x), P(x), P(x)))
+simple("muon", "24", lambda g: (lambda X: lax.fori_loop(0, 4, lambda i, X: 3.4445 * X + (lambda A: -4.775 * A @ X + 2.0315 * A @ A @ X)(X @ X.T), X))(g / jnp.linalg.norm(g)), ((32, 64), P(x, y)))
+simple("shampoo_stats", "24", lambda g, l, r: (l + g @ g.T, r + g.T @ g), ((32, 64), P(x, y)), ((32, 32), P(x)), ((64, 64), P(y)))
+simple("graph_conv", "8", lambda h, s, r, w: jax.ops.segment_sum((h @ w)[s], r, 64), ((64, 16), P(x)), ((256,), P(x), "i4"), ((256,), P(x), "i4"), ((16, 16), P()))
+simple("contrastive_grad", "8", lambda a, b: jax.grad(lambda a, b: (lambda l: -jnp.diag(jax.nn.log_softmax(l)).mean())(a @ b.T), (0, 1))(a, b), ((64, 16), P(x)), ((64, 16), P(x)))
+simple("decode_step", "24", lambda h, ck, cv, wq, wk, wv, wo, i: (lambda q, k, v: (lambda ck, cv: (jnp.einsum("bhk,bkhd->bhd", jax.nn.softmax(jnp.where(jnp.arange(64) <= i, jnp.einsum("bhd,bkhd->bhk", q, ck), -1e9)), cv).reshape(8, 32) @ wo, ck, cv))(lax.dynamic_update_slice(ck, k[:, None], (0, i, 0, 0)), lax.dynamic_update_slice(cv, v[:, None], (0, i, 0, 0))))(*((h @ w).reshape(8, 4, 8) for w in (wq, wk, wv))), ((8, 32), P(x)), ((8, 64, 4, 8), P(x, n, y)), ((8, 64, 4, 8), P(x, n, y)), ((32, 32), P(n, y)), ((32, 32), P(n, y)), ((32, 32), P(n, y)), ((32, 32), P(y)), ((), P(), "i4"))
+simple("beam_gather", "24", lambda s, b, c: jnp.take_along_axis(s, b[:, :, None], 1) + c[:, None], ((8, 16, 64), P(x, n, y)), ((8, 16), P(x), "i4"), ((8, 64), P(x, y)))
+simple("window_attn", "8", lambda q, k: (lambda qb, kb: jax.nn.softmax(jnp.einsum("bwqd,bwkd->bwqk", qb, jnp.concatenate([jnp.roll(kb, 1, 1), kb], 2))))(q.reshape(2, 8, 8, 16), k.reshape(2, 8, 8, 16)), ((2, 64, 16), P(n, x)), ((2, 64, 16), P(n, x)))
+simple("fsdp_flat_grad", "8", lambda f, a: jax.grad(lambda f: ((lambda w1, w2: jnp.tanh(a @ w1) @ w2)(f[:2048].reshape(32, 64), f[2048:].reshape(64, 32)) ** 2).sum())(f), ((4096,), P(x)), ((16, 32), P(x)))

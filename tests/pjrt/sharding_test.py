@@ -110,7 +110,9 @@ def main():
 
     rows, ratios, failed, counts = [], [], [], dict(programs=0, values=0, arguments=0, results=0, bytes=0)
     names = [name for name in PROGRAMS if not wanted or any(part in name for part in wanted)][::every]
-    for name in names:
+    for number, name in enumerate(names):
+        if number % 50 == 49:
+            print(f"{number} of {len(names)} programs, {len(failed)} failed", flush=True)
         ours, theirs = (measure(platform, *PROGRAMS[name]) for platform in ("hilo", "cpu"))
         close = lambda u, v: np.allclose(u, v, rtol=2e-3, atol=2e-5 * (1 + np.nanmax(np.abs(np.nan_to_num(v, posinf=0, neginf=0)), initial=0)), equal_nan=True)
         rough = lambda u, v: np.allclose(u, v, rtol=3e-2, atol=2e-2)  # products of bfloat16
