@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "hilo/status_macros.h"
 
 namespace hilo {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "pjrt/error.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "hilo/executable.h"
 #include "hilo/ffi.h"
 #include "hilo/host.h"

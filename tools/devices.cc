@@ -10,7 +10,7 @@
 #include "backends/gpu/runtime/gpu_platform.h"
 #include "backends/gpu/runtime/library_report.h"
 #include "base/errors.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "hilo/collectives.h"
 #include "hilo/status_macros.h"
 #include "tools/command.h"

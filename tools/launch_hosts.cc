@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/errors.h"
-#include "collectives/sockets.h"
+#include "collectives/processes/sockets.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::tools {

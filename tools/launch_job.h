@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "collectives/sockets.h"
+#include "collectives/processes/sockets.h"
 
 namespace hilo::tools {
 

@@ -10,7 +10,7 @@ namespace hilo {
 const HloInstruction* HeroOf(const HloInstruction* instruction);
 
 // Returns the hero if it is a dot, or the dot around which a fusion of kind kOutput has been made
-// (hlo/passes/dot_fusion.h); null for others.
+// (hlo/passes/dots/dot_fusion.h); null for others.
 const HloInstruction* DotOf(const HloInstruction& instruction);
 
 }  // namespace hilo

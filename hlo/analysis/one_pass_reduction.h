@@ -1,6 +1,6 @@
 // Combinations of several running values that replace two reductions of an array, of which the second one needs the
-// result of the first: with these the array is read once (hlo/passes/one_pass_reductions.cc). Each is associative and
-// commutative but for rounding.
+// result of the first: with these the array is read once (hlo/passes/reductions/one_pass_reductions.cc). Each is
+// associative and commutative but for rounding.
 #ifndef HILO_HLO_ANALYSIS_ONE_PASS_REDUCTION_H_
 #define HILO_HLO_ANALYSIS_ONE_PASS_REDUCTION_H_
 

@@ -41,7 +41,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "tests/faults/checked_call.h"
 #include "tests/faults/fault_case.h"
 #include "tests/faults/rank.h"

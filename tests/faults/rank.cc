@@ -25,7 +25,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "hilo/status_macros.h"
 #include "tests/faults/checked_call.h"
 

@@ -62,7 +62,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ir/kernel_config.h"
-#include "hlo/passes/dot_fusion.h"
+#include "hlo/passes/dots/dot_fusion.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::codegen {

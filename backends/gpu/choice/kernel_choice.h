@@ -59,7 +59,7 @@
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
-#include "hlo/passes/dot_fusion.h"
+#include "hlo/passes/dots/dot_fusion.h"
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "backends/gpu/collectives/emulated_rendezvous.h"
 #include "base/byte_stream.h"
-#include "collectives/sockets.h"
+#include "collectives/processes/sockets.h"
 
 namespace hilo::gpu {
 

@@ -10,7 +10,7 @@
 
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/dot_rewrite.h"
+#include "hlo/passes/dots/dot_rewrite.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo::gpu {

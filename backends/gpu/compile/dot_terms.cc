@@ -14,7 +14,7 @@
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/dot_rewrite.h"
+#include "hlo/passes/dots/dot_rewrite.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo::gpu {

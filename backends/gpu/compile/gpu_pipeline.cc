@@ -14,12 +14,12 @@
 #include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/row_plan.h"
 #include "hlo/analysis/reduction.h"
-#include "hlo/passes/attention_fusion.h"
-#include "hlo/passes/attention_gradient_fusion.h"
-#include "hlo/passes/concatenation_separation.h"
-#include "hlo/passes/dot_fusion.h"
-#include "hlo/passes/factor_narrowing.h"
-#include "hlo/passes/row_fusion.h"
+#include "hlo/passes/attention/attention_fusion.h"
+#include "hlo/passes/attention/attention_gradient_fusion.h"
+#include "hlo/passes/dimensions/concatenation_separation.h"
+#include "hlo/passes/dots/dot_fusion.h"
+#include "hlo/passes/dots/factor_narrowing.h"
+#include "hlo/passes/fusion/row_fusion.h"
 #include "hlo/passes/standard_pipeline.h"
 
 namespace hilo::gpu {

@@ -4,7 +4,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/table/op_attributes.h"
-#include "hlo/passes/fused_members.h"
+#include "hlo/passes/fusion/fused_members.h"
 
 namespace hilo::gpu {
 

@@ -15,7 +15,7 @@
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
-#include "hlo/passes/loop_state.h"
+#include "hlo/passes/loops/loop_state.h"
 #include "hlo/passes/make_instruction.h"
 
 namespace hilo {

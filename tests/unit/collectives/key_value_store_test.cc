@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/byte_stream.h"
-#include "collectives/sockets.h"
-#include "collectives/tcp_store.h"
+#include "collectives/processes/sockets.h"
+#include "collectives/processes/tcp_store.h"
 #include "gtest/gtest.h"
 #include "hilo/collectives.h"
 

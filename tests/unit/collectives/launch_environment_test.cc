@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "gtest/gtest.h"
 #include "hilo/collectives.h"
 

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 #include "gtest/gtest.h"
 #include "hilo/status_macros.h"
 

@@ -1,4 +1,4 @@
-#include "collectives/process_group.h"
+#include "collectives/processes/process_group.h"
 
 #include <array>
 #include <atomic>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "collectives/sockets.h"
+#include "collectives/processes/sockets.h"
 #include "gtest/gtest.h"
 #include "tests/unit/collectives/communicator_cases.h"
 

@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "collectives/shared_memory_transport.h"
-#include "collectives/shared_ring.h"
-#include "collectives/shared_segment.h"
+#include "collectives/processes/shared_memory_transport.h"
+#include "collectives/processes/shared_ring.h"
+#include "collectives/processes/shared_segment.h"
 #include "gtest/gtest.h"
 
 namespace hilo {

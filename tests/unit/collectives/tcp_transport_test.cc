@@ -1,4 +1,4 @@
-#include "collectives/tcp_transport.h"
+#include "collectives/processes/tcp_transport.h"
 
 #include <sys/socket.h>
 

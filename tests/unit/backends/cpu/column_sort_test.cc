@@ -1,4 +1,4 @@
-// Sorts along columns that are sorts along rows of transposed arrays (hlo/passes/sort_transposition.cc).
+// Sorts along columns that are sorts along rows of transposed arrays (hlo/passes/fusion/sort_transposition.cc).
 #include <gtest/gtest.h>
 
 #include "absl/strings/substitute.h"

@@ -1,5 +1,5 @@
-// Causal attention whose groups of rows leave out the keys that the mask hides (hlo/passes/attention_blocks.h) gives
-// what all keys give, also where what is hidden counts.
+// Causal attention whose groups of rows leave out the keys that the mask hides
+// (hlo/passes/attention/attention_blocks.h) gives what all keys give, also where what is hidden counts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

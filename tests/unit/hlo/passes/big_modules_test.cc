@@ -1,7 +1,7 @@
 // Passes on large and wicked modules: linear time, no recursion on the depth of a graph.
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "hlo/passes/column_separation.h"
+#include "hlo/passes/dimensions/column_separation.h"
 #include "tests/unit/hlo/passes/pass_testing.h"
 
 namespace hilo {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "collectives/sockets.h"
+#include "collectives/processes/sockets.h"
 #include "hilo/collectives.h"
 #include "runtime/runtime_access.h"
 #include "tests/unit/backends/gpu/collectives/devices.h"
