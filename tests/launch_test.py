@@ -186,6 +186,11 @@ class LaunchTest(unittest.TestCase):
         result = subprocess.run([HILO, "launch", "-n", "2", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(result.returncode, 7, result.stderr)
 
+    def test_all_that_ranks_wrote_is_shown(self):
+        result = self.launch_with([], "seq 12000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), 36000)
+
     def test_the_others_go_on(self):
         result = self.launch_with(["--keep-going"], 'if [ "$HILO_RANK" = 1 ]; then exit 7; fi; sleep 2; echo done')
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -28,6 +28,8 @@ namespace {
 // After a process has failed: the time for the others to report the consequences, and then to end when
 // terminated.
 constexpr absl::Duration kLastWords = absl::Seconds(1), kPatience = absl::Seconds(3);
+// Of a pipe.
+constexpr int kBytesAtOnce = 1 << 14;
 constexpr size_t kLinesKept = 10;
 // Processes that begin on one host at a time: sshd drops connections at random from ten on that have not logged in, and
 // a host may be given by two names.
@@ -170,7 +172,7 @@ int LaunchJob::Await(const volatile int* stop_signal) {
     }
     if (absl::Now() >= asked_ + kPatience) KillAll(/*connections=*/absl::Now() >= asked_ + 2 * kPatience);
   }
-  Relay(0);
+  RelayRest();
   if (first_failed_ == nullptr || (failed_at_ == absl::InfiniteFuture() && any_ended_well_))
     return *stop_signal == 0 ? 0 : 128 + *stop_signal;
   std::fflush(stdout);
@@ -229,7 +231,7 @@ void LaunchJob::Reap() {
     process.ended = FileDescriptor();
     process.input = FileDescriptor();
     if (!process.program.host.empty()) {
-      if (!process.begun) Relay(0);
+      if (!process.begun) RelayRest();
       if (process.begun) status = StatusOnHost(status);
       if (process.is_late) status = W_EXITCODE(kSshFailed, 0);
     }
@@ -260,7 +262,7 @@ std::string LaunchJob::Outcome(const Process& process, int status) const {
 }
 
 void LaunchJob::Failed(Process* process, int status) {
-  Relay(0);
+  RelayRest();
   const bool is_asked = asked_ != absl::InfiniteFuture();
   if (!is_asked && !process->is_service && failed_at_ == absl::InfiniteFuture()) {
     if (StartAgain(process, status)) return;
@@ -295,7 +297,7 @@ bool LaunchJob::StartAgain(Process* process, int status) {
 
 // Passes on what there is, until nothing comes for the time; not for long, as processes may write without a pause.
 void LaunchJob::Relay(int milliseconds) {
-  constexpr absl::Duration kLongest = absl::Milliseconds(20);
+  constexpr absl::Duration kLongest = absl::Milliseconds(20);  // signals and ends of processes wait for it
   for (absl::Time end = absl::InfiniteFuture(); absl::Now() < end;) {
     std::vector<pollfd> polled;
     for (const Process& process : processes_) {
@@ -315,8 +317,23 @@ void LaunchJob::Relay(int milliseconds) {
   }
 }
 
+// Passes on what the pipes hold: what those have written that ended, and of the others at most as much.
+void LaunchJob::RelayRest() {
+  for (Process& process : processes_) {
+    for (const size_t stream : {0, 1}) {
+      const FileDescriptor& pipe = process.output[stream];
+      // One more look finds the end.
+      for (int left = fcntl(pipe.number(), F_GETPIPE_SZ); left >= 0 && pipe.is_open(); left -= kBytesAtOnce) {
+        pollfd polled = {.fd = pipe.number(), .events = POLLIN, .revents = 0};
+        if (poll(&polled, 1, 0) <= 0) break;
+        Pass(&process, stream);
+      }
+    }
+  }
+}
+
 void LaunchJob::Pass(Process* process, size_t stream) {
-  char bytes[1 << 14];
+  char bytes[kBytesAtOnce];
   const ssize_t got = read(process->output[stream].number(), bytes, sizeof(bytes));
   if (got < 0 && errno == EINTR) return;
   std::string& partial = process->partial[stream];
@@ -330,7 +347,7 @@ void LaunchJob::Pass(Process* process, size_t stream) {
   for (size_t end; (end = partial.find('\n', begin)) != std::string::npos; begin = end + 1)
     Show(process, stream, partial.substr(begin, end - begin));
   partial.erase(0, begin);
-  constexpr size_t kLongestLine = 1 << 20;
+  constexpr size_t kLongestLine = 1 << 20;  // longer ones are shown in pieces
   if (partial.size() > kLongestLine) Show(process, stream, std::exchange(partial, ""));
 }
 

@@ -95,6 +95,7 @@ class LaunchJob {
   void Failed(Process* process, int status);
   bool StartAgain(Process* process, int status);
   void Relay(int milliseconds);
+  void RelayRest();
   void Pass(Process* process, size_t stream);
   void Show(Process* process, size_t stream, const std::string& line);
 
