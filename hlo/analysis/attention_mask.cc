@@ -1,8 +1,10 @@
 #include "hlo/analysis/attention_mask.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "hilo/literal.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
 
@@ -24,9 +26,13 @@ struct IndexPlus {
   IndexPlus Negated() const { return {.dimension = less, .less = dimension, .constant = -constant}; }
 };
 
-// nullopt: there are two indices to add or to subtract.
+// Numbers below this are far from the limits of s32, as are indices of logits, which are in memory: sums are exact.
+constexpr int64_t kFar = int64_t{1} << 29;
+
+// nullopt: there are two indices to add or to subtract, or the constant is large.
 std::optional<IndexPlus> Sum(const IndexPlus& x, const IndexPlus& y) {
   if ((x.dimension >= 0 && y.dimension >= 0) || (x.less >= 0 && y.less >= 0)) return std::nullopt;
+  if (std::abs(x.constant + y.constant) >= kFar) return std::nullopt;
   return IndexPlus{.dimension = std::max(x.dimension, y.dimension),
                    .less = std::max(x.less, y.less),
                    .constant = x.constant + y.constant};
@@ -40,7 +46,7 @@ struct FoundMask {
   double masked_value = 0;
 };
 
-// Returns what holds where both do, or at least one of them.
+// Returns the conjunction of both masks, or one of them if they cannot be combined.
 FoundMask Both(const FoundMask& x, const FoundMask& y) {
   if (x.position != nullptr || y.position != nullptr || x.row_dimension != y.row_dimension)
     return x.offset.has_value() ? x : y;
@@ -60,15 +66,20 @@ class MaskMatcher {
     const HloInstruction* logits = &logits_;
     std::optional<double> masked;
     std::optional<FoundMask> found;
+    std::vector<PrimitiveType> passed;  // of converts, which round constants of selections within them
     // The selections may be nested.
     while (IsStep()) {
       if (logits->opcode() == HloOpcode::kConvert) {
+        passed.push_back(logits->shape().element_type());
         logits = logits->operand(0);
         continue;
       }
       if (logits->opcode() != HloOpcode::kSelect) break;
-      const std::optional<double> value = ConstantOf(*logits->operand(2));
+      std::optional<double> value = ConstantOf(*logits->operand(2));
       if (!value.has_value()) break;
+      for (auto type = passed.rbegin(); type != passed.rend(); ++type)
+        value = LiteralUtil::FromDouble(*type, *value).GetAsDouble(0);
+      if (std::isnan(*value)) break;
       masked = std::max(masked.value_or(*value), *value);
       if (const std::optional<FoundMask> mask = Implied(*logits->operand(0), all)) {
         found = found.has_value() ? Both(*found, *mask) : *mask;
@@ -122,8 +133,10 @@ class MaskMatcher {
   std::optional<IndexPlus> IndexOf(const HloInstruction& instruction, const Dimensions& dimensions) {
     const PrimitiveType type = instruction.shape().element_type();
     if (!IsStep() || (type != S32 && type != S64)) return std::nullopt;
-    if (const std::optional<double> constant = ConstantOf(instruction))
+    if (const std::optional<double> constant = ConstantOf(instruction)) {
+      if (std::abs(*constant) >= kFar) return std::nullopt;
       return IndexPlus{.constant = static_cast<int64_t>(*constant)};
+    }
     if (instruction.shape().rank() == 0)
       return type == S32 ? std::optional(IndexPlus{.scalar = &instruction}) : std::nullopt;
     if (instruction.opcode() == HloOpcode::kIota)
@@ -134,9 +147,6 @@ class MaskMatcher {
       // A scalar may be far from 0.
       if (!left.has_value() || !right.has_value() || left->scalar != nullptr || right->scalar != nullptr)
         return std::nullopt;
-      // Sums far from the limits of the type are exact.
-      constexpr int64_t kFar = int64_t{1} << 30;
-      if (std::max(std::abs(left->constant), std::abs(right->constant)) >= kFar) return std::nullopt;
       return Sum(*left, instruction.opcode() == HloOpcode::kSubtract ? right->Negated() : *right);
     }
     if (const auto operand = OperandOf(instruction, dimensions)) return IndexOf(*instruction.operand(0), *operand);
@@ -176,7 +186,7 @@ class MaskMatcher {
     }
     if (low->scalar != nullptr) return std::nullopt;
     const std::optional<IndexPlus> difference = Sum(*high, low->Negated());
-    if (!difference.has_value()) return std::nullopt;
+    if (!difference.has_value() || difference->dimension == difference->less) return std::nullopt;
     // 0 <= row - key + offset, or 0 <= key - row - first
     const bool strictly = direction == ComparisonDirection::kLt || direction == ComparisonDirection::kGt;
     const int64_t least = difference->constant - (strictly ? 1 : 0);

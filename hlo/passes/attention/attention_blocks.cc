@@ -5,8 +5,8 @@
 //   r = f32[b,h,t,d] dot(p, v)                 =>    r[b, h, block] = f32[1,1,64,d] dot(softmax(s), v[b, h])
 //
 // So the memory is linear in the number of rows, and a block of scores stays in a cache. Whole rows are computed, by
-// the instructions that were there, each element from the same numbers in the same way. The last block of a dimension
-// ends where the dimension ends: if sizes do not fit, it computes some rows of the one before again.
+// the instructions that were there, each element without a mask from the same numbers in the same way. The last block
+// of a dimension ends where the dimension ends: if sizes do not fit, it computes some rows of the one before again.
 //
 // Operands of the dots whose divided dimensions are not the first ones are transposed before the loop, so that blocks
 // are contiguous.
@@ -18,7 +18,7 @@
 //   for each block of the first quarter of rows, while ok:   with keys and values [0, t/4)
 //     ok &= max(s) is so large that exponentials of masked scores less it are 0
 //   ... of the second quarter                                [0, t/2)   and so on
-//   for each block of the last quarter, unless ok of all:    with all of them
+//   for each block of the last quarter, or of all unless ok: with all of them
 //
 // What is left out of sums is then 0.
 #include "hlo/passes/attention/attention_blocks.h"

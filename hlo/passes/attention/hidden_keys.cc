@@ -1,6 +1,7 @@
 #include "hlo/passes/attention/hidden_keys.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/math.h"
@@ -12,13 +13,16 @@
 namespace hilo {
 namespace {
 
-// Groups of rows that see fewer than all keys: the loop of each compiles the kernels of a block again. Measured (Zen 4,
-// two threads, called from JAX), ms to run without groups and with 3 and 4, and to compile: 4 heads of 2048 rows 32.7,
-// 23.9 and 21.8, 17, 43 and 57.
+// Groups of rows, the last of which sees all keys as a rule: the loop of each compiles the kernels of a block again.
+// Measured (Zen 4, two threads, called from JAX), ms to run with one, three and four groups, and to compile: 4 heads of
+// 2048 rows 32.7, 23.9 and 21.8; 17, 43 and 57. Fewer scores than 2^23 run too short for that many kernels.
 constexpr int64_t kGroups = 2, kManyGroups = 4, kManyScores = 1 << 23;
-constexpr int64_t kKeyMultiple = 16;
+constexpr int64_t kKeyMultiple = 16;  // lanes of f32
 // Scores that are left out, of all: fewer do not pay for another loop.
 constexpr double kLeastHidden = 0.125;
+// Logits may be rounded between the maximum and the exponential, to 8 bits at worst: two numbers each by 2^-9 of their
+// size.
+constexpr double kMostRounding = 1.0 / 64;
 
 }  // namespace
 
@@ -32,6 +36,7 @@ std::optional<HiddenKeys> HiddenKeysOf(const ScoreChain& chain) {
                     .keys = attention->logits->shape().dimensions(attention->key_dimension),
                     .offset = mask->offset,
                     .least_maximum = mask->HiddenAbove()};
+  if (std::isfinite(mask->masked_value)) hidden.least_maximum += std::abs(mask->masked_value) * kMostRounding;
   if (hidden.rows < 0) return std::nullopt;
   for (const HloInstruction* member : chain.members) {
     const Shape& shape = member->shape();

@@ -26,8 +26,8 @@ struct HiddenKeys {
 };
 
 // Returns the rows of a softmax's scores from which a causal mask hides keys, without groups; nullopt if there are
-// none, or if what they leave out might not be exactly 0 in spite of `least_maximum`. What is not finite times 0 is not
-// 0.
+// none. The caller must check that all values are finite and that each row's maximum exceeds `least_maximum`: only then
+// do hidden keys contribute 0.
 std::optional<HiddenKeys> HiddenKeysOf(const ScoreChain& chain);
 
 // Returns how many groups of rows, each of which sees other keys, pay for their compilation.
