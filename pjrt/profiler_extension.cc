@@ -1,11 +1,11 @@
 // Profiles as frameworks request them (jax.profiler.trace): an XSpace with all runs of the process.
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "base/cpu_count.h"
@@ -49,10 +49,12 @@ profile::Peaks EstimatedPeaks() {
 profile::HloOfSteps HloWithinLimits() {
   constexpr absl::Duration kMaxTime = absl::Seconds(10);
   constexpr size_t kMaxBytes = size_t{256} << 20;
-  return [end = absl::Now() + kMaxTime, left = kMaxBytes](const profile::StepTable& steps) mutable -> std::string {
+  return [end = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(kMaxTime),
+          left = kMaxBytes](const profile::StepTable& steps) mutable -> std::string {
     const std::shared_ptr<const Program> program = ProgramOfSteps(steps);
-    if (program == nullptr || absl::Now() > end) return "";
-    absl::StatusOr<std::string> hlo = OptimizedHlo(*program);  // its fields are also those of an HloProto
+    if (program == nullptr) return "";
+    // Its fields are also those of an HloProto.
+    absl::StatusOr<std::string> hlo = OptimizedHlo(*program, absl::FromChrono(end - std::chrono::steady_clock::now()));
     if (!hlo.ok() || hlo->size() > left) return "";
     left -= hlo->size();
     return *std::move(hlo);

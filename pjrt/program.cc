@@ -26,6 +26,7 @@
 #include "pjrt/python_callback.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/runtime_access.h"
+#include "runtime/watchdog.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -352,9 +353,11 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
 
 void SetShardingInspector(ShardingInspector inspector) { sharding_inspector = inspector; }
 
-absl::StatusOr<std::string> OptimizedHlo(const Program& program) {
+absl::StatusOr<std::string> OptimizedHlo(const Program& program, absl::Duration deadline) {
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(program.source));
-  HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(program.source.options));
+  HILO_ASSIGN_OR_RETURN(PluginCompileOptions options, ReadCompileOptions(program.source.options));
+  options.compile.deadline = deadline;
+  const CompileDeadline ends(&options.compile);
   PairDonors(imported.module.get());
   imported.module->set_replica_count(program.executable->assignment().replica_count());
   imported.module->set_num_partitions(program.executable->assignment().partition_count());

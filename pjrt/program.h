@@ -77,7 +77,7 @@ void SetShardingInspector(ShardingInspector inspector);
 
 // A serialised HloModuleProtoWithConfig of the program after optimisation; optimises it again for that. Errors:
 // Unimplemented if the platform has no such form.
-absl::StatusOr<std::string> OptimizedHlo(const Program& program);
+absl::StatusOr<std::string> OptimizedHlo(const Program& program, absl::Duration deadline = absl::InfiniteDuration());
 
 // The program with these steps, of all programs of the process on the platform cpu; null if none is left.
 std::shared_ptr<const Program> ProgramOfSteps(const profile::StepTable& steps);
