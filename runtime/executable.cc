@@ -82,7 +82,6 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
                              .run_id = NextRunId(),
                              .ffi_context = options.ffi_context}};
   HILO_RETURN_IF_ERROR(run.TakeArguments(arguments, options));
-  run.TakeDonations(arguments, options.donate);
   // A program that a custom call runs, on the thread of its own device, cannot wait in that device's queue.
   const bool synchronous = options.synchronous || core_->queues[options.device]->IsCurrent();
   bool ready = true;
@@ -93,6 +92,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Executable::ExecuteUnguarde
       ready = false;
     }
   }
+  run.TakeDonations(arguments, options.donate);
   if (synchronous || (ready && !program_->effects.transfers && RunsInlineByHabit(*program_, *core_))) {
     std::vector<std::unique_ptr<Buffer>> results = run.MakeResults(nullptr, nullptr);
     const RunLimits limits(core_.get(), options);

@@ -212,7 +212,6 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         for (const Prepared& one : prepared) one.done->Set(taken);
         return taken;
       }
-      for (size_t i = 0; i < prepared.size(); ++i) prepared[i].run->TakeDonations(arguments[i], options.donate);
       const bool all_here = here && RunsAllHere(*program_, *core_, devices.device_count()) &&
                             std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
                               return core_->queues[one.run->context.device]->IsIdle();
@@ -223,6 +222,7 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         if (waiting > 0) launch->EndedBefore(static_cast<int64_t>(waiting), no_memory);
         for (size_t i = 0; i < waiting; ++i) prepared[i].done->Set(no_memory);
       });
+      for (size_t i = 0; i < prepared.size(); ++i) prepared[i].run->TakeDonations(arguments[i], options.donate);
       for (size_t i = prepared.size(); i-- > 0;) {
         Prepared& one = prepared[i];
         one.run->context.communicator = launch->communicator(i);

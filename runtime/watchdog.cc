@@ -72,6 +72,10 @@ Watchdog* WatchdogOfCompilers() {
 CompileDeadline::CompileDeadline(CompileOptions* options) {
   if (options->cancellation == nullptr) options->cancellation = std::make_shared<CancellationToken>();
   if (options->deadline == absl::InfiniteDuration()) return;
+  if (options->deadline <= absl::ZeroDuration()) {
+    options->cancellation->Expire();
+    return;
+  }
   const absl::Duration longest = absl::Hours(24 * 365 * 100);
   watchdog_ = WatchdogOfCompilers();
   watch_ = watchdog_->Arm(options->cancellation,

@@ -43,8 +43,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-// While it exists, the deadline of the options, from now on, expires their token, a new one if they have none: for
-// callers of a Compiler, which unlike a Client does not enforce deadlines.
+// Expires the options' token, which is made if it is null, when their deadline passes, counted from construction; no
+// longer after destruction. For callers of a Compiler, which unlike a Client does not enforce deadlines.
 class CompileDeadline {
  public:
   explicit CompileDeadline(CompileOptions* options);
