@@ -58,7 +58,7 @@ constexpr size_t kMostFromStrangers = 1 << 17;
 constexpr size_t kMaxConnections = 4096;
 // For a request to arrive, and for an answer to be taken.
 constexpr absl::Duration kSlowest = absl::Seconds(10);
-constexpr absl::Duration kPauseWithoutResources = absl::Milliseconds(100);
+constexpr absl::Duration kPauseWithoutResources = absl::Milliseconds(100);  // little beside what joining may take
 
 std::string Message(const std::string& bytes) {
   ByteWriter out;
@@ -160,17 +160,20 @@ class Server {
 
   void AcceptAll() {
     while (connections_.size() < kMaxConnections) {
-      FileDescriptor socket = Accept(listener_);
-      if (!socket.is_open()) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-          accepts_from_ = absl::Now() + kPauseWithoutResources;
-        return;
-      }
+      FileDescriptor socket = AcceptOne();
+      if (!socket.is_open()) return;
       connections_.push_back({.socket = std::move(socket), .deadline = absl::Now() + kSlowest});
     }
     // At the limit of connections; further ones are rejected.
-    while (Accept(listener_).is_open()) {
+    while (AcceptOne().is_open()) {
     }
+  }
+
+  FileDescriptor AcceptOne() {
+    FileDescriptor socket = Accept(listener_);
+    if (!socket.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+      accepts_from_ = absl::Now() + kPauseWithoutResources;
+    return socket;
   }
 
   // A waiting Get gets its answer at its deadline; a slow client is dropped. True: drop it.
