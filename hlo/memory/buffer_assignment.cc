@@ -19,16 +19,8 @@ class BufferAssigner {
       : module_(module), options_(options) {}
 
   absl::StatusOr<BufferAssignment> Run() {
-    HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module_));
-    absl::flat_hash_set<const HloComputation*> called = {module_.entry_computation()};
-    for (const HloComputation* computation : sequential) {
-      for (const HloInstruction* instruction : computation->instructions()) {
-        if (instruction->opcode() == HloOpcode::kCall) called.insert(instruction->called_computation());
-      }
-    }
-    for (HloComputation* computation : sequential) {
-      if (called.contains(computation)) HILO_RETURN_IF_ERROR(AssignScope(computation));
-    }
+    HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> scopes, ScopesOf(module_));
+    for (HloComputation* scope : scopes) HILO_RETURN_IF_ERROR(AssignScope(scope));
     return std::move(result_);
   }
 

@@ -188,12 +188,6 @@ Overwritten ArgumentOf(const HloComputation& computation, const ScopeValues& val
 // particular.
 Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
   const HloComputation& entry = *module.entry_computation();
-  const auto leaf_number = [](const Shape& shape, const ShapeIndex& index) {
-    const std::vector<ShapeUtil::Leaf> leaves = ShapeUtil::Leaves(shape);
-    const auto found =
-        std::find_if(leaves.begin(), leaves.end(), [&](const ShapeUtil::Leaf& leaf) { return leaf.index == index; });
-    return found - leaves.begin();
-  };
   Overwritten overwritten;
   for (const InputOutputAlias& alias : module.input_output_aliases()) {
     const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
@@ -204,7 +198,7 @@ Overwritten DonatedTo(const HloModule& module, const ScopeValues& values) {
   for (size_t i = 0; i < results.size(); ++i) result_number[results[i].index] = static_cast<int64_t>(i);
   for (const InputOutputAlias& alias : module.input_output_aliases()) {
     const HloInstruction* parameter = entry.parameter_instruction(alias.parameter_number);
-    const int64_t leaf = leaf_number(parameter->shape(), alias.parameter_index);
+    const int64_t leaf = LeafNumber(parameter->shape(), alias.parameter_index);
     const auto result = result_number.find(alias.output_index);
     if (result != result_number.end()) overwritten[values.ValuesOf(parameter)[leaf]] = result->second;
   }
@@ -263,22 +257,6 @@ absl::Status CopyInit(HloModule* module, HloInstruction* loop, const std::vector
   const std::vector<HloInstruction*> added = inserter.Take();
   order.insert(std::find(order.begin(), order.end(), loop), added.begin(), added.end());
   return absl::OkStatus();
-}
-
-// The scopes of a module: the entry and the targets of calls.
-absl::StatusOr<std::vector<HloComputation*>> ScopesOf(const HloModule& module) {
-  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module));
-  absl::flat_hash_set<const HloComputation*> called = {module.entry_computation()};
-  for (const HloComputation* computation : sequential) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kCall) called.insert(instruction->called_computation());
-    }
-  }
-  std::vector<HloComputation*> scopes;
-  for (HloComputation* computation : sequential) {
-    if (called.contains(computation)) scopes.push_back(computation);
-  }
-  return scopes;
 }
 
 absl::Status AddCopies(HloModule* module, HloComputation* scope) {

@@ -160,6 +160,21 @@ absl::StatusOr<std::vector<HloComputation*>> SequentialComputations(const HloMod
   return result;
 }
 
+absl::StatusOr<std::vector<HloComputation*>> ScopesOf(const HloModule& module) {
+  HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> sequential, SequentialComputations(module));
+  absl::flat_hash_set<const HloComputation*> called = {module.entry_computation()};
+  for (const HloComputation* computation : sequential) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCall) called.insert(instruction->called_computation());
+    }
+  }
+  std::vector<HloComputation*> scopes;
+  for (HloComputation* computation : sequential) {
+    if (called.contains(computation)) scopes.push_back(computation);
+  }
+  return scopes;
+}
+
 namespace {
 
 absl::Status CheckNesting(absl::Span<HloComputation* const> callees_first) {

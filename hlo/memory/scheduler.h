@@ -17,6 +17,9 @@ absl::Status ScheduleModule(HloModule* module);
 // The computations with a schedule, callees first: entry, while conditions and bodies, branches, called computations.
 absl::StatusOr<std::vector<HloComputation*>> SequentialComputations(const HloModule& module);
 
+// Those of them that have memory of their own: the entry and called computations.
+absl::StatusOr<std::vector<HloComputation*>> ScopesOf(const HloModule& module);
+
 }  // namespace hilo
 
 #endif  // HILO_HLO_MEMORY_SCHEDULER_H_

@@ -27,21 +27,15 @@
 namespace hilo {
 namespace {
 
-absl::StatusOr<HloInstruction*> Transpose(HloInstruction* operand, std::vector<int64_t> permutation) {
-  auto attributes = std::make_unique<TransposeAttrs>();
-  attributes->dimensions = std::move(permutation);
-  return operand->parent()->AddOp(HloOpcode::kTranspose, {operand}, std::move(attributes));
-}
-
 // From the physical (permuted) array to the logical one, and back.
 absl::StatusOr<HloInstruction*> ToLogical(HloInstruction* physical, const Layout& layout) {
   const std::vector<int64_t> order = MajorToMinor(layout);
   std::vector<int64_t> inverse(order.size());
   for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int64_t>(i);
-  return Transpose(physical, inverse);
+  return MakeTranspose(physical, inverse);
 }
 absl::StatusOr<HloInstruction*> ToPhysical(HloInstruction* logical, const Layout& layout) {
-  return Transpose(logical, MajorToMinor(layout));
+  return MakeTranspose(logical, MajorToMinor(layout));
 }
 
 absl::Status CheckUnpadded(const Shape& shape) {

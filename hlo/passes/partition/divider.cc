@@ -9,6 +9,7 @@
 #include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/op_attributes.h"
 #include "hlo/passes/inline_computation.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 namespace {
@@ -123,7 +124,7 @@ absl::Status Divider::CutParameter(TileWalk* walk, HloInstruction* parameter,
   }
   DividedValue value;
   for (size_t i = 0; i < tiles.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, walk->ElementOf(parameter, static_cast<int64_t>(i)));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(parameter, static_cast<int64_t>(i)));
     value.elements.push_back(std::make_shared<DividedValue>(DividedOf(element, tiles[i])));
   }
   walk->Set(parameter, std::move(value));

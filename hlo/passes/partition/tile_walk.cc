@@ -83,18 +83,12 @@ DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles) {
   return tiles.IsWhole() ? DividedValue{.whole = part} : DividedValue{.tile = part, .tiles = tiles};
 }
 
-absl::StatusOr<HloInstruction*> TileWalk::ElementOf(HloInstruction* tuple, int64_t index) {
-  auto attributes = std::make_unique<GetTupleElementAttrs>();
-  attributes->index = index;
-  return computation_->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
-}
-
 absl::StatusOr<Leaves> TileWalk::LeavesOf(const HloInstruction* instruction) {
   const std::shared_ptr<DividedValue> value = values_.at(instruction);
   if (!instruction->shape().IsTuple()) return Leaves{value};
   if (value->elements.empty()) {
     for (int64_t i = 0; i < instruction->shape().tuple_shapes_size(); ++i) {
-      HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value->whole, i));
+      HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(value->whole, i));
       value->elements.push_back(
           std::make_shared<DividedValue>(DividedValue{.whole = element, .is_local = value->is_local}));
     }
@@ -128,7 +122,7 @@ absl::Status TileWalk::SetDivided(const HloInstruction* instruction, HloInstruct
   DividedValue divided;
   if (absl::c_all_of(tiles, [](const TileAssignment& one) { return one.IsWhole(); })) divided.whole = value;
   for (size_t i = 0; i < tiles.size(); ++i) {
-    HILO_ASSIGN_OR_RETURN(HloInstruction * element, ElementOf(value, static_cast<int64_t>(i)));
+    HILO_ASSIGN_OR_RETURN(HloInstruction * element, MakeTupleElement(value, static_cast<int64_t>(i)));
     divided.elements.push_back(std::make_shared<DividedValue>(DividedOf(element, tiles[i])));
   }
   Set(instruction, std::move(divided));

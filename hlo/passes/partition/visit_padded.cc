@@ -283,7 +283,7 @@ absl::Status TileWalk::SetPadded(const HloInstruction* op, HloInstruction* value
     const Shape& shape = *leaves[i].shape;
     HloInstruction* part = value;
     if (op->shape().IsTuple()) {
-      HILO_ASSIGN_OR_RETURN(part, ElementOf(value, static_cast<int64_t>(i)));
+      HILO_ASSIGN_OR_RETURN(part, MakeTupleElement(value, static_cast<int64_t>(i)));
     }
     const bool divides = Divides(shape, tiles[i]);
     DividedValue& one =

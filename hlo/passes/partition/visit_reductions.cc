@@ -91,7 +91,7 @@ absl::StatusOr<bool> TileWalk::VisitReduction(HloInstruction* reduce, const OpFa
   for (int64_t i = 0; i < count; ++i) {
     HloInstruction*& result = results.emplace_back(part);
     if (shape.IsTuple()) {
-      HILO_ASSIGN_OR_RETURN(result, ElementOf(part, i));
+      HILO_ASSIGN_OR_RETURN(result, MakeTupleElement(part, i));
     }
     HILO_ASSIGN_OR_RETURN(result, emitter_.Combine(result, combiners[i].op, groups));
     if (!combiners[i].start.has_value()) continue;
@@ -148,7 +148,7 @@ absl::StatusOr<bool> TileWalk::VisitReductionInSteps(HloInstruction* reduce, con
   for (int64_t i = 0; i < count; ++i) {
     HloInstruction* result = part;
     if (shape.IsTuple()) {
-      HILO_ASSIGN_OR_RETURN(result, ElementOf(part, i));
+      HILO_ASSIGN_OR_RETURN(result, MakeTupleElement(part, i));
     }
     HILO_ASSIGN_OR_RETURN(operands[i], emitter_.Gather(result, groups));
     operands[count + i] = starts[i];
