@@ -16,13 +16,15 @@
 namespace hilo::gpu {
 namespace {
 
-// Of a launch: the code of all members is one kernel, and each buffer is an argument, of which there may be 4 KB.
+// Of a launch: the code of all members is one kernel, and each buffer and constant is an argument, of which kernels may
+// have some 4,000 (program_emitter.cc); these few are read once by each thread.
 constexpr size_t kMostMembers = 32, kMostSlices = 128;
 // Members that take longer than a launch gain little, and others' registers cost them occupancy.
 constexpr double kMostNs = GpuMachine().launch_ns;
 
 struct Accesses {
   std::vector<BufferSlice> read, written;
+  size_t constants = 0;
 };
 
 void AddSlices(const HloInstruction& instruction, const BufferAssignment& assignment,
@@ -32,6 +34,15 @@ void AddSlices(const HloInstruction& instruction, const BufferAssignment& assign
     const BufferSlice& slice = assignment.slice(&instruction, leaf);
     if (slice.kind != StorageKind::kNone && slice.kind != StorageKind::kConstant) slices->push_back(slice);
   }
+}
+
+// Returns how many constants of an instruction may be arguments of its kernel.
+size_t ConstantsOf(const HloInstruction& instruction) {
+  const auto is_array = [](const HloInstruction* x) { return x->IsConstant() && !x->shape().IsScalar(); };
+  int64_t count = absl::c_count_if(instruction.operands(), is_array);
+  for (const HloComputation* called : instruction.called_computations())
+    count += absl::c_count_if(called->instructions(), is_array);
+  return static_cast<size_t>(count);
 }
 
 class GroupChoice {
@@ -48,15 +59,18 @@ class GroupChoice {
         HILO_RETURN_IF_ERROR(Mark(&members, &all));
         continue;
       }
-      Accesses own;
+      Accesses own{.constants = ConstantsOf(*instruction)};
       AddSlices(*instruction, assignment_, &own.written);
       for (const HloInstruction* operand : instruction->operands()) AddSlices(*operand, assignment_, &own.read);
-      const bool has_room = members.size() < kMostMembers &&
-                            all.read.size() + all.written.size() + own.read.size() + own.written.size() <= kMostSlices;
+      const bool has_room =
+          members.size() < kMostMembers &&
+          all.read.size() + all.written.size() + all.constants + own.read.size() + own.written.size() + own.constants <=
+              kMostSlices;
       if (!has_room || Wait(own, all)) HILO_RETURN_IF_ERROR(Mark(&members, &all));
       members.push_back(instruction);
       all.read.insert(all.read.end(), own.read.begin(), own.read.end());
       all.written.insert(all.written.end(), own.written.begin(), own.written.end());
+      all.constants += own.constants;
     }
     return Mark(&members, &all);
   }

@@ -74,9 +74,10 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
   int64_t groups = columns / group;
   int64_t threads = std::min(kWarp, PowerOfTwoFrom(groups));
   if (threads * most < columns) threads = PowerOfTwoFrom((columns + most - 1) / most);
-  // Every thread has a group, a smaller one where twice the elements would have too many running values: of 16 bf16
-  // and three sums across the rows 48, with which 128 registers spill.
-  while (threads > groups && group > 1 && demand.columns >= kManyArrays) {
+  // Every thread has a group. With three and more sums across the rows groups are smaller rather than threads fewer,
+  // whose elements have a running value for each sum: with 16 bf16 and three sums, 48, 128 registers spill.
+  constexpr int64_t kManySums = 3;
+  while (threads > groups && group > 1 && demand.columns >= kManySums) {
     group /= 2;
     groups *= 2;
   }

@@ -34,8 +34,8 @@ namespace hilo {
 namespace {
 
 // Rows of queries that one block has; elements of a gathered line, whose place is looked up once for each of its
-// groups, or of a slice's.
-constexpr int64_t kRowsOfBlock = 64, kLeastLine = 16;
+// groups. Bytes that a kernel copies at once, if lines divide into them.
+constexpr int64_t kRowsOfBlock = 64, kLeastLine = 16, kCopiedBytes = 16;
 
 int64_t FactorBytes(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
 
@@ -74,7 +74,9 @@ void AddFactorProducers(const Target& target, const HloInstruction& factor, Fuse
 void AddSlice(const Target& target, const HloInstruction* factor, FusedGroup* group) {
   FusedGroup with_slice = *group;
   for (; factor->opcode() == HloOpcode::kReshape; factor = factor->operand(0)) with_slice.insert(factor);
-  if (factor->opcode() != HloOpcode::kSlice || SlicedLine(*factor) < kLeastLine) return;
+  if (factor->opcode() != HloOpcode::kSlice ||
+      SlicedLine(*factor) * PrimitiveTypeByteSize(factor->shape().element_type()) % kCopiedBytes != 0)
+    return;
   with_slice.insert(factor);
   for (const HloInstruction* added : with_slice) {
     if (group->contains(added)) continue;

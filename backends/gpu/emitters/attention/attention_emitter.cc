@@ -183,8 +183,9 @@ class AttentionKernel : AttentionRows {
   // and features.
   void ComputeIndices() {
     part_ = b_.CreateURem(k_.Block(), Int(parts_));
-    // With a mask the last rows have the most keys: they begin first.
-    SetLines(b_.CreateUDiv(k_.Block(), Int(parts_)), rows_, tile_.rows, /*last_first=*/mask_.has_value());
+    // With a causal mask the last rows have the most keys: they begin first.
+    SetLines(b_.CreateUDiv(k_.Block(), Int(parts_)), rows_, tile_.rows,
+             /*last_first=*/mask_.has_value() && !mask_->first.has_value());
     for (int64_t i = 0; i < kOwnLines; ++i) logit_[i] = LogitsOf(batch_, line_[i]);
     // The product may have the batches in another order.
     product_batch_ = Int(0);

@@ -178,6 +178,10 @@ class GridKernel : ScoreGridKernel {
     HILO_RET_CHECK(mask.rows == own_);
     llvm::Value* visible = VisibleEnd(k_, mask.mask, AtMost(Plus(first_line_, tile_.lines - 1), lines_ - 1),
                                       lines_ / grid_.axes[mask.row_axis].size, tile_.strip, others_);
+    const bool has_window = mask.mask.first.has_value();
+    llvm::Value* first = has_window ? VisibleBegin(k_, mask.mask, first_line_, lines_ / grid_.axes[mask.row_axis].size,
+                                                   tile_.strip, visible)
+                                    : Int(0);
     const auto part = [&](llvm::Value* number, const Carried& carried) -> absl::StatusOr<Carried> {
       llvm::Value* is_first = b_.CreateICmpEQ(number, Int(0));
       OwnLines maxima = start.Unpack(carried).lines[NumberOfMaximum(pass)];
@@ -187,9 +191,15 @@ class GridKernel : ScoreGridKernel {
       k_.Barrier();  // after the last strip
       HILO_ASSIGN_OR_RETURN(llvm::Value * hidden, AreHidden(k_, mask.mask, least, Scratch(), tile_.threads));
       llvm::Value* rest = b_.CreateSelect(hidden, visible, Int(others_));
-      return strips({b_.CreateSelect(is_first, Int(0), visible), b_.CreateSelect(is_first, visible, rest)}, carried);
+      StripRange range{b_.CreateSelect(is_first, first, visible), b_.CreateSelect(is_first, visible, rest)};
+      if (has_window) {  // the last part are the strips before it
+        llvm::Value* is_last = b_.CreateICmpEQ(number, Int(2));
+        range.begin = b_.CreateSelect(is_last, Int(0), range.begin);
+        range.end = b_.CreateSelect(is_last, b_.CreateSelect(hidden, Int(0), first), range.end);
+      }
+      return strips(range, carried);
     };
-    return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(2), 1, start.Pack(), part);
+    return codegen::EmitLoop(k_.context(), "parts", Int(0), Int(has_window ? 3 : 2), 1, start.Pack(), part);
   }
 
   // Makes the scores those of an element, and rows what they are so far.

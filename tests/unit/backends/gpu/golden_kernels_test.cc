@@ -595,7 +595,6 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenKernels, ::testing::Range(0, static_cast<int
                            return std::string(kGoldens[info.param].name);
                          });
 
-// Names of instructions that are no names in PTX, and names that are taken: by a second kernel of another instruction.
 // The instructions of an e^x, in PTX: those of a loop of four elements a thread less those of a loop of negations.
 absl::StatusOr<double> InstructionsOfExponential() {
   double counts[2];
@@ -624,6 +623,7 @@ TEST(CostModel, ExponentialsOfTheMachine) {
   EXPECT_NEAR(WorkOf(*(*module)->entry_computation()->root_instruction()).instructions / 1000, machine, 1.5);
 }
 
+// Names of instructions that are no names in PTX, and names that are taken: by a second kernel of another instruction.
 TEST(GoldenKernels, NamesAreAssembled) {
   if (const absl::Status assembler = CheckAssembler(); !assembler.ok()) GTEST_SKIP() << assembler.message();
   const Golden golden = {.name = "names", .text = R"(
