@@ -28,18 +28,19 @@ constexpr int64_t kRows = 8;
 // Instructions of a step that costs more than strided reads of rows.
 constexpr int64_t kCheapStep = 8;
 
-// Returns true if `computation` is one op of its parameters that is not associative, such as a difference.
-bool IsOtherOp(const HloComputation& computation) {
+// Returns true if `computation` is one op of its parameters that is not associative, such as a difference. Those of
+// several operations are taken to be associative (docs/numerics.md).
+bool IsNotAssociative(const HloComputation& computation) {
   const HloInstruction& root = *computation.root_instruction();
   return root.operand_count() == 2 && root.operand(0)->IsParameter() && root.operand(1)->IsParameter() &&
          !HasTrait(root.opcode(), kAssociative);
 }
 
 // Returns true if the numeric options allow the scan: from the front it combines as separate windows do, from the back
-// in a different order, which no associative computation notices but for rounding (docs/numerics.md).
+// in a different order.
 bool MayScan(const PrefixScan& scan, const NumericOptions& numerics) {
   return !scan.from_back || MayReorder(*scan.hero, numerics.strict) ||
-         (!numerics.strict && !IsOtherOp(scan.computation()));
+         (!numerics.strict && !IsNotAssociative(scan.computation()));
 }
 
 KernelConfig ChooseScan(const PrefixScan& scan, const TargetTraits& target, const NumericOptions& numerics) {

@@ -49,7 +49,7 @@ absl::StatusOr<Shape> Infer<HloOpcode::kPad>(const OpView& op) {
     const std::optional<int64_t> size = PaddedSize(operand.dimensions(d), dimension);
     if (!size.has_value()) {
       return InvalidOp(op, "padding = ", FieldToText(padding), " is too large for result dimension ", d,
-                       ": no part of it may exceed 2^60");
+                       ": no part of it may be beyond 2^60");
     }
     if (*size < 0) {
       return InvalidOp(op, "padding = ", FieldToText(padding), " gives result dimension ", d, " the negative size ",

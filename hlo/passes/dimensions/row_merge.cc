@@ -65,7 +65,7 @@ bool ConcatenateMovesRows(const HloInstruction& x, int64_t major) {
   return x.attrs<ConcatenateAttrs>().dimensions[0] <= major;
 }
 
-// Whether so many rows of `row` elements are a padding that an array may have.
+// Returns true if `padding` rows of `row` elements are at most 2^60 elements, as much as a padding may have.
 bool IsInReach(int64_t padding, int64_t row) {
   const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(row, 1);
   return padding <= most && padding >= -most;

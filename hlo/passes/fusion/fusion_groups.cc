@@ -358,8 +358,9 @@ class Merger {
   std::vector<Set> sets_;
 };
 
-// Returns true if `user` reads its operand at the index of its result. With threads also up to dimensions of one
-// element, as the indices of gathers have them: where lanes are of vectors, gathers in chains are better kept apart.
+// Returns true if `user` reads its operand at the index of its result. With threads, reshapes that add or remove
+// dimensions of one element and indices of gathers count, too, so that chains of gathers are fused; gathers of vectors'
+// lanes are faster apart.
 bool ReadsAtItsIndex(const HloInstruction& user, int64_t operand, bool has_threads) {
   if (IsElementwise(user.opcode()) || user.opcode() == HloOpcode::kReduce) return true;
   if (!has_threads) return false;

@@ -27,7 +27,7 @@ struct FusionGroup {
   // them are put together from several; not at all if absent.
   absl::flat_hash_map<const HloInstruction*, int> scatters;
   int64_t emitted = 0;       // members, each counted once for every index
-  bool has_threads = false;  // lanes are threads, which gather as they read
+  bool has_threads = false;  // elements are computed by GPU threads rather than in the lanes of vectors
   double instructions = 0;   // of all members, as the cost model counts them
 };
 

@@ -442,7 +442,7 @@ Result ReduceOneElement(HloInstruction* i) {
   return MakeBinary(step->opcode(), swapped ? *element : *first, swapped ? *first : *element);
 }
 
-// Operands of a concatenation that grows by one with each sum.
+// Operands of a concatenation that grows by one with each sum; the shorter ones are dead, but there until dce.
 constexpr int64_t kMostParts = 1024;
 
 // A sum of arrays that are next to each other, with zeros around them, as the gradient of an array whose parts programs
