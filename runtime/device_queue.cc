@@ -107,13 +107,13 @@ void DeviceQueue::State::WakeSecond() {
 std::function<void()> DeviceQueue::Next(State& state) {
   std::unique_lock<std::mutex> lock(state.mutex);
   state.running = false;
+  state.second_may_start = false;  // what comes next is this thread's, with all processors, if the second one has ended
   if (state.work.empty() && !state.stopping) {
     lock.unlock();
     SpinUntil([&] { return state.attention.load(); }, kQueueSpins);
     lock.lock();
   }
   state.changed.wait(lock, [&] { return state.stopping || !state.work.empty(); });
-  state.second_may_start = false;
   if (state.work.empty()) return nullptr;
   Piece piece = std::move(state.work.front());
   state.work.pop_front();

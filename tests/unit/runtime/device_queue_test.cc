@@ -72,6 +72,36 @@ TEST(DeviceQueueTest, OneIndependentPieceAloneHasAllThreads) {
   EXPECT_TRUE(done.WaitForNotificationWithTimeout(kLong));
 }
 
+// Once two pieces have run beside each other, the second thread must not go on to take what comes one by one: it would
+// run on one processor while the first thread waits.
+TEST(DeviceQueueTest, PiecesThatAreAwaitedHaveAllThreadsAgain) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    DeviceQueue queue;
+    absl::Notification enqueued, first, second;
+    queue.Enqueue([&] { enqueued.WaitForNotification(); });
+    const auto meet = [](absl::Notification* own, absl::Notification* other) {
+      own->Notify();
+      EXPECT_TRUE(other->WaitForNotificationWithTimeout(kLong));
+    };
+    queue.Enqueue([&] { meet(&first, &second); }, Order::kIndependent);
+    queue.Enqueue([&] { meet(&second, &first); }, Order::kIndependent);
+    enqueued.Notify();
+    while (!queue.IsIdle()) absl::SleepFor(absl::Milliseconds(1));
+    absl::SleepFor(absl::Milliseconds(2));  // both threads wait
+    for (int i = 0; i < 20; ++i) {
+      absl::Notification done;
+      queue.Enqueue(
+          [&] {
+            EXPECT_FALSE(DeviceQueue::RunsBesideAnother());
+            done.Notify();
+          },
+          Order::kIndependent);
+      done.WaitForNotification();
+      while (!queue.IsIdle()) absl::SleepFor(absl::Microseconds(50));
+    }
+  }
+}
+
 TEST(DeviceQueueTest, NothingStartsBesideAPieceInOrder) {
   absl::Notification enqueued;
   std::atomic<int> started{0};
