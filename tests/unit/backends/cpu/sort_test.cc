@@ -199,10 +199,23 @@ TEST(NumberSortTest, IsStopped) {
   std::iota(numbers.begin(), numbers.end(), 0);
   uint32_t* sorted = nullptr;
   std::vector<uint32_t> spare(numbers.size());
-  if (FindVectorSorts<uint32_t>() == nullptr) GTEST_SKIP() << "radix sorts are not stopped";
   EXPECT_EQ(SortNumbers<uint32_t>(&context, numbers.data(), spare.data(), static_cast<int64_t>(numbers.size()), 0, 32,
                                   &sorted),
             HILO_STOPPED);
+}
+
+TEST(NumberSortTest, OfItemsIsStopped) {
+  volatile int32_t cancelled = 1;
+  HiloCpuContext context = {};
+  context.cancelled = &cancelled;
+  std::vector<SortItem> items(100000), spare(items.size());
+  for (size_t i = 0; i < items.size(); ++i) items[i] = {.key = items.size() - i, .position = i};
+  const auto length = static_cast<int64_t>(items.size());
+  EXPECT_EQ(SortItems(context, items.data(), spare.data(), length, 64), nullptr);
+  cancelled = 0;
+  const SortItem* const sorted = SortItems(context, items.data(), spare.data(), length, 64);
+  ASSERT_NE(sorted, nullptr);
+  EXPECT_EQ(sorted[0].position, items.size() - 1);
 }
 
 }  // namespace
