@@ -5,6 +5,9 @@
 // depth of that, and kMaxDepth rejects modules that do not.
 #include "backends/llvm/elements/elemental_emitter.h"
 
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
@@ -94,6 +97,25 @@ void ElementEmitter::SetElement(const HloInstruction* instruction, const Index& 
   context_.RememberElements(Key(context_, instruction, kAllLeaves, index), {value});
 }
 
+std::vector<const HloInstruction*> ElementEmitter::OperandsInOrder(const HloInstruction& instruction) {
+  std::vector<const HloInstruction*> operands;
+  if (!IsElementwise(instruction.opcode())) return operands;
+  for (int64_t i = instruction.operand_count(); i-- > 0;) {
+    if (IsReadAtSameIndex(&instruction, i)) operands.push_back(instruction.operand(i));
+  }
+  if (operands.size() < 2 || !instruction.parent()->IsFusion()) return operands;
+  if (!heights_.contains(&instruction)) {
+    for (const HloInstruction* member : instruction.parent()->MakePostOrder()) {
+      int height = 0;
+      for (const HloInstruction* operand : member->operands()) height = std::max(height, heights_.at(operand) + 1);
+      heights_.insert_or_assign(member, height);
+    }
+  }
+  absl::c_stable_sort(
+      operands, [&](const HloInstruction* a, const HloInstruction* b) { return heights_.at(a) < heights_.at(b); });
+  return operands;
+}
+
 absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(LeafRef wanted, const Index& index) {
   if (++depth_ > kMaxDepth)
     return ResourceExhausted("fused instructions are nested more than ", kMaxDepth, " deep",
@@ -101,7 +123,7 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(LeafRef wanted, const 
   struct Frame {
     LeafRef ref;
     bool resolved = false;
-    int64_t next_operand = 0;
+    std::optional<std::vector<const HloInstruction*>> operands;  // those to come, the next one last
   };
   std::vector<Frame> stack{{wanted}};
   ElementValue result;
@@ -136,9 +158,11 @@ absl::StatusOr<ElementValue> ElementEmitter::GenerateLeaf(LeafRef wanted, const 
       stack.pop_back();
       continue;
     }
-    if (IsElementwise(instruction->opcode()) && frame.next_operand < instruction->operand_count()) {
-      const int64_t operand = frame.next_operand++;
-      if (IsReadAtSameIndex(instruction, operand)) stack.push_back({{instruction->operand(operand), 0}});
+    if (!frame.operands) frame.operands = OperandsInOrder(*instruction);
+    if (!frame.operands->empty()) {
+      const HloInstruction* operand = frame.operands->back();
+      frame.operands->pop_back();
+      stack.push_back({{operand, 0}});
       continue;
     }
     if (++emitted_ > kMaxEmitted) {

@@ -7,7 +7,9 @@
 #define HILO_BACKENDS_LLVM_ELEMENTS_ELEMENTAL_EMITTER_H_
 
 #include <optional>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "backends/llvm/elements/generated_ops.h"
 #include "backends/llvm/elements/ir_array.h"
@@ -63,11 +65,15 @@ class ElementEmitter {
   absl::StatusOr<LeafRef> Resolve(LeafRef ref, std::optional<Materialized>* materialized);
   absl::StatusOr<ElementValue> GenerateLeaf(LeafRef ref, const Index& index);
   absl::StatusOr<Values> Compute(const HloInstruction* instruction, const Index& index);
+  // Returns the operands that are read at the same index, in the order in which they are emitted: those that take the
+  // longest chain of instructions come first, so that few values wait for others. Outside of fusions: as they are.
+  std::vector<const HloInstruction*> OperandsInOrder(const HloInstruction& instruction);
 
   EmitterContext& context_;
   OperandSource& source_;
   int depth_ = 0;
   int64_t emitted_ = 0;
+  absl::flat_hash_map<const HloInstruction*, int> heights_;  // of members of fusions: the longest chain of instructions
 };
 
 }  // namespace hilo::codegen
