@@ -23,6 +23,9 @@ namespace hilo::cpu {
 absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const codegen::TargetTraits& target);
 absl::StatusOr<KernelConfig> ChooseCopy(const HloInstruction& copy, const codegen::TargetTraits& target);
 
+// concatenation.cc
+absl::StatusOr<KernelConfig> ChooseConcatenate(const HloInstruction& concatenate, const codegen::TargetTraits& target);
+
 // Returns the number of lanes for a loop over the rows of a table of `shape` (its second minor-most dimension) that
 // makes a vector of each column and stores them by IrArray::StoreColumns. Returns 1 if the columns are not few, the
 // rows are too few, or this does not pay for the values of `roots`.

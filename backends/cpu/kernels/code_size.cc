@@ -56,6 +56,7 @@ int64_t CodeSize(const HloInstruction& instruction, bool by_elements) {
   }
   if (kernel != nullptr && kernel->kind == KernelKind::kWholeVectors)
     return 4 + CeilDiv(elements, kernel->width) * (body + 2);
+  if (kernel != nullptr && kernel->kind == KernelKind::kConcatenate) return 40 + 3 * instruction.operand_count();
   if (kernel != nullptr && kernel->kind == KernelKind::kReduceUnrolled) return (body + 2) * elements;
   // A loop: its frame, a vector body and a tail.
   return 40 + 3 * body;

@@ -82,6 +82,10 @@ constexpr OpcodeMap<Chooser> kOfHeroes = {
 };
 // Of instructions that are not fused.
 constexpr OpcodeMap<Chooser> kUnfused = {
+    {HloOpcode::kConcatenate,
+     [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {
+       return ChooseConcatenate(i, target);
+     }},
     {HloOpcode::kConvolution, ChooseConvolution},
     {HloOpcode::kCopy,
      [](const HloInstruction& i, const TargetTraits& target, const NumericOptions&) -> Choice {

@@ -43,6 +43,7 @@
 //                        row of a tile, products of a partial sum or 0}
 //   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
 //   library-convolution  the same by tiles that were compiled with Hilo (convolution/)
+//   concatenate          many arrays, copied piece by piece, {bytes of a part}
 //   copy                 bytes, {bytes of a part}
 //   update               dynamic-update-slice: {rank of the loops, columns, lanes for the copy of the operand}
 //   scatter              index by index, {lanes for the copy of each operand}

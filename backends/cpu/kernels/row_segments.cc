@@ -12,8 +12,8 @@
 namespace hilo::cpu {
 namespace {
 
-// More segments than this cost more code than they save in time.
-constexpr size_t kMostSegments = 9;
+// Of the row: 0, and the ends of its segments.
+constexpr size_t kMostCuts = kMostRowSegments + 1;
 
 class Cuts {
  public:
@@ -23,7 +23,7 @@ class Cuts {
   // within [low, high).
   void Follow(const HloInstruction* root) {
     work_.push_back({root, 0, 0, row_});
-    while (!work_.empty() && cuts_.size() <= kMostSegments + 1) {
+    while (!work_.empty() && cuts_.size() <= kMostCuts) {
       const Reader reader = work_.back();
       work_.pop_back();
       const HloInstruction* instruction = reader.instruction;
@@ -37,7 +37,7 @@ class Cuts {
   bool has_pattern() const { return has_pattern_; }
 
   std::vector<int64_t> Take() const {
-    if (cuts_.size() > kMostSegments + 1) return {0, row_};
+    if (cuts_.size() > kMostCuts) return {0, row_};
     return {cuts_.begin(), cuts_.end()};
   }
 

@@ -10,6 +10,9 @@
 
 namespace hilo::cpu {
 
+// More segments than this cost more code than they save in time.
+inline constexpr int64_t kMostRowSegments = 9;
+
 // Returns positions 0 = p0 < p1 ... < pn = `row` along the dimension of `roots` that is `behind` positions before the
 // minor-most one (all of which have that length). Within a segment [p_i, p_i+1), every concatenation and padding along
 // that dimension that the roots read element for element takes its elements from one operand, so that the loop over the
