@@ -208,17 +208,24 @@ class NestEmitter {
       return absl::OkStatus();
     };
     const Range range = ranges_[d];
+    auto blocks = [&](llvm::Value* to, int64_t most, int64_t multiple, bool ends_early) {
+      return ForEach(
+          f_, "blocks", range.from, to,
+          [&](llvm::Value* first) {
+            if (ends_early)
+              first = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, first, Int(size - dim.block));
+            return block(LaneIndex::Strided(first, 1, multiple), dim.block);
+          },
+          dim.block, most);
+    };
+    // The last block begins so early that it is whole: all have the same code, without masks.
+    if (whole < size && whole > 0 && dim.repeats && (dim.part >= size || size % dim.part >= dim.block))
+      return blocks(range.to, CeilDiv(range.most, dim.block), std::gcd(dim.block, size), /*ends_early=*/true);
     llvm::Value* to = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::smin, range.to, Int(whole));
-    HILO_RETURN_IF_ERROR(ForEach(
-        f_, "blocks", range.from, to,
-        [&](llvm::Value* first) { return block(LaneIndex::Strided(first, 1, dim.block), dim.block); }, dim.block,
-        range.most / dim.block));
+    HILO_RETURN_IF_ERROR(blocks(to, range.most / dim.block, dim.block, /*ends_early=*/false));
     if (whole == size) return absl::OkStatus();
     auto rest = [&]() -> absl::StatusOr<Carried> {
-      // A whole block that overlaps the one before has no masks.
-      const bool overlaps = dim.repeats && whole > 0 && (dim.part >= size || size % dim.part >= dim.block);
-      const LaneIndex start = LaneIndex::Strided(Int(0), 1).AddConstant(overlaps ? size - dim.block : whole);
-      HILO_RETURN_IF_ERROR(block(start, overlaps ? dim.block : size - whole));
+      HILO_RETURN_IF_ERROR(block(LaneIndex::Strided(Int(0), 1).AddConstant(whole), size - whole));
       return Carried();
     };
     llvm::Value* is_last = b_.CreateICmpEQ(range.to, Int(size));
