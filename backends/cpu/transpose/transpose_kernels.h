@@ -7,9 +7,9 @@
 namespace hilo::cpu::transpose {
 
 // Transposes `strips` strips of `columns` columns, at least as many as a vector has lanes, of that many rows, which are
-// adjacent in the operand. Columns of the operand are `column` elements apart; rows of the result begin at `rows`, if
-// it is not null and there is one strip, else they are `row` elements apart. If `is_staged`, which needs the latter,
-// kStagedTiles tiles at once are written row by row.
+// adjacent in the operand. Columns of the operand are `column` elements apart; rows of the result begin where `rows`
+// says, if it is not null, else they are `row` elements apart. If `is_staged`, which needs the latter, kStagedTiles
+// tiles at once are written row by row.
 template <typename T>
 using StripsKernel = void (*)(const T* operand, int64_t column, T* result, const int64_t* rows, int64_t row,
                               int64_t columns, int64_t strips, bool is_staged);

@@ -1,5 +1,6 @@
 // Transposes by tiles that were compiled with Hilo give the interpreter's bits.
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -79,15 +80,13 @@ TEST(LibraryTransposeTest, RandomTransposes_GiveTheInterpretersBits) {
   EXPECT_GE(in_library, 25);
 }
 
-// Rows of the result are a multiple of 4 KB apart: whole groups of tiles, a rest of them, and of elements.
-TEST(LibraryTransposeTest, StagedTiles_GiveTheInterpretersBits) {
+// Transposes of "OPERAND RESULT PERMUTATION" give the interpreter's bits.
+void ExpectInterpretersBits(std::initializer_list<const char*> transposes) {
   const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
-  for (const char* shapes : {"f32[1024,64] f32[64,1024] 1,0", "f32[2,1024,40] f32[2,40,1024] 0,2,1",
-                             "f64[512,24] f64[24,512] 1,0", "f32[1024,17] f32[17,1024] 1,0",
-                             "f32[3,1024,2,32] f32[2,32,3,1024] 2,3,0,1", "f32[8,32,32,64] f32[8,64,32,32] 0,3,1,2"}) {
+  for (const char* shapes : transposes) {
     const std::vector<std::string> parts = absl::StrSplit(shapes, ' ');
     const std::string text =
-        absl::StrCat("HloModule staged\nENTRY main { x = ", parts[0], " parameter(0)  ROOT t = ", parts[1],
+        absl::StrCat("HloModule transposed\nENTRY main { x = ", parts[0], " parameter(0)  ROOT t = ", parts[1],
                      " transpose(x), dimensions={", parts[2], "} }");
     const Shape shape = (*ParseHloModule(text))->entry_computation()->parameter_instruction(0)->shape();
     Literal numbers = *Literal::Create(Shape(F64, shape.dimensions()));
@@ -99,6 +98,59 @@ TEST(LibraryTransposeTest, StagedTiles_GiveTheInterpretersBits) {
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_TRUE(CompareLiterals(expected, *result, {}).ok()) << text;
   }
+}
+
+// Rows of the result are a multiple of 4 KB apart: whole groups of tiles, a rest of them, and of elements.
+TEST(LibraryTransposeTest, StagedTiles_GiveTheInterpretersBits) {
+  ExpectInterpretersBits({"f32[1024,64] f32[64,1024] 1,0", "f32[2,1024,40] f32[2,40,1024] 0,2,1",
+                          "f64[512,24] f64[24,512] 1,0", "f32[1024,17] f32[17,1024] 1,0",
+                          "f32[3,1024,2,32] f32[2,32,3,1024] 2,3,0,1", "f32[8,32,32,64] f32[8,64,32,32] 0,3,1,2"});
+}
+
+// Rows in several dimensions: few, as many as the table of their positions has, and more, once and for several outer
+// indices.
+TEST(LibraryTransposeTest, RowsInSeveralDimensions_GiveTheInterpretersBits) {
+  ExpectInterpretersBits({"f32[8,15,9] f32[9,15,8] 2,1,0", "f32[16,64,8] f32[8,64,16] 2,1,0",
+                          "f32[9,203,10] f32[10,203,9] 2,1,0", "f64[2,12,5,301,4] f64[4,5,301,2,12] 4,2,3,0,1",
+                          "f32[3,8,2,130,9] f32[2,9,3,130,8] 2,4,0,3,1",
+                          "s32[4,8,16,6,10] s32[10,16,4,6,8] 4,2,0,3,1"});
+}
+
+// Any range of units is computed, and no other: of two outer dimensions, two blocks of columns and three strips.
+TEST(LibraryTransposeTest, PartsBeginAnywhere) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "the tiles need AVX2";
+  cpu::transpose::Loops loops{.element_bytes = 4,
+                              .vector_bytes = 32,
+                              .rows = 24,
+                              .columns = 16,
+                              .block = 8,
+                              .column = 24,
+                              .outer_count = 2,
+                              .row_dimensions = 2};
+  loops.outer[0] = {.count = 2, .operand = 3 * 384, .result = 3 * 384};
+  loops.outer[1] = {.count = 3, .operand = 384, .result = 384};
+  loops.of_rows[0] = {.count = 2, .operand = 12, .result = 16};
+  loops.of_rows[1] = {.count = 12, .operand = 1, .result = 32};
+  constexpr int64_t kUnits = 2 * 3 * 2 * 3, kElements = 6 * 384;
+  std::vector<int32_t> operand(kElements), whole(kElements);
+  std::iota(operand.begin(), operand.end(), 0);
+  const volatile int32_t cancelled = 0;
+  ASSERT_TRUE(cpu::transpose::Run(loops, operand.data(), whole.data(), 0, kUnits, &cancelled));
+  for (const int64_t part : {1, 2, 5, 7}) {
+    std::vector<int32_t> result(kElements, -1);
+    for (int64_t begin = 0; begin < kUnits; begin += part) {
+      const std::vector<int32_t> before = result;
+      ASSERT_TRUE(
+          cpu::transpose::Run(loops, operand.data(), result.data(), begin, std::min(begin + part, kUnits), &cancelled));
+      EXPECT_EQ(kElements - std::count(result.begin(), result.end(), -1),
+                kElements - std::count(before.begin(), before.end(), -1) + 64 * std::min(part, kUnits - begin));
+    }
+    EXPECT_EQ(result, whole) << part;
+  }
+#else
+  GTEST_SKIP() << "the tiles are of x86-64";
+#endif
 }
 
 TEST(LibraryTransposeTest, StoppedRun_Ends) {
