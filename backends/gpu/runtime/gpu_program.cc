@@ -210,11 +210,16 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   }
   run.graphs = graphs_ == GraphUse::kNever ? nullptr : &lane.graphs;
   run.driver = device->driver;
-  lane.stream->EndLoopsWhen(context.cancellation == nullptr ? nullptr : context.cancellation->flag());
+  absl::Status status;
+  if (context.cancellation != nullptr && HaveControlFlow(entry.thunks)) {
+    // The word that ends loops early is the stream's: loops of a run before, which nothing ends, must not see it.
+    status = lane.stream->Synchronize();
+    lane.stream->EndLoopsWhen(context.cancellation->flag());
+  }
   std::unique_ptr<CollectiveRun> collectives;
   // Runs before may still read what this one writes, such as an argument that was given to them first and then donated.
   const auto followed = devices_->OrderOf(context.device).Follow(*lane.stream);
-  absl::Status status = followed.status();
+  if (status.ok()) status = followed.status();
   if (status.ok() && !image_.collectives.empty()) {
     absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();

@@ -267,5 +267,56 @@ TEST_F(AsynchronousRunTest, CancelledRuns_EndThoseThatNeedThem) {
   ExpectNoReports();
 }
 
+// Runs of a program may follow each other on one stream, before the first has ended: its loops are not those of the
+// run that is cancelled.
+TEST_F(AsynchronousRunTest, CancelledRuns_EndNoLoopsOfEarlierRuns) {
+  ASSERT_NO_FATAL_FAILURE(Open({.asynchronous = true}));
+  const auto counts = RuntimeAccess::Compile(client_.get(), *ParseHloModule(R"(HloModule counts
+condition {
+  state = (f32[1000], f32[]) parameter(0)
+  count = f32[] get-tuple-element(state), index=1
+  limit = f32[] constant(50)
+  ROOT less = pred[] compare(count, limit), direction=LT
+}
+body {
+  state = (f32[1000], f32[]) parameter(0)
+  sum = f32[1000] get-tuple-element(state), index=0
+  count = f32[] get-tuple-element(state), index=1
+  one = f32[] constant(1)
+  next = f32[] add(count, one)
+  ones = f32[1000] broadcast(one), dimensions={}
+  more = f32[1000] add(sum, ones)
+  ROOT result = (f32[1000], f32[]) tuple(more, next)
+}
+ENTRY main {
+  x = f32[1000] parameter(0)
+  first = f32[1] slice(x), slice={[0:1]}
+  count = f32[] reshape(first)
+  init = (f32[1000], f32[]) tuple(x, count)
+  loop = (f32[1000], f32[]) while(init), condition=condition, body=body
+  ROOT sum = f32[1000] get-tuple-element(loop), index=0
+})"));
+  ASSERT_TRUE(counts.ok()) << counts.status();
+  const std::unique_ptr<Buffer> x = Zeros();
+  for (int i = 0; i < 3; ++i) {
+    auto results = (*counts)->Execute({x.get()});
+    ASSERT_TRUE(results.ok()) << results.status();
+    ExpectAll(*results->front(), 50);
+  }
+  device_->SetPaused(true);
+  auto first = (*counts)->Execute({x.get()});
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(AreQueued(1));
+  const auto token = std::make_shared<CancellationToken>();
+  auto second = (*counts)->Execute({x.get()}, {.cancellation = token});
+  ASSERT_TRUE(second.ok()) << second.status();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the queue's thread takes the run
+  token->Cancel();
+  device_->SetPaused(false);
+  ExpectAll(*first->front(), 50);
+  EXPECT_EQ(second->front()->Await().code(), absl::StatusCode::kCancelled);
+  ExpectNoReports();
+}
+
 }  // namespace
 }  // namespace hilo::gpu
