@@ -32,6 +32,7 @@
 #include "hlo/passes/fusion/fused_members.h"
 #include "hlo/passes/fusion/fusion_groups.h"
 #include "hlo/passes/fusion/fusion_pass.h"
+#include "hlo/passes/fusion/loop_work.h"
 #include "hlo/passes/make_instruction.h"
 #include "hlo/passes/standard_passes.h"
 
@@ -49,8 +50,6 @@ constexpr int kMostScatters = 1;
 constexpr int64_t kMaxRepeatUsers = 16;
 // Loops that compute one producer, where their time is compared with the array's.
 constexpr int64_t kMostTimedCopies = 8;
-// Instructions behind a producer, or behind what a loop reads besides, that are searched for arrays that both read.
-constexpr size_t kMostSearchedSources = 64;
 // Instructions by which a scatter computes the update of a single element: storing and loading it takes about as long.
 constexpr int64_t kMostScalarInstructions = 2;
 // The number of times that loops are merged and groups formed again.
@@ -181,32 +180,8 @@ class LoopFusion : public FusionPass {
     return work;
   }
 
-  // What a loop reads, beside its results, and what it computes.
-  struct LoopWork {
-    absl::flat_hash_set<const HloInstruction*> arrays;
-    double instructions = 0;
-  };
-
-  // Returns what a loop over `elements` elements reads and computes for `values`, if it computes all that is cheap and
-  // of that size itself. Looks at kMostSearchedSources instructions at most.
   LoopWork WorkFor(std::vector<const HloInstruction*> values, int64_t elements) const {
-    LoopWork work;
-    absl::flat_hash_set<const HloInstruction*> seen;
-    while (!values.empty()) {
-      const HloInstruction* x = values.back();
-      values.pop_back();
-      if (!x->shape().IsArray() || x->IsConstant() || IsFreeToRepeat(*x) || !seen.insert(x).second) continue;
-      const bool is_computed =
-          seen.size() <= kMostSearchedSources && Elements(x) == elements && CanBeProducer(x) &&
-          (x->opcode() == HloOpcode::kReshape || (IsElementwise(x->opcode()) && !IsExpensiveToRepeat(*x)));
-      if (is_computed) {
-        work.instructions += WorkOf(*x).instructions;
-        values.insert(values.end(), x->operands().begin(), x->operands().end());
-      } else {
-        work.arrays.insert(x);
-      }
-    }
-    return work;
+    return hilo::WorkFor(std::move(values), elements, [this](const HloInstruction& x) { return CanBeProducer(&x); });
   }
 
   // Returns true if computing the producer in each of several groups, `times` times there, takes less time than one
@@ -217,13 +192,8 @@ class LoopFusion : public FusionPass {
     const auto time_of = [&](double bytes, double instructions) {
       return std::max(bytes * instructions_per_byte_, instructions);
     };
-    // An element of a loop reads at most one of each array.
-    const auto bytes_of = [](const HloInstruction& array, int64_t most) {
-      return static_cast<double>(std::min(Elements(&array), most) *
-                                 PrimitiveTypeByteSize(array.shape().element_type()));
-    };
     const int64_t elements = Elements(&producer);
-    const double own_bytes = bytes_of(producer, elements);
+    const double own_bytes = BytesRead(producer, elements);
     LoopWork own;
     std::vector<const HloInstruction*> behind;
     const std::vector<const HloInstruction*> chain = WorkBehind(producer, kMostRepeatedWork);
@@ -236,23 +206,20 @@ class LoopFusion : public FusionPass {
     if (chain.empty()) behind.assign(producer.operands().begin(), producer.operands().end());
     own.arrays = WorkFor(std::move(behind), elements).arrays;
     double stored_bytes = own_bytes;
-    for (const HloInstruction* array : own.arrays) stored_bytes += bytes_of(*array, elements);
+    for (const HloInstruction* array : own.arrays) stored_bytes += BytesRead(*array, elements);
     double stored = time_of(stored_bytes, own.instructions), copied = 0;
     for (const int number : joined) {
       const Group& group = groups[number];
-      const HloInstruction* first = group.roots[0];
-      const int64_t size = Elements(first->opcode() == HloOpcode::kReduce ? first->operand(0) : first);
+      const int64_t size = LoopElements(group);
       std::vector<const HloInstruction*> others;
       for (const HloInstruction* operand : group.operands) {
         if (operand != &producer) others.push_back(operand);
       }
-      LoopWork work = WorkFor(std::move(others), size);
-      double bytes = 0;
-      for (const HloInstruction* root : group.roots) bytes += root->shape().IsArray() ? bytes_of(*root, size) : 0;
-      for (const HloInstruction* array : work.arrays) bytes += bytes_of(*array, size);
+      const LoopWork work = WorkFor(std::move(others), size);
+      double bytes = BytesOfLoop(group, work);
       const double instructions = group.instructions + work.instructions;
       stored += time_of(bytes + own_bytes, instructions);
-      for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : bytes_of(*array, size);
+      for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : BytesRead(*array, size);
       copied += time_of(bytes, instructions + static_cast<double>(times) * own.instructions);
     }
     return copied < stored;
@@ -287,7 +254,7 @@ class LoopFusion : public FusionPass {
   }
 
   absl::StatusOr<bool> FuseComputation(HloComputation* computation, const PassContext& context) override {
-    const std::vector<HloInstruction*> order = computation->MakePostOrder();
+    std::vector<HloInstruction*> order = computation->MakePostOrder();
     compared_ = ValuesComparedWithResults(*computation);
     kept_rows_.clear();
     Groups groups = FormGroups(order, {});
@@ -303,6 +270,17 @@ class LoopFusion : public FusionPass {
       if (!CanBeOrdered(*computation, next.groups, next.membership)) break;
       merged = std::move(found);
       groups = std::move(next);
+    }
+    if (loops_are_launched()) {
+      HILO_ASSIGN_OR_RETURN(const bool repeats,
+                            RepeatReads(
+                                order, groups.groups, compared_, instructions_per_byte_,
+                                [this](const HloInstruction& x) { return CanBeProducer(&x); }, context));
+      if (repeats) {
+        order = computation->MakePostOrder();
+        groups = FormGroups(order, merged);
+        if (!CanBeOrdered(*computation, groups.groups, groups.membership)) groups = FormGroups(order, {});
+      }
     }
     bool changed = false;
     // Roots that others read come first, so operands are final when a group is built.
