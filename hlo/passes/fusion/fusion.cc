@@ -219,7 +219,9 @@ class LoopFusion : public FusionPass {
       double bytes = BytesOfLoop(group, work);
       const double instructions = group.instructions + work.instructions;
       stored += time_of(bytes + own_bytes, instructions);
-      for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : BytesRead(*array, size);
+      // Through the producer: of what it slices, a part.
+      const int64_t most = std::min(size, elements);
+      for (const HloInstruction* array : own.arrays) bytes += work.arrays.contains(array) ? 0 : BytesRead(*array, most);
       copied += time_of(bytes, instructions + static_cast<double>(times) * own.instructions);
     }
     return copied < stored;
