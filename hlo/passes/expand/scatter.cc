@@ -5,8 +5,9 @@
 //                                                                    r = scatter(x, k, u[p]),
 //                                                                    indices_are_sorted=true
 //
-// Each window is one wide, or fills its dimension. Updates whose windows are not inside the operand come last. The
-// keys, which state where windows go, become the indices; updates of one small element are sorted themselves, others
+// Each window is one wide, or fills its dimension. Updates whose windows are not inside the operand come last; where a
+// number for these would take another digit, as with 256 windows, sums get -0 in the last window for them. The keys,
+// which state where windows go, become the indices; updates of one small element are sorted themselves, others
 // gathered.
 //
 // Where updates replace elements, only the last update of each window counts, and nothing is sorted: `o` has the number
@@ -25,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/cost_model.h"
+#include "hlo/analysis/reduction_op.h"
 #include "hlo/builder/add_op.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -40,6 +42,14 @@ constexpr int64_t kMostSortedBytes = 8;
 constexpr int64_t kMostUnusedOrigins = int64_t{1} << 22, kMostOriginsOfUpdate = 8;
 // With more origins for each update, windows are not read again to be written.
 constexpr int64_t kMostReadOrigins = 2;
+// Of the digits that keys are sorted by.
+constexpr int kDigitBits = 8;
+
+int64_t DigitsOf(int64_t largest) {
+  int64_t digits = 0;
+  for (; largest > 0; largest >>= kDigitBits) ++digits;
+  return digits;
+}
 
 bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -88,9 +98,10 @@ class ListScatter {
 
   absl::StatusOr<XlaOp> Sorted() {
     const XlaOp keys = Keys(IndexVectors());
+    if (AllAreInside()) ReplaceUpdatesOutside();
     const bool sorts_updates = SortsUpdates();
     std::vector<XlaOp> sorted = {keys};
-    for (int64_t i = 0; sorts_updates && i < count_; ++i) sorted.push_back(Reshape(Update(i), {updates_[0]}));
+    for (int64_t i = 0; sorts_updates && i < count_; ++i) sorted.push_back(Reshape(Rows(i), {updates_[0]}));
     if (!sorts_updates) sorted.push_back(Iota(builder_, ShapeUtil::MakeShape(S32, {updates_[0]}), 0));
     HILO_ASSIGN_OR_RETURN(const XlaComputation comparator, Comparator());
     const XlaOp all = Sort(sorted, comparator, 0, /*is_stable=*/true);
@@ -98,7 +109,7 @@ class ListScatter {
     std::vector<XlaOp> updates;
     for (int64_t i = 0; i < count_; ++i) {
       updates.push_back(sorts_updates ? Reshape(GetTupleElement(all, 1 + i), updates_)
-                                      : TakeRows(Update(i), updates_, GetTupleElement(all, 1)));
+                                      : TakeRows(Rows(i), updates_, GetTupleElement(all, 1)));
     }
     auto attributes = std::make_unique<ScatterAttrs>(attrs_);
     attributes->indices_are_sorted = true;
@@ -204,6 +215,21 @@ class ListScatter {
   int64_t SizeOfComponent(int64_t i) const {
     return scatter_.operand(0)->shape().dimensions(attrs_.scatter_dims_to_operand_dims[i]);
   }
+  // Returns true if updates outside go to the last window, which they do not change, so that keys have a digit less.
+  bool AllAreInside() const {
+    const PrimitiveType type = scatter_.operand(0)->shape().element_type();
+    return count_ == 1 && ReductionOp(*scatter_.called_computation()) == HloOpcode::kAdd && IsFloatingPointType(type) &&
+           CountOfKeys() > 0 && DigitsOf(CountOfKeys() - 1) < DigitsOf(CountOfKeys());
+  }
+  int64_t LargestKey() const { return CountOfKeys() - (AllAreInside() ? 1 : 0); }
+
+  void ReplaceUpdatesOutside() {
+    const XlaOp nothing = ConvertElementType(ConstantR0<float>(builder_, -0.0F), scatter_.shape().element_type());
+    inside_updates_ = Select(BroadcastInDim(inside_, updates_, {0}), Update(0), Broadcast(nothing, updates_));
+  }
+  // The updates that are sorted.
+  XlaOp Rows(int64_t i) const { return AllAreInside() ? inside_updates_ : Update(i); }
+
   // Updates as rows.
   XlaOp Update(int64_t i) const { return Reshape(Transpose(operands_[count_ + 1 + i], order_), updates_); }
 
@@ -248,9 +274,9 @@ class ListScatter {
     for (int64_t i = 0; i < components(); ++i) count *= SizeOfComponent(i);
     return count;
   }
-  // The narrowest type, with a number for what is outside too.
+  // The narrowest type.
   PrimitiveType KeyType() const {
-    const int64_t count = CountOfKeys();
+    const int64_t count = LargestKey();
     return count <= std::numeric_limits<uint8_t>::max()    ? U8
            : count <= std::numeric_limits<uint16_t>::max() ? U16
            : count <= std::numeric_limits<uint32_t>::max() ? U32
@@ -264,7 +290,8 @@ class ListScatter {
   // told that none is larger.
   XlaOp Keys(XlaOp vectors) {
     const Shape& operand = scatter_.operand(0)->shape();
-    XlaOp key = Numbers(0, S64), inside = Eq(key, key);
+    XlaOp key = Numbers(0, S64);
+    inside_ = Eq(key, key);
     const std::vector<int64_t> window_dims = WindowDimensions();
     for (int64_t i = 0; i < components(); ++i) {
       const int64_t dimension = attrs_.scatter_dims_to_operand_dims[i], size = operand.dimensions(dimension);
@@ -273,11 +300,11 @@ class ListScatter {
         if (window_dims[j] == dimension) window = updates_[j + 1];
       }
       const XlaOp index = ConvertElementType(Reshape(SliceInDim(vectors, i, i + 1, 1, 1), {updates_[0]}), S64);
-      inside = And(inside, And(Ge(index, Numbers(0, S64)), Le(index, Numbers(size - window, S64))));
+      inside_ = And(inside_, And(Ge(index, Numbers(0, S64)), Le(index, Numbers(size - window, S64))));
       key = Add(Mul(key, Numbers(size, S64)), index);
     }
-    const XlaOp outside = Numbers(CountOfKeys(), S64);
-    return Min(ConvertElementType(Select(inside, key, outside), KeyType()), Numbers(CountOfKeys(), KeyType()));
+    const XlaOp outside = Numbers(LargestKey(), S64);
+    return Min(ConvertElementType(Select(inside_, key, outside), KeyType()), Numbers(LargestKey(), KeyType()));
   }
 
   // The index vectors that keys are made of, as rows; those of windows outside become others outside, whose first
@@ -300,6 +327,8 @@ class ListScatter {
   const absl::Span<const XlaOp> operands_;
   std::vector<int64_t> order_;    // the dimensions of the updates, those of the windows last
   std::vector<int64_t> updates_;  // their sizes, as a list of windows
+  XlaOp inside_;                  // whether each window is inside the operand
+  XlaOp inside_updates_;          // those that are not change nothing
 };
 
 }  // namespace
