@@ -230,11 +230,13 @@ absl::StatusOr<KernelConfig> ChooseKernel(const HloInstruction& instruction, con
 
 std::unique_ptr<HloPass> MakeKernelChoice(const KernelFacts& facts) { return std::make_unique<KernelChoice>(facts); }
 
-absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts) {
+absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts,
+                                  const PassContext& context) {
   HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> sequential, SequentialComputations(*module));
   for (HloComputation* computation : sequential) {
     for (HloInstruction* instruction : computation->instructions()) {
       if (!IsEmitted(*instruction, assignment)) continue;
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       const KernelConfig* chosen = instruction->kernel();
       if (chosen == nullptr) {
         HILO_ASSIGN_OR_RETURN(KernelConfig config, ChooseKernel(*instruction, facts));
@@ -248,8 +250,8 @@ absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& ass
     }
   }
   if (!facts.settings.sequences) return absl::OkStatus();
-  ChooseSequences(module, assignment);
-  return ChooseGroups(module, assignment, facts);
+  HILO_RETURN_IF_ERROR(ChooseSequences(module, assignment, context));
+  return ChooseGroups(module, assignment, facts, context);
 }
 
 bool IsEmitted(const HloInstruction& instruction, const BufferAssignment& assignment) {

@@ -90,7 +90,8 @@ bool TakesRows(const HloInstruction& fusion, const KernelFacts& facts);
 DotFusionOptions DotFusionFor(const KernelFacts& facts);
 
 // Completes the choice for a module at kAliased. Errors: as ChooseKernel.
-absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts);
+absl::Status CompleteKernelChoice(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts,
+                                  const PassContext& context);
 
 // Returns true if the instruction is emitted as a kernel, call or loop: it has code and memory, or an effect.
 bool IsEmitted(const HloInstruction& instruction, const BufferAssignment& assignment);

@@ -15,6 +15,7 @@
 #include "hlo/analysis/score_grid.h"
 #include "hlo/ir/kernel_config.h"
 #include "hlo/memory/buffer_assignment.h"
+#include "hlo/passes/hlo_pass.h"
 
 namespace hilo::gpu {
 
@@ -68,9 +69,10 @@ std::optional<KernelConfig> ChooseLibraryCall(const HloInstruction& instruction,
 absl::StatusOr<KernelConfig> ChooseCustomCall(const HloInstruction& instruction, const KernelFacts& facts);
 
 // Marks sequences of small instructions, and loops of them, in a computation and what it runs.
-void ChooseSequences(HloModule* module, const BufferAssignment& assignment);
+absl::Status ChooseSequences(HloModule* module, const BufferAssignment& assignment, const PassContext& context);
 // Marks small instructions in a row that share a launch.
-absl::Status ChooseGroups(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts);
+absl::Status ChooseGroups(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts,
+                          const PassContext& context);
 
 }  // namespace hilo::gpu
 

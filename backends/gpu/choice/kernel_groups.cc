@@ -50,11 +50,12 @@ class GroupChoice {
   GroupChoice(HloModule& module, const BufferAssignment& assignment, const KernelFacts& facts)
       : module_(module), assignment_(assignment), facts_(facts) {}
 
-  absl::Status Choose(const HloComputation& computation) {
+  absl::Status Choose(const HloComputation& computation, const PassContext& context) {
     std::vector<HloInstruction*> members;
     Accesses all;
     for (HloInstruction* instruction : module_.OrderOf(computation)) {
       if (!IsEmitted(*instruction, assignment_)) continue;
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       if (!MayShareLaunch(*instruction)) {
         HILO_RETURN_IF_ERROR(Mark(&members, &all));
         continue;
@@ -138,10 +139,11 @@ class GroupChoice {
 
 }  // namespace
 
-absl::Status ChooseGroups(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts) {
+absl::Status ChooseGroups(HloModule* module, const BufferAssignment& assignment, const KernelFacts& facts,
+                          const PassContext& context) {
   HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> sequential, SequentialComputations(*module));
   GroupChoice choice(*module, assignment, facts);
-  for (const HloComputation* computation : sequential) HILO_RETURN_IF_ERROR(choice.Choose(*computation));
+  for (const HloComputation* computation : sequential) HILO_RETURN_IF_ERROR(choice.Choose(*computation, context));
   return absl::OkStatus();
 }
 

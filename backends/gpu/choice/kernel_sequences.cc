@@ -170,9 +170,13 @@ class SequenceChoice {
 
 }  // namespace
 
-void ChooseSequences(HloModule* module, const BufferAssignment& assignment) {
+absl::Status ChooseSequences(HloModule* module, const BufferAssignment& assignment, const PassContext& context) {
   SequenceChoice choice(*module, assignment);
-  for (const BufferAssignment::Scope& scope : assignment.scopes()) choice.Choose(*scope.computation);
+  for (const BufferAssignment::Scope& scope : assignment.scopes()) {
+    HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+    choice.Choose(*scope.computation);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -169,9 +169,9 @@ double ScoreGridArithmeticNs(const ScoreGrid& grid, ProductUnit unit) {
   return ns / FilledPart(grid);
 }
 
-// Returns the part of the scores that a causal mask leaves.
-double VisiblePart(const Attention& attention) {
-  const std::optional<CausalMask> mask = CausalMaskOf(attention);
+// Returns the part of the scores that the kernel computes.
+double VisiblePart(const Attention& attention, const KernelConfig& config) {
+  const std::optional<CausalMask> mask = MaskOf(attention, config);
   if (!mask.has_value()) return 1;
   return VisiblePart(*mask, attention.logits->shape().dimensions(mask->row_dimension),
                      attention.logits->shape().dimensions(attention.key_dimension));
@@ -198,7 +198,7 @@ double AttentionArithmeticNs(const Attention& attention, absl::Span<const HloIns
       ns += InstructionsInAttention(*member, factors) / kMachine.instructions_per_ns;
     }
   }
-  return ns * VisiblePart(attention);
+  return ns * VisiblePart(attention, config);
 }
 
 // Adds what parts of the keys cost: their sums are written, and another launch reads them.

@@ -258,7 +258,7 @@ class GpuCompiler : public Compiler {
       return BufferAssignmentOptions{.alignment = kDeviceAlignment};
     };
     steps.after_assignment = [&](HloModule* aliased, const BufferAssignment& assignment) {
-      return CompleteKernelChoice(aliased, assignment, kernels);
+      return CompleteKernelChoice(aliased, assignment, kernels, {.cancellation = options.cancellation.get()});
     };
     HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
     return lowered;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "backends/gpu/emitters/line_info.h"
 #include "backends/gpu/emitters/program_emitter.h"
 #include "backends/gpu/ptx/ptx.h"
@@ -42,6 +43,17 @@ int64_t AlignmentOf(const BufferSlice& slice) {
   return outside && slice.size == 4 ? 4 : kDeviceAlignment;
 }
 
+// Names of a launch's instructions that are a part of its own.
+constexpr size_t kMostNames = 4;
+
+std::string NameOf(absl::Span<const HloInstruction* const> instructions) {
+  std::string name;
+  for (const HloInstruction* instruction : instructions.first(std::min(instructions.size(), kMostNames)))
+    absl::StrAppend(&name, name.empty() ? "" : "_and_", instruction->name());
+  if (instructions.size() > kMostNames) absl::StrAppend(&name, "_and_", instructions.size() - kMostNames, "_more");
+  return name;
+}
+
 }  // namespace
 
 KernelEmitter::KernelEmitter(ProgramEmitter* program, absl::string_view name) : program_(*program), name_(name) {}
@@ -63,7 +75,7 @@ KernelEmitter::KernelEmitter(ProgramEmitter* program, const HloInstruction* inst
 std::unique_ptr<KernelEmitter> KernelEmitter::ForSequence(ProgramEmitter* program,
                                                           absl::Span<const HloInstruction* const> instructions,
                                                           std::vector<KernelArgument> more) {
-  auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, instructions.back()->name()));
+  auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, NameOf(instructions)));
   kernel->overlaps_ = true;
   for (const HloInstruction* instruction : instructions) kernel->NoteSequence(instruction);
   kernel->first_extra_ = kernel->arguments_.size();
@@ -74,7 +86,7 @@ std::unique_ptr<KernelEmitter> KernelEmitter::ForSequence(ProgramEmitter* progra
 
 std::unique_ptr<KernelEmitter> KernelEmitter::ForGroup(ProgramEmitter* program,
                                                        absl::Span<const HloInstruction* const> instructions) {
-  auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, instructions.back()->name()));
+  auto kernel = std::unique_ptr<KernelEmitter>(new KernelEmitter(program, NameOf(instructions)));
   for (const HloInstruction* instruction : instructions) kernel->NoteKernel(instruction);
   kernel->first_extra_ = kernel->arguments_.size();
   kernel->CreateFunction();

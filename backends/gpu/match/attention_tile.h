@@ -3,9 +3,11 @@
 #define HILO_BACKENDS_GPU_MATCH_ATTENTION_TILE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "base/math.h"
 #include "hlo/analysis/attention.h"
+#include "hlo/analysis/attention_mask.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/ir/kernel_config.h"
 
@@ -54,6 +56,20 @@ inline AttentionSides SidesOf(const Attention& attention) {
           .keys = keys_left ? LhsOf(scores) : RhsOf(scores),
           .weights = weights_left ? LhsOf(product) : RhsOf(product),
           .values = weights_left ? RhsOf(product) : LhsOf(product)};
+}
+
+// Returns the mask whose hidden strips a kernel leaves out: it is along the outermost of the rows' dimensions, so that
+// the rows of a block which ends at some index end there, too. Parts of the keys read all of their strips.
+inline std::optional<CausalMask> MaskOf(const Attention& attention, const KernelConfig& config) {
+  const std::optional<CausalMask> mask = CausalMaskOf(attention);
+  if (!mask.has_value() || config.parts > 1) return std::nullopt;
+  const AttentionSides sides = SidesOf(attention);
+  const size_t first = sides.queries.batch.size() + (attention.keys_operand == 0 ? sides.keys.free.size() : 0);
+  for (size_t i = 0; i < sides.queries.free.size(); ++i) {
+    if (attention.score_dimensions[first + i] == mask->row_dimension) return mask;
+    if (sides.queries.free_sizes[i] != 1) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hilo::gpu

@@ -76,7 +76,7 @@ class AttentionKernel : AttentionRows {
                   const PartialRows* partial)
       : AttentionRows(k, instruction, attention),
         partial_(partial),
-        mask_(partial == nullptr ? MaskOf(attention) : std::nullopt),
+        mask_(MaskOf(attention, *instruction->kernel())),
         position_(partial == nullptr || !tile_.copies_strips || features_ > kMostMasked ? std::nullopt
                                                                                         : PositionMaskOf(attention)),
         tangents_(type_ == F32 ? std::vector<const HloInstruction*>() : TangentsOf(attention)) {}
@@ -194,18 +194,6 @@ class AttentionKernel : AttentionRows {
       product_batch_ = b_.CreateAdd(b_.CreateMul(product_batch_, Int(sides_.weights.batch_sizes[i]), "", true, true),
                                     index, "", true, true);
     }
-  }
-
-  // The rows of a block that ends at some index of the mask's dimension end there too if that is the outermost.
-  std::optional<CausalMask> MaskOf(const Attention& attention) const {
-    const std::optional<CausalMask> mask = CausalMaskOf(attention);
-    if (!mask.has_value()) return std::nullopt;
-    const size_t first = sides_.queries.batch.size() + (attention.keys_operand == 0 ? sides_.keys.free.size() : 0);
-    for (size_t i = 0; i < sides_.queries.free.size(); ++i) {
-      if (attention.score_dimensions[first + i] == mask->row_dimension) return mask;
-      if (sides_.queries.free_sizes[i] != 1) return std::nullopt;
-    }
-    return std::nullopt;
   }
 
   // Loads the factors of the queries, one piece of the depth after the other.
