@@ -295,6 +295,11 @@ def approximate_top_k():
     values, indices = jax.jit(lambda v: lax.approx_max_k(v, 3))(jnp.array([3., 1., 4., 1., 5., 9.]))
     np.testing.assert_allclose(values, [9, 5, 4])
     np.testing.assert_array_equal(indices, [5, 4, 2])
+    smallest = jax.jit(lambda v: lax.approx_min_k(v, 2, reduction_dimension=0))
+    values, indices = smallest(jnp.array([[3., 1.], [2., 7.], [5., 0.]]))
+    np.testing.assert_allclose(values, [[2, 0], [3, 1]])
+    np.testing.assert_array_equal(indices, [[1, 2], [0, 0]])
+    assert "sort" not in smallest.lower(jnp.ones((3, 2))).as_text()
 
 
 @feature

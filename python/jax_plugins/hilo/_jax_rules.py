@@ -82,9 +82,10 @@ def _lower_approx_top_k():
         size = ctx.avals_out[0].shape[reduction_dimension]
 
         def exact(x):
-            indices = lax.broadcasted_iota(np.int32, x.shape, reduction_dimension)
-            _, values, indices = lax.sort((-x if is_max_k else x, x, indices), dimension=reduction_dimension, num_keys=1)
-            return [lax.slice_in_dim(array, 0, size, axis=reduction_dimension) for array in (values, indices)]
+            order = list(range(x.ndim))  # top_k is along the last dimension
+            order[reduction_dimension], order[-1] = order[-1], order[reduction_dimension]
+            values, indices = lax.top_k(lax.transpose(x if is_max_k else -x, order), size)
+            return [lax.transpose(array, order) for array in (values if is_max_k else -values, indices)]
         return mlir.lower_fun(exact, multiple_results=True)(ctx, operand)
 
     register_lowering(ann.approx_top_k_p, rule)

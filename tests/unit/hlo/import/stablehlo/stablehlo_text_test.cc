@@ -4,6 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "gtest/gtest.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
@@ -423,6 +424,25 @@ TEST(StablehloTextTest, DamagedText_IsRefused) {
     for (size_t size = 0; size + 4 < text.size(); size += 37)
       EXPECT_FALSE(ImportStablehlo(absl::string_view(text).substr(0, size)).ok());
   }
+}
+
+// Of elements with their numbers; of others all are sorted.
+TEST(StablehloTextTest, ApproximateSearches_AreTopK) {
+  std::string program = ReadFile("tests/programs/stablehlo/library_calls.mlir").value_or("");
+  const auto count = [&](absl::string_view op) {
+    const auto imported = ImportStablehlo(program);
+    return imported.ok()
+               ? std::vector<absl::string_view>(absl::StrSplit(PrintHloModule(*imported->module), op)).size() - 1
+               : 0;
+  };
+  EXPECT_EQ(count(" topk("), 2);
+  EXPECT_EQ(count(" sort("), 0);
+  ASSERT_EQ(absl::StrReplaceAll({{"%21 = stablehlo.iota dim = 1", "%21 = stablehlo.iota dim = 0"}}, &program), 1);
+  EXPECT_EQ(count(" topk("), 1);
+  EXPECT_EQ(count(" sort("), 1);
+  ASSERT_EQ(absl::StrReplaceAll({{"compare LT, %arg0, %arg1", "compare LT, %arg1, %arg0"}}, &program), 1);
+  EXPECT_EQ(count(" topk("), 0);
+  EXPECT_EQ(count(" sort("), 2);
 }
 
 TEST(StablehloTextTest, TypedCustomCallsAndLayouts) {
