@@ -2,12 +2,14 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/cpu/compile/cpu_compiler.h"
+#include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/row_plan.h"
 #include "backends/llvm/jit/host_features.h"
 #include "hlo/passes/attention/attention_blocks.h"
 #include "hlo/passes/constant_operands.h"
 #include "hlo/passes/dimensions/row_merge.h"
+#include "hlo/passes/dots/batch_lanes.h"
 #include "hlo/passes/dots/dot_fusion.h"
 #include "hlo/passes/fusion/row_fusion.h"
 #include "hlo/passes/loops/loop_sharing.h"
@@ -55,6 +57,7 @@ Work WorkWithProducers(const HloInstruction& reduce) {
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
   if (!options.strict) {
+    hooks.before_expansion = MakePassList(MakeBatchLanes(IsFasterInBatchLanes));
     const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {
       return machine.ok() && Nanoseconds(WorkWithProducers(reduce), *machine) >= kLongSum * kParallelNanoseconds;
     };

@@ -50,6 +50,10 @@ bool IsWidenedDot(const HloInstruction& dot);
 // only after their operands are transposed.
 bool IsTransposedDot(const HloInstruction& dot);
 
+// Returns true for products, with batch dimensions that are the minor-most ones of both factors, that are computed
+// faster as sums whose lanes are products of the batch.
+bool IsFasterInBatchLanes(const HloInstruction& dot);
+
 // Returns true for products of few rows and a matrix of weights whose rows or columns are contiguous, so that loops can
 // read the weights as streams, whatever computes their elements.
 bool CanStream(const HloInstruction& dot);

@@ -344,7 +344,7 @@ bool IsFasterTransposed(const HloInstruction& dot, const TargetTraits& target, b
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   int64_t minor = rhs.operand->shape().rank() - 1;
   while (minor > 0 && rhs.operand->shape().dimensions(minor) == 1) --minor;
-  if (!absl::c_linear_search(rhs.contracting, minor)) return false;
+  if (absl::c_linear_search(rhs.free, minor)) return false;
   const int64_t rows = Product(lhs.free_sizes), columns = Product(rhs.free_sizes);
   if (rows < kLeastTransposedRows || columns < 2 || Product(rhs.contracting_sizes) < kLeastTransposedTerms)
     return false;
