@@ -8,6 +8,7 @@
 #include "backends/gpu/compile/dot_scales.h"
 #include "backends/gpu/compile/dot_terms.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/compile/scatter_merge.h"
 #include "backends/gpu/compile/score_sums.h"
 #include "backends/gpu/match/convolution_match.h"
 #include "backends/gpu/match/cuda_calls.h"
@@ -38,7 +39,8 @@ PassPipeline GpuPipeline(const Target* target, const CompileOptions& options, co
   PipelineHooks hooks;
   constexpr GpuMachine machine;
   constexpr double instructions_per_byte = machine.instructions_per_ns / machine.bytes_per_ns;
-  hooks.before_expansion = MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling());
+  hooks.before_expansion =
+      MakePassList(MakeCollectiveRewriter(), MakeCudaCalls(), MakeLoopUnrolling(), MakeScatterMerge());
   hooks.after_layout = MakePassList(MakeCollectiveCombiner());
   if (!options.strict) hooks.before_fusion.push_back(MakeScoreSumSplit(kernels));
   // Attention with sinks is matched by sums of its logits alone.
