@@ -90,8 +90,9 @@ absl::StatusOr<Target*> OpenTarget(PJRT_AsyncHostToDeviceTransferManager* manage
 // may call the manager.
 absl::StatusOr<std::shared_ptr<BufferValue>> Close(const PJRT_AsyncHostToDeviceTransferManager& manager,
                                                    Target* target) {
-  if (target->size() > 0) Canonicalize(target->shape->element_type(), absl::MakeSpan(target->bytes(), target->size()));
   if (target->block != nullptr) {
+    if (target->size() > 0)
+      Canonicalize(target->shape->element_type(), absl::MakeSpan(target->bytes(), target->size()));
     target->value->memory = target->block;
   } else {
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> copy,

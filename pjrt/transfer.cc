@@ -124,7 +124,7 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   std::unique_ptr<Buffer> value;
   std::shared_ptr<Event> done;
   const PrimitiveType type = shape.element_type();
-  if (!IsDense(shape, strides) || IsSubByteType(type)) {
+  if (!IsDense(shape, strides)) {
     const int width = PrimitiveTypeByteSize(type);
     if (client.memory_is_on_host()) {
       HILO_ASSIGN_OR_RETURN(value, RuntimeAccess::UninitializedBuffer(&client, shape, device));
@@ -135,7 +135,6 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
     } else {
       std::vector<uint8_t> bytes(ShapeUtil::ByteSizeOf(shape));
       StridedCopy(shape.dimensions(), width, args->data, strides, bytes.data(), DenseByteStrides(shape));
-      Canonicalize(type, absl::MakeSpan(bytes));
       HILO_ASSIGN_OR_RETURN(value, client.BufferFromHostMemory(bytes.data(), shape, device));
     }
   } else if (args->host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy) {

@@ -25,6 +25,7 @@
 #include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
 #include "runtime/transfer_ops.h"
+#include "shape/canonical.h"
 
 namespace hilo {
 namespace {
@@ -321,6 +322,27 @@ absl::Status CheckMemory(const void* data, int64_t bytes, absl::string_view whos
   return absl::OkStatus();
 }
 
+// Returns a copy of host memory in the form that kernels expect: frameworks leave other bits above those of elements of
+// fewer than 8.
+absl::StatusOr<std::shared_ptr<MemoryBlock>> CopyOf(const void* data, const Shape& shape, HostMemory* memory) {
+  const int64_t bytes = ShapeUtil::ByteSizeOf(shape);
+  HILO_ASSIGN_OR_RETURN(std::shared_ptr<MemoryBlock> block, memory->Allocate(bytes));
+  const auto canonicalize = [&](uint8_t* copy) {
+    Canonicalize(shape.element_type(), absl::MakeSpan(copy, static_cast<size_t>(ShapeUtil::ElementBytesOf(shape))));
+  };
+  if (bytes == 0 || !IsSubByteType(shape.element_type())) {
+    HILO_RETURN_IF_ERROR(block->CopyFromHost(data));
+  } else if (block->on_host()) {
+    HILO_RETURN_IF_ERROR(block->CopyFromHost(data));
+    canonicalize(block->data());
+  } else {
+    std::vector<uint8_t> staged(static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + bytes);
+    canonicalize(staged.data());
+    HILO_RETURN_IF_ERROR(block->CopyFromHost(staged.data()));
+  }
+  return block;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void* data, const Shape& given, int device,
@@ -331,17 +353,15 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void*
     const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
     HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "host"));
     auto value = std::make_shared<BufferValue>();
-    auto buffer = RuntimeAccess::MakeBuffer(std::move(shape), device, value);
     HostMemory* const memory = core_->memories[device].get();
-    if (memory->device() == nullptr && release != nullptr &&
+    if (memory->device() == nullptr && release != nullptr && !IsSubByteType(shape->element_type()) &&
         reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
       value->memory = memory->Lend(data, bytes, std::move(release));
     } else {
-      HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));
-      HILO_RETURN_IF_ERROR(value->memory->CopyFromHost(data));
+      HILO_ASSIGN_OR_RETURN(value->memory, CopyOf(data, *shape, memory));
       if (release != nullptr) release();
     }
-    return buffer;
+    return RuntimeAccess::MakeBuffer(std::move(shape), device, std::move(value));
   });
 }
 
@@ -357,7 +377,12 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const voi
     HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "device"));
     HostMemory* const memory = core_->memories[device].get();
     auto value = std::make_shared<BufferValue>();
-    if (reinterpret_cast<uintptr_t>(data) % memory->alignment() == 0) {
+    if (bytes > 0 && IsSubByteType(shape->element_type())) {
+      std::vector<uint8_t> staged(static_cast<size_t>(bytes));
+      HILO_RETURN_IF_ERROR(memory->Lend(data, bytes, nullptr)->CopyToHost(staged.data()));
+      HILO_ASSIGN_OR_RETURN(value->memory, CopyOf(staged.data(), *shape, memory));
+      if (release != nullptr) release();
+    } else if (reinterpret_cast<uintptr_t>(data) % memory->alignment() == 0) {
       value->memory = memory->Lend(data, bytes, std::move(release));
     } else {
       HILO_ASSIGN_OR_RETURN(value->memory, memory->Allocate(bytes));

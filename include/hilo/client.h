@@ -131,9 +131,10 @@ class HILO_EXPORT Client {
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device = 0,
                                                             const Shape* layout = nullptr);
   // Host memory in the layout of `shape`. With a `release` callback, memory aligned to 64 bytes is
-  // used in place: it must not change until `release` has been called, on any thread. Otherwise it
-  // is copied, and `release` is called at once. Errors: InvalidArgument if `shape` is no array;
-  // ResourceExhausted. After an error `release` is not called.
+  // used in place: it must not change until `release` has been called, on any thread. Otherwise,
+  // and always for elements of fewer than 8 bits, whose unused bits may be any, it is copied, and
+  // `release` is called at once. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
+  // After an error `release` is not called.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHostMemory(const void* data, const Shape& shape, int device = 0,
                                                                std::function<void()> release = nullptr);
   // Like BufferFromHostMemory for device memory that another library has allocated: used in place if it is aligned as

@@ -14,6 +14,7 @@
 #include "runtime/ffi/call_device.h"
 #include "runtime/ffi/custom_call_status.h"
 #include "runtime/ffi/typed_call.h"
+#include "shape/canonical.h"
 
 namespace hilo::ffi {
 namespace {
@@ -82,6 +83,12 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
   for (Shape& shape : call->operands_) ShapeUtil::AddMissingLayouts(&shape);
   ShapeUtil::AddMissingLayouts(&call->result_);
   HILO_RETURN_IF_ERROR(call->FindCopies(attributes.output_to_operand_aliasing, signature));
+  const std::vector<ShapeUtil::Leaf> results = ShapeUtil::Leaves(call->result_);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Shape& shape = *results[i].shape;
+    if (shape.IsArray() && (shape.element_type() == PRED || IsSubByteType(shape.element_type())))
+      call->narrow_results_.push_back({i, shape.element_type(), ShapeUtil::ElementBytesOf(shape)});
+  }
   if (!target.ok()) {
     HILO_ASSIGN_OR_RETURN(call->check_, CheckCall::Of(attributes, signature));
     if (!call->check_.has_value()) return target.status();
@@ -195,11 +202,16 @@ absl::Status CustomCall::Run(const RunContext& run, absl::Span<const uint8_t* co
     small_->Run(operands, results);
     return absl::OkStatus();
   }
-  return Guarded([&] {
+  HILO_RETURN_IF_ERROR(Guarded([&] {
     if (check_.has_value()) return check_->Run(operands_, operands, results);
     const Addresses in = InPlace(operands, results);
     return typed_ == nullptr ? CallUntyped(in, results) : typed_->Run(run, in, results, nullptr);
-  });
+  }));
+  for (const NarrowResult& narrow : narrow_results_) {
+    if (narrow.bytes > 0)
+      Canonicalize(narrow.type, absl::MakeSpan(results[narrow.result], static_cast<size_t>(narrow.bytes)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CustomCall::RunOnDevice(const RunContext& run, absl::Span<const uint8_t* const> operands,

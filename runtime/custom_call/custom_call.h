@@ -75,6 +75,14 @@ class CustomCall {
   std::string opaque_;
   bool tuple_result_ = false;
   std::vector<Copy> copies_;
+  // Leaves of the result whose elements have fewer than 8 bits, or are truth values: a function may leave any others
+  // in their bytes.
+  struct NarrowResult {
+    size_t result;
+    PrimitiveType type;
+    int64_t bytes;
+  };
+  std::vector<NarrowResult> narrow_results_;
   std::vector<Shape> operands_;  // leaves, in their memory layouts
   Shape result_;
   // Either one of these or function_ is set.

@@ -556,6 +556,10 @@ class WithNumpy(unittest.TestCase):
             np.testing.assert_array_equal(np.asarray(y).astype("f4"), x.astype("f4"))
             np.testing.assert_array_equal(np.asarray(hilo.compile(identity(f"{name}[3,2]"))(x.T)).astype("f4"), x.T.astype("f4"))
             self.assertEqual(hilo.compile(identity(f"{name}[2]"))([1, 2]).tolist(), [1, 2])
+        narrow = [-8, -1, 3]
+        convert = hilo.compile("HloModule m\nENTRY e { p = s4[3] parameter(0)\n ROOT r = s32[3] convert(p) }")
+        for x in (np.array(narrow, ml_dtypes.int4), narrow):
+            self.assertEqual(convert(x).tolist(), narrow)
         self.assertEqual(hilo.Client().array(np.ones(2, ml_dtypes.bfloat16)).element_type, "bf16")
         if hasattr(ml_dtypes, "uint1"):  # since 0.6
             self.assertEqual(hilo.compile(identity("u1[3]"))([1, 0, 1]).tolist(), [1, 0, 1])

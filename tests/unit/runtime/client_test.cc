@@ -439,6 +439,30 @@ TEST(RuntimeTest, HostMemoryIsLentIfAligned) {
   EXPECT_EQ(*(*copied)->ToLiteral(), LiteralUtil::CreateR1<float>({2, 3, 4, 0}));
 }
 
+// Frameworks leave zeros, or other bits, above those of narrow elements.
+TEST(RuntimeTest, UnusedBitsOfHostMemory_DoNotMatter) {
+  for (const char* platform : {"interpreter", "cpu", "cuda-emulated"}) {
+    auto client = Client::Create({.platform = platform});
+    ASSERT_TRUE(client.ok()) << client.status();
+    auto convert =
+        (*client)->CompileHloText("HloModule m ENTRY e { p = s4[4] parameter(0) ROOT r = s32[4] convert(p) }");
+    ASSERT_TRUE(convert.ok()) << convert.status();
+    alignas(64) static const uint8_t bytes[] = {0x08, 0x0f, 0xf2, 0x07, 0x09};
+    const Shape shape = ShapeUtil::MakeShape(S4, {4});
+    int released = 0;
+    const auto expect = [&](const uint8_t* data, const std::vector<int>& values, std::function<void()> release) {
+      auto lent = (*client)->BufferFromHostMemory(data, shape, 0, std::move(release));
+      ASSERT_TRUE(lent.ok()) << lent.status();
+      auto results = (*convert)->Execute({lent->get()});
+      ASSERT_TRUE(results.ok()) << results.status();
+      EXPECT_EQ(*(*results)[0]->ToLiteral(), LiteralUtil::CreateR1<int>({values[0], values[1], values[2], values[3]}));
+    };
+    expect(bytes, {-8, -1, 2, 7}, [&] { ++released; });
+    expect(bytes + 1, {-1, 2, 7, -7}, nullptr);
+    EXPECT_EQ(released, 1);
+  }
+}
+
 TEST(RuntimeTest, MemoryLimitSaysWhatIsFree) {
   auto client = ClientWith({.memory_limit = 1000});
   auto held = MustPut(client.get(), Filled(100, 1));

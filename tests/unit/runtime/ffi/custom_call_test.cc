@@ -1,6 +1,7 @@
 // Registries, and calls of the untyped versions.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -73,6 +74,31 @@ ENTRY e {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->element(0).GetFirstElement<float>(), 4);
   EXPECT_EQ(result->element(1).GetFirstElement<float>(), 5);
+}
+
+void StoreNarrow(void* out, const void**) {
+  static constexpr uint8_t kBytes[] = {0x08, 0x0f, 0xf2, 0x07};
+  void* const* leaves = static_cast<void* const*>(out);
+  for (int leaf = 0; leaf < 2; ++leaf) std::memcpy(leaves[leaf], kBytes, sizeof(kBytes));
+}
+
+// Other bits than those of the elements do not matter.
+TEST_P(CustomCallTest, NarrowResults_MayHaveAnyUnusedBits) {
+  ASSERT_TRUE(registry().Register("narrow", &StoreNarrow).ok());
+  auto executable = client_->CompileHloText(R"(HloModule m
+ENTRY e {
+  c = (s4[4], pred[4]) custom-call(), custom_call_target="narrow"
+  x = s4[4] get-tuple-element(c), index=0
+  y = pred[4] get-tuple-element(c), index=1
+  x32 = s32[4] convert(x)
+  y32 = s32[4] convert(y)
+  ROOT r = (s32[4], s32[4]) tuple(x32, y32)
+})");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  auto result = (*executable)->ExecuteLiterals({});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->element(0), LiteralUtil::CreateR1<int>({-8, -1, 2, 7}));
+  EXPECT_EQ(result->element(1), LiteralUtil::CreateR1<int>({1, 1, 1, 1}));
 }
 
 TEST_P(CustomCallTest, PlatformsAreCompared) {
