@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/bytecode_entries.h"
+#include "hlo/import/stablehlo/tuple_types.h"
 
 namespace hilo::stablehlo {
 namespace {
@@ -313,10 +314,9 @@ absl::Status BytecodeEntries::ResolveType(size_t number) {
   return absl::OkStatus();
 }
 
-// Tuples may hold tuples. One iteration per level; a shape holds its elements by value, so their number is bounded.
+// Tuples may hold tuples. One iteration per level.
 absl::Status BytecodeEntries::ResolveTuples() {
-  constexpr int64_t kMaxLeaves = 100'000;
-  std::vector<int64_t> leaves(types_.size(), 1);
+  TupleTypes tuples;
   std::vector<size_t> left;
   for (size_t i = 0; i < types_.size(); ++i) {
     if (raw_types_[i].form == RawType::Form::kTuple) left.push_back(i);
@@ -326,29 +326,22 @@ absl::Status BytecodeEntries::ResolveTuples() {
     for (size_t number : left) {
       const RawType& raw = raw_types_[number];
       BytecodeCursor cursor(bytes_, raw.begin, raw.begin);
+      // Those that hold themselves are never ready.
       if (depth > ShapeUtil::kMaxTupleDepth) cursor.Fail("tuples are nested too deeply");
       bool ready = true;
-      int64_t count = 0;
-      std::vector<Shape> shapes;
+      std::vector<const Type*> parts;
       for (uint64_t part : raw.inputs) {
-        const Type* element = TypeAt(part, cursor);
+        parts.push_back(TypeAt(part, cursor));
         HILO_RETURN_IF_ERROR(cursor.status());
-        const bool pending = raw_types_[part].form == RawType::Form::kTuple && element->kind != Type::Kind::kTuple;
-        ready &= !pending;
-        if (!pending && (!element->IsValue() || !element->IsStatic()))
-          cursor.Fail(absl::StrCat("a tuple of ", TypeText(*element)));
-        HILO_RETURN_IF_ERROR(cursor.status());
-        if ((count += leaves[part]) > kMaxLeaves) cursor.Fail("a tuple of too many elements");
-        HILO_RETURN_IF_ERROR(cursor.status());
-        if (ready) shapes.push_back(element->shape);
+        ready &= raw_types_[part].form != RawType::Form::kTuple || parts.back()->kind == Type::Kind::kTuple;
       }
+      HILO_RETURN_IF_ERROR(cursor.status());
       if (!ready) {
         next.push_back(number);
         continue;
       }
-      leaves[number] = count;
-      types_[number]->shape = Shape(std::move(shapes));
-      types_[number]->kind = Type::Kind::kTuple;
+      if (absl::Status status = tuples.Make(parts, types_[number]); !status.ok()) cursor.Fail(status.message());
+      HILO_RETURN_IF_ERROR(cursor.status());
     }
     left = std::move(next);
   }

@@ -221,15 +221,12 @@ absl::StatusOr<const Type*> MlirValueReader::ReadType(int depth) {
     type->element = part->element == F32 ? C64 : C128;
     HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
   } else if (word == "tuple" && cursor_.Take("<")) {
-    std::vector<Shape> shapes;
+    std::vector<const Type*> parts;
     while (!cursor_.Take(">")) {
-      HILO_ASSIGN_OR_RETURN(const Type* part, ReadType(depth + 1));
-      if (!part->IsValue() || !part->IsStatic()) return cursor_.Error(absl::StrCat("a tuple of ", TypeText(*part)));
-      shapes.push_back(part->shape);
+      HILO_ASSIGN_OR_RETURN(parts.emplace_back(), ReadType(depth + 1));
       if (!cursor_.Take(",") && !cursor_.At(">")) return cursor_.Expected("',' or '>'");
     }
-    type->kind = Type::Kind::kTuple;
-    type->shape = Shape(std::move(shapes));
+    if (absl::Status status = tuples_.Make(parts, type); !status.ok()) return cursor_.Error(status.message());
   } else if (word == "none") {
     type->kind = Type::Kind::kNone;
   } else if (word.empty()) {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "hlo/import/stablehlo/mlir_cursor.h"
 #include "hlo/import/stablehlo/mlir_module.h"
+#include "hlo/import/stablehlo/tuple_types.h"
 
 namespace hilo::stablehlo {
 
@@ -97,6 +98,7 @@ class MlirValueReader {
   MlirModule& module_;
   absl::flat_hash_map<std::string, const Attribute*> aliases_;
   absl::flat_hash_map<std::string, const Type*> type_aliases_;
+  TupleTypes tuples_;
   absl::flat_hash_map<std::string, Attribute*> location_aliases_;
   // Those whose bytes have not been read, by their names.
   absl::flat_hash_map<std::string, std::vector<Attribute*>> resources_;

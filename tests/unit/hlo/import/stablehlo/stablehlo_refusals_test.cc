@@ -1,6 +1,7 @@
 // Where the importer of StableHLO refuses programs: for each place a small one that gets there, and what it is told.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "hlo/import/stablehlo/stablehlo_import.h"
 
@@ -377,6 +378,24 @@ constexpr Refusal kOfModules[] = {
 
 TEST(StablehloRefusalsTest, OfModules) {
   for (const Refusal& refusal : kOfModules) ExpectRefused(refusal, refusal.program);
+}
+
+// Each tuple is made of `parts` of the one before; the last one is a parameter.
+std::string NestedTuples(int levels, absl::string_view parts, int copies) {
+  std::string text = "!t0 = tensor<f32>\n";
+  for (int level = 1; level <= levels; ++level)
+    absl::StrAppend(&text, "!t", level, " = tuple<", absl::Substitute(parts, absl::StrCat("!t", level - 1)), ">\n");
+  for (int copy = 0; copy < copies; ++copy) absl::StrAppend(&text, "!c", copy, " = tuple<!t", levels, ", !t0>\n");
+  return absl::StrCat(text, "module { func.func @main(%x: !t", levels, ") -> !t", levels, " { return %x : !t", levels,
+                      " } }");
+}
+
+TEST(StablehloRefusalsTest, OfTuplesThatGrow) {
+  EXPECT_TRUE(ImportStablehlo(NestedTuples(10, "$0, $0", 0)).ok());
+  ExpectRefused({kInvalidArgument, "a tuple of more than 100000 elements", ""}, NestedTuples(40, "$0, $0", 0));
+  ExpectRefused({kInvalidArgument, "tuples are nested deeper than", ""}, NestedTuples(3000, "$0", 0));
+  ExpectRefused({kInvalidArgument, "the tuples within tuples have more than 2000000 elements in all", ""},
+                NestedTuples(16, "$0, $0", 3000));
 }
 
 }  // namespace
