@@ -94,10 +94,6 @@ absl::Status AwaitAll(const HiloEvent* event, double seconds) {
   const auto start = std::chrono::steady_clock::now();
   for (const std::shared_ptr<Event>& end : event->ends) {
     if (end == nullptr) continue;
-    if (!end->done() && ForkGeneration() != event->fork_generation) {
-      return FailedPrecondition(
-          "this process was forked before the run had ended, and the threads that end it stayed in the parent");
-    }
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     HILO_RETURN_IF_ERROR(AwaitFor(end.get(), seconds < 0 ? seconds : std::max(0.0, seconds - passed.count())));
   }

@@ -12,7 +12,6 @@
 #include "hilo/client.h"
 #include "hilo/executable.h"
 #include "hlo/analysis/program_cost.h"
-#include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
 
 namespace hilo::capi {
@@ -79,7 +78,6 @@ struct HiloBuffer {
 };
 
 struct HiloEvent {
-  const int fork_generation = hilo::ForkGeneration();
   std::vector<std::shared_ptr<hilo::Event>> ends;  // of devices that had not ended when HiloExecute returned
   std::shared_ptr<hilo::CancellationToken> cancellation;
 };

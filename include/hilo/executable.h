@@ -35,9 +35,11 @@ class ExecutionContext;
 
 // --- buffers ---
 
-// Completes once, with a status. Thread-safe.
+// Completes once, with a status. Thread-safe. In a process that was forked before it completed, whose threads stayed in
+// the parent, it never will: there Await returns FailedPrecondition, and OnDone passes it.
 class HILO_EXPORT Event {
  public:
+  Event();
   // Only the first call has an effect. Wakes waiters, then runs the callbacks on the calling thread.
   void Set(absl::Status status);
   bool done() const { return done_.load(std::memory_order_acquire); }
@@ -47,6 +49,10 @@ class HILO_EXPORT Event {
   void OnDone(std::function<void(const absl::Status&)> callback);
 
  private:
+  // OK if the event may still complete in this process.
+  absl::Status CheckProcess() const;
+
+  const int fork_generation_;
   std::atomic<bool> done_{false};
   mutable std::mutex mutex_;
   mutable std::condition_variable happened_;
