@@ -22,6 +22,8 @@ class DeviceArguments {
     buffers_.reserve(program.parameters.shapes.size());
     for (size_t i = 0; i < program.parameters.shapes.size(); ++i) {
       HILO_RETURN_IF_ERROR(CheckHandle(given[i], "PJRT_Buffer as an argument"));
+      if (given[i]->client != program.client)
+        return InvalidArgument("argument ", i, " of ", program.name, " is a buffer of another client");
       buffers_.push_back(given[i]->value.get());
     }
     for (const int64_t i : program.tokens) {
@@ -63,6 +65,8 @@ absl::Status CheckCall(const Program& program, const PJRT_LoadedExecutable_Execu
   const size_t devices = args.execute_device == nullptr ? program.devices.size() : 1;
   if (args.num_devices != devices)
     return InvalidArgument(program.name, " runs on ", devices, " devices, but got arguments for ", args.num_devices);
+  if (args.execute_device != nullptr && args.execute_device->client != program.client.get())
+    return InvalidArgument(program.name, " cannot be run on a device of another client");
   if (args.execute_device != nullptr && program.executable->assignment().device_count() != 1) {
     return InvalidArgument(program.name, " runs on ", program.executable->assignment().device_count(),
                            " devices and cannot be run on one");
