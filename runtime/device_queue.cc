@@ -72,6 +72,11 @@ bool DeviceQueue::Start(std::thread* thread, std::function<void()> (*next)(State
   }
 }
 
+bool DeviceQueue::StartThread() {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return thread_.joinable() || Start(&thread_, &Next);
+}
+
 bool DeviceQueue::Enqueue(std::function<void()>&& work, Order order) {
   bool was_idle;
   {

@@ -26,6 +26,8 @@ class DeviceQueue {
   // Finishes all work first, also when called from within a piece of work.
   ~DeviceQueue();
 
+  // Starts the thread, if it has not started. Returns false if the system gives none.
+  bool StartThread();
   // `work` must not throw. If no thread can be started it runs immediately. True if the queue was idle before.
   // Throws std::bad_alloc, and leaves `work` as it was.
   bool Enqueue(std::function<void()>&& work, Order order = Order::kInOrder);

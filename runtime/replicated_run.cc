@@ -207,15 +207,22 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
         if (!taken.ok() || synchronous) return taken.ok() ? started : taken;
         return results;
       }
+      const bool all_here = taken.ok() && here && RunsAllHere(*program_, *core_, devices.device_count()) &&
+                            std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
+                              return core_->queues[one.run->context.device]->IsIdle();
+                            });
+      // One that ran when it is enqueued would wait for those after it.
+      for (const Prepared& one : prepared) {
+        if (!taken.ok() || all_here || prepared.size() == 1) break;
+        const int device = one.run->context.device;
+        if (!core_->queues[device]->StartThread())
+          taken = ResourceExhausted("the system gives no thread for device ", device);
+      }
       if (!taken.ok()) {
         launch->communicator(0)->Finish(taken);  // other processes need not wait for it
         for (const Prepared& one : prepared) one.done->Set(taken);
         return taken;
       }
-      const bool all_here = here && RunsAllHere(*program_, *core_, devices.device_count()) &&
-                            std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
-                              return core_->queues[one.run->context.device]->IsIdle();
-                            });
       // The last to go is device 0: this thread may take its part.
       size_t waiting = prepared.size();
       const auto end_those_that_wait = absl::MakeCleanup([&] {

@@ -1,10 +1,14 @@
-// Every allocation fails once: hilo_allocation_tests.
+// Every allocation fails once, and every thread that is started: hilo_allocation_tests.
 //
 // Each scenario is done again and again, and the first, the second ... of its allocations fails, until all that
 // it needs succeed. Each time there must be an error that says so (or the memory was not needed), nothing may be
 // lost, and what the scenario uses must go on. In runs and transfers any memory fails; where programs are read and
 // compiled, that of buffers: neither abseil's tables nor LLVM go on without memory of their own.
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +56,22 @@ void Free(void* memory) {
   std::free(memory);
 }
 
+std::atomic<int64_t> threads_left{kNever};  // threads that start before none does
+std::atomic<bool> thread_refused{false};
+
 }  // namespace
+
+extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                                             void* (*start)(void*), void* argument) noexcept {
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left.load() == kNever) return real(thread, attributes, start, argument);
+  if (threads_left.load() > 0) {
+    --threads_left;
+    return real(thread, attributes, start, argument);
+  }
+  thread_refused = true;
+  return EAGAIN;
+}
 
 void* operator new(size_t size) { return AllocateOrThrow(size, 0); }
 void* operator new[](size_t size) { return AllocateOrThrow(size, 0); }
@@ -103,6 +122,11 @@ ENTRY main { x = f32[300] parameter(0)  b = f32[300,1000] broadcast(x), dimensio
 constexpr char kAllReduce[] = R"(HloModule m, replica_count=2
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 ENTRY main { x = f32[300] parameter(0)  ROOT r = f32[300] all-reduce(x), replica_groups={}, to_apply=sum })";
+// Too long for one thread to run both devices.
+constexpr char kLongAllReduce[] = R"(HloModule m, replica_count=2
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY main { x = f32[300] parameter(0)  b = f32[300,20000] broadcast(x), dimensions={0}  y = f32[300,20000] sine(b)
+             ROOT r = f32[300,20000] all-reduce(y), replica_groups={}, to_apply=sum })";
 constexpr char kTopK[] = R"(HloModule m
 ENTRY main { x = f32[300] parameter(0)  b = f32[300,300] broadcast(x), dimensions={1}  ROOT r = (f32[300,4], s32[300,4]) topk(b), k=4, largest=true })";
 constexpr char kSolve[] = R"(HloModule m
@@ -163,16 +187,26 @@ absl::Status RunAsynchronously(Client* client, const Executable& executable) {
   });
 }
 
-absl::Status RunOnTwoDevices(Client* client, const Executable& executable) {
+absl::Status RunOnTwoDevices(Client* client, const Executable& executable,
+                             absl::Duration deadline = absl::InfiniteDuration()) {
   return Guarded([&]() -> absl::Status {
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> first, client->BufferFromLiteral(Argument(), 0));
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> second, client->BufferFromLiteral(Argument(), 1));
-    HILO_ASSIGN_OR_RETURN(const auto results, executable.ExecuteReplicated({{first.get()}, {second.get()}}));
+    HILO_ASSIGN_OR_RETURN(const auto results,
+                          executable.ExecuteReplicated({{first.get()}, {second.get()}}, {.deadline = deadline}));
     for (const auto& device : results) {
       for (const auto& result : device) HILO_RETURN_IF_ERROR(result->ToLiteral().status());
     }
     return absl::OkStatus();
   });
+}
+
+// With a client of its own, whose threads have yet to start. `deadline` has a thread of its own.
+absl::Status RunOnTwoNewDevices(const std::string& program, absl::Duration deadline) {
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Client> client,
+                        Client::Create({.device_count = 2, .num_threads = 2, .cache_dir = ""}));
+  HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, client->Load(program));
+  return RunOnTwoDevices(client.get(), *executable, deadline);
 }
 
 std::unique_ptr<Client> MakeClient(ClientOptions options) {
@@ -307,6 +341,18 @@ int Main() {
   const std::shared_ptr<Client> two = MakeClient({.device_count = 2});
   const std::shared_ptr<Executable> sum = MustCompile(two.get(), kAllReduce);
   tester.RunWithNew({"two devices", [&] { return RunOnTwoDevices(two.get(), *sum); }});
+  const std::string program = *MustCompile(two.get(), kLongAllReduce)->Serialize();
+  for (const absl::Duration deadline : {absl::InfiniteDuration(), absl::Minutes(1)}) {
+    tester.Run(
+        {absl::StrCat("threads, deadline ", absl::FormatDuration(deadline)),
+         [&] { return RunOnTwoNewDevices(program, deadline); }},
+        [](int64_t k) { threads_left = k; },
+        [] {
+          threads_left = kNever;
+          return thread_refused.exchange(false);
+        },
+        [] { return int64_t{0}; });
+  }
   const std::shared_ptr<Executable> loop = MustCompile(cpu.get(), kLoop);
   tester.RunWithNew({"serialise", [&] { return loop->Serialize().status(); }});
   return tester.Finish();
