@@ -105,19 +105,28 @@ class LayoutNormalization : public HloPass {
   static absl::Status RewriteBitcast(HloInstruction* bitcast, const Shape& operand) {
     HloInstruction* value = bitcast->mutable_operand(0);
     HloComputation* computation = bitcast->parent();
-    const PrimitiveType type = bitcast->shape().element_type();
+    const PrimitiveType type = bitcast->shape().element_type(), from = operand.element_type();
     if (!IsRowMajor(operand)) {
       HILO_ASSIGN_OR_RETURN(value, ToPhysical(value, operand.layout()));
     }
-    if (value->shape().element_type() != type) {
-      HILO_ASSIGN_OR_RETURN(value, ReadAs(value, type));
-    }
     const Shape target = PhysicalShape(bitcast->shape());
-    HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
+    if (from != type && !(FillsItsBytes(from) && FillsItsBytes(type))) {
+      value = computation->AddInstruction(HloInstruction::Create(HloOpcode::kBitcast, target, {&value, 1}));
+    } else {
+      if (from != type) {
+        HILO_ASSIGN_OR_RETURN(value, ReadAs(value, type));
+      }
+      HILO_ASSIGN_OR_RETURN(value, computation->AddOp(HloOpcode::kReshape, {value}, nullptr, {}, &target));
+    }
     if (!IsRowMajor(bitcast->shape())) {
       HILO_ASSIGN_OR_RETURN(value, ToLogical(value, bitcast->shape().layout()));
     }
     return computation->ReplaceInstruction(bitcast, value);
+  }
+
+  // Returns true for numbers whose bits are all those of their bytes, which bitcast-convert reads as others.
+  static bool FillsItsBytes(PrimitiveType type) {
+    return !IsComplexType(type) && PrimitiveTypeBitWidth(type) == 8 * PrimitiveTypeByteSize(type);
   }
 
   // The bytes of a row-major array as elements of another type; where these are of another size, in one row.
