@@ -78,6 +78,14 @@ absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t 
   return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
 }
 
+HloInstruction* MakeIotaNumber(HloComputation* computation, PrimitiveType type, int64_t k) {
+  if (const int bits = PrimitiveTypeBitWidth(type); IsIntegralType(type) && bits < 64) {
+    k &= (int64_t{1} << bits) - 1;
+    if (IsSignedIntegralType(type) && (k >> (bits - 1)) != 0) k -= int64_t{1} << bits;
+  }
+  return computation->AddConstant(LiteralUtil::FromDouble(type, static_cast<double>(k)));
+}
+
 absl::StatusOr<HloInstruction*> MakeUniform(HloInstruction* like, double value) {
   HloInstruction* scalar = like->parent()->AddConstant(LiteralUtil::FromDouble(like->shape().element_type(), value));
   if (like->shape().IsScalar()) return scalar;

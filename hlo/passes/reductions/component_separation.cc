@@ -260,10 +260,7 @@ class ComponentSeparation : public FusionPass {
     }
     if (x->opcode() == HloOpcode::kIota) {
       const int64_t along = x->attrs<IotaAttrs>().iota_dimension;
-      if (along == dimension) {
-        HloInstruction* number = computation->AddConstant(LiteralUtil::FromDouble(shape.element_type(), k));
-        return MakeBroadcast(number, shape, {});
-      }
+      if (along == dimension) return MakeBroadcast(MakeIotaNumber(computation, shape.element_type(), k), shape, {});
       auto attributes = std::make_unique<IotaAttrs>();
       attributes->iota_dimension = along - (along > dimension ? 1 : 0);
       return computation->AddOp(HloOpcode::kIota, {}, std::move(attributes), {}, &shape);

@@ -253,9 +253,7 @@ Result ElementOfStack(HloInstruction* stack, int64_t dimension, int64_t k, Shape
     return stack->parent()->AddInstruction(stack->CloneWithNewOperands(shape, operands));
   }
   if (stack->opcode() == HloOpcode::kIota && stack->attrs<IotaAttrs>().iota_dimension == dimension) {
-    HloInstruction* number =
-        stack->parent()->AddConstant(LiteralUtil::FromDouble(shape.element_type(), static_cast<double>(k)));
-    return MakeBroadcast(number, shape, {});
+    return MakeBroadcast(MakeIotaNumber(stack->parent(), shape.element_type(), k), shape, {});
   }
   return MakeReshape(stack->operand(k), shape);
 }
