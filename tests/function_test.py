@@ -307,6 +307,9 @@ ENTRY main {
             (["--emit=wasm", "--cpu=native"], empty, "; give --emit=so, or another --cpu"),
             (["--emit=so", "--function=a b"], os.environ["PATH"], "--function: expected a name in C, of letters, digits and _, got 'a b'"),
             (["--emit=object", "--function=double"], os.environ["PATH"], "--function: 'double' is a name that C or its library has"),
+            (["--emit=object", "--function=uint8_t"], os.environ["PATH"], "--function: 'uint8_t' is a name that C or its library has"),
+            (["--emit=object", "--function=_Bool"], os.environ["PATH"], "--function: '_Bool' is a name that C or its library has"),
+            (["--emit=object", "--function=_start"], os.environ["PATH"], "--function: '_start' is a name that C or its library has"),
             (["--emit=object", "--function=fmod"], os.environ["PATH"], "--function: 'fmod' is a name that C or its library has"),
         ):
             done = subprocess.run([HILO, "compile", module, *arguments, "-o", to], capture_output=True, text=True, env={**os.environ, "PATH": str(path)})

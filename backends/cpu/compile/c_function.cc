@@ -139,6 +139,9 @@ std::string CType(const Shape& shape) {
     case C64: return "float";
     case F64:
     case C128: return "double";
+    case S1:
+    case S2:
+    case S4:
     case S8: return "int8_t";
     case S16: return "int16_t";
     case S32: return "int32_t";
@@ -175,7 +178,10 @@ bool IsReservedInC(absl::string_view name) {
       "typeid",    "typename",     "typeof",    "typeof_unqual", "union",       "unsigned",
       "using",     "virtual",      "void",      "volatile",      "wchar_t",     "while",
       "xor",       "xor_eq"};
-  return std::binary_search(std::begin(kSorted), std::end(kSorted), name);
+  // __name and _Name are the compiler's, name_t the library's types; _start is the linker's.
+  const bool is_reserved = name.size() > 1 && name[0] == '_' && (name[1] == '_' || absl::ascii_isupper(name[1]));
+  return is_reserved || absl::EndsWith(name, "_t") || name == "_start" ||
+         std::binary_search(std::begin(kSorted), std::end(kSorted), name);
 }
 
 std::string CFunctionName(const HloModule& module) {
@@ -312,8 +318,9 @@ extern "C" {
 
 /* Computes the results out0, out1 ... of arg0, arg1 ... All arrays are aligned to 64 bytes and dense, in the order of
  * dimensions that is in braces, the fastest one first; none may overlap another. Complex numbers are pairs; bf16, f16
- * and f8 are given as their bits, pred as 0 or 1. The scratch memory is aligned to 64 bytes, and need not be kept or
- * set. Any number of threads may call the function, each with results and scratch memory of its own. Link with -lm. */
+ * and f8 are given as their bits, pred as 0 or 1, integers of fewer than 8 bits as numbers of 8. The scratch memory is
+ * aligned to 64 bytes, and need not be kept or set. Any number of threads may call the function, each with results and
+ * scratch memory of its own. Link with -lm. */
 void $name(
 $parameters    void* scratch);
 
