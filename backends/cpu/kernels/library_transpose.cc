@@ -34,9 +34,12 @@ std::optional<transpose::Loops> LibraryLoopsOf(const HloInstruction& instruction
   const std::optional<TransposedReads> reads = TransposedReadsOf(LoopResultsOf(instruction));
   const PrimitiveType type = instruction.shape().element_type();
   const int64_t bytes = PrimitiveTypeByteSize(type), vector_bytes = tiles.width * bytes;
-  if (!reads || reads->dims.size() > Loops::kMostRowDimensions || IsComplexType(type) || (bytes != 4 && bytes != 8))
+  if (!reads || reads->dims.size() > Loops::kMostRowDimensions || IsComplexType(type) || IsSubByteType(type) ||
+      bytes > 8)
     return std::nullopt;
-  if (!target.has_fma || (vector_bytes != 32 && vector_bytes != 64) || 8 * vector_bytes > target.vector_bits)
+  const bool is_narrow = bytes < 4;
+  if (!target.has_fma || target.vector_bits < 256 || 8 * vector_bytes > target.vector_bits ||
+      (is_narrow ? vector_bytes != transpose::kNarrowBytes : vector_bytes != 32 && vector_bytes != 64))
     return std::nullopt;
   const std::vector<int64_t>& permutation = instruction.attrs<TransposeAttrs>().dimensions;
   const absl::Span<const int64_t> sizes = instruction.shape().dimensions();
@@ -59,7 +62,8 @@ std::optional<transpose::Loops> LibraryLoopsOf(const HloInstruction& instruction
     loops.rows *= loops.of_rows[i].count;
   }
   const int64_t in_last_block = loops.columns % loops.block == 0 ? loops.block : loops.columns % loops.block;
-  if (loops.rows < tiles.width || in_last_block < tiles.width) return std::nullopt;
+  if (loops.rows < tiles.width || in_last_block < (is_narrow ? transpose::kNarrowColumns : tiles.width))
+    return std::nullopt;
   for (int64_t d = 0; d < last; ++d) {
     if (absl::c_linear_search(reads->dims, d) || sizes[d] == 1) continue;
     if (loops.outer_count == Loops::kMostOuter) return std::nullopt;

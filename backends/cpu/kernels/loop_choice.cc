@@ -147,20 +147,24 @@ std::optional<KernelConfig> ChooseTiledTranspose(const LoopResults& loop, const 
     }
   }
   if (width < kSmallestTile || rows < kSmallestTile || columns < kSmallestTile) return std::nullopt;
-  const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, width);
-  const int64_t most = strips > 1 ? kTransposeColumns : kTableRows;
-  const int64_t block = strips < kRowsToSplit && columns >= 2 * most ? most : columns;
   const bool unrolls_rows = CodeSize(*loop.instruction, /*by_elements=*/false) <= kUnrolledRowsCode;
-  KernelConfig config{.kind = KernelKind::kTiledTranspose,
-                      .width = width,
-                      .tile = {block, unrolls_rows ? 1 : 0},
-                      .parts = strips * CeilDiv(columns, block),
-                      .why = "operands are contiguous along another dimension"};
-  if (LibraryLoopsOf(*loop.instruction, config, target)) {
-    config.kind = KernelKind::kLibraryTranspose;
-    absl::StrAppend(&config.why, ", in tiles of the library");
-  }
-  return config;
+  const auto in_tiles = [&](int rows_of_tile) {
+    const int64_t strips = ShapeUtil::ElementsIn(loop.shape()) / rows / columns * CeilDiv(rows, rows_of_tile);
+    const int64_t most = strips > 1 ? kTransposeColumns : kTableRows;
+    const int64_t block = strips < kRowsToSplit && columns >= 2 * most ? most : columns;
+    return KernelConfig{.kind = KernelKind::kTiledTranspose,
+                        .width = rows_of_tile,
+                        .tile = {block, unrolls_rows ? 1 : 0},
+                        .parts = strips * CeilDiv(columns, block),
+                        .why = "operands are contiguous along another dimension"};
+  };
+  // The library's tiles of bytes have more rows than those whose shuffles LLVM selects.
+  const bool is_bytes = PrimitiveTypeByteSize(loop.shape().element_type()) == 1;
+  KernelConfig of_library = in_tiles(is_bytes ? kLargeTile : width);
+  if (!LibraryLoopsOf(*loop.instruction, of_library, target)) return in_tiles(width);
+  of_library.kind = KernelKind::kLibraryTranspose;
+  absl::StrAppend(&of_library.why, ", in tiles of the library");
+  return of_library;
 }
 
 // Returns true if a loop permutes elements of at most 32 bits, and does nothing else. Without AVX-512 blocks of rows

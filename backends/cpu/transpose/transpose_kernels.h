@@ -15,6 +15,7 @@ using StripsKernel = void (*)(const T* operand, int64_t column, T* result, const
                               int64_t columns, int64_t strips, bool is_staged);
 
 inline constexpr int kStagedTiles = 8;
+inline constexpr int kNarrowBytes = 16, kNarrowColumns = 8;
 
 #if defined(__x86_64__)
 // In vectors of 32 bytes, and of 64.
@@ -28,6 +29,14 @@ inline constexpr int kStagedTiles = 8;
 HILO_TRANSPOSE_KERNELS(avx2)
 HILO_TRANSPOSE_KERNELS(avx512)
 #undef HILO_TRANSPOSE_KERNELS
+
+// Of narrow elements, in vectors of 16 bytes: at least kNarrowColumns columns. Nothing is staged.
+namespace avx2 {
+void Strips(const uint8_t* operand, int64_t column, uint8_t* result, const int64_t* rows, int64_t row, int64_t columns,
+            int64_t strips, bool is_staged);
+void Strips(const uint16_t* operand, int64_t column, uint16_t* result, const int64_t* rows, int64_t row,
+            int64_t columns, int64_t strips, bool is_staged);
+}  // namespace avx2
 #endif
 
 }  // namespace hilo::cpu::transpose

@@ -12,7 +12,10 @@ constexpr int64_t kBytesBetweenPolls = 1 << 22;  // a millisecond
 template <typename T>
 StripsKernel<T> KernelOf(const Loops& loops) {
 #if defined(__x86_64__)
-  return loops.vector_bytes == 64 ? StripsKernel<T>(avx512::Strips) : StripsKernel<T>(avx2::Strips);
+  if constexpr (sizeof(T) < 4)
+    return StripsKernel<T>(avx2::Strips);
+  else
+    return loops.vector_bytes == 64 ? StripsKernel<T>(avx512::Strips) : StripsKernel<T>(avx2::Strips);
 #else
   return nullptr;  // other processors have no such vectors
 #endif
@@ -132,7 +135,12 @@ bool Run(const Loops& loops, const void* operand, void* result, int64_t begin, i
     using T = decltype(element);
     return RunUnits(loops, static_cast<const T*>(operand), static_cast<T*>(result), begin, end, cancelled);
   };
-  return loops.element_bytes == 8 ? run(uint64_t{}) : run(uint32_t{});
+  switch (loops.element_bytes) {
+    case 1: return run(uint8_t{});
+    case 2: return run(uint16_t{});
+    case 4: return run(uint32_t{});
+    default: return run(uint64_t{});
+  }
 }
 
 }  // namespace hilo::cpu::transpose

@@ -13,12 +13,12 @@ struct Dimension {
 };
 
 // Generated code has it as a constant. Rows are adjacent elements of the operand, in one dimension or several, columns
-// are those of the result; there is at least a vector of each. Units are the outer dimensions, times blocks of columns,
-// times strips of as many rows as a vector has lanes.
+// are those of the result; there is at least a vector of each, of narrow elements kNarrowColumns columns. Units are the
+// outer dimensions, times blocks of columns, times strips of as many rows as a vector has lanes.
 struct Loops {
   static constexpr int64_t kMostOuter = 4, kMostRowDimensions = 4;
 
-  int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8; 32 or 64
+  int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8; 32 or 64; or 1 or 2; 16
   int64_t rows = 0, columns = 0, block = 0;      // `block`: columns of a unit
   int64_t column = 0;                            // elements between columns of the operand
   int64_t is_staged = 0;  // 1: of one row dimension; several tiles of a strip are written row by row

@@ -1,5 +1,6 @@
 // Transposes by tiles that were compiled with Hilo give the interpreter's bits.
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <numeric>
 #include <random>
@@ -40,7 +41,7 @@ std::string RandomTranspose(Random& random) {
   }
   std::vector<int64_t> result;
   for (const int64_t d : permutation) result.push_back(sizes[d]);
-  static constexpr const char* kTypes[] = {"f32", "s32", "f64", "u64", "c64", "bf16"};
+  static constexpr const char* kTypes[] = {"f32", "s32", "f64", "u64", "c64", "bf16", "u16", "u8", "s8"};
   const std::string type = random.Of(kTypes);
   return absl::StrCat("HloModule random\nENTRY main { x = ", type, "[", absl::StrJoin(sizes, ","),
                       "] parameter(0)  ROOT t = ", type, "[", absl::StrJoin(result, ","),
@@ -91,6 +92,9 @@ void ExpectInterpretersBits(std::initializer_list<const char*> transposes) {
     const Shape shape = (*ParseHloModule(text))->entry_computation()->parameter_instruction(0)->shape();
     Literal numbers = *Literal::Create(Shape(F64, shape.dimensions()));
     std::iota(numbers.data<double>().begin(), numbers.data<double>().end(), 0.0);
+    if (PrimitiveTypeByteSize(shape.element_type()) < 4) {
+      for (double& number : numbers.data<double>()) number = std::fmod(number, 127);  // which all types have
+    }
     const Literal argument = *numbers.Convert(shape.element_type());
     const Literal* arguments[] = {&argument};
     const Literal expected = *(*interpreter->CompileHloText(text, {}))->ExecuteLiterals(arguments);
@@ -114,6 +118,14 @@ TEST(LibraryTransposeTest, RowsInSeveralDimensions_GiveTheInterpretersBits) {
                           "f32[9,203,10] f32[10,203,9] 2,1,0", "f64[2,12,5,301,4] f64[4,5,301,2,12] 4,2,3,0,1",
                           "f32[3,8,2,130,9] f32[2,9,3,130,8] 2,4,0,3,1",
                           "s32[4,8,16,6,10] s32[10,16,4,6,8] 4,2,0,3,1"});
+}
+
+// Narrow elements: tiles of 8 and of 16 columns, rows of one dimension and of several, rests of both.
+TEST(LibraryTransposeTest, NarrowElements_GiveTheInterpretersBits) {
+  ExpectInterpretersBits({"u8[100,60] u8[60,100] 1,0", "s8[8,15,9] s8[9,15,8] 2,1,0", "u8[15,48] u8[48,15] 1,0",
+                          "u8[17,5,33] u8[5,33,17] 1,2,0", "bf16[100,60] bf16[60,100] 1,0",
+                          "u16[3,9,203,5] u16[3,5,203,9] 0,3,2,1", "f16[8,8] f16[8,8] 1,0",
+                          "u8[12,3,20,300] u8[300,20,3,12] 3,2,1,0"});
 }
 
 // Any range of units is computed, and no other: of two outer dimensions, two blocks of columns and three strips.
