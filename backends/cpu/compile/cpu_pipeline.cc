@@ -12,6 +12,7 @@
 #include "hlo/passes/dots/batch_lanes.h"
 #include "hlo/passes/dots/dot_fusion.h"
 #include "hlo/passes/fusion/row_fusion.h"
+#include "hlo/passes/integer_convolutions.h"
 #include "hlo/passes/loops/loop_sharing.h"
 #include "hlo/passes/standard_pipeline.h"
 #include "runtime/time_thresholds.h"
@@ -56,8 +57,9 @@ Work WorkWithProducers(const HloInstruction& reduce) {
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
+  hooks.before_expansion = MakePassList(MakeIntegerConvolutions());
   if (!options.strict) {
-    hooks.before_expansion = MakePassList(MakeBatchLanes(IsFasterInBatchLanes));
+    hooks.before_expansion.push_back(MakeBatchLanes(IsFasterInBatchLanes));
     const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {
       return machine.ok() && Nanoseconds(WorkWithProducers(reduce), *machine) >= kLongSum * kParallelNanoseconds;
     };

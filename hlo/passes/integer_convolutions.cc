@@ -1,0 +1,76 @@
+// Processors multiply floats faster than integers of 32 bits, and have kernels for them:
+//
+//   s32[...] convolution(s8[...] x, s8[...] k)  =>  s32[...] convert(f32[...] convolution(convert(x), convert(k)))
+//
+// where no sum, in whatever order, exceeds 2^24: then products and sums are exact.
+#include "hlo/passes/integer_convolutions.h"
+
+#include <utility>
+
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ir/hlo_module.h"
+#include "hlo/ops/linalg/convolution_attributes.h"
+
+namespace hilo {
+namespace {
+
+constexpr int kNarrowBits = 8, kExactBits = 24;
+
+// Returns n for integers of at most 2^n.
+int MagnitudeBits(PrimitiveType type) { return PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0); }
+
+bool IsExactInFloats(const HloInstruction& convolution) {
+  const Shape &lhs = convolution.operand(0)->shape(), &kernel = convolution.operand(1)->shape();
+  const PrimitiveType result = convolution.shape().element_type();
+  if (result != S32 && result != S64) return false;
+  for (const Shape* factor : {&lhs, &kernel}) {
+    if (!IsIntegralType(factor->element_type()) || PrimitiveTypeBitWidth(factor->element_type()) > kNarrowBits)
+      return false;
+  }
+  const ConvolutionDimensionNumbers& numbers = convolution.attrs<ConvolutionAttrs>().dim_labels;
+  const int64_t features = kernel.dimensions(numbers.kernel_output_feature_dimension());
+  // Those of a feature each are bound by their loads, and are not converted in arrays of their own: 3x3 of 32 features
+  // of 28 x 28 12 us rather than 16.5.
+  if (features == 0 || kernel.dimensions(numbers.kernel_input_feature_dimension()) < 2) return false;
+  const int64_t terms = ShapeUtil::ElementsIn(kernel) / features;
+  return terms <= int64_t{1} << (kExactBits - MagnitudeBits(lhs.element_type()) - MagnitudeBits(kernel.element_type()));
+}
+
+absl::StatusOr<HloInstruction*> Converted(HloInstruction* array, PrimitiveType type) {
+  const Shape shape = ShapeUtil::MakeShape(type, array->shape().dimensions());
+  return array->parent()->AddOp(HloOpcode::kConvert, {array}, nullptr, {}, &shape);
+}
+
+class IntegerConvolutions : public HloPass {
+ public:
+  absl::string_view name() const override { return "float-convolutions"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      for (HloInstruction* convolution : computation->MakePostOrder()) {
+        if (convolution->opcode() != HloOpcode::kConvolution || !IsExactInFloats(*convolution)) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        HILO_ASSIGN_OR_RETURN(HloInstruction * lhs, Converted(convolution->operand(0), F32));
+        HILO_ASSIGN_OR_RETURN(HloInstruction * kernel, Converted(convolution->operand(1), F32));
+        const Shape sums = ShapeUtil::MakeShape(F32, convolution->shape().dimensions());
+        HILO_ASSIGN_OR_RETURN(
+            HloInstruction * in_floats,
+            computation->AddOp(HloOpcode::kConvolution, {lhs, kernel}, convolution->attributes()->Clone(), {}, &sums));
+        in_floats->CopyOriginFrom(*convolution);
+        HILO_ASSIGN_OR_RETURN(HloInstruction* const result, Converted(in_floats, convolution->shape().element_type()));
+        HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(convolution, result));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeIntegerConvolutions() { return std::make_unique<IntegerConvolutions>(); }
+
+}  // namespace hilo
