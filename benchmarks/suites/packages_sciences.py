@@ -62,6 +62,25 @@ def numpyro_svi(generator, device):
     return Program(lambda state: jax.lax.scan(lambda state, _: svi.update(state, y, sigma), state, length=100)[1], [state])
 
 
+@program
+def numpyro_enumerated_markov_chain(generator, device):
+    import funsor  # noqa: F401, which numpyro enumerates with
+    import numpyro
+    from numpyro import distributions, infer
+    from numpyro.contrib.control_flow import scan
+
+    def model(x):
+        transitions = numpyro.sample("transitions", distributions.Dirichlet(jnp.ones((4, 4))).to_event(1))
+        means = numpyro.sample("means", distributions.Normal(jnp.arange(4.0), 1).to_event(1))
+
+        def step(state, x):
+            state = numpyro.sample("state", distributions.Categorical(transitions[state]), infer={"enumerate": "parallel"})
+            numpyro.sample("x", distributions.Normal(means[state], 1.0), obs=x)
+            return state, None
+        scan(step, 0, x)
+    return numpyro_steps(infer.HMC(model, step_size=0.01, num_steps=5, adapt_step_size=False), 3, f32(generator, 60))
+
+
 def gaussian_target(x):
     return -0.5 * jnp.sum(x ** 2 * jnp.arange(1.0, 11.0))
 
@@ -131,6 +150,31 @@ def gpjax_marginal_likelihood_f64(generator, device):
     prior = gpjax.gps.Prior(mean_function=gpjax.mean_functions.Zero(), kernel=gpjax.kernels.RBF())
     graph, state = nnx.split(prior * gpjax.likelihoods.Gaussian(num_datapoints=150))
     return Program(jax.value_and_grad(lambda state: gpjax.objectives.conjugate_mll(nnx.merge(graph, state), data), allow_int=True), [state])
+
+
+@program
+def dynamax_kalman_gradient(generator, device):
+    from dynamax.linear_gaussian_ssm import LinearGaussianSSM
+    model = LinearGaussianSSM(4, 2)
+    parameters = model.initialize(jax.random.key(0))[0]
+    return Program(jax.grad(lambda p, y: model.marginal_log_prob(p, y)), [parameters, f32(generator, 100, 2)])
+
+
+@program
+def dynamax_hidden_markov_smoother(generator, device):
+    from dynamax.hidden_markov_model import hmm_posterior_mode, hmm_smoother
+
+    def smooth(start, transitions, likelihoods):
+        start, transitions = jax.nn.softmax(start), jax.nn.softmax(transitions)
+        return hmm_smoother(start, transitions, likelihoods).smoothed_probs, hmm_posterior_mode(start, transitions, likelihoods)
+    return Program(smooth, [f32(generator, 50), f32(generator, 50, 50), f32(generator, 500, 50)])
+
+
+@program
+def tfp_nuts(generator, device):
+    from tensorflow_probability.substrates import jax as tfp
+    kernel = tfp.mcmc.NoUTurnSampler(lambda x: -0.5 * (x ** 2 * jnp.arange(1.0, 6)).sum(-1), 0.1, max_tree_depth=4)
+    return Program(lambda key, start: tfp.mcmc.sample_chain(5, start, kernel=kernel, seed=key, trace_fn=None), [jax.random.key(0), jnp.ones((4, 5))])
 
 
 @program
