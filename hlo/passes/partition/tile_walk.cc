@@ -332,11 +332,13 @@ absl::Status TileWalk::VisitWhole(HloInstruction* op) {
     if (whole != op->operand(i)) computation_->ReplaceOperand(op, i, whole);
   }
   const auto leaves = static_cast<size_t>(ShapeUtil::Leaves(op->shape()).size());
-  // What is made of scalars is whole for little.
-  const bool has_array = absl::c_any_of(op->operands(), [](const HloInstruction* operand) {
-    return operand->shape().IsArray() && operand->shape().rank() > 0;
-  });
-  for (size_t i = 0; i < leaves && !value.is_local && has_array; ++i) {
+  // What is made of scalars is whole for little, and a broadcast has no more to repeat than its operand: its users take
+  // a smaller broadcast (TileEmitter::Cut).
+  const bool repeats =
+      op->opcode() != HloOpcode::kBroadcast && absl::c_any_of(op->operands(), [](const HloInstruction* operand) {
+        return operand->shape().IsArray() && operand->shape().rank() > 0;
+      });
+  for (size_t i = 0; i < leaves && !value.is_local && repeats; ++i) {
     if (Wanted(*op, i).IsWhole()) continue;
     repeated_.push_back(op->name());
     break;

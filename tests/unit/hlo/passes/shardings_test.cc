@@ -205,6 +205,29 @@ ENTRY e {
     EXPECT_TRUE(absl::StrContains(log, part)) << part << "\n" << log;
 }
 
+// Each partition adds a bias to its rows: the bias is repeated for these alone, and the log has nothing to say.
+TEST(ShardingsTest, NoPartitionRepeatsABroadcastWhole) {
+  std::string log;
+  SetLogSink([&log](LogSeverity, absl::string_view message) { absl::StrAppend(&log, message, "\n"); });
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=2
+ENTRY e {
+  x = f32[64,8] parameter(0), sharding={devices=[2,1]<=[2]}
+  w = f32[8,32] parameter(1), sharding={replicated}
+  bias = f32[32] parameter(2), sharding={replicated}
+  product = f32[64,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  rows = f32[64,32] broadcast(bias), dimensions={1}
+  ROOT sum = f32[64,32] add(product, rows), sharding={devices=[2,1]<=[2]}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status divided = MakePartitioner({.results = {true}})->Run(module->get(), {}).status();
+  SetLogSink(nullptr);
+  ASSERT_TRUE(divided.ok()) << divided;
+  const std::string text = PrintHloModule(**module);
+  EXPECT_TRUE(absl::StrContains(text, "rows.1 = f32[32,32] broadcast(bias)")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "f32[64,32]")) << text;
+  EXPECT_EQ(log, "");
+}
+
 // The partitions exchange one result of each tile, not the tiles.
 TEST(ShardingsTest, ScansExchangeTheirLastResults) {
   for (const bool from_back : {false, true}) {
