@@ -40,6 +40,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileModule(const ClientC
                                                                    const CompileOptions& options) {
   HILO_RETURN_IF_ERROR(PartitionModule(module.get(), options));
   ProgramEffects effects = FindEffects(*module);
+  FindReplacedCalls(*options.custom_calls, core.compiler->platform(), &effects);
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program,
                         CompileProgram(core.compiler.get(), std::move(module), options, core.pool));
   return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(effects));

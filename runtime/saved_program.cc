@@ -52,6 +52,8 @@ absl::StatusOr<Artifact> MakeArtifact(const ClientCore& core, const LoadedProgra
   out.U64(program.effects.infeeds.size());
   for (const Shape& infeed : program.effects.infeeds) WriteShape(infeed, &out);
   out.Bool(program.effects.custom_calls);
+  out.U64(program.effects.lapack_calls.size());
+  for (const std::string& name : program.effects.lapack_calls) out.Text(name);
   out.I64(program.effects.collectives);
   artifact.sections.push_back({kRunSection, out.Take()});
   HILO_RETURN_IF_ERROR(program.compiled->Serialize(&artifact));
@@ -74,6 +76,7 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
   facts.effects.transfers = in.Bool();
   for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.effects.infeeds.push_back(ReadShape(&in));
   facts.effects.custom_calls = in.Bool();
+  for (uint64_t count = in.Count(8); count > 0 && in.ok(); --count) facts.effects.lapack_calls.emplace_back(in.Text());
   facts.effects.collectives = in.I64();
   HILO_RETURN_IF_ERROR(in.Finish());
   HILO_ASSIGN_OR_RETURN(facts.assignment, DeviceAssignment::Create(replicas, partitions, devices));
@@ -96,6 +99,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCo
   as_saved.replica_count = saved.replica_count();
   as_saved.num_partitions = saved.partition_count();
   HILO_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, LoadProgram(core.compiler.get(), artifact, as_saved));
+  FindReplacedCalls(*options.custom_calls, core.compiler->platform(), &facts.effects);
   return std::make_shared<const LoadedProgram>(std::move(program), std::move(assignment), std::move(facts.effects));
 }
 

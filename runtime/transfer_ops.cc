@@ -1,5 +1,7 @@
 #include "runtime/transfer_ops.h"
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "collectives/communicator.h"
@@ -9,7 +11,10 @@
 #include "hlo/ir/tile_assignment.h"
 #include "hlo/ops/collective/replica_groups.h"
 #include "hlo/ops/collective/transfer_attributes.h"
+#include "hlo/ops/structure/custom_call.h"
+#include "hlo/ops/structure/custom_call_attributes.h"
 #include "hlo/ops/table/opcode_map.h"
+#include "runtime/lapack_handler.h"
 #include "runtime/transfer_queue.h"
 
 namespace hilo {
@@ -46,6 +51,17 @@ std::vector<const Literal*> ArraysOf(const Literal& literal) {
 
 absl::StatusOr<Literal> Nothing() { return Literal::MakeTuple({}); }
 
+void NoteCustomCall(const HloInstruction& call, ProgramEffects* effects) {
+  const auto& attributes = call.attrs<CustomCallAttrs>();
+  if (!CallsFunction(attributes)) return;
+  const std::string& name = attributes.custom_call_target;
+  if (attributes.api_version != API_VERSION_TYPED_FFI || !absl::StartsWith(name, "lapack_")) {
+    effects->custom_calls = true;
+  } else if (!absl::c_linear_search(effects->lapack_calls, name)) {
+    effects->lapack_calls.push_back(name);
+  }
+}
+
 }  // namespace
 
 ProgramEffects FindEffects(const HloModule& module) {
@@ -55,11 +71,19 @@ ProgramEffects FindEffects(const HloModule& module) {
       effects.any = effects.any || instruction->HasSideEffect();
       if (HasTrait(instruction->opcode(), kTransfer)) effects.transfers = true;
       effects.collectives += HasTrait(instruction->opcode(), kCollective) ? 1 : 0;
-      if (instruction->opcode() == HloOpcode::kCustomCall) effects.custom_calls = true;
+      if (instruction->opcode() == HloOpcode::kCustomCall) NoteCustomCall(*instruction, &effects);
       if (instruction->opcode() == HloOpcode::kInfeed) effects.infeeds.push_back(instruction->shape().tuple_shapes(0));
     }
   }
   return effects;
+}
+
+void FindReplacedCalls(const CustomCallRegistry& registry, absl::string_view platform, ProgramEffects* effects) {
+  const absl::string_view platforms[] = {platform, kHostPlatform};
+  for (const std::string& name : effects->lapack_calls) {
+    const absl::StatusOr<CustomCallTarget> target = registry.Find(name, platforms, API_VERSION_TYPED_FFI);
+    if (!target.ok() || !IsLapackHandler(name, target->handlers.execute)) effects->custom_calls = true;
+  }
 }
 
 absl::StatusOr<TransferOp> TransferOp::Create(const HloInstruction& instruction) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hilo/ffi.h"
 #include "hilo/literal.h"
 #include "hlo/ir/hlo_instruction.h"
 #include "hlo/ir/hlo_module.h"
@@ -23,12 +25,16 @@ struct ProgramEffects {
   // Whether there are transfers among them: a run may wait for the host, and must not block the thread that launches
   // it.
   bool transfers = false;
-  // Whether there are custom calls, which may wait for anything, also for other devices of the run.
+  // Whether there are custom calls of functions that may wait for anything, also for other devices of the run: of all
+  // but those of LAPACK.
   bool custom_calls = false;
-  int64_t collectives = 0;     // instructions at which devices wait for each other
-  std::vector<Shape> infeeds;  // the shape of each infeed, in the order of the module
+  std::vector<std::string> lapack_calls;  // their names, each once
+  int64_t collectives = 0;                // instructions at which devices wait for each other
+  std::vector<Shape> infeeds;             // the shape of each infeed, in the order of the module
 };
 ProgramEffects FindEffects(const HloModule& module);
+// Sets `custom_calls` if another function than LAPACK's is registered under one of the names of `lapack_calls`.
+void FindReplacedCalls(const CustomCallRegistry& registry, absl::string_view platform, ProgramEffects* effects);
 
 // An instruction whose opcode is kTransfer, without the instruction itself.
 class TransferOp {

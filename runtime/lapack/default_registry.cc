@@ -1,5 +1,6 @@
-// Declared in runtime/ffi/custom_call_registry.h; defined here because the registry does not depend on its targets.
+// Declared in hilo/ffi.h and runtime/lapack_handler.h; defined here because neither depends on the targets.
 #include "runtime/lapack/lapack_targets.h"
+#include "runtime/lapack_handler.h"
 
 namespace hilo {
 
@@ -12,6 +13,10 @@ CustomCallRegistry& CustomCallRegistry::Default() {
     return new CustomCallRegistry(own);
   }();
   return *registry;
+}
+
+bool IsLapackHandler(absl::string_view name, XLA_FFI_Handler* handler) {
+  return handler != nullptr && lapack::HandlerOf(name) == handler;
 }
 
 }  // namespace hilo

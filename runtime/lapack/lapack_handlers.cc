@@ -1,6 +1,7 @@
 // Converts call frames of typed FFI to Call, and lists the targets. Large batches are split along
 // their first dimension, one part per thread at a time; each matrix is factored in the same way
 // wherever the batch is split.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -175,6 +176,11 @@ const std::vector<Target>& Targets() {
     return list;
   }();
   return *targets;
+}
+
+XLA_FFI_Handler* HandlerOf(absl::string_view name) {
+  const auto target = std::find_if(Targets().begin(), Targets().end(), [&](const Target& t) { return t.name == name; });
+  return target == Targets().end() ? nullptr : target->handler;
 }
 
 }  // namespace hilo::lapack

@@ -50,6 +50,8 @@ struct Target {
 
 // All of them.
 const std::vector<Target>& Targets();
+// The handler of one; null if none has that name.
+XLA_FFI_Handler* HandlerOf(absl::string_view name);
 
 // Registers all of them for the host (CustomCallRegistry::Default() does); existing registrations
 // are kept.

@@ -8,6 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
+#include "hlo/text/hlo_parser.h"
+#include "runtime/lapack/lapack_targets.h"
+#include "runtime/transfer_ops.h"
 
 namespace hilo {
 namespace {
@@ -281,6 +284,61 @@ TEST_F(ReplicatedRunTest, ShortProgram_WakesNoThread) {
 #if !defined(__SANITIZE_THREAD__)
   EXPECT_EQ(ThreadsOfProcess(), before);
 #endif
+}
+
+constexpr char kShortFactor[] = R"(HloModule factor, replica_count=8
+ENTRY main {
+  x = f32[] parameter(0)
+  a = f32[2,2]{0,1} broadcast(x), dimensions={}
+  i = s32[2,2]{0,1} iota(), iota_dimension=0
+  j = s32[2,2]{0,1} iota(), iota_dimension=1
+  same = pred[2,2]{0,1} compare(i, j), direction=EQ
+  twice = f32[2,2]{0,1} add(a, a)
+  positive = f32[2,2]{0,1} select(same, twice, a)
+  factored = (f32[2,2]{0,1}, s32[]) custom-call(positive), custom_call_target="lapack_spotrf_ffi", operand_layout_constraints={f32[2,2]{0,1}}, api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+  factor = f32[2,2]{0,1} get-tuple-element(factored), index=0
+  corner = f32[1,1] slice(factor), slice={[0:1], [0:1]}
+  ROOT r = f32[] reshape(corner)
+})";
+
+// The functions of linear algebra wait for nothing but their threads, which other custom calls may.
+TEST_F(ReplicatedRunTest, ShortFactor_WakesNoThread) {
+  auto client = Client::Create({.device_count = 8, .num_threads = 1});
+  ASSERT_TRUE(client.ok()) << client.status();
+  client_ = *std::move(client);
+  auto executable = client_->CompileHloText(kShortFactor);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  executable_ = *std::move(executable);
+  const auto arguments = Put<float>({2, 8, 18, 32, 50, 72, 98, 128});
+  const int before = ThreadsOfProcess();
+  for (bool is_saved : {false, true}) {
+    if (is_saved) executable_ = *client_->Load(*executable_->Serialize());
+    auto results = executable_->ExecuteReplicated(arguments, {.synchronous = true});
+    ASSERT_TRUE(results.ok()) << results.status();
+    std::vector<float> values;
+    for (const auto& result : *results) values.push_back(result[0]->ToLiteral()->GetFirstElement<float>());
+    EXPECT_EQ(values, (std::vector<float>{2, 4, 6, 8, 10, 12, 14, 16}));
+  }
+#if !defined(__SANITIZE_THREAD__)
+  EXPECT_EQ(ThreadsOfProcess(), before);
+#endif
+}
+
+TEST(ProgramEffectsTest, FunctionsInPlaceOfLapacksMayWait) {
+  const auto module = ParseHloModule(kShortFactor, {});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const ProgramEffects found = FindEffects(**module);
+  EXPECT_FALSE(found.custom_calls);
+  EXPECT_EQ(found.lapack_calls, std::vector<std::string>{"lapack_spotrf_ffi"});
+  CustomCallRegistry registry(&CustomCallRegistry::Default());
+  ProgramEffects effects = found;
+  FindReplacedCalls(registry, "cpu", &effects);
+  EXPECT_FALSE(effects.custom_calls);
+  for (const char* name : {"lapack_dpotrf_ffi", "lapack_spotrf_ffi"}) {
+    ASSERT_TRUE(registry.RegisterFfi(name, lapack::HandlerOf("lapack_sgetrf_ffi"), "cpu").ok());
+    FindReplacedCalls(registry, "cpu", &effects);
+    EXPECT_EQ(effects.custom_calls, name == found.lapack_calls[0]) << name;
+  }
 }
 
 TEST_F(ReplicatedRunTest, ShortProgram_SetsTheEndsOfAllDevices) {

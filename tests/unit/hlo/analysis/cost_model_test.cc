@@ -1,5 +1,7 @@
 #include "hlo/analysis/cost_model.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "hlo/text/hlo_parser.h"
@@ -62,6 +64,25 @@ ENTRY main { x = f32[100,8] parameter(0)  ROOT s = f32[50,4] slice(x), slice={[0
 ENTRY main { x = f32[100,8] parameter(0)  ROOT s = f32[100,4] slice(x), slice={[0:100], [0:8:2]} })");
   EXPECT_EQ(adjacent.operations, 200);
   EXPECT_EQ(strided.operations, 800);
+}
+
+// A routine's time grows between the square and the cube of the rows; that of another function is not known.
+TEST(CostModelTest, CallsOfLapack_TakeLongerThanTheirArrays) {
+  const auto work = [](const char* target, const char* type, int rows) {
+    const std::string matrix = absl::StrCat(type, "[3,", rows, ",", rows, "]");
+    return RootWork(absl::StrCat("HloModule m\nENTRY main { x = ", matrix, " parameter(0)  ROOT r = (", matrix,
+                                 ", s32[3]) custom-call(x), custom_call_target=\"", target,
+                                 "\", api_version=API_VERSION_TYPED_FFI }")
+                        .c_str());
+  };
+  const Work small = work("lapack_spotrf_ffi", "f32", 100), large = work("lapack_spotrf_ffi", "f32", 200);
+  EXPECT_NEAR(small.product_flops, 1e6, 1);
+  EXPECT_NEAR(large.product_flops, 8e6, 1);
+  EXPECT_EQ(small.operations, 80 * 3e4 + 3e4 + 3);
+  EXPECT_GT(work("lapack_dpotrf_ffi", "f64", 100).operations, 1.9 * small.operations);
+  EXPECT_GT(work("lapack_ssyevd_ffi", "f32", 100).operations, 20 * small.operations);
+  EXPECT_GT(work("lapack_cheevd_ffi", "c64", 100).operations, work("lapack_ssyevd_ffi", "f32", 100).operations);
+  EXPECT_EQ(work("lapack_of_others", "f32", 100).operations, 3e4 + 3);
 }
 
 TEST(CostModelTest, Concatenate_CopiesItsElements) {
