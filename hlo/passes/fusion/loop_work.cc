@@ -34,7 +34,7 @@ class ReadRepeater {
     absl::c_sort(stored, [&](const auto* a, const auto* b) { return positions_.at(a) > positions_.at(b); });
     bool changed = false;
     for (HloInstruction* array : stored) {
-      LoopWork own = WorkFor({array}, elements, may_compute_);
+      LoopWork own = WorkOfLoop({array}, elements);
       const auto is_once = [&](const HloInstruction* x) { return once_.contains(x); };
       if (own.computed.empty() || absl::c_any_of(own.computed, is_once) || !IsFaster(group, *array, own, elements))
         continue;
@@ -45,12 +45,18 @@ class ReadRepeater {
   }
 
  private:
+  // Copies that other groups were given are arrays like others: they are in no order of the computation.
+  LoopWork WorkOfLoop(std::vector<const HloInstruction*> values, int64_t elements) const {
+    return WorkFor(std::move(values), elements,
+                   [&](const HloInstruction& x) { return positions_.contains(&x) && may_compute_(x); });
+  }
+
   bool IsFaster(const FusionGroup& group, const HloInstruction& array, const LoopWork& own, int64_t elements) const {
     std::vector<const HloInstruction*> others;
     for (const HloInstruction* operand : group.operands) {
       if (operand != &array) others.push_back(operand);
     }
-    const LoopWork work = WorkFor(std::move(others), elements, may_compute_);
+    const LoopWork work = WorkOfLoop(std::move(others), elements);
     const double bytes = BytesOfLoop(group, work), instructions = group.instructions + work.instructions;
     double more_bytes = 0;
     for (const HloInstruction* source : own.arrays)
@@ -96,6 +102,8 @@ class ReadRepeater {
 LoopWork WorkFor(std::vector<const HloInstruction*> values, int64_t elements, MayCompute may_compute) {
   LoopWork work;
   absl::flat_hash_set<const HloInstruction*> seen;
+  // The number of those that are looked at is bounded: which they are does not depend on the order of a table.
+  absl::c_sort(values, [](const auto* a, const auto* b) { return a->unique_id() < b->unique_id(); });
   while (!values.empty()) {
     const HloInstruction* x = values.back();
     values.pop_back();
