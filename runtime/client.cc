@@ -354,6 +354,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void*
     const int64_t bytes = ShapeUtil::ByteSizeOf(*shape);
     HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "host"));
     auto value = std::make_shared<BufferValue>();
+    // Before `release` may be called: after that nothing fails.
+    auto buffer = RuntimeAccess::MakeBuffer(shape, device, value);
     HostMemory* const memory = core_->memories[device].get();
     if (memory->device() == nullptr && release != nullptr && !IsSubByteType(shape->element_type()) &&
         reinterpret_cast<uintptr_t>(data) % kBufferAlignment == 0) {
@@ -362,7 +364,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHostMemory(const void*
       HILO_ASSIGN_OR_RETURN(value->memory, CopyOf(data, *shape, memory));
       if (release != nullptr) release();
     }
-    return RuntimeAccess::MakeBuffer(std::move(shape), device, std::move(value));
+    return buffer;
   });
 }
 
@@ -378,6 +380,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const voi
     HILO_RETURN_IF_ERROR(CheckMemory(data, bytes, "device"));
     HostMemory* const memory = core_->memories[device].get();
     auto value = std::make_shared<BufferValue>();
+    auto buffer = RuntimeAccess::MakeBuffer(shape, device, value);
     if (bytes > 0 && IsSubByteType(shape->element_type())) {
       std::vector<uint8_t> staged(static_cast<size_t>(bytes));
       HILO_RETURN_IF_ERROR(memory->Lend(data, bytes, nullptr)->CopyToHost(staged.data()));
@@ -390,7 +393,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const voi
       HILO_RETURN_IF_ERROR(value->memory->CopyFrom(*memory->Lend(data, bytes, nullptr)));
       if (release != nullptr) release();
     }
-    return RuntimeAccess::MakeBuffer(std::move(shape), device, std::move(value));
+    return buffer;
   });
 }
 
