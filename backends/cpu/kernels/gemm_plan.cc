@@ -15,11 +15,12 @@ namespace {
 // Multiply-adds below which emitted loops are faster than the library's 0.3 us per call.
 constexpr int64_t kLibraryWork = 16 * 1024;
 
-// Rows or columns of products of which a batch is computed in lanes at most, and products of the batch at least. No
-// factor stays in a register, so that products of more rows and columns are bound by the caches. Measured, f32, in us,
-// in lanes and as products: 1000 of 3 x 3 x 3 2.0 and 5.5, 500 of 10 x 12 x 8 20 and 141, 100 of 16 x 100 x 16 104 and
-// 142, 256 of 32 x 32 x 32 249 and 150; 200 of 16 x 16 x 16 in f64 60 and 289, in s32 22 and 252.
-constexpr int64_t kMostBatchLaneRows = 16, kLeastBatchLanes = 8;
+// Results of products of which a batch is computed in lanes at most, and products of the batch at least. No factor
+// stays in a register, so that larger products are bound by the caches. Measured on AVX-512, one thread, in us, in
+// lanes and as products whose factors are transposed: 128 of 2 x 256 x 2 9.6 and 158; 64 of 8 x 8 x 8 0.75 to 0.85 of
+// the time; 500 of 10 x 12 x 8 41 and 15, 100 of 16 x 100 x 16 202 and 78, 8 of 16 x 64 x 64 108 and 16, 8 of 16 x 256
+// x 256 2730 and 251.
+constexpr int64_t kMostBatchLaneResults = 64, kLeastBatchLanes = 8;
 
 // Streams: rows of the product at most, if the weights are as wide as the sums, if they are narrower and the library
 // has a product of such numbers, and if it has none. Then columns and weights at least, and the multiple of columns
@@ -207,7 +208,7 @@ bool IsTransposedDot(const HloInstruction& dot) {
 
 bool IsFasterInBatchLanes(const HloInstruction& dot) {
   const DotSide lhs = LhsOf(dot);
-  return std::min(Product(lhs.free_sizes), Product(RhsOf(dot).free_sizes)) <= kMostBatchLaneRows &&
+  return Product(lhs.free_sizes) * Product(RhsOf(dot).free_sizes) <= kMostBatchLaneResults &&
          lhs.batch_sizes.back() >= kLeastBatchLanes;
 }
 
