@@ -215,11 +215,12 @@ class ListScatter {
   int64_t SizeOfComponent(int64_t i) const {
     return scatter_.operand(0)->shape().dimensions(attrs_.scatter_dims_to_operand_dims[i]);
   }
-  // Returns true if updates outside go to the last window, which they do not change, so that keys have a digit less.
+  // Returns true if updates outside go to the last window as zeros, which the type has to have, so that keys have a
+  // digit less.
   bool AllAreInside() const {
     const PrimitiveType type = scatter_.operand(0)->shape().element_type();
     return count_ == 1 && ReductionOp(*scatter_.called_computation()) == HloOpcode::kAdd && IsFloatingPointType(type) &&
-           CountOfKeys() > 0 && DigitsOf(CountOfKeys() - 1) < DigitsOf(CountOfKeys());
+           type != F8E8M0FNU && CountOfKeys() > 0 && DigitsOf(CountOfKeys() - 1) < DigitsOf(CountOfKeys());
   }
   int64_t LargestKey() const { return CountOfKeys() - (AllAreInside() ? 1 : 0); }
 
