@@ -11,11 +11,13 @@
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/ops/linalg/convolution_attributes.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo {
 namespace {
 
 constexpr int kNarrowBits = 8, kExactBits = 24;
+constexpr int64_t kLeastFeatures = 2, kLeastOfGroup = 8;
 
 // Returns n for integers of at most 2^n.
 int MagnitudeBits(PrimitiveType type) { return PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0); }
@@ -30,16 +32,15 @@ bool IsExactInFloats(const HloInstruction& convolution) {
   }
   const ConvolutionDimensionNumbers& numbers = convolution.attrs<ConvolutionAttrs>().dim_labels;
   const int64_t features = kernel.dimensions(numbers.kernel_output_feature_dimension());
-  // Those of a feature each are bound by their loads, and are not converted in arrays of their own: 3x3 of 32 features
-  // of 28 x 28 12 us rather than 16.5.
-  if (features == 0 || kernel.dimensions(numbers.kernel_input_feature_dimension()) < 2) return false;
+  // Groups of few features are bound by their loads, and are not converted in arrays of their own: 3x3 of 32 features
+  // of a group each 12 us rather than 16.5, of 32 groups of 2 98 rather than 143, of 16 groups of 4 183 rather than
+  // 247.
+  const bool has_groups = convolution.attrs<ConvolutionAttrs>().feature_group_count > 1;
+  if (features == 0 ||
+      kernel.dimensions(numbers.kernel_input_feature_dimension()) < (has_groups ? kLeastOfGroup : kLeastFeatures))
+    return false;
   const int64_t terms = ShapeUtil::ElementsIn(kernel) / features;
   return terms <= int64_t{1} << (kExactBits - MagnitudeBits(lhs.element_type()) - MagnitudeBits(kernel.element_type()));
-}
-
-absl::StatusOr<HloInstruction*> Converted(HloInstruction* array, PrimitiveType type) {
-  const Shape shape = ShapeUtil::MakeShape(type, array->shape().dimensions());
-  return array->parent()->AddOp(HloOpcode::kConvert, {array}, nullptr, {}, &shape);
 }
 
 class IntegerConvolutions : public HloPass {
@@ -53,14 +54,15 @@ class IntegerConvolutions : public HloPass {
       for (HloInstruction* convolution : computation->MakePostOrder()) {
         if (convolution->opcode() != HloOpcode::kConvolution || !IsExactInFloats(*convolution)) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(HloInstruction * lhs, Converted(convolution->operand(0), F32));
-        HILO_ASSIGN_OR_RETURN(HloInstruction * kernel, Converted(convolution->operand(1), F32));
+        HILO_ASSIGN_OR_RETURN(HloInstruction * lhs, MakeConvert(convolution->operand(0), F32));
+        HILO_ASSIGN_OR_RETURN(HloInstruction * kernel, MakeConvert(convolution->operand(1), F32));
         const Shape sums = ShapeUtil::MakeShape(F32, convolution->shape().dimensions());
         HILO_ASSIGN_OR_RETURN(
             HloInstruction * in_floats,
             computation->AddOp(HloOpcode::kConvolution, {lhs, kernel}, convolution->attributes()->Clone(), {}, &sums));
         in_floats->CopyOriginFrom(*convolution);
-        HILO_ASSIGN_OR_RETURN(HloInstruction* const result, Converted(in_floats, convolution->shape().element_type()));
+        HILO_ASSIGN_OR_RETURN(HloInstruction* const result,
+                              MakeConvert(in_floats, convolution->shape().element_type()));
         HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(convolution, result));
         changed = true;
       }

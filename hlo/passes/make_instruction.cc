@@ -78,6 +78,13 @@ absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t 
   return tuple->parent()->AddOp(HloOpcode::kGetTupleElement, {tuple}, std::move(attributes));
 }
 
+absl::StatusOr<HloInstruction*> MakeConvert(HloInstruction* x, PrimitiveType type) {
+  if (x->shape().element_type() == type) return x;
+  Shape shape = x->shape();
+  shape.set_element_type(type);
+  return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
+}
+
 HloInstruction* MakeIotaNumber(HloComputation* computation, PrimitiveType type, int64_t k) {
   if (const int bits = PrimitiveTypeBitWidth(type); IsIntegralType(type) && bits < 64) {
     k &= (int64_t{1} << bits) - 1;

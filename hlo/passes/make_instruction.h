@@ -28,6 +28,8 @@ absl::StatusOr<HloInstruction*> MakeReduce(HloInstruction* operand, HloInstructi
 absl::StatusOr<HloInstruction*> MergeReductions(absl::Span<HloInstruction* const> reduces);
 // Element `index` of a tuple.
 absl::StatusOr<HloInstruction*> MakeTupleElement(HloInstruction* tuple, int64_t index);
+// `x` as elements of `type`; itself if it has that type.
+absl::StatusOr<HloInstruction*> MakeConvert(HloInstruction* x, PrimitiveType type);
 // The number that an iota of that element type has at index `k`, a constant: integers wrap.
 HloInstruction* MakeIotaNumber(HloComputation* computation, PrimitiveType type, int64_t k);
 // `value` in the shape of `like`.

@@ -38,12 +38,6 @@ PrimitiveType SumTypeOf(const HloInstruction& dot) {
                  dot.shape().element_type());
 }
 
-Result MakeConverted(HloInstruction* array, PrimitiveType type) {
-  if (array->shape().element_type() == type) return array;
-  const Shape shape = ShapeUtil::MakeShape(type, array->shape().dimensions());
-  return array->parent()->AddOp(HloOpcode::kConvert, {array}, nullptr, {}, &shape);
-}
-
 // Returns the free dimensions of the result in the order in which a transpose that is its only user has them, if that
 // has the batch dimensions last; else in their own order.
 std::vector<int64_t> FreeOrder(const HloInstruction& dot, int64_t batches) {
@@ -80,7 +74,7 @@ Result SumOfBatchLanes(HloInstruction* dot) {
     for (size_t i = 0; i < side.contracting.size(); ++i)
       dimensions[side.contracting[i]] = first_sum + static_cast<int64_t>(i);
     for (size_t i = 0; i < side.batch.size(); ++i) dimensions[side.batch[i]] = first_batch + static_cast<int64_t>(i);
-    HILO_ASSIGN_OR_RETURN(factor, MakeConverted(factor, type));
+    HILO_ASSIGN_OR_RETURN(factor, MakeConvert(factor, type));
     return MakeBroadcast(factor, products, std::move(dimensions));
   };
   HILO_ASSIGN_OR_RETURN(HloInstruction * left, repeated(lhs, dot->operand(0), batches));
@@ -93,7 +87,7 @@ Result SumOfBatchLanes(HloInstruction* dot) {
   HILO_ASSIGN_OR_RETURN(HloInstruction * sum,
                         MakeReduce(product, computation->AddConstant(LiteralUtil::Zero(type)), std::move(sums),
                                    MakeScalarComputation(computation->parent(), HloOpcode::kAdd, type)));
-  HILO_ASSIGN_OR_RETURN(sum, MakeConverted(sum, shape.element_type()));
+  HILO_ASSIGN_OR_RETURN(sum, MakeConvert(sum, shape.element_type()));
   std::vector<int64_t> order;
   for (int64_t i = 0; i < batches; ++i) order.push_back(static_cast<int64_t>(free.size()) + i);
   for (int64_t d = batches; d < shape.rank(); ++d) order.push_back(absl::c_find(free, d) - free.begin());

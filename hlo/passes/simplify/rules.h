@@ -56,9 +56,6 @@ absl::StatusOr<bool> PropagateLoopConstants(HloModule* module, const PassContext
 // What a rule returns that applies under this condition.
 inline HloInstruction* If(bool condition, HloInstruction* replacement) { return condition ? replacement : nullptr; }
 
-// Returns `x` as elements of `type`.
-absl::StatusOr<HloInstruction*> MakeConvert(HloInstruction* x, PrimitiveType type);
-
 // The literal of a scalar constant, or of a scalar constant that is broadcast; null otherwise.
 const Literal* UniformConstant(const HloInstruction* instruction);
 // True if every element of `instruction` is `value`, exactly (-0 is not 0).

@@ -15,13 +15,6 @@
 namespace hilo {
 namespace simplify {
 
-absl::StatusOr<HloInstruction*> MakeConvert(HloInstruction* x, PrimitiveType type) {
-  if (x->shape().element_type() == type) return x;
-  Shape shape = x->shape();
-  shape.set_element_type(type);
-  return x->parent()->AddOp(HloOpcode::kConvert, {x}, nullptr, {}, &shape);
-}
-
 const Literal* UniformConstant(const HloInstruction* instruction) {
   if (instruction->opcode() == HloOpcode::kBroadcast) instruction = instruction->operand(0);
   if (!instruction->IsConstant() || !instruction->shape().IsScalar()) return nullptr;
