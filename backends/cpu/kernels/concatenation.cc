@@ -12,13 +12,13 @@
 namespace hilo::cpu {
 namespace {
 
-// The bytes of a piece, in the mean, from which on its copy is faster than vectors, if there are several rows: a single
-// one has as many copies as there are arrays. AVX-512, by vectors and by pieces, us: 12 pieces of 16 bytes in 100 rows
-// 1.2 and 3.4, of 64 bytes 5.9 and 2.6, 20 of 32 bytes in 1000 rows 42 and 25; one row of 300 pieces of up to 4000
-// bytes 105 and 26, and 451 and 55 ms to compile, of 2000 pieces of 16 bytes 89 and 74, 8500 and 154 ms.
-constexpr int64_t kLeastPiece = 32;
-// Bytes of one part.
-constexpr int64_t kPiecesBytes = 1 << 16;
+// The bytes of a piece, in the mean, from which on its copy is faster than vectors where there are several rows. One
+// row has no more copies than arrays. AVX-512, by vectors and by pieces, us: 12 pieces of 16 bytes in 100 rows 1.2
+// and 3.4, of 64 bytes 5.9 and 2.6, 20 of 32 bytes in 1000 rows 42 and 25; one row of 300 pieces of up to 4000 bytes
+// 105 and 26, and 451 and 55 ms to compile, of 2000 pieces of 16 bytes 89 and 74, 8500 and 154 ms.
+constexpr int64_t kLeastMeanPiece = 32;
+// Bytes of one part, and of a row of several at most, of which a part has whole ones.
+constexpr int64_t kPiecesBytes = 1 << 16, kLongestRow = 1 << 20;
 
 // A row of the result has a contiguous piece of each operand.
 struct Pieces {
@@ -44,7 +44,8 @@ absl::StatusOr<KernelConfig> ChooseConcatenate(const HloInstruction& concatenate
   if (concatenate.operand_count() <= kMostRowSegments || ShapeUtil::ElementsIn(shape) <= kRegisterElements)
     return ChooseLoop(concatenate, target);
   const Pieces pieces(concatenate);
-  if (pieces.rows > 1 && pieces.row_bytes() < kLeastPiece * static_cast<int64_t>(pieces.count()))
+  if (pieces.rows > 1 &&
+      (pieces.row_bytes() > kLongestRow || pieces.row_bytes() < kLeastMeanPiece * static_cast<int64_t>(pieces.count())))
     return ChooseLoop(concatenate, target);
   const int64_t part = pieces.rows == 1 ? kPiecesBytes : CeilDiv(kPiecesBytes, pieces.row_bytes()) * pieces.row_bytes();
   return KernelConfig{.kind = KernelKind::kConcatenate,
