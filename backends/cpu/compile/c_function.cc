@@ -153,34 +153,43 @@ std::string CType(const Shape& shape) {
   return absl::StrCat("uint", 8 * std::max<int64_t>(1, bytes), "_t");
 }
 
+// Returns true for __name and _Name.
+bool BeginsAsCompilers(absl::string_view name) {
+  return name.size() > 1 && name[0] == '_' && (name[1] == '_' || absl::ascii_isupper(name[1]));
+}
+
 }  // namespace
 
 bool IsReservedInC(absl::string_view name) {
   static constexpr absl::string_view kSorted[] = {
-      "alignas",   "alignof",      "and",       "and_eq",        "asm",         "auto",
-      "bitand",    "bitor",        "bool",      "break",         "case",        "catch",
-      "ceil",      "ceilf",        "char",      "char16_t",      "char32_t",    "char8_t",
-      "class",     "co_await",     "co_return", "co_yield",      "compl",       "concept",
-      "const",     "const_cast",   "consteval", "constexpr",     "constinit",   "continue",
-      "cos",       "cosl",         "decltype",  "default",       "delete",      "do",
-      "double",    "dynamic_cast", "else",      "enum",          "explicit",    "export",
-      "extern",    "false",        "float",     "floor",         "floorf",      "fma",
-      "fmaf",      "fmod",         "fmodf",     "for",           "friend",      "goto",
-      "if",        "inline",       "int",       "long",          "main",        "memcpy",
-      "memmove",   "memset",       "mutable",   "namespace",     "new",         "noexcept",
-      "not",       "not_eq",       "nullptr",   "operator",      "or",          "or_eq",
-      "pow",       "private",      "protected", "public",        "register",    "reinterpret_cast",
-      "requires",  "restrict",     "return",    "rint",          "rintf",       "round",
-      "roundeven", "roundevenf",   "roundf",    "short",         "signed",      "sin",
-      "sinl",      "sizeof",       "static",    "static_assert", "static_cast", "struct",
-      "switch",    "tan",          "tanl",      "template",      "this",        "thread_local",
-      "throw",     "true",         "trunc",     "truncf",        "try",         "typedef",
-      "typeid",    "typename",     "typeof",    "typeof_unqual", "union",       "unsigned",
-      "using",     "virtual",      "void",      "volatile",      "wchar_t",     "while",
-      "xor",       "xor_eq"};
-  // __name and _Name are the compiler's, name_t the library's types; _start is the linker's.
-  const bool is_reserved = name.size() > 1 && name[0] == '_' && (name[1] == '_' || absl::ascii_isupper(name[1]));
-  return is_reserved || absl::EndsWith(name, "_t") || name == "_start" ||
+      "_edata",        "_end",        "_fini",      "_init",         "_start",
+      "abort",         "alignas",     "alignof",    "and",           "and_eq",
+      "asm",           "auto",        "bitand",     "bitor",         "bool",
+      "break",         "calloc",      "case",       "catch",         "ceil",
+      "ceilf",         "char",        "char16_t",   "char32_t",      "char8_t",
+      "class",         "co_await",    "co_return",  "co_yield",      "compl",
+      "concept",       "const",       "const_cast", "consteval",     "constexpr",
+      "constinit",     "continue",    "cos",        "cosl",          "decltype",
+      "default",       "delete",      "do",         "double",        "dynamic_cast",
+      "else",          "enum",        "errno",      "exit",          "explicit",
+      "export",        "extern",      "false",      "float",         "floor",
+      "floorf",        "fma",         "fmaf",       "fmod",          "fmodf",
+      "for",           "free",        "friend",     "goto",          "if",
+      "inline",        "int",         "long",       "main",          "malloc",
+      "memcpy",        "memmove",     "memset",     "mutable",       "namespace",
+      "new",           "noexcept",    "not",        "not_eq",        "nullptr",
+      "operator",      "or",          "or_eq",      "pow",           "private",
+      "protected",     "public",      "realloc",    "register",      "reinterpret_cast",
+      "requires",      "restrict",    "return",     "rint",          "rintf",
+      "round",         "roundeven",   "roundevenf", "roundf",        "short",
+      "signed",        "sin",         "sinl",       "sizeof",        "static",
+      "static_assert", "static_cast", "struct",     "switch",        "tan",
+      "tanl",          "template",    "this",       "thread_local",  "throw",
+      "true",          "trunc",       "truncf",     "try",           "typedef",
+      "typeid",        "typename",    "typeof",     "typeof_unqual", "union",
+      "unsigned",      "using",       "virtual",    "void",          "volatile",
+      "wchar_t",       "while",       "xor",        "xor_eq"};
+  return BeginsAsCompilers(name) || absl::EndsWith(name, "_t") ||
          std::binary_search(std::begin(kSorted), std::end(kSorted), name);
 }
 
@@ -190,6 +199,7 @@ std::string CFunctionName(const HloModule& module) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
   }
   if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) name.insert(0, "_");
+  if (BeginsAsCompilers(name)) name.insert(0, "hlo");
   if (IsReservedInC(name)) name.push_back('_');
   return name;
 }
