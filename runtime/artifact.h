@@ -37,7 +37,7 @@ struct Artifact {
   std::vector<Section> sections;
 };
 
-constexpr uint32_t kArtifactFormat = 2;
+constexpr uint32_t kArtifactFormat = 3;
 
 // True if `bytes` begin like a serialised executable.
 bool LooksLikeArtifact(absl::string_view bytes);
