@@ -69,6 +69,8 @@ bool DeviceQueue::Start(std::thread* thread, std::function<void()> (*next)(State
     return true;
   } catch (const std::system_error&) {
     return false;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

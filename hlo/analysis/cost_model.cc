@@ -240,9 +240,9 @@ Work CholeskyWork(const HloInstruction& cholesky, double count) {
 Work TriangularSolveWork(const HloInstruction& solve, double count) {
   return ProductWork(solve, count * static_cast<double>(solve.operand(0)->shape().dimensions().back()));
 }
-// What LAPACK's routines compute of a matrix: `operations` for each of its elements, one after the other or beyond the
-// caches' bandwidth, and `flops` of products for each element and each row or column, whichever are fewer. Measured on
-// matrices of 16 to 256 rows of f32 (AVX-512, one thread): the sums are 0.6 to 2 times as long as the calls.
+// What LAPACK's routines compute of a matrix: `operations` for each of its elements, and `flops` of products for each
+// element and each row or column, whichever are fewer. On matrices of 16 to 256 rows of f32 (AVX-512, one thread) the
+// estimate is 0.6 to 2 times the measured time.
 struct RoutineFacts {
   absl::string_view name;  // without the letter of the element type
   double operations, flops;
@@ -252,7 +252,7 @@ constexpr RoutineFacts kRoutines[] = {
     {"geqp3", 320, 4.0 / 3},  {"orgqr", 160, 4.0 / 3},  {"ungqr", 160, 4.0 / 3}, {"ormqr", 160, 2},
     {"unmqr", 160, 2},        {"sytrd", 640, 4.0 / 3},  {"hetrd", 640, 4.0 / 3}, {"gehrd", 1000, 10.0 / 3},
     {"syevd", 2400, 4.0 / 3}, {"heevd", 2400, 4.0 / 3}, {"gesdd", 4500, 5},      {"gesvd", 4500, 5},
-    {"gees", 11000, 10},      {"geev", 12000, 10},
+    {"gees", 11000, 10},      {"geev", 12000, 10},      {"gtsv", 100, 0},
 };
 Work CustomCallWork(const HloInstruction& call, double count) {
   Work work = ElementWork(call, count);

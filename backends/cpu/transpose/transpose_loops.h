@@ -18,7 +18,7 @@ struct Dimension {
 struct Loops {
   static constexpr int64_t kMostOuter = 4, kMostRowDimensions = 4;
 
-  int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8; 32 or 64; or 1 or 2; 16
+  int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8, in vectors of 32 or 64; 1 or 2, in vectors of 16
   int64_t rows = 0, columns = 0, block = 0;      // `block`: columns of a unit
   int64_t column = 0;                            // elements between columns of the operand
   int64_t is_staged = 0;  // 1: of one row dimension; several tiles of a strip are written row by row

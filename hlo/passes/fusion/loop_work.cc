@@ -69,13 +69,11 @@ class ReadRepeater {
     return std::max(bytes * instructions_per_byte_, instructions);
   }
 
-  // What the group computes anyway stays one.
   void Copy(const FusionGroup& group, HloInstruction* array, std::vector<const HloInstruction*> computed) {
     HloComputation* computation = array->parent();
     absl::c_sort(computed, [&](const auto* a, const auto* b) { return positions_.at(a) < positions_.at(b); });
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
     for (const HloInstruction* instruction : computed) {
-      if (absl::c_linear_search(group.members, instruction)) continue;
       std::vector<HloInstruction*> operands;
       for (HloInstruction* operand : instruction->operands()) {
         const auto copy = copies.find(operand);
