@@ -1,8 +1,8 @@
 // Makes sums of products of dots whose batch dimensions are the minor-most ones of both factors: lanes are then
 // products of the batch, where tiles of a product would gather their elements.
 //
-//   dot(f32[10,12,500] x, f32[12,8,500] y), batch dimensions 2 and 2, contracting dimensions 1 and 0
-//     =>  f32[500,10,8] transpose(f32[10,8,500] reduce(f32[10,8,12,500] x[i,k,b] * y[k,j,b]))
+//   dot(f32[6,12,500] x, f32[12,8,500] y), batch dimensions 2 and 2, contracting dimensions 1 and 0
+//     =>  f32[500,6,8] transpose(f32[6,8,500] reduce(f32[6,8,12,500] x[i,k,b] * y[k,j,b]))
 //
 // Before the rules, which compose the transpose with that of a result whose batch dimensions are minor-most again. The
 // products of a sum keep their order.
