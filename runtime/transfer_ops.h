@@ -32,6 +32,7 @@ struct ProgramEffects {
   int64_t collectives = 0;                // instructions at which devices wait for each other
   std::vector<Shape> infeeds;             // the shape of each infeed, in the order of the module
 };
+// Before a program runs, FindReplacedCalls completes what this finds: the registry is not part of the module.
 ProgramEffects FindEffects(const HloModule& module);
 // Sets `custom_calls` if another function than LAPACK's is registered under one of the names of `lapack_calls`.
 void FindReplacedCalls(const CustomCallRegistry& registry, absl::string_view platform, ProgramEffects* effects);

@@ -15,6 +15,7 @@ using StripsKernel = void (*)(const T* operand, int64_t column, T* result, const
                               int64_t columns, int64_t strips, bool is_staged);
 
 inline constexpr int kStagedTiles = 8;
+// Bytes of the vectors of narrow elements (of 1 or 2 bytes), and the least columns of their tiles.
 inline constexpr int kNarrowBytes = 16, kNarrowColumns = 8;
 
 #if defined(__x86_64__)
