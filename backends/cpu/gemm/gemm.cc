@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "backends/cpu/gemm/gemm_kernels.h"
+#include "backends/cpu/transpose/transpose_kernels.h"
 #include "base/aligned_buffer.h"
 #include "hilo/status_macros.h"
 
@@ -50,6 +51,16 @@ Kernel<T, Element> KernelFor([[maybe_unused]] Instructions instructions) {
   if (instructions >= Instructions::kAvx2) return avx2::KernelOf<T, Element>();
 #endif
   return baseline::KernelOf<T, Element>();
+}
+
+// Tiles that pack a transposed matrix; null without vectors.
+template <typename Unit>
+transpose::StripsKernel<Unit> TransposeFor([[maybe_unused]] Instructions instructions) {
+#if defined(__x86_64__)
+  if (instructions >= Instructions::kAvx512) return transpose::avx512::Strips;
+  if (instructions >= Instructions::kAvx2) return transpose::avx2::Strips;
+#endif
+  return nullptr;
 }
 
 void Round([[maybe_unused]] Instructions instructions, const float* from, int64_t count, BFloat16Bits* to) {
@@ -136,9 +147,17 @@ class Product {
   using Sum = typename Step<T>::Sum;
   static constexpr int kLength = Step<T>::kLength;
 
-  Product(const Kernel<T, Element>& kernel, int64_t m, int64_t n, int64_t k, const Element* a, Strides a_strides,
-          const Element* b, Strides b_strides)
-      : kernel_(kernel), m_(m), n_(n), k_(k), a_(a), b_(b), a_strides_(a_strides), b_strides_(b_strides) {
+  Product(Instructions instructions, const Kernel<T, Element>& kernel, int64_t m, int64_t n, int64_t k,
+          const Element* a, Strides a_strides, const Element* b, Strides b_strides)
+      : instructions_(instructions),
+        kernel_(kernel),
+        m_(m),
+        n_(n),
+        k_(k),
+        a_(a),
+        b_(b),
+        a_strides_(a_strides),
+        b_strides_(b_strides) {
     strip_ = kernel.lanes * kernel.MostVectors(std::min(m, kernel.rows));
     const bool has_wide_vectors = kernel.lanes * static_cast<int64_t>(sizeof(T)) == 64;
     const auto is_small = [](const Strides& strides, int64_t rows, int64_t columns) {
@@ -168,7 +187,7 @@ class Product {
 
   // Rounded: Result of another type than Sum.
   template <typename Result>
-  absl::Status Run(Instructions instructions, Result* c, int64_t ldc) {
+  absl::Status Run(Result* c, int64_t ldc) {
     constexpr bool kRounds = !std::is_same_v<Result, Sum>;
     // Reused by the thread's next product.
     thread_local AlignedBuffer space;
@@ -188,7 +207,7 @@ class Product {
       if constexpr (kRounds) {
         Sum* panel = reinterpret_cast<Sum*>(packed_a_ + packed_a);
         MultiplyPanel(j, columns, panel, width_);
-        for (int64_t i = 0; i < m_; ++i) Round(instructions, panel + i * width_, columns, c + i * ldc + j);
+        for (int64_t i = 0; i < m_; ++i) Round(instructions_, panel + i * width_, columns, c + i * ldc + j);
       } else {
         MultiplyPanel(j, columns, c + j, ldc);
       }
@@ -227,8 +246,37 @@ class Product {
   void PackB(const Element* b, int64_t columns, int64_t depth, T* to) const {
     if (b_strides_.column == 1)
       kernel_.pack_rows(b, columns, depth, b_strides_.row, strip_, to);
-    else
+    else if (!TransposeB(b, columns, depth, to))
       Pack(b, columns, b_strides_.column, depth, b_strides_.row, strip_, kernel_.lanes, to);
+  }
+  // Packs columns that are contiguous along k, by tiles of as many columns as steps; returns false if it cannot.
+  // Measured on two threads (Zen 4), us by lines and by tiles: bf16 64 x 1024 x 1024 497 and 377, s32 256 x 256 x 256
+  // 246 and 210, f64 512 x 512 x 512 2560 and 2450.
+  bool TransposeB(const Element* b, int64_t columns, int64_t depth, T* to) const {
+    if constexpr (sizeof(T) == kLength * sizeof(Element) && (sizeof(T) == 4 || sizeof(T) == 8)) {
+      using Unit = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+      const transpose::StripsKernel<Unit> transposed = TransposeFor<Unit>(instructions_);
+      if (transposed == nullptr || b_strides_.row != 1 || b_strides_.column % kLength != 0 ||
+          reinterpret_cast<uintptr_t>(b) % sizeof(Unit) != 0)
+        return false;
+      const int64_t tiles = depth / kLength / kernel_.lanes, steps = tiles * kernel_.lanes;
+      for (int64_t first = 0; first < columns; first += strip_, to += strip_ * Steps(depth)) {
+        const Element* from = b + first * b_strides_.column;
+        const int64_t count = std::min(strip_, columns - first), width = RoundUp(count, kernel_.lanes);
+        int64_t done = 0;
+        if (count >= kernel_.lanes) {
+          done = steps;
+          transposed(reinterpret_cast<const Unit*>(from), b_strides_.column / kLength, reinterpret_cast<Unit*>(to),
+                     nullptr, width, count, tiles, false);
+          for (int64_t l = 0; l < done && count < width; ++l)
+            std::fill(to + l * width + count, to + (l + 1) * width, T{});
+        }
+        Pack(from + done * kLength, count, b_strides_.column, depth - done * kLength, b_strides_.row, strip_,
+             kernel_.lanes, to + done * width);
+      }
+      return true;
+    }
+    return false;
   }
 
   Strip<T> StripOfA(const Element* a, int64_t row, int64_t rows, int64_t steps) const {
@@ -273,6 +321,7 @@ class Product {
     }
   }
 
+  const Instructions instructions_;
   const Kernel<T, Element> kernel_;
   const int64_t m_, n_, k_;
   const Element *const a_, *const b_;
@@ -304,7 +353,7 @@ template <typename T, typename Result>
 absl::Status Multiply(int64_t m, int64_t n, int64_t k, const T* a, Strides a_strides, const T* b, Strides b_strides,
                       Result* c, int64_t ldc, Instructions instructions) {
   const auto multiply = [&]<typename Factor>(const Kernel<Factor, T>& kernel) {
-    return Product<Factor, T>(kernel, m, n, k, a, a_strides, b, b_strides).Run(instructions, c, ldc);
+    return Product<Factor, T>(instructions, kernel, m, n, k, a, a_strides, b, b_strides).Run(c, ldc);
   };
   if constexpr (std::is_same_v<T, BFloat16Bits>) {
 #if defined(__x86_64__)

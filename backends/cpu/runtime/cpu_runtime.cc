@@ -59,13 +59,21 @@ constexpr int64_t kTransposedTile = 16;
 // in GFlop/s of one thread (Zen 3), the library's and our tiles', rows of 1000 elements 83 and 67, of 1024 36 and 51,
 // of 2048 34 and 50, of 512 46 and 58, of 1536 44 and 45; with the left matrix transposed 77 and 51, 23 and 39, 22
 // and 35.
+//
+// With AVX-512 it is slow where it packs such rows of a transposed matrix. Products of f32 on two threads (Zen 4), the
+// library's and our tiles' us: 48 x 512 x 512 169 and 133, 256 x 1024 x 256 1230 and 757, 256 x 2048 x 512 3730 and
+// 3050, 512 x 512 x 512 1340 and 1220, 1024 x 1024 x 128 1500 and 1230; rows of 500 elements 621 and 626, of 768 1010
+// and 1050, of 1280 1730 and 1850.
 constexpr int64_t kAliasedRows = 512;
 constexpr double kInPlace = 0.0038;
 bool IsSlowInLibrary(int64_t m, int64_t n, int64_t lda, bool transpose_a, int64_t ldb, bool transpose_b) {
   using hilo::cpu::gemm::Instructions;
+  const bool a_is_aliased = lda % kAliasedRows == 0, b_is_aliased = ldb % kAliasedRows == 0;
+  const Instructions instructions = hilo::cpu::gemm::HostInstructions();
+  if (instructions >= Instructions::kAvx512) return transpose_b && !transpose_a && b_is_aliased;
   const bool is_in_place = 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) >= kInPlace;
-  return is_in_place && ((!transpose_b && ldb % kAliasedRows == 0) || (transpose_a && lda % kAliasedRows == 0)) &&
-         hilo::cpu::gemm::HostInstructions() == Instructions::kAvx2;
+  return instructions == Instructions::kAvx2 && is_in_place &&
+         ((!transpose_b && b_is_aliased) || (transpose_a && a_is_aliased));
 }
 
 // c = transpose(b a), for a of k x m and b of n x k elements.

@@ -140,9 +140,11 @@ void CheckAccesses(int64_t m, int64_t n, int64_t k, Instructions instructions) {
   const GuardedNumbers<T> a(m * k), b(k * n), c(m * n);
   std::ranges::copy(Numbers<T>(m * k, 1), a.numbers().begin());
   std::ranges::copy(Numbers<T>(k * n, 2), b.numbers().begin());
-  ASSERT_TRUE(
-      Multiply(m, n, k, a.numbers().data(), {k, 1}, b.numbers().data(), {n, 1}, c.numbers().data(), n, instructions)
-          .ok());
+  for (const Strides b_strides : {Strides{n, 1}, Strides{1, k}}) {
+    ASSERT_TRUE(Multiply(m, n, k, a.numbers().data(), {k, 1}, b.numbers().data(), b_strides, c.numbers().data(), n,
+                         instructions)
+                    .ok());
+  }
 }
 
 TEST(GemmAccessTest, NothingBehindTheArrays) {
