@@ -125,7 +125,10 @@ absl::Status EmitReduceStreams(FunctionEmitter& f, const KernelParts& kernel) {
       kept.push_back({LaneIndex::Strided(b.CreateNSWAdd(first_column, base(2, p)), 1, kernel.config.width, row)});
     HILO_ASSIGN_OR_RETURN(const std::vector<Elements> sums, SumBlock(f, terms, first_row, block, kept));
     HILO_ASSIGN_OR_RETURN(const Elements start, terms.Start());
-    llvm::Value* is_first = b.CreateICmpEQ(first_row, b.getInt64(0));
+    // One condition for each lane: LLVM would branch over a load whose value a single one may not want, and move all
+    // loads of elements before the first of these branches.
+    llvm::Value* is_first =
+        b.CreateVectorSplat(static_cast<unsigned>(kernel.config.width), b.CreateICmpEQ(first_row, b.getInt64(0)));
     for (size_t p = 0; p < kept.size(); ++p) {
       Elements total = {f.ArrayOf(kernel.instruction, 0).Load(f.context(), Index(kept[p]))};
       total[0].re = b.CreateSelect(is_first, f.context().Splat(start[0].re), total[0].re);
