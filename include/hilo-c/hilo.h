@@ -144,7 +144,7 @@ HILO_EXPORT HiloError* HiloCancellationCreate(HiloCancellation** cancellation);
 HILO_EXPORT HiloError* HiloCancellationCancel(HiloCancellation* cancellation);
 HILO_EXPORT void HiloCancellationDestroy(HiloCancellation* cancellation);
 /* The text of a stage of that compilation: "input", "hlo" (the optimised module) and the kinds of `hilo compile
- * --emit`. Options as above. Errors: also HILO_INVALID_ARGUMENT listing the kinds. */
+ * --emit` but for "so" and "wasm", which call a linker. Options as above. Errors: also HILO_INVALID_ARGUMENT listing the kinds. */
 HILO_EXPORT HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                                 size_t num_options, const char* kind, HiloBytes** text);
 /* The same, ended from outside as HiloCompileCancellable is (since version 3). */

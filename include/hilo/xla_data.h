@@ -32,8 +32,8 @@ struct PaddingConfig {
 enum class Padding { kSame, kValid };
 
 enum class Precision { kDefault, kHigh, kHighest, kPackedNibble };
-// Requested precision of the operands of a product, one for each operand or none; stored and printed, but Hilo always
-// computes with all bits.
+// Requested precision of the operands of a product, one for each operand or none. On GPUs factors of f32 may be rounded
+// to tf32 unless it is kHighest; the other platforms compute with all bits whatever it is.
 struct PrecisionConfig {
   std::vector<Precision> operand_precision;
 };

@@ -17,8 +17,8 @@ namespace hilo::cpu {
 
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `runtime_calls` are the
-  // host ops made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
+  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `runtime_calls` were
+  // made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
   static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image,
                                                             std::unique_ptr<codegen::CompiledCode> code,
                                                             absl::Span<const absl::string_view> constants,

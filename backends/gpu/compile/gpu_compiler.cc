@@ -145,7 +145,7 @@ class GpuCompiler : public Compiler {
                                                                         .ptx = kind == "ptx",
                                                                         .cubin = kind == "resources" || kind == "sass",
                                                                         .cubins = cubins_.get()},
-                                                                       nullptr, nullptr));
+                                                                       nullptr, options.cancellation.get()));
     std::string text;
     for (const GpuCode& code : codes) {
       if (kind == "ptx") absl::StrAppend(&text, code.ptx);
