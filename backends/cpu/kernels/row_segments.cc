@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
+#include <tuple>
 
 #include "backends/llvm/lanes/lane_plan.h"
 #include "base/math.h"
@@ -19,17 +19,16 @@ class Cuts {
  public:
   Cuts(int64_t row, int64_t behind) : row_(row), behind_(behind), cuts_{0, row} {}
 
-  // `instruction` is read at position + offset of the dimension `behind` before its minor-most one, for positions
-  // within [low, high).
   void Follow(const HloInstruction* root) {
-    work_.push_back({root, 0, 0, row_});
+    work_.push_back({root, 0, 1, 0, row_});
     while (!work_.empty() && cuts_.size() <= kMostCuts) {
       const Reader reader = work_.back();
       work_.pop_back();
       const HloInstruction* instruction = reader.instruction;
       // What an instruction outside of a fusion reads is in memory.
       if (instruction != root && !instruction->parent()->IsFusion()) continue;
-      if (seen_.insert({instruction, reader.offset}).second && instruction->shape().rank() > behind_) Visit(reader);
+      if (seen_.insert({instruction, reader.offset, reader.stride}).second && instruction->shape().rank() > behind_)
+        Visit(reader);
     }
   }
 
@@ -42,20 +41,28 @@ class Cuts {
   }
 
  private:
+  // `instruction` is read at position * stride + offset of the dimension `behind` before its minor-most one, for
+  // positions within [low, high).
   struct Reader {
     const HloInstruction* instruction;
-    int64_t offset, low, high;
+    int64_t offset, stride, low, high;
+
+    // Returns the first position at which `index` or an element behind it is read.
+    int64_t PositionOf(int64_t index) const {
+      return index <= offset ? low : std::max(low, CeilDiv(index - offset, stride));
+    }
+    Reader Of(const HloInstruction* operand) const { return {operand, offset, stride, low, high}; }
   };
 
   void Cut(const Reader& reader, int64_t index) {
-    const int64_t position = index - reader.offset;
+    const int64_t position = reader.PositionOf(index);
     if (position > reader.low && position < reader.high) cuts_.insert(position);
   }
   // The part of the reader that is in [first, last) of its instruction reads `operand`, whose element 0 is at `first`
   // there.
   void Part(const Reader& reader, const HloInstruction* operand, int64_t first, int64_t last) {
-    const Reader part{operand, reader.offset - first, std::max(reader.low, first - reader.offset),
-                      std::min(reader.high, last - reader.offset)};
+    const Reader part{operand, reader.offset - first, reader.stride, reader.PositionOf(first),
+                      std::min(reader.high, reader.PositionOf(last))};
     if (part.low < part.high) work_.push_back(part);
   }
 
@@ -67,22 +74,18 @@ class Cuts {
   void Visit(const Reader& reader) {
     const HloInstruction& instruction = *reader.instruction;
     const int64_t dim = instruction.shape().rank() - 1 - behind_;
-    auto pass = [&](int64_t operand) {
-      work_.push_back({instruction.operand(operand), reader.offset, reader.low, reader.high});
-    };
+    auto pass = [&](int64_t operand) { work_.push_back(reader.Of(instruction.operand(operand))); };
     switch (instruction.opcode()) {
       case HloOpcode::kFusion:
-        if (instruction.shape().IsArray()) {
-          work_.push_back(
-              {instruction.called_computation()->root_instruction(), reader.offset, reader.low, reader.high});
-        }
+        if (instruction.shape().IsArray())
+          work_.push_back(reader.Of(instruction.called_computation()->root_instruction()));
         return;
       case HloOpcode::kConcatenate: {
         int64_t start = 0;
         const bool along = instruction.attrs<ConcatenateAttrs>().dimensions[0] == dim;
         for (const HloInstruction* operand : instruction.operands()) {
           if (!along) {
-            work_.push_back({operand, reader.offset, reader.low, reader.high});
+            work_.push_back(reader.Of(operand));
             continue;
           }
           const int64_t end = start + operand->shape().dimensions(dim);
@@ -94,7 +97,7 @@ class Cuts {
       }
       case HloOpcode::kPad: {
         const auto& padding = instruction.attrs<PadAttrs>().padding.dimensions[dim];
-        if (!codegen::HasPaddedPattern(padding)) return;
+        if (!codegen::HasPaddedPattern(padding) || (padding.interior_padding != 0 && reader.stride != 1)) return;
         const int64_t size = instruction.operand(0)->shape().dimensions(dim), start = padding.edge_padding_low,
                       end = start + (size == 0 ? 0 : (size - 1) * (padding.interior_padding + 1) + 1);
         Cut(reader, start);
@@ -117,9 +120,8 @@ class Cuts {
       }
       case HloOpcode::kSlice: {
         const SliceRange& range = instruction.attrs<SliceAttrs>().slice[dim];
-        if (range.stride == 1) {
-          work_.push_back({instruction.operand(0), reader.offset + range.start, reader.low, reader.high});
-        }
+        work_.push_back({instruction.operand(0), reader.offset * range.stride + range.start,
+                         reader.stride * range.stride, reader.low, reader.high});
         return;
       }
       case HloOpcode::kBroadcast: {
@@ -141,7 +143,7 @@ class Cuts {
   int64_t row_, behind_;
   bool has_pattern_ = false;
   std::set<int64_t> cuts_;
-  std::set<std::pair<const HloInstruction*, int64_t>> seen_;
+  std::set<std::tuple<const HloInstruction*, int64_t, int64_t>> seen_;
   std::vector<Reader> work_;
 };
 
