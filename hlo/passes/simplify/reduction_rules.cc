@@ -465,7 +465,64 @@ Result ReduceOfTranspose(HloInstruction* reduce) {
   return MakeTranspose(result, std::move(order));
 }
 
+// Rows of more bytes are as fast as one of all elements; shorter ones are made longer (fold-reductions).
+constexpr int64_t kLeastUnflattenedRow = 128;
+
+// The dimensions of the arrays that were flattened into what a few element-wise operations make `value` of; nullopt if
+// these differ, if there are none, or if others read an operation. `is_computed`: set if one of the arrays is no
+// parameter and the like, so that a loop over it may be fused with the reduction.
+std::optional<std::vector<int64_t>> FlattenedDimensions(const HloInstruction& value, size_t* operations,
+                                                        bool* is_computed) {
+  if (value.opcode() == HloOpcode::kReshape) {
+    const HloInstruction& array = *value.operand(0);
+    *is_computed |= IsElementwise(array.opcode()) || HasTrait(array.opcode(), kMovement);
+    const absl::Span<const int64_t> dimensions = array.shape().dimensions();
+    return std::vector<int64_t>(dimensions.begin(), dimensions.end());
+  }
+  if (!IsElementwise(value.opcode()) || value.opcode() == HloOpcode::kMap || value.user_count() > 1 ||
+      ++*operations > kMostMappedOperations)
+    return std::nullopt;
+  std::optional<std::vector<int64_t>> dimensions;
+  for (const HloInstruction* operand : value.operands()) {
+    if (IsScalarBroadcast(operand)) continue;
+    std::optional<std::vector<int64_t>> of_operand = FlattenedDimensions(*operand, operations, is_computed);
+    if (!of_operand.has_value() || (dimensions.has_value() && *dimensions != *of_operand)) return std::nullopt;
+    dimensions = std::move(of_operand);
+  }
+  return dimensions;
+}
+
+// Returns `value`, of FlattenedDimensions, in these dimensions.
+Result Unflattened(HloInstruction* value, const std::vector<int64_t>& dimensions) {
+  const Shape shape = ShapeUtil::MakeShape(value->shape().element_type(), dimensions);
+  if (value->opcode() == HloOpcode::kReshape) return value->operand(0);
+  if (IsScalarBroadcast(value)) return MakeBroadcast(value->operand(0), shape, {});
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : value->operands()) {
+    HILO_ASSIGN_OR_RETURN(operand, Unflattened(operand, dimensions));
+    operands.push_back(operand);
+  }
+  return value->parent()->AddInstruction(value->CloneWithNewOperands(shape, operands));
+}
+
+// reduce(f(reshape(x))) to a scalar: loops over x's own dimensions compute x without a division for each element.
+Result ReduceOfFlattened(HloInstruction* reduce) {
+  HloInstruction* const value = reduce->operand(0);
+  if (reduce->operand_count() != 2 || !reduce->shape().IsScalar() || value->shape().rank() != 1) return nullptr;
+  size_t operations = 0;
+  bool is_computed = false;
+  const std::optional<std::vector<int64_t>> dimensions = FlattenedDimensions(*value, &operations, &is_computed);
+  if (!dimensions.has_value() || dimensions->size() < 2 || !is_computed ||
+      dimensions->back() * PrimitiveTypeByteSize(value->shape().element_type()) <= kLeastUnflattenedRow)
+    return nullptr;
+  HILO_ASSIGN_OR_RETURN(HloInstruction * array, Unflattened(value, *dimensions));
+  std::vector<int64_t> reduced(dimensions->size());
+  std::iota(reduced.begin(), reduced.end(), 0);
+  return MakeReduce(array, reduce->operand(1), std::move(reduced), reduce->called_computation());
+}
+
 const Rule kReductionRules[] = {
+    {HloOpcode::kReduce, "reduce(f(reshape(x))), a scalar => reduce(f(x))", ReduceOfFlattened},
     {HloOpcode::kReduce, "reduce(select(position = x, y, 0)), a sum => select(0 <= x < size, y, 0)", SumOfOneHot,
      /*exact=*/false},
     {HloOpcode::kReduce, "reduce(f(transpose(x))) => transpose(reduce(f(x)))", ReduceOfTranspose, /*exact=*/false},

@@ -10,6 +10,24 @@ namespace hilo::testing {
 
 inline std::vector<SimplifierCase> ReductionCases() {
   return {
+      {"reduce(f(reshape(x))), a scalar => reduce(f(x))",
+       "x = f32[2,33] parameter(0)  y = f32[2,32] parameter(1)  z = f32[] constant(0)  p = f32[2,33] pad(y, z), "
+       "padding=0_0x1_0  a = f32[66] reshape(x)  b = f32[66] reshape(p)  m = f32[66] multiply(a, b)  "
+       "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=add",
+       "reduce(multiply(x, pad(y, 0)), 0)"},
+      {"",  // rows are short
+       "x = f32[3,32] parameter(0)  n = f32[3,32] negate(x)  a = f32[96] reshape(n)  z = f32[] constant(0)  "
+       "ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add",
+       "reduce(reshape(negate(x)), 0)"},
+      {"",  // nothing to compute in rows
+       "x = f32[3,33] parameter(0)  a = f32[99] reshape(x)  z = f32[] constant(0)  "
+       "ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add",
+       "reduce(reshape(x), 0)"},
+      {"",  // of other dimensions
+       "x = f32[3,66] parameter(0)  y = f32[6,33] parameter(1)  p = f32[3,66] negate(x)  q = f32[6,33] negate(y)  "
+       "a = f32[198] reshape(p)  b = f32[198] reshape(q)  m = f32[198] multiply(a, b)  z = f32[] constant(0)  "
+       "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=add",
+       "reduce(multiply(reshape(negate(x)), reshape(negate(y))), 0)"},
       {"reduce(f(transpose(x))) => transpose(reduce(f(x)))",
        "x = f32[3,2,4] parameter(0)  t = f32[4,2,3] transpose(x), dimensions={2,1,0}  m = f32[4,2,3] negate(t)  "
        "z = f32[] constant(0)  ROOT r = f32[2,3] reduce(m, z), dimensions={0}, to_apply=add",
