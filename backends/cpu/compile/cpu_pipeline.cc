@@ -9,6 +9,7 @@
 #include "hlo/passes/attention/attention_blocks.h"
 #include "hlo/passes/constant_operands.h"
 #include "hlo/passes/dimensions/row_merge.h"
+#include "hlo/passes/dimensions/row_split.h"
 #include "hlo/passes/dots/batch_lanes.h"
 #include "hlo/passes/dots/dot_fusion.h"
 #include "hlo/passes/fusion/row_fusion.h"
@@ -90,8 +91,8 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
                                                .accepts = with_traits(is_row_kernel),
                                                .least_separate_rows = kLeastSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
-  hooks.after_fusion = MakePassList(MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(), MakeConstantOperands(),
-                                    MakeKernelChoice(options));
+  hooks.after_fusion = MakePassList(MakeRowSplit(), MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(),
+                                    MakeConstantOperands(), MakeKernelChoice(options));
   return StandardPipeline(target, {.strict = options.strict, .constant_folding_limit = options.constant_folding_limit},
                           std::move(hooks));
 }

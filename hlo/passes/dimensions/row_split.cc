@@ -1,0 +1,249 @@
+// Makes two dimensions of the minor-most one of all arrays of a loop that computes rows and then takes them as one:
+//
+//   f32[3000] add(x, reshape(f32[60,50] pad(y)))
+//     =>  bitcast(f32[60,50] add(bitcast(x), pad(y)))
+//
+// A loop over the flat array divides the index of each lane by the length of a row, and gathers what it reads there;
+// one over rows reads vectors. The bitcasts forward their operands' memory.
+#include "hlo/passes/dimensions/row_split.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "hilo/status_macros.h"
+#include "hlo/ir/hlo_computation.h"
+#include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/change_shape.h"
+
+namespace hilo {
+namespace {
+
+// Elements of the shortest rows: lanes of shorter ones are not adjacent in either loop.
+constexpr int64_t kShortestRow = 8;
+
+// What a fusion computes in rows.
+struct SplitLoop {
+  int64_t row = 0;  // elements
+  // Instructions of the fusion whose minor-most dimension becomes two.
+  absl::flat_hash_set<const HloInstruction*> split;
+};
+
+Shape WithRows(const Shape& shape, int64_t row) {
+  std::vector<int64_t> dimensions(shape.dimensions().begin(), shape.dimensions().end());
+  dimensions.back() /= row;
+  dimensions.push_back(row);
+  return ShapeUtil::MakeShape(shape.element_type(), dimensions);
+}
+
+std::vector<HloInstruction*> ResultsOf(const HloInstruction& fusion) {
+  HloInstruction* const root = fusion.called_computation()->root_instruction();
+  if (root->opcode() != HloOpcode::kTuple) return {root};
+  return {root->operands().begin(), root->operands().end()};
+}
+
+// Returns true for a reshape of computed rows of at least kShortestRow elements to longer ones.
+bool CollapsesRows(const HloInstruction& x) {
+  if (x.opcode() != HloOpcode::kReshape || x.shape().rank() == 0) return false;
+  const HloInstruction& rows = *x.operand(0);
+  if (rows.shape().rank() < 2 || !(IsElementwise(rows.opcode()) || HasTrait(rows.opcode(), kMovement))) return false;
+  const int64_t row = rows.shape().dimensions().back();
+  return row >= kShortestRow && row < x.shape().dimensions().back() && x.shape().dimensions().back() % row == 0;
+}
+
+// Returns the operands of `x` that are split if its minor-most dimension is, into rows of `row` elements; nullopt if
+// it cannot be.
+std::optional<std::vector<const HloInstruction*>> SplitOperands(const HloInstruction& x, int64_t row) {
+  const int64_t minor = x.shape().rank() - 1;
+  std::vector<const HloInstruction*> operands;
+  switch (x.opcode()) {
+    case HloOpcode::kParameter: return operands;
+    case HloOpcode::kReshape: {
+      const Shape& from = x.operand(0)->shape();
+      if (from.rank() == 0) return std::nullopt;
+      if (from.dimensions().back() == x.shape().dimensions().back()) break;
+      // Of other computed rows it would divide indices as before.
+      if (CollapsesRows(x) && from.dimensions().back() != row) return std::nullopt;
+      return operands;
+    }
+    case HloOpcode::kBroadcast: {
+      const std::vector<int64_t>& dimensions = x.attrs<BroadcastAttrs>().dimensions;
+      if (dimensions.empty() || dimensions.back() < minor) return operands;
+      break;
+    }
+    case HloOpcode::kConcatenate: break;  // of pieces of whole rows, as each is split
+    case HloOpcode::kSlice: {
+      const SliceRange& range = x.attrs<SliceAttrs>().slice[minor];
+      if (range.stride != 1 || range.start % row != 0) return std::nullopt;
+      break;
+    }
+    // Of whole rows: starts that are clamped to 0.
+    case HloOpcode::kDynamicSlice:
+      if (x.shape().dimensions(minor) != x.operand(0)->shape().dimensions(minor)) return std::nullopt;
+      return std::vector<const HloInstruction*>{x.operand(0)};
+    case HloOpcode::kDynamicUpdateSlice:
+      if (x.operand(1)->shape().dimensions(minor) != x.shape().dimensions(minor)) return std::nullopt;
+      return std::vector<const HloInstruction*>{x.operand(0), x.operand(1)};
+    case HloOpcode::kReduce: {
+      const std::vector<int64_t>& dimensions = x.attrs<ReduceAttrs>().dimensions;
+      // One that keeps the minor-most dimension.
+      if (x.operand_count() != 2 || absl::c_linear_search(dimensions, x.operand(0)->shape().rank() - 1))
+        return std::nullopt;
+      return std::vector<const HloInstruction*>{x.operand(0)};
+    }
+    default:
+      if (!IsElementwise(x.opcode())) return std::nullopt;
+  }
+  for (const HloInstruction* operand : x.operands()) {
+    if (operand->shape().rank() > 0) operands.push_back(operand);
+  }
+  return operands;
+}
+
+// Returns how the loop of `fusion` is split into rows of `row` elements; nullopt if it cannot be.
+std::optional<SplitLoop> SplitOf(const HloInstruction& fusion, int64_t row) {
+  SplitLoop loop{.row = row};
+  std::vector<const HloInstruction*> work;
+  const std::vector<HloInstruction*> results = ResultsOf(fusion);
+  for (const HloInstruction* result : results) {
+    // A sum of rows, unlike what is kept of them, has no dimension that is split.
+    const bool is_sum =
+        result->opcode() == HloOpcode::kReduce && result->operand_count() == 2 &&
+        absl::c_linear_search(result->attrs<ReduceAttrs>().dimensions, result->operand(0)->shape().rank() - 1);
+    work.push_back(is_sum ? result->operand(0) : result);
+  }
+  while (!work.empty()) {
+    const HloInstruction* x = work.back();
+    work.pop_back();
+    if (!x->shape().IsArray() || x->shape().rank() == 0 || x->shape().dimensions().back() % row != 0)
+      return std::nullopt;
+    if (!loop.split.insert(x).second) continue;
+    const std::optional<std::vector<const HloInstruction*>> operands = SplitOperands(*x, row);
+    if (!operands.has_value()) return std::nullopt;
+    work.insert(work.end(), operands->begin(), operands->end());
+    // What reads a split array is split, too, but for reshapes, which read it in any shape, and the sums of rows.
+    for (const HloInstruction* user : x->users()) {
+      const bool is_result = user->opcode() == HloOpcode::kTuple || absl::c_linear_search(results, user);
+      if (user->opcode() != HloOpcode::kReshape && !is_result) work.push_back(user);
+    }
+  }
+  return loop;
+}
+
+// Changes the attributes of an instruction whose minor-most dimension becomes two.
+void SplitAttributes(HloInstruction* x, int64_t row) {
+  const int64_t minor = x->shape().rank() - 1;
+  if (x->opcode() == HloOpcode::kBroadcast) {
+    std::vector<int64_t>& dimensions = x->mutable_attrs<BroadcastAttrs>().dimensions;
+    if (!dimensions.empty() && dimensions.back() == minor) dimensions.push_back(minor + 1);
+  } else if (x->opcode() == HloOpcode::kSlice) {
+    std::vector<SliceRange>& slice = x->mutable_attrs<SliceAttrs>().slice;
+    slice.back().start /= row;
+    slice.back().limit /= row;
+    slice.push_back({.start = 0, .limit = row, .stride = 1});
+  } else if (x->opcode() == HloOpcode::kDynamicSlice) {
+    std::vector<int64_t>& sizes = x->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes;
+    sizes.back() /= row;
+    sizes.push_back(row);
+  } else if (x->opcode() == HloOpcode::kMap) {
+    x->mutable_attrs<MapAttrs>().dimensions.clear();  // all of them
+  }
+}
+
+// Returns how the loop of `kernel`, an instruction outside of fusions, is split; nullopt if it cannot or need not be.
+std::optional<SplitLoop> SplitLoopOf(const HloInstruction& kernel) {
+  if (kernel.opcode() != HloOpcode::kFusion) return std::nullopt;
+  const FusionKind kind = kernel.attrs<FusionAttrs>().kind;
+  if (kind != FusionKind::kLoop && kind != FusionKind::kInput) return std::nullopt;
+  if (kernel.shape().IsTuple() && (kernel.IsRoot() || absl::c_any_of(kernel.users(), [](const HloInstruction* user) {
+                                     return user->opcode() != HloOpcode::kGetTupleElement;
+                                   })))
+    return std::nullopt;
+  for (const HloInstruction* x : kernel.called_computation()->instructions()) {
+    if (CollapsesRows(*x)) return SplitOf(kernel, x->operand(0)->shape().dimensions().back());
+  }
+  return std::nullopt;
+}
+
+// Splits the arrays within the fusion `kernel`, and its operands.
+absl::Status SplitWithin(HloInstruction* kernel, const SplitLoop& loop) {
+  HloComputation* const computation = kernel->parent();
+  HloComputation* const fused = kernel->called_computation();
+  for (const HloInstruction* result : ResultsOf(*kernel)) {
+    if (loop.split.contains(result)) continue;
+    // A sum of rows.
+    auto& dimensions = const_cast<HloInstruction*>(result)->mutable_attrs<ReduceAttrs>().dimensions;
+    dimensions.push_back(result->operand(0)->shape().rank());
+  }
+  for (HloInstruction* x : fused->MakePostOrder()) {
+    if (loop.split.contains(x)) {
+      SplitAttributes(x, loop.row);
+      *x->mutable_shape() = WithRows(x->shape(), loop.row);
+    }
+    if (x->IsParameter() && loop.split.contains(x)) {
+      HloInstruction* operand = kernel->operand(x->parameter_number());
+      computation->ReplaceOperand(
+          kernel, x->parameter_number(),
+          computation->AddInstruction(HloInstruction::Create(HloOpcode::kBitcast, x->shape(), {&operand, 1})));
+    }
+    const bool has_starts = x->opcode() == HloOpcode::kDynamicSlice || x->opcode() == HloOpcode::kDynamicUpdateSlice;
+    if (has_starts && loop.split.contains(x)) {
+      std::vector<HloInstruction*> operands(x->operands().begin(), x->operands().end());
+      operands.push_back(operands.back());  // clamped to 0 as well
+      HILO_RETURN_IF_ERROR(
+          fused->ReplaceInstruction(x, fused->AddInstruction(x->CloneWithNewOperands(x->shape(), operands))));
+      continue;
+    }
+    if (x->opcode() == HloOpcode::kReshape && ShapeUtil::SameDimensions(x->shape(), x->operand(0)->shape()))
+      HILO_RETURN_IF_ERROR(fused->ReplaceInstruction(x, x->operand(0)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SplitRowsOf(HloInstruction* kernel, const SplitLoop& loop) {
+  HILO_RETURN_IF_ERROR(SplitWithin(kernel, loop));
+  HloInstruction* const root = kernel->called_computation()->root_instruction();
+  if (!kernel->shape().IsTuple()) {
+    return ShapeUtil::SameDimensions(kernel->shape(), root->shape()) ? absl::OkStatus()
+                                                                     : ChangeShape(kernel, root->shape());
+  }
+  Shape* const shape = root->mutable_shape();
+  for (int64_t i = 0; i < root->operand_count(); ++i) *shape->mutable_tuple_shapes(i) = root->operand(i)->shape();
+  *kernel->mutable_shape() = *shape;
+  const std::vector<HloInstruction*> elements(kernel->users().begin(), kernel->users().end());
+  for (HloInstruction* element : elements) {
+    const Shape& to = shape->tuple_shapes(element->tuple_index());
+    if (!ShapeUtil::SameDimensions(element->shape(), to)) HILO_RETURN_IF_ERROR(ChangeShape(element, to));
+  }
+  return absl::OkStatus();
+}
+
+class RowSplit : public HloPass {
+ public:
+  absl::string_view name() const override { return "split-rows"; }
+
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    bool changed = false;
+    for (HloComputation* computation : module->computations()) {
+      if (computation->IsFusion()) continue;
+      for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
+        if (instruction->HasControlDependencies()) continue;
+        const std::optional<SplitLoop> loop = SplitLoopOf(*instruction);
+        if (!loop.has_value()) continue;
+        HILO_RETURN_IF_ERROR(SplitRowsOf(instruction, *loop));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<HloPass> MakeRowSplit() { return std::make_unique<RowSplit>(); }
+
+}  // namespace hilo
