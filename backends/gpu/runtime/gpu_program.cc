@@ -73,13 +73,15 @@ absl::Status GpuProgram::ReleaseLane(OnDevice& device, OnDevice::Lane* lane) {
 
 int64_t GpuProgram::ReleaseIdle(int device) const {
   std::vector<OnDevice::Lane> idle;
-  // A thread that holds the mutex may be waiting for this call.
-  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return 0;
-  const auto found = loaded_.find(device);
-  if (found == loaded_.end() || found->second == nullptr) return 0;
-  idle.swap(found->second->idle);
-  for (OnDevice::Lane& lane : idle) (void)ReleaseLane(*found->second, &lane);
+  OnDevice* loaded = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = loaded_.find(device);
+    if (found == loaded_.end()) return 0;
+    loaded = found->second.get();
+    idle.swap(loaded->idle);
+  }
+  for (OnDevice::Lane& lane : idle) (void)ReleaseLane(*loaded, &lane);
   return static_cast<int64_t>(idle.size()) * ArenaBytes();
 }
 
@@ -123,19 +125,21 @@ absl::Status GpuProgram::Load(int device, OnDevice* loaded) const {
 }
 
 absl::StatusOr<GpuProgram::OnDevice*> GpuProgram::DeviceOf(int device) const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::unique_ptr<OnDevice>& loaded = loaded_[device];
-  if (loaded == nullptr) {
-    auto fresh = std::make_unique<OnDevice>();
-    const absl::Status status = Load(device, fresh.get());
-    if (!status.ok()) {
-      if (fresh->driver != nullptr) (void)fresh->driver->Free(fresh->constant_memory);
-      loaded_.erase(device);
-      return status;
-    }
-    loaded = std::move(fresh);
+  const auto find = [&]() -> OnDevice* {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = loaded_.find(device);
+    return found == loaded_.end() ? nullptr : found->second.get();
+  };
+  if (OnDevice* const loaded = find(); loaded != nullptr) return loaded;
+  std::lock_guard<std::mutex> load_lock(load_mutex_);
+  if (OnDevice* const loaded = find(); loaded != nullptr) return loaded;  // by another thread
+  auto fresh = std::make_unique<OnDevice>();
+  if (absl::Status status = Load(device, fresh.get()); !status.ok()) {
+    if (fresh->driver != nullptr) (void)fresh->driver->Free(fresh->constant_memory);
+    return status;
   }
-  return loaded.get();
+  std::lock_guard<std::mutex> lock(mutex_);
+  return loaded_.emplace(device, std::move(fresh)).first->second.get();
 }
 
 absl::StatusOr<GpuProgram::OnDevice::Lane> GpuProgram::TakeLane(OnDevice& device) const {

@@ -80,7 +80,8 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   const GraphUse graphs_;
   const std::shared_ptr<GpuDevices> devices_;
   int64_t code_bytes_ = 0;
-  mutable std::mutex mutex_;
+  mutable std::mutex load_mutex_;  // held while the program is loaded, which allocates
+  mutable std::mutex mutex_;       // held for moments: ReleaseIdle takes it while a thread allocates
   mutable absl::flat_hash_map<int, std::unique_ptr<OnDevice>> loaded_;
 };
 

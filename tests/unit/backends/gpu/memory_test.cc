@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/compile/gpu_compiler.h"
+#include "backends/gpu/emulated/emulated_driver.h"
+#include "backends/gpu/runtime/gpu_devices.h"
 #include "backends/gpu/runtime/gpu_platform.h"
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
@@ -89,6 +93,57 @@ TEST(GpuMemoryTest, IdleMemoryIsBounded) {
   }
   EXPECT_GE(most_used, 3 * kArena);
   EXPECT_LE(most_used, kBytes / 4 + (int64_t{1} << 20));
+}
+
+// A program releases the idle memory of one device also while it is loaded on another one.
+TEST(GpuMemoryTest, ProgramsThatAreLoaded_ReleaseTheirs) {
+  const auto devices = std::make_shared<GpuDevices>(kEmulatedPlatform);
+  std::vector<EmulatedDriver*> drivers;
+  for (int i = 0; i < 2; ++i) {
+    auto driver = CreateEmulatedDriver({.asynchronous = true, .memory_bytes = 10 << 20});
+    ASSERT_TRUE(driver.ok()) << driver.status();
+    drivers.push_back(driver->get());
+    devices->Use(i, *std::move(driver));
+  }
+  const auto client =
+      RuntimeAccess::CreateClient({.device_count = 2}, CreateGpuCompiler(kEmulatedPlatform, {.devices = devices}));
+  ASSERT_TRUE(client.ok()) << client.status();
+  // The constant is copied to a device when the program is loaded there.
+  std::string weights;
+  for (int i = 0; i < 1024; ++i) absl::StrAppend(&weights, i == 0 ? "" : ",", i);
+  const auto program = RuntimeAccess::Compile(client->get(), *ParseHloModule(absl::StrCat(R"(
+HloModule sums
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[1024,4] parameter(0)
+  products = f32[1024,1024] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  zero = f32[] constant(0)
+  sums = f32[1024] reduce(products, zero), dimensions={0}, to_apply=add
+  weights = f32[1024] constant({)",
+                                                                                          weights, R"(})
+  ROOT weighted = f32[1024] multiply(sums, weights)
+})")));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const Literal ones = LiteralUtil::CreateFromArray<float>(std::vector<float>(4096, 1.0f), {1024, 4});
+  const auto first = *(*client)->BufferFromLiteral(ones, 0), second = *(*client)->BufferFromLiteral(ones, 1);
+  const auto run = (*program)->Execute({first.get()}, {.device = 0, .synchronous = true});
+  ASSERT_TRUE(run.ok()) << run.status();
+  drivers[1]->SetPaused(true);
+  const auto other = (*program)->Execute({second.get()}, {.device = 1});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (drivers[1]->PendingCount() == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  EXPECT_GE(drivers[1]->PendingCount(), 1);
+  const auto large =
+      (*client)->BufferFromLiteral(LiteralUtil::CreateFromArray<float>(std::vector<float>(9 << 18, 2.0f), {9 << 18}));
+  EXPECT_TRUE(large.ok()) << large.status();
+  drivers[1]->SetPaused(false);
+  ASSERT_TRUE(other.ok()) << other.status();
+  for (const auto* outputs : {&*run, &*other}) {
+    const auto result = outputs->front()->ToLiteral();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->Get<float>({7}), 7 * 4096.0f);
+  }
 }
 
 }  // namespace
