@@ -1,6 +1,8 @@
 #include "backends/gpu/runtime/gpu_devices.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,10 @@ namespace hilo::gpu {
 namespace {
 
 constexpr int64_t kIdleShare = 4;
+// Looks at an event that end with a cancellation: as the last launches of a short run take, and then at the cost of a
+// wake-up each.
+constexpr int kDirectLooks = 200;
+constexpr std::chrono::microseconds kBetweenLooks(20);
 
 // Memory comes from the device's pool, in the order of streams of its own: allocating and freeing from the pool takes
 // microseconds, whereas cudaFree waits for all work of the device. Memory is freed once the runs that have begun are
@@ -88,6 +94,27 @@ absl::StatusOr<std::shared_ptr<const GpuEvent>> RunOrder::Follow(GpuStream& stre
   std::lock_guard<std::mutex> lock(mutex_);
   if (last_ != nullptr) HILO_RETURN_IF_ERROR(stream.Wait(*last_));
   return last_;
+}
+
+absl::StatusOr<std::shared_ptr<const GpuEvent>> RunOrder::Await(const CancellationToken& cancellation) {
+  std::shared_ptr<GpuEvent> last;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    last = last_;
+  }
+  if (last == nullptr) return last;
+  for (int looks = 0;; ++looks) {
+    HILO_ASSIGN_OR_RETURN(const bool is_done, last->IsDone());
+    if (is_done) break;
+    HILO_RETURN_IF_ERROR(cancellation.status());
+    if (looks < kDirectLooks) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  }
+  HILO_RETURN_IF_ERROR(last->Synchronize());
+  return last;
 }
 
 absl::StatusOr<std::shared_ptr<GpuEvent>> RunOrder::Add(GpuDriver& driver, GpuStream& stream,

@@ -12,6 +12,7 @@
 #include "backends/gpu/collectives/collective_run.h"
 #include "backends/gpu/driver/gpu_driver.h"
 #include "backends/gpu/runtime/gpu_platform.h"
+#include "hilo/host.h"
 #include "runtime/device_memory.h"
 
 namespace hilo::gpu {
@@ -30,6 +31,8 @@ class RunOrder {
  public:
   // Orders later work of `stream` after all runs that have been added. Returns the end of the last; null: none.
   absl::StatusOr<std::shared_ptr<const GpuEvent>> Follow(GpuStream& stream);
+  // Like Follow, but waits on the host, and until `cancellation` at most. Errors: the device's; that of `cancellation`.
+  absl::StatusOr<std::shared_ptr<const GpuEvent>> Await(const CancellationToken& cancellation);
   // Adds a run that is queued on `stream`, after `followed`. Returns its end.
   absl::StatusOr<std::shared_ptr<GpuEvent>> Add(GpuDriver& driver, GpuStream& stream,
                                                 const std::shared_ptr<const GpuEvent>& followed);

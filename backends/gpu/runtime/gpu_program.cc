@@ -203,6 +203,17 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   }
   HILO_ASSIGN_OR_RETURN(OnDevice * device, DeviceOf(context.device));
   HILO_ASSIGN_OR_RETURN(OnDevice::Lane lane, TakeLane(*device));
+  RunOrder& order = devices_->OrderOf(context.device);
+  const bool ends_loops = context.cancellation != nullptr && HaveControlFlow(entry.thunks);
+  // Runs before may still read what this one writes, such as an argument that was given to them first and then donated.
+  // The host waits for those before a run whose loops end early: what ends them is the stream's, on which a run before
+  // may have loops that nothing ends, and the host then waits for conditions, which must not wait for other runs.
+  const auto followed = ends_loops ? order.Await(*context.cancellation) : order.Follow(*lane.stream);
+  if (!followed.ok()) {
+    (void)KeepLane(device, std::move(lane));  // has no work of this run
+    return followed.status();
+  }
+  if (ends_loops) lane.stream->EndLoopsWhen(context.cancellation->flag());
   GpuRun run{.context = context, .stream = *lane.stream, .kernels = device->kernels, .constants = device->constants};
   for (const void* parameter : parameters)
     run.parameters.push_back(static_cast<uint8_t*>(const_cast<void*>(parameter)));
@@ -215,16 +226,8 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   run.graphs = graphs_ == GraphUse::kNever ? nullptr : &lane.graphs;
   run.driver = device->driver;
   absl::Status status;
-  if (context.cancellation != nullptr && HaveControlFlow(entry.thunks)) {
-    // The word that ends loops early is the stream's: loops of a run before, which nothing ends, must not see it.
-    status = lane.stream->Synchronize();
-    lane.stream->EndLoopsWhen(context.cancellation->flag());
-  }
   std::unique_ptr<CollectiveRun> collectives;
-  // Runs before may still read what this one writes, such as an argument that was given to them first and then donated.
-  const auto followed = devices_->OrderOf(context.device).Follow(*lane.stream);
-  if (status.ok()) status = followed.status();
-  if (status.ok() && !image_.collectives.empty()) {
+  if (!image_.collectives.empty()) {
     absl::StatusOr<std::unique_ptr<CollectiveRun>> begun = BeginCollectives(run, *device, &lane);
     status = begun.status();
     if (begun.ok()) collectives = *std::move(begun);
@@ -233,7 +236,7 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
   if (status.ok()) status = RunThunks(entry.thunks, run);
   if (collectives != nullptr) status = collectives->Finish(status, *lane.stream);
   if (status.ok() && pending != nullptr && !NeedsHost(context)) {
-    auto end = devices_->OrderOf(context.device).Add(*device->driver, *lane.stream, *followed);
+    auto end = order.Add(*device->driver, *lane.stream, *followed);
     status = end.status();
     if (end.ok()) *pending = std::make_unique<GpuPendingRun>(*std::move(end), context.cancellation);
   }
@@ -244,17 +247,22 @@ absl::Status GpuProgram::Queue(const RunContext& context, absl::Span<const void*
     if (status.ok() && context.cancellation != nullptr) status = context.cancellation->status();
   }
   lane.stream->EndLoopsWhen(nullptr);
-  if (status.ok()) {
-    std::unique_lock<std::mutex> lock(mutex_);
+  if (status.ok()) return KeepLane(device, std::move(lane));
+  (void)ReleaseLane(*device, &lane);
+  return status;
+}
+
+absl::Status GpuProgram::KeepLane(OnDevice* device, OnDevice::Lane lane) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
     if (device->idle.size() < kMaxIdle) {
       device->idle.push_back(std::move(lane));
-      lock.unlock();
-      devices_->CountIdle(device->number, this, ArenaBytes());
-      return status;
+      lane.stream = nullptr;
     }
   }
-  const absl::Status freed = ReleaseLane(*device, &lane);
-  return status.ok() ? freed : status;
+  if (lane.stream != nullptr) return ReleaseLane(*device, &lane);
+  devices_->CountIdle(device->number, this, ArenaBytes());
+  return absl::OkStatus();
 }
 
 }  // namespace hilo::gpu

@@ -63,6 +63,8 @@ class GpuProgram : public CompiledProgram, private IdleMemory {
   int64_t ReleaseIdle(int device) const override;
   int64_t ArenaBytes() const;
   static absl::Status ReleaseLane(OnDevice& device, OnDevice::Lane* lane);
+  // Makes a lane idle, or releases it if enough are.
+  absl::Status KeepLane(OnDevice* device, OnDevice::Lane lane) const;
 
   // Runs, and waits for the device if `pending` is null or the host takes part in the run.
   absl::Status Queue(const RunContext& context, absl::Span<const void* const> parameters,

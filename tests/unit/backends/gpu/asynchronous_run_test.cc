@@ -79,6 +79,16 @@ ENTRY main {
     return true;
   }
 
+  // Waits until the buffer has a value or an error; false if neither comes within a minute.
+  static bool IsReadySoon(const Buffer& buffer) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!buffer.IsReady()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    return true;
+  }
+
   static void ExpectAll(const Buffer& buffer, float value) {
     const auto literal = buffer.ToLiteral();
     ASSERT_TRUE(literal.ok()) << literal.status();
@@ -267,11 +277,8 @@ TEST_F(AsynchronousRunTest, CancelledRuns_EndThoseThatNeedThem) {
   ExpectNoReports();
 }
 
-// Runs of a program may follow each other on one stream, before the first has ended: its loops are not those of the
-// run that is cancelled.
-TEST_F(AsynchronousRunTest, CancelledRuns_EndNoLoopsOfEarlierRuns) {
-  ASSERT_NO_FATAL_FAILURE(Open({.asynchronous = true}));
-  const auto counts = RuntimeAccess::Compile(client_.get(), *ParseHloModule(R"(HloModule counts
+// Adds one until the first element is 50.
+constexpr char kCounts[] = R"(HloModule counts
 condition {
   state = (f32[1000], f32[]) parameter(0)
   count = f32[] get-tuple-element(state), index=1
@@ -295,27 +302,42 @@ ENTRY main {
   init = (f32[1000], f32[]) tuple(x, count)
   loop = (f32[1000], f32[]) while(init), condition=condition, body=body
   ROOT sum = f32[1000] get-tuple-element(loop), index=0
-})"));
-  ASSERT_TRUE(counts.ok()) << counts.status();
-  const std::unique_ptr<Buffer> x = Zeros();
-  for (int i = 0; i < 3; ++i) {
-    auto results = (*counts)->Execute({x.get()});
-    ASSERT_TRUE(results.ok()) << results.status();
-    ExpectAll(*results->front(), 50);
+})";
+
+// Runs of a program may follow each other on one stream, before the first has ended: its loops are not those of the
+// run that is cancelled, which ends without a wait for them.
+TEST_F(AsynchronousRunTest, CancelledRuns_EndNoLoopsOfEarlierRuns) {
+  for (const bool asynchronous : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(Open({.asynchronous = asynchronous}));
+    const auto counts = RuntimeAccess::Compile(client_.get(), *ParseHloModule(kCounts));
+    ASSERT_TRUE(counts.ok()) << counts.status();
+    const std::unique_ptr<Buffer> x = Zeros();
+    for (int i = 0; i < 3; ++i) {
+      auto results = (*counts)->Execute({x.get()});
+      ASSERT_TRUE(results.ok()) << results.status();
+      ExpectAll(*results->front(), 50);
+    }
+    device_->SetPaused(true);
+    auto first = (*counts)->Execute({x.get()});
+    ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_TRUE(AreQueued(1));
+    const auto token = std::make_shared<CancellationToken>();
+    auto second = (*counts)->Execute({x.get()}, {.cancellation = token});
+    ASSERT_TRUE(second.ok()) << second.status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the queue's thread takes the run
+    EXPECT_FALSE(second->front()->IsReady());
+    token->Cancel();
+    EXPECT_TRUE(IsReadySoon(*second->front()));
+    EXPECT_FALSE(first->front()->IsReady());
+    device_->SetPaused(false);
+    EXPECT_EQ(second->front()->Await().code(), absl::StatusCode::kCancelled);
+    ExpectAll(*first->front(), 50);
+    // The lane is in use again.
+    auto third = (*counts)->Execute({x.get()}, {.cancellation = std::make_shared<CancellationToken>()});
+    ASSERT_TRUE(third.ok()) << third.status();
+    ExpectAll(*third->front(), 50);
+    ExpectNoReports();
   }
-  device_->SetPaused(true);
-  auto first = (*counts)->Execute({x.get()});
-  ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_TRUE(AreQueued(1));
-  const auto token = std::make_shared<CancellationToken>();
-  auto second = (*counts)->Execute({x.get()}, {.cancellation = token});
-  ASSERT_TRUE(second.ok()) << second.status();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the queue's thread takes the run
-  token->Cancel();
-  device_->SetPaused(false);
-  ExpectAll(*first->front(), 50);
-  EXPECT_EQ(second->front()->Await().code(), absl::StatusCode::kCancelled);
-  ExpectNoReports();
 }
 
 }  // namespace
