@@ -85,6 +85,15 @@ void FailWithStatus(void*, void**, const char*, size_t, XlaCustomCallStatus* sta
 // Adds 100 to what is there.
 void Update(void*, void** buffers, const char*, size_t) { static_cast<float*>(buffers[1])[0] += 100; }
 
+// Values of fewer than 8 bits, with other bits above: -1 or 7, true or false, 3 or 0, 15 or 8.
+void NarrowResults(void*, void** buffers, const char*, size_t) {
+  constexpr uint8_t kBytes[4][2] = {{0x0F, 0xF7}, {0xFF, 0x00}, {0xFF, 0xF0}, {0xFF, 0xF8}};
+  for (int result = 0; result < 4; ++result) {
+    for (int i = 0; i < (result % 2 == 0 ? 32 : 33); ++i)
+      static_cast<uint8_t*>(buffers[1 + result])[i] = kBytes[result][i % 2];
+  }
+}
+
 void OnHost(void* out, const void** in) {
   for (int i = 0; i < 3; ++i) static_cast<float*>(out)[i] = -static_cast<const float*>(in[0])[i];
 }
@@ -122,6 +131,7 @@ class StreamCallTest : public testing::Test {
     add("sum", API_VERSION_ORIGINAL, &SumOfArrays);
     add("fail_with_status", API_VERSION_STATUS_RETURNING, &FailWithStatus);
     add("update", API_VERSION_ORIGINAL, &Update);
+    add("narrow", API_VERSION_ORIGINAL, &NarrowResults);
     add("both", API_VERSION_ORIGINAL, &SumOfArrays);
     ASSERT_TRUE(registry.Register("both", &OnHost).ok());
     ASSERT_TRUE(registry.Register("host", &OnHost).ok());
@@ -192,6 +202,37 @@ TEST_F(StreamCallTest, UntypedFunctions) {
   const auto updated = Run("y", "update", ", output_to_operand_aliasing={{}: (0, {})}");
   ASSERT_TRUE(updated.ok()) << updated.status();
   EXPECT_EQ(*updated, Three(110, 20, 30));
+}
+
+// The other bits of results are not those of the function.
+TEST_F(StreamCallTest, NarrowResultsAreCanonical) {
+  const auto executable = client_->CompileHloText(R"(HloModule m
+ENTRY main {
+  x = f32[3] parameter(0)
+  c = (s4[32], pred[33], u2[32], u4[33], f32[3]) custom-call(x), custom_call_target="narrow"
+  s = s4[32] get-tuple-element(c), index=0
+  p = pred[33] get-tuple-element(c), index=1
+  u = u2[32] get-tuple-element(c), index=2
+  v = u4[33] get-tuple-element(c), index=3
+  s32s = s32[32] convert(s)
+  s32p = s32[33] convert(p)
+  s32u = s32[32] convert(u)
+  s32v = s32[33] convert(v)
+  ROOT r = (s32[32], s32[33], s32[32], s32[33], s4[32], pred[33]) tuple(s32s, s32p, s32u, s32v, s, p)
+})");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  for (int run = 0; run < 3; ++run) {
+    const auto result = (*executable)->ExecuteLiterals({&x});
+    ASSERT_TRUE(result.ok()) << result.status();
+    constexpr int32_t kValues[4][2] = {{-1, 7}, {1, 0}, {3, 0}, {15, 8}};
+    for (int64_t r = 0; r < 4; ++r) {
+      for (int64_t i = 0; i < result->element(r).element_count(); ++i)
+        ASSERT_EQ(result->element(r).Get<int32_t>({i}), kValues[r][i % 2]) << r << " " << i;
+    }
+    for (int64_t i = 0; i < 32; ++i) ASSERT_EQ(result->element(4).untyped_data()[i], i % 2 == 0 ? 0xFF : 0x07) << i;
+    for (int64_t i = 0; i < 33; ++i) ASSERT_EQ(result->element(5).untyped_data()[i], i % 2 == 0 ? 1 : 0) << i;
+  }
 }
 
 // A function for the device comes before one for the host.
