@@ -9,16 +9,23 @@
 //
 // This comes before loop fusion, which does not change fusions. Operands in orders of dimensions that BLAS has no flags
 // for are transposed first: to batch, free and contracting dimensions on the left; to batch, contracting and free ones
-// on the right (for 8-bit types contracting last, as their kernels require it).
+// on the right (for 8-bit types contracting last, as their kernels require it). Where contracting dimensions are apart,
+// as those of the batch and of the pixels in the gradient of a product along channels, there may be fewer bytes to a
+// product for each index of one of them, and the sum of these:
+//
+//   d = f32[c,f] dot(x[n,c,p], y[n,f,p])        =>     d = f32[c,f] reduce(f32[n,c,f] dot(x, y)), dimensions={0}
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "backends/gpu/match/epilogue_match.h"
 #include "backends/gpu/match/gemm_match.h"
 #include "hilo/status_macros.h"
+#include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/passes/make_instruction.h"
 
 namespace hilo::gpu {
 namespace {
@@ -72,6 +79,47 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
   return dot->parent()->AddOp(HloOpcode::kDot, {left, right}, std::move(ordered), {}, &dot->shape());
 }
 
+double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
+
+// Returns the bytes that the transposes of factors that InOrder adds read and write.
+double TransposedBytes(const HloInstruction& dot, const HloInstruction& ordered) {
+  double bytes = 0;
+  for (int64_t i = 0; i < 2; ++i) bytes += ordered.operand(i) == dot.operand(i) ? 0 : 2 * BytesOf(*dot.operand(i));
+  return bytes;
+}
+
+// Adds a product for each index of contracting dimension number `number`. Sums are of the type in which products add
+// up.
+absl::StatusOr<HloInstruction*> InParts(HloInstruction* dot, size_t number) {
+  auto attrs = std::make_unique<DotAttrs>(dot->attrs<DotAttrs>());
+  const auto move = [&](std::vector<int64_t>& contracting, std::vector<int64_t>& batch) {
+    const auto dimension = contracting.begin() + static_cast<std::ptrdiff_t>(number);
+    batch.push_back(*dimension);
+    contracting.erase(dimension);
+  };
+  move(attrs->lhs_contracting_dims, attrs->lhs_batch_dims);
+  move(attrs->rhs_contracting_dims, attrs->rhs_batch_dims);
+  const Shape &x = dot->operand(0)->shape(), &y = dot->operand(1)->shape(), &result = dot->shape();
+  const auto first = static_cast<int64_t>(attrs->lhs_batch_dims.size()) - 1;
+  std::vector<int64_t> dimensions(result.dimensions().begin(), result.dimensions().end());
+  dimensions.insert(dimensions.begin() + first, x.dimensions(attrs->lhs_batch_dims.back()));
+  const Shape shape =
+      ShapeUtil::MakeShape(SumType(x.element_type(), y.element_type(), result.element_type()), dimensions);
+  return dot->parent()->AddOp(HloOpcode::kDot, {dot->operand(0), dot->operand(1)}, std::move(attrs), {}, &shape);
+}
+
+// Adds what an InParts product is a part of.
+absl::StatusOr<HloInstruction*> SumOfParts(HloInstruction* parts, PrimitiveType type) {
+  HloComputation* const computation = parts->parent();
+  const PrimitiveType sum_type = parts->shape().element_type();
+  HloInstruction* const zero = computation->AddConstant(LiteralUtil::FromDouble(sum_type, 0));
+  const auto dimension = static_cast<int64_t>(parts->attrs<DotAttrs>().lhs_batch_dims.size()) - 1;
+  HILO_ASSIGN_OR_RETURN(
+      HloInstruction * sum,
+      MakeReduce(parts, zero, {dimension}, MakeScalarComputation(computation->parent(), HloOpcode::kAdd, sum_type)));
+  return MakeConvert(sum, type);
+}
+
 class GemmFusion : public HloPass {
  public:
   GemmFusion(Libraries* libraries, std::function<bool(const HloInstruction&)> is_ours)
@@ -119,8 +167,13 @@ class GemmFusion : public HloPass {
         HILO_RETURN_IF_ERROR(ordered->parent()->RemoveInstructionAndUnusedOperands(ordered));
         return false;
       }
+      HILO_ASSIGN_OR_RETURN(HloInstruction * parts, FewerBytesInParts(dot, TransposedBytes(*dot, *ordered)));
+      if (parts != nullptr) {
+        HILO_RETURN_IF_ERROR(ordered->parent()->RemoveInstructionAndUnusedOperands(ordered));
+        HILO_ASSIGN_OR_RETURN(ordered, SumOfParts(parts, dot->shape().element_type()));
+      }
       HILO_RETURN_IF_ERROR(dot->parent()->ReplaceInstruction(dot, ordered));
-      dot = ordered;
+      dot = parts != nullptr ? parts : ordered;
     } else if (!libraries_.SelectGemm(match->gemm).has_value()) {
       return false;
     }
@@ -128,6 +181,24 @@ class GemmFusion : public HloPass {
     if (!grown.has_value() || !libraries_.SelectGemm(grown->gemm).has_value()) grown = MatchDot(*dot);
     HILO_RETURN_IF_ERROR(FuseForLibrary(grown->members, grown->root, "gemm"));
     return true;
+  }
+
+  // Returns the product in parts that writes and reads the fewest bytes, if they are less than `most` and the library
+  // computes it as it is; else null.
+  absl::StatusOr<HloInstruction*> FewerBytesInParts(HloInstruction* dot, double most) {
+    HloInstruction* best = nullptr;
+    for (size_t i = 0; i < dot->attrs<DotAttrs>().lhs_contracting_dims.size(); ++i) {
+      HILO_ASSIGN_OR_RETURN(HloInstruction * parts, InParts(dot, i));
+      const double bytes = 2 * BytesOf(*parts);
+      std::optional<GemmMatch> match;
+      if (bytes < most) match = MatchDot(*parts);
+      if (match.has_value() && libraries_.SelectGemm(match->gemm).has_value()) {
+        std::swap(best, parts);
+        most = bytes;
+      }
+      if (parts != nullptr) HILO_RETURN_IF_ERROR(parts->parent()->RemoveInstructionAndUnusedOperands(parts));
+    }
+    return best;
   }
 
   Libraries& libraries_;
