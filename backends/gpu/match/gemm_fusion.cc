@@ -81,10 +81,16 @@ absl::StatusOr<HloInstruction*> InOrder(HloInstruction* dot) {
 
 double BytesOf(const HloInstruction& array) { return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape())); }
 
-// Returns the bytes that the transposes of factors that InOrder adds read and write.
+// Returns the bytes that the transposes of factors that InOrder adds read and write. A loop that computes a factor for
+// this alone stores it in that order.
 double TransposedBytes(const HloInstruction& dot, const HloInstruction& ordered) {
   double bytes = 0;
-  for (int64_t i = 0; i < 2; ++i) bytes += ordered.operand(i) == dot.operand(i) ? 0 : 2 * BytesOf(*dot.operand(i));
+  for (int64_t i = 0; i < 2; ++i) {
+    const HloInstruction& factor = *dot.operand(i);
+    // The transpose is a user, too.
+    const bool is_stored_so = IsElementwise(factor.opcode()) && factor.user_count() <= 2 && !factor.IsRoot();
+    if (ordered.operand(i) != &factor && !is_stored_so) bytes += 2 * BytesOf(factor);
+  }
   return bytes;
 }
 
