@@ -64,9 +64,7 @@ class Array(_hilo.Array):
             raise BufferError(f"arrays in the memory of the host have no streams: expected stream=None, got {stream}")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"the array is in the memory of the host, device (1, 0) of DLPack's, and cannot be given to {tuple(dl_device)}")
-        if copy:
-            return self.__array__(copy=True).__dlpack__(max_version=max_version)
-        return self._dlpack(max_version is not None and tuple(max_version) >= (1, 0))
+        return self._dlpack(max_version is not None and tuple(max_version) >= (1, 0), bool(copy))
 
     def tolist(self):
         """The elements as nested lists of Python numbers."""

@@ -389,6 +389,24 @@ class Running(unittest.TestCase):
         with self.assertRaises(BufferError):
             x.__dlpack__(stream=1)
 
+    def test_copies_by_dlpack(self):
+        class Copied:
+            """Hands out a copy of an array's, as NumPy and PyTorch ask for it."""
+            def __init__(self, owner):
+                self.owner = owner
+            def __dlpack__(self, **options):
+                return self.owner.__dlpack__(copy=True, **options)
+        layout = "HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{0,1}}\nENTRY e { p = f32[2,3] parameter(0)\n ROOT x = f32[2,3] copy(p) }"
+        back = "HloModule m\nENTRY e { p = bf16[4] parameter(0)\n ROOT x = f32[4] convert(p) }"
+        narrow = hilo.compile("HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT x = bf16[4] convert(p) }")([1, 2, 3, 4])
+        self.assertEqual(hilo.compile(back)(Copied(narrow)).tolist(), [1, 2, 3, 4])
+        columns = hilo.compile(layout)([[1, 2, 3], [4, 5, 6]])
+        self.assertEqual(hilo.compile(identity("f32[2,3]"))(Copied(columns)).tolist(), [[1, 2, 3], [4, 5, 6]])
+        for array in (narrow, columns, hilo.Client().array([], "f32")):
+            array.__dlpack__(copy=True), array.__dlpack__(copy=True, max_version=(1, 0))  # deleted without having been taken
+        with self.assertRaisesRegex(BufferError, "DLPack has no elements of type s4"):
+            hilo.compile(back.replace("bf16", "u8").replace("f32", "s4"))(bytes(4)).__dlpack__(copy=True)
+
     def test_end_of_the_process(self):
         """Arrays, lent memory and runs may outlive the interpreter's modules."""
         code = (f"import sys; sys.path.insert(0, {sys.path[0]!r}); import hilo; sys.argv = ['', {sys.path[0]!r}]\n"

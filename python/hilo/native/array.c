@@ -1,4 +1,6 @@
 /* Arrays: a buffer of Hilo's, which other libraries read through Python's buffer protocol and DLPack. */
+#include <string.h>
+
 #include "native.h"
 
 PyTypeObject* array_type;
@@ -197,20 +199,22 @@ static void array_releasebuffer(ArrayObject* self, Py_buffer* view) {
 
 /* --- DLPack --- */
 
-/* A tensor with what it needs: one of the two forms, its lists, and the array. */
+/* A tensor with what it needs: one of the two forms, its lists, and the array, or a copy of its elements. */
 typedef struct {
   union {
     DLManagedTensor old;
     DLManagedTensorVersioned versioned;
   } form;
-  PyObject* array;
+  PyObject* array; /* null: there is a copy */
+  void* copy;
   int64_t lists[];
 } Exported;
 
 /* Called on any thread. */
 static void drop_exported(Exported* exported) {
   const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(exported->array);
+  Py_XDECREF(exported->array);
+  PyMem_Free(exported->copy);
   PyMem_Free(exported);
   PyGILState_Release(state);
 }
@@ -227,10 +231,30 @@ static void drop_capsule(PyObject* capsule) {
                                                        : ((DLManagedTensorVersioned*)tensor)->context);
 }
 
-static PyObject* array_dlpack(ArrayObject* self, PyObject* versioned_object) {
-  const int versioned = PyObject_IsTrue(versioned_object);
+/* The bytes from the first element to the end of the last. Those of a dynamic array lie as if it had its bounds. */
+static size_t extent_of(const ArrayObject* self, const int64_t* sizes) {
+  size_t extent = size_of(self->shape.element_type);
+  for (int d = 0; d < self->shape.rank; ++d) {
+    if (sizes[d] == 0) return 0;
+    extent += (size_t)((sizes[d] - 1) * self->shape.byte_strides[d]);
+  }
+  return extent;
+}
+
+/* `exported` gets a copy of the elements, which are `size` bytes from `data`; aligned as DLPack asks for. The address
+ * of the copy; null and an exception: no memory. */
+static void* copy_elements(Exported* exported, const void* data, size_t size) {
+  enum { ALIGNMENT = 256 };
+  exported->copy = size > PY_SSIZE_T_MAX - ALIGNMENT ? NULL : PyMem_Malloc(size + ALIGNMENT);
+  if (exported->copy == NULL) return PyErr_NoMemory();
+  char* aligned = (char*)exported->copy + (ALIGNMENT - (uintptr_t)exported->copy % ALIGNMENT);
+  return memcpy(aligned, data, size);
+}
+
+static PyObject* array_dlpack(ArrayObject* self, PyObject* arguments) {
+  int versioned, copy;
   uint8_t code, bits;
-  if (versioned < 0 || !has_value(self)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "pp", &versioned, &copy) || !has_value(self)) return NULL;
   if (!dlpack_of_type(self->shape.element_type, &code, &bits))
     return PyErr_Format(PyExc_BufferError, "DLPack has no elements of type %s",
                         hilo.HiloElementTypeName(self->shape.element_type));
@@ -245,7 +269,9 @@ static PyObject* array_dlpack(ArrayObject* self, PyObject* versioned_object) {
     made->lists[d] = sizes[d];
     made->lists[rank + d] = self->shape.byte_strides[d] / (int64_t)item;
   }
-  const DLTensor tensor = {.data = (void*)data,
+  void* elements = copy ? copy_elements(made, data, extent_of(self, sizes)) : (void*)data;
+  if (elements == NULL) return PyMem_Free(made), NULL;
+  const DLTensor tensor = {.data = elements,
                            .device_type = DL_CPU,
                            .ndim = rank,
                            .code = code,
@@ -253,9 +279,10 @@ static PyObject* array_dlpack(ArrayObject* self, PyObject* versioned_object) {
                            .lanes = 1,
                            .shape = made->lists,
                            .strides = made->lists + rank};
-  made->array = Py_NewRef((PyObject*)self);
+  if (!copy) made->array = Py_NewRef((PyObject*)self);
   if (versioned) {
-    made->form.versioned = (DLManagedTensorVersioned){1, 0, made, drop_versioned, DL_READ_ONLY, tensor};
+    const uint64_t flags = copy ? DL_IS_COPIED : DL_READ_ONLY;
+    made->form.versioned = (DLManagedTensorVersioned){1, 0, made, drop_versioned, flags, tensor};
   } else {
     made->form.old = (DLManagedTensor){tensor, made, drop_old};
   }
@@ -318,7 +345,8 @@ static PyGetSetDef array_getset[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef array_methods[] = {
-    {"_dlpack", (PyCFunction)array_dlpack, METH_O, "A capsule of DLPack's, of the newer form if the argument is true."},
+    {"_dlpack", (PyCFunction)array_dlpack, METH_VARARGS,
+     "_dlpack(versioned, copy): a capsule of DLPack's, of the newer form or the older one."},
     {"wait", (PyCFunction)(void (*)(void))array_wait, METH_VARARGS | METH_KEYWORDS,
      "wait(timeout=None)\n--\n\nWaits until the array is computed, at most `timeout` seconds, and returns it.\n\n"
      "Raises hilo.Error: that of the run, or DEADLINE_EXCEEDED."},

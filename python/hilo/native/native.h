@@ -174,7 +174,7 @@ typedef struct DLManagedTensorVersioned {
   DLTensor tensor;
 } DLManagedTensorVersioned;
 
-enum { DL_CPU = 1, DL_READ_ONLY = 1 };
+enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 
 /* 0 if DLPack has no such type. */
 HiloElementType type_of_dlpack(int code, int bits);
