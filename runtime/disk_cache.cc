@@ -80,7 +80,10 @@ DiskCacheStats DiskCache::stats() const {
 
 std::optional<std::string> DiskCache::Read(const std::string& key) {
   const std::string path = PathOf(key);
-  absl::StatusOr<std::string> bytes = ReadFile(path);
+  // What is no ordinary file was not written here; to open a pipe would block until its other end is opened.
+  struct stat facts;
+  const bool ordinary = stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+  absl::StatusOr<std::string> bytes = ordinary ? ReadFile(path) : NotFound("no file ", path);
   if (!bytes.ok()) {
     ++misses_;
     return std::nullopt;
