@@ -139,6 +139,8 @@ absl::StatusOr<std::unique_ptr<Client>> RuntimeAccess::CreateClient(const Client
     core->pool = options.thread_pool;
     const char* variable = std::getenv("HILO_CACHE_DIR");
     const std::string cache_dir = options.cache_dir.value_or(variable == nullptr ? "" : variable);
+    if (cache_dir.find('\0') != std::string::npos)
+      return InvalidArgument("cache_dir: expected the path of a folder, got one with NUL in it");
     if (!cache_dir.empty()) core->cache = std::make_unique<DiskCache>(cache_dir, options.cache_limit);
     HILO_RETURN_IF_ERROR(NumThreadsVariable().status());
     const int threads = options.num_threads == 0 ? UsableCpuCount() : options.num_threads;

@@ -155,6 +155,13 @@ class Compiling(unittest.TestCase):
         program = hilo.compile("HloModule m\nENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] custom-call(x), custom_call_target=\"add_one\" }")
         self.assertEqual(program([1, 2, 3]).tolist(), [2, 3, 4])
 
+    def test_options_with_nul(self):
+        """C's texts would end there."""
+        with self.assertRaisesRegex(ValueError, r"the option cache_dir: expected text without NUL, got 'a\\x00b'"):
+            hilo.Client(cache_dir="a\0b")
+        with self.assertRaisesRegex(ValueError, "without NUL"):
+            hilo.compile(identity("f32[3]"), **{"file_name\0": "m"})
+
     def test_warnings_are_logged(self):
         with self.assertLogs("hilo", "WARNING") as log:
             client = hilo.Client(cache_dir="/dev/null/cache")

@@ -1,4 +1,6 @@
 /* Clients and programs. */
+#include <string.h>
+
 #include "native.h"
 
 PyTypeObject *client_type, *program_type;
@@ -14,9 +16,13 @@ bool read_options(PyObject* dict, HiloOption** list, size_t* count) {
   Py_ssize_t position = 0;
   while (PyDict_Next(dict, &position, &name, &value)) {
     HiloOption* option = &(*list)[(*count)++];
-    option->name = PyUnicode_AsUTF8AndSize(name, NULL);
-    option->value = option->name == NULL ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
-    if (option->value == NULL) {
+    Py_ssize_t name_size = 0, value_size = 0;
+    option->name = PyUnicode_AsUTF8AndSize(name, &name_size);
+    option->value = option->name == NULL ? NULL : PyUnicode_AsUTF8AndSize(value, &value_size);
+    const bool cut = option->value != NULL &&
+                     (strlen(option->name) != (size_t)name_size || strlen(option->value) != (size_t)value_size);
+    if (cut) PyErr_Format(PyExc_ValueError, "the option %s: expected text without NUL, got %R", option->name, value);
+    if (option->value == NULL || cut) {
       PyMem_Free(*list);
       *list = NULL;
       return false;

@@ -86,6 +86,26 @@ TEST_F(DiskCacheTest, WrittenEntries_AreReadUntilTheFolderIsFull) {
   EXPECT_EQ(cache.Write("f", std::string(1001, 'f')).code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST_F(DiskCacheTest, EntriesThatAreNoFiles_AreMisses) {
+  DiskCache cache(folder_, 1000);
+  ASSERT_TRUE(cache.Write("a", "a").ok());
+  ASSERT_EQ(mkfifo(cache.PathOf("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(cache.PathOf("folder").c_str(), 0700), 0);
+  ASSERT_EQ(symlink("/dev/zero", cache.PathOf("zeros").c_str()), 0);
+  for (const char* key : {"pipe", "folder", "zeros"}) EXPECT_EQ(cache.Read(key), std::nullopt) << key;
+  // A program takes the pipe's place; where nothing can, the client compiles without.
+  ASSERT_TRUE(cache.Write("pipe", "b").ok());
+  EXPECT_EQ(cache.Read("pipe"), "b");
+  EXPECT_FALSE(cache.Write("folder", "b").ok());
+  EXPECT_EQ(cache.stats().misses, 3);
+}
+
+TEST_F(DiskCacheTest, PathsWithNul_AreRefused) {
+  const auto client = Client::Create({.num_threads = 1, .cache_dir = std::string("a\0b", 3)});
+  EXPECT_EQ(client.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(client.status().message(), "cache_dir")) << client.status();
+}
+
 TEST_F(DiskCacheTest, OnlyTheOwnerMayWrite) {
   DiskCache cache(folder_, 1000);
   ASSERT_TRUE(cache.Write("a", "b").ok());
