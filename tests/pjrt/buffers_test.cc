@@ -366,6 +366,15 @@ TEST_F(BuffersTest, ShapesAreChecked) {
   EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = gaps, .type = PJRT_Buffer_Type_F32,
                        .num_dims = 2, .device = devices_[0]),
             "3: expected a list of dimensions, got null");
+  for (const size_t many : {size_t{4097}, size_t{1} << 40, ~size_t{0}}) {
+    const std::string error = absl::StrCat("3: expected at most 4096 dimensions, got ", many);
+    EXPECT_EQ(PJRT_ERROR(Client_BufferFromHostBuffer, .client = client_, .data = gaps, .type = PJRT_Buffer_Type_F32,
+                         .dims = square, .num_dims = many, .device = devices_[0]),
+              error);
+    EXPECT_EQ(PJRT_ERROR(Client_CreateUninitializedBuffer, .client = client_, .shape_dims = square,
+                         .shape_num_dims = many, .shape_element_type = PJRT_Buffer_Type_F32, .device = devices_[0]),
+              error);
+  }
 }
 
 TEST_F(BuffersTest, LayoutsAreChecked) {
