@@ -1,6 +1,10 @@
 // Buffers that represent the framework's promises: aliases of later buffers, donations that await confirmation, and
 // copies to memory that it names later. Each call returns a number for the framework to call back with, which is
 // consumed by that one call.
+#include <cstring>
+#include <mutex>
+
+#include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
@@ -39,9 +43,40 @@ std::shared_ptr<BufferValue> Promise() {
   return value;
 }
 
-// `promise` becomes `value` when that is there.
-void Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> value) {
+// Which value each promise waits for. The callbacks that end the waits keep both alive. For any thread.
+class Waits {
+ public:
+  // Errors: InvalidArgument if `value` is `promise`, or waits for it.
+  absl::Status Add(const BufferValue* promise, const BufferValue* value) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const BufferValue* next = value; next != nullptr;) {
+      if (next == promise) return InvalidArgument("an alias was given itself, which never becomes ready");
+      const auto found = values_.find(next);
+      next = found == values_.end() ? nullptr : found->second;
+    }
+    values_[promise] = value;
+    return absl::OkStatus();
+  }
+  void Remove(const BufferValue* promise) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    values_.erase(promise);
+  }
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<const BufferValue*, const BufferValue*> values_;
+};
+
+Waits& AllWaits() {
+  static Waits* const waits = new Waits;  // never destroyed: other threads may end waits while the process ends
+  return *waits;
+}
+
+// `promise` becomes `value` when that is there. Errors: InvalidArgument if each would wait for the other.
+absl::Status Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> value) {
+  HILO_RETURN_IF_ERROR(AllWaits().Add(promise.get(), value.get()));
   const auto done = [promise, value](const absl::Status& status) {
+    AllWaits().Remove(promise.get());
     if (status.ok()) promise->memory = value->memory;
     promise->definition->Set(status);
   };
@@ -50,6 +85,7 @@ void Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> 
   } else {
     value->definition->OnDone(done);
   }
+  return absl::OkStatus();
 }
 
 // A donated value and its replacement.
@@ -62,8 +98,7 @@ void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args
   const std::unique_ptr<Donation> donation(static_cast<Donation*>(args->callback_data));
   CompleteGuarded(*donation->promise->definition, [&]() -> absl::Status {
     HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
-    Fulfill(donation->promise, donation->given);
-    return absl::OkStatus();
+    return Fulfill(donation->promise, donation->given);
   });
 }
 
@@ -143,12 +178,10 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
       return absl::OkStatus();
     }
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
-    if (value == callback->value) return InvalidArgument("an alias was given itself, which never becomes ready");
     if (const Shape& shape = args->buffer->value->shape(); !ShapeUtil::Equal(shape, *callback->shape)) {
       return InvalidArgument("an alias of ", callback->shape->ToString(true), " was given ", shape.ToString(true));
     }
-    Fulfill(callback->value, std::move(value));
-    return absl::OkStatus();
+    return Fulfill(callback->value, std::move(value));
   });
   if (!status.ok()) callback->value->definition->Set(status);  // the number is consumed: the alias has no other chance
   return status;

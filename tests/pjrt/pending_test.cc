@@ -136,6 +136,36 @@ TEST_F(PendingTest, Aliases) {
                        .fulfill_alias_buffer_cb = itself.fulfill_alias_buffer_cb),
             "3: an alias was given itself, which never becomes ready");
   EXPECT_EQ(ErrorOf(itself.alias_buffer), "3: an alias was given itself, which never becomes ready");
+  Destroy(itself.alias_buffer);
+  // Each of three waits for the next, and the last would wait for the first: all end with the error.
+  const auto first = alias(four_), second = alias(four_), third = alias(four_);
+  const auto fulfill = [&](const auto& promise, PJRT_Buffer* buffer) {
+    return PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = buffer,
+                      .fulfill_alias_buffer_cb = promise.fulfill_alias_buffer_cb);
+  };
+  EXPECT_EQ(fulfill(first, second.alias_buffer), "");
+  EXPECT_EQ(fulfill(second, third.alias_buffer), "");
+  EXPECT_EQ(fulfill(third, first.alias_buffer), "3: an alias was given itself, which never becomes ready");
+  for (PJRT_Buffer* buffer : {first.alias_buffer, second.alias_buffer, third.alias_buffer}) {
+    EXPECT_EQ(ErrorOf(buffer), "3: an alias was given itself, which never becomes ready");
+    Destroy(buffer);
+  }
+  // By way of a donation that waits for its dependency.
+  const auto given = alias(four_);
+  const auto donation = PJRT_CALL(Buffer_DonateWithControlDependency, .buffer = given.alias_buffer);
+  EXPECT_EQ(fulfill(given, donation.out_buffer), "");
+  auto ready = Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
+  ready.callback_data = donation.callback_data;
+  donation.dependency_ready_callback(&ready);
+  EXPECT_EQ(ErrorOf(donation.out_buffer), "3: an alias was given itself, which never becomes ready");
+  for (PJRT_Buffer* buffer : {given.alias_buffer, donation.out_buffer}) Destroy(buffer);
+  // A chain that does not close becomes ready from its end.
+  const auto before = alias(four_), behind = alias(four_);
+  EXPECT_EQ(fulfill(before, behind.alias_buffer), "");
+  EXPECT_FALSE(IsReady(before.alias_buffer));
+  EXPECT_EQ(fulfill(behind, source), "");
+  EXPECT_EQ(ToHost(before.alias_buffer), (std::vector<float>{1, 2, 3, 4}));
+  for (PJRT_Buffer* buffer : {before.alias_buffer, behind.alias_buffer}) Destroy(buffer);
   PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .status_code = PJRT_Error_Code_ABORTED, .error_message = "no",
             .error_message_size = 2, .fulfill_alias_buffer_cb = failed.fulfill_alias_buffer_cb);
   EXPECT_EQ(ErrorOf(failed.alias_buffer), "10: no");
