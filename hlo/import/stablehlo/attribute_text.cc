@@ -51,20 +51,23 @@ absl::StatusOr<std::string> ElementsText(const Attribute& dense) {
   return is_splat ? text : absl::StrCat("[", text, "]");
 }
 
-absl::StatusOr<std::string> ValueText(const Attribute& value, int depth);
+absl::StatusOr<std::string> ValueText(const Attribute& value, int depth, int64_t* bytes_left);
 
-absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int depth) {
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int depth, int64_t* bytes_left) {
   if (depth > kMaxDepth) return InvalidArgument("attributes are nested too deeply");
   std::string text = "{";
   for (const NamedAttribute& entry : dictionary.entries) {
-    absl::StatusOr<std::string> value = ValueText(*entry.value, depth + 1);
+    absl::StatusOr<std::string> value = ValueText(*entry.value, depth + 1, bytes_left);
     if (!value.ok()) return AddContext(value.status(), absl::StrCat("; attribute ", entry.name));
+    const bool counted = entry.value->kind == Attribute::Kind::kDictionary;
+    *bytes_left -= static_cast<int64_t>(entry.name.size() + (counted ? 0 : value->size()));
+    if (*bytes_left < 0) return ResourceExhausted("attributes of custom calls have too much text");
     absl::StrAppend(&text, text.size() > 1 ? ", " : "", KeyText(entry.name), " = ", *value);
   }
   return absl::StrCat(text, "}");
 }
 
-absl::StatusOr<std::string> ValueText(const Attribute& value, int depth) {
+absl::StatusOr<std::string> ValueText(const Attribute& value, int depth, int64_t* bytes_left) {
   switch (value.kind) {
     case Attribute::Kind::kUnit: return std::string("unit");
     case Attribute::Kind::kBool: return std::string(value.integer != 0 ? "true" : "false");
@@ -76,7 +79,7 @@ absl::StatusOr<std::string> ValueText(const Attribute& value, int depth) {
     case Attribute::Kind::kFloat: return absl::StrCat(FloatText(value.number), " : ", ElementText(*value.type));
     case Attribute::Kind::kString:
     case Attribute::Kind::kEnum: return Quoted(value.text);
-    case Attribute::Kind::kDictionary: return DictionaryText(value, depth);
+    case Attribute::Kind::kDictionary: return DictionaryText(value, depth, bytes_left);
     case Attribute::Kind::kDense: {
       HILO_ASSIGN_OR_RETURN(const std::string elements, ElementsText(value));
       std::string dimensions;
@@ -104,7 +107,9 @@ std::string Quoted(absl::string_view text) {
   return quoted + "\"";
 }
 
-absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary) { return DictionaryText(dictionary, 0); }
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int64_t* bytes_left) {
+  return DictionaryText(dictionary, 0, bytes_left);
+}
 
 std::string FrontendAttributesText(const Attribute& dictionary) {
   std::string text = "{";

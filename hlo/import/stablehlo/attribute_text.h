@@ -2,6 +2,7 @@
 #ifndef HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_
 #define HILO_HLO_IMPORT_STABLEHLO_ATTRIBUTE_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ std::string Quoted(absl::string_view text);
 
 // A dictionary as the backend_config of a typed FFI call has it: `{b = true, i = 3 : i64, a = dense<[1, 2]> :
 // tensor<2xi64>}`. Errors: Unimplemented for attributes that such calls cannot have; InvalidArgument for an invalid
-// constant.
-absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary);
+// constant; ResourceExhausted if the text is longer than `*bytes_left`, which is reduced by its length.
+absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int64_t* bytes_left);
 
 // `{name="text",...}` of the entries that are strings: the frontend_attributes of HLO.
 std::string FrontendAttributesText(const Attribute& dictionary);

@@ -13,11 +13,10 @@ bool LooksLikeMlirBytecode(absl::string_view bytes) { return absl::StartsWith(by
 
 bool LooksLikeMlirText(absl::string_view bytes) {
   stablehlo::MlirCursor cursor(bytes.substr(0, 1 << 16));
-  while (cursor.Peek() == '#') {
-    if (!cursor.Sigil('#').ok() || !cursor.Take("=") || cursor.Word() != "loc" || !cursor.SkipBrackets().ok())
-      return false;
+  // The alias of an attribute or a type.
+  for (const char sign : {'#', '!'}) {
+    if (cursor.Peek() == sign) return cursor.Sigil(sign).ok() && cursor.Take("=");
   }
-  if (cursor.Peek() == '!') return cursor.Sigil('!').ok() && cursor.Take("=");  // the alias of a type
   for (const absl::string_view word : {"module", "builtin.module", "func.func"}) {
     if (cursor.TakeWord(word)) return true;
   }

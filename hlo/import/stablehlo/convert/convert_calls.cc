@@ -59,7 +59,7 @@ absl::Status SetConfig(const OpConversion& c, CustomCallAttrs* attributes) {
   // A dictionary makes the call a typed one, regardless of the stated version.
   if (dictionary != nullptr) {
     attributes->api_version = API_VERSION_TYPED_FFI;
-    HILO_ASSIGN_OR_RETURN(attributes->backend_config.text, DictionaryText(*dictionary));
+    HILO_ASSIGN_OR_RETURN(attributes->backend_config.text, DictionaryText(*dictionary, &c.state.call_text_left));
   } else {
     attributes->backend_config.text = std::string(c.Text("backend_config"));
   }

@@ -125,6 +125,48 @@ TEST(StablehloTextTest, AliasesOfTypes) {
 }
 
 TEST(StablehloTextTest, ConstantsFromResources) {
+// #a0 = {x = "0123456789"}, #a1 = {x = #a0, y = #a0} ...: the text of the last doubles with each line.
+TEST(StablehloTextTest, AliasesThatDouble) {
+  const auto with = [](int lines, absl::string_view use) {
+    std::string text = "#a0 = {x = \"0123456789\"}\n";
+    for (int i = 1; i <= lines; ++i) absl::StrAppend(&text, "#a", i, " = {x = #a", i - 1, ", y = #a", i - 1, "}\n");
+    return absl::StrCat(text, "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = ", use, " = #a", lines,
+                        "} : (tensor<4xf32>) -> tensor<4xf32>\n  return %y : tensor<4xf32>\n}");
+  };
+  constexpr absl::string_view kCall = "stablehlo.custom_call @f(%x) {mhlo.backend_config";
+  const std::string small = with(3, kCall);
+  EXPECT_TRUE(LooksLikeMlirText(small));
+  const auto program = ImportStablehlo(small);
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::string printed = PrintHloModule(*program->module);
+  EXPECT_TRUE(absl::StrContains(printed, "y = {x = {x = \"0123456789\"}, y = {x = \"0123456789\"}}")) << printed;
+  ExpectError(with(30, kCall), absl::StatusCode::kResourceExhausted, "attributes of custom calls have too much text");
+  // What nothing reads takes no memory, however often it doubles.
+  EXPECT_TRUE(ImportStablehlo(with(40, "\"stablehlo.abs\"(%x) {unknown")).ok());
+}
+
+// Elements are read again when their type is known.
+TEST(StablehloTextTest, ElementsInFrontOfTheirType) {
+  const auto text = [](absl::string_view elements, absl::string_view type) {
+    return absl::StrCat("func.func @main() -> ", type, " {\n  %c = stablehlo.constant dense<", elements, "> : ", type,
+                        "\n  %d = stablehlo.add %c, %c : ", type, "\n  return %d : ", type, "\n}");
+  };
+  for (const auto& [elements, type, printed] :
+       {std::tuple<const char*, const char*, const char*>{"[[1, 2],\n // of which the second\n [3, 0x04]]",
+                                                          "tensor<2x2xi32>", "constant({{1,2},{3,4}})"},
+        {"[(1.0, 2.0), (-0.5, nan)]", "tensor<2xcomplex<f32>>", "constant({(1,2),(-0.5,nan)})"},
+        {"(1.0, -2.0)", "tensor<complex<f32>>", "constant((1,-2))"},
+        {"[true, false, true]", "tensor<3xi1>", "constant({1,0,1})"}}) {
+    const auto program = ImportStablehlo(text(elements, type));
+    ASSERT_TRUE(program.ok()) << program.status();
+    const std::string module = PrintHloModule(*program->module);
+    EXPECT_TRUE(absl::StrContains(absl::StrReplaceAll(module, {{" ", ""}}), printed)) << module;
+  }
+  ExpectError(text("[1.0, 2.x]", "tensor<2xf32>"), absl::StatusCode::kInvalidArgument, "2.x");
+  ExpectError(text("[1.0, 2.0]", "tensor<3xf32>"), absl::StatusCode::kInvalidArgument,
+              "expected 3 elements of f32[3], got 2");
+}
+
   const auto text = [](absl::string_view value, absl::string_view behind) {
     return absl::StrCat("func.func @main() -> tensor<2xi16> {\n  %c = arith.constant ", value,
                         "\n  return %c : tensor<2xi16>\n}\n", behind);
