@@ -1,5 +1,6 @@
 // Elements of arrays in MLIR text: dense<...>, dense_resource<...>, array<...>.
 #include <cstring>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -17,6 +18,8 @@ namespace hilo::stablehlo {
 using Kind = Attribute::Kind;
 
 namespace {
+
+bool IsBetweenElements(char c) { return absl::string_view("[](),").find(c) != absl::string_view::npos; }
 
 // The decimal number of an integer that may be hexadecimal, or that fills all bits of a signed type: 0xFF and 255 are
 // -1 as i8. Other words as they are.
@@ -53,25 +56,33 @@ absl::Status MlirValueReader::AppendElement(absl::string_view word, PrimitiveTyp
   return absl::OkStatus();
 }
 
-// The text between the brackets of dense<...>, up to and with the closing one.
-absl::Status MlirValueReader::ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed) {
-  if (cursor_.Peek() == '"') {
-    HILO_ASSIGN_OR_RETURN(*raw, cursor_.String());
-    return cursor_.Expect(">");
-  }
+// The text between the brackets of dense<...>, up to and with the closing one. Numbers are counted alone: their type
+// comes behind them, and a list of them would take more memory than their text.
+absl::Status MlirValueReader::SkipElements(int64_t* count, bool* listed) {
   int64_t open = 0;
   while (!cursor_.Take(">")) {
-    if (cursor_.Take("[")) {
-      *listed = true;
-      ++open;
-    } else if (cursor_.Take("]")) {
-      if (--open < 0) return cursor_.Expected("'>'");
-    } else if (!cursor_.Take(",") && !cursor_.Take("(") && !cursor_.Take(")")) {
-      words->emplace_back(cursor_.Number());
-      if (words->back().empty()) return cursor_.Expected("a number");
+    const char next = cursor_.Peek();
+    if (!IsBetweenElements(next)) {
+      if (cursor_.Number().empty()) return cursor_.Expected("a number");
+      ++*count;
+      continue;
     }
+    open += next == '[' ? 1 : next == ']' ? -1 : 0;
+    if (open < 0) return cursor_.Expected("'>'");
+    *listed |= next == '[';
+    cursor_.Take({&next, 1});
   }
   return open == 0 ? absl::OkStatus() : cursor_.Expected("']'");
+}
+
+// The next `count` numbers that the cursor comes to.
+absl::Status MlirValueReader::AppendElements(int64_t count, PrimitiveType type, std::string* bytes) {
+  bytes->reserve(bytes->size() + count * PrimitiveTypeByteSize(type));
+  for (int64_t i = 0; i < count; ++i) {
+    for (char next = cursor_.Peek(); IsBetweenElements(next); next = cursor_.Peek()) cursor_.Take({&next, 1});
+    HILO_RETURN_IF_ERROR(AppendElement(cursor_.Number(), type, bytes));
+  }
+  return absl::OkStatus();
 }
 
 // "0x00FF" as its bytes.
@@ -163,10 +174,16 @@ absl::Status MlirValueReader::ReadDialectResources() {
 }
 
 absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
-  std::vector<std::string> words;
   std::string raw;
+  int64_t count = 0;
   bool listed = false;
-  HILO_RETURN_IF_ERROR(ReadElements(&words, &raw, &listed));
+  const MlirCursor begin = cursor_;
+  if (cursor_.Peek() == '"') {
+    HILO_ASSIGN_OR_RETURN(raw, cursor_.String());
+    HILO_RETURN_IF_ERROR(cursor_.Expect(">"));
+  } else {
+    HILO_RETURN_IF_ERROR(SkipElements(&count, &listed));
+  }
   HILO_RETURN_IF_ERROR(cursor_.Expect(":"));
   HILO_ASSIGN_OR_RETURN(const Type* type, ReadType());
   Attribute* attribute = module_.AddAttribute();
@@ -181,14 +198,16 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadDense() {
   } else {
     const bool is_complex = IsComplexType(type->element);
     const PrimitiveType part = is_complex ? (type->element == C64 ? F32 : F64) : type->element;
-    for (const std::string& word : words) HILO_RETURN_IF_ERROR(AppendElement(word, part, &bytes));
     const int64_t elements = ShapeUtil::ElementsIn(type->shape);
-    const auto given = static_cast<int64_t>(words.size()) / (is_complex ? 2 : 1);
+    const int64_t given = count / (is_complex ? 2 : 1);
     const bool is_splat = !listed && given == 1;
     if (!is_splat && given != elements) {
       return cursor_.Error(
           absl::StrCat("expected ", elements, " elements of ", type->shape.ToString(), ", got ", given));
     }
+    const MlirCursor end = std::exchange(cursor_, begin);
+    HILO_RETURN_IF_ERROR(AppendElements(count, part, &bytes));
+    cursor_ = end;
     // Bits are packed, and all ones for a splat of one.
     if (type->element == PRED && is_splat && elements != 1) bytes[0] = bytes[0] != 0 ? '\xff' : '\0';
     if (type->element == PRED && !is_splat) {

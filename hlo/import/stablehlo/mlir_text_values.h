@@ -87,7 +87,8 @@ class MlirValueReader {
   absl::StatusOr<const Attribute*> ReadAxisReferences();
   absl::StatusOr<const Attribute*> ReadMeshPart(Attribute::Kind kind, int depth);
   absl::StatusOr<const Attribute*> ReadAlias(int depth);
-  absl::Status ReadElements(std::vector<std::string>* words, std::string* raw, bool* listed);
+  absl::Status SkipElements(int64_t* count, bool* listed);
+  absl::Status AppendElements(int64_t count, PrimitiveType type, std::string* bytes);
   absl::Status AppendElement(absl::string_view word, PrimitiveType type, std::string* bytes);
   absl::StatusOr<const Attribute*> ReadLocation(int depth);
   absl::Status ReadNamedLocation(int depth, Attribute* location);

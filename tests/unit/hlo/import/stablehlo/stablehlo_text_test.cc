@@ -1,5 +1,6 @@
 // StableHLO as text: the forms of its operations, functions, types and resources, and what text that is wrong gives.
 #include <random>
+#include <tuple>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -124,7 +125,6 @@ TEST(StablehloTextTest, AliasesOfTypes) {
   ExpectError(text("!e"), absl::StatusCode::kUnimplemented, "tensor of !e");
 }
 
-TEST(StablehloTextTest, ConstantsFromResources) {
 // #a0 = {x = "0123456789"}, #a1 = {x = #a0, y = #a0} ...: the text of the last doubles with each line.
 TEST(StablehloTextTest, AliasesThatDouble) {
   const auto with = [](int lines, absl::string_view use) {
@@ -167,6 +167,7 @@ TEST(StablehloTextTest, ElementsInFrontOfTheirType) {
               "expected 3 elements of f32[3], got 2");
 }
 
+TEST(StablehloTextTest, ConstantsFromResources) {
   const auto text = [](absl::string_view value, absl::string_view behind) {
     return absl::StrCat("func.func @main() -> tensor<2xi16> {\n  %c = arith.constant ", value,
                         "\n  return %c : tensor<2xi16>\n}\n", behind);
