@@ -1,7 +1,6 @@
 #include "hlo/passes/partition/reshard.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -184,15 +183,17 @@ class Planner {
 };
 
 // Returns a part of one of the cuts `of` that cuts each tile of `cuts` into `count`, by the axes in which devices with
-// the same tile differ.
+// the same tile differ: the major part, the minor one, or what is between others.
 std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector<TileCut>& cuts, int64_t count,
                                int64_t devices) {
   for (const TileCut& cut : of) {
     if (cut.count % count != 0) continue;
-    for (TileCut& part : std::array{PrefixOf(cut, count), RestOf(cut, cut.count / count)}) {
+    for (int64_t major = 1; major <= cut.count / count; ++major) {
+      if (cut.count % (major * count) != 0) continue;
+      TileCut part = RestOf(PrefixOf(cut, major * count), major);
       std::vector<TileCut> all = cuts;
       all.push_back(part);
-      if (AreIndependent(all, devices)) return std::move(part);
+      if (AreIndependent(all, devices)) return part;
     }
   }
   return std::nullopt;

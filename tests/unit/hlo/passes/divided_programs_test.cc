@@ -28,6 +28,24 @@ ENTRY e {
     EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
 }
 
+// From x z on rows to x y z on columns, and to z y x on rows: y, of which devices have copies, is between others in the
+// wanted cut. Copies are cut first, and nothing is joined.
+TEST(DividedProgramsTest, CopiesAreCutByAxesBetweenOthers) {
+  for (const char* to : {"[{}, {'x','y','z'}]", "[{'z','y','x'}, {}]"}) {
+    auto module = ParseHloModule(absl::Substitute(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[16,32] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], [{'x','z'}, {}]}
+  ROOT c = f32[16,32] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], $0}
+})",
+                                                  to));
+    ASSERT_TRUE(module.ok()) << module.status();
+    ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+    const std::string text = PrintHloModule(**module);
+    EXPECT_TRUE(absl::StrContains(text, " collective-permute(")) << text;
+    EXPECT_FALSE(absl::StrContains(text, " all-gather(")) << text;
+  }
+}
+
 // The program as it is divided.
 std::string Divided(absl::string_view text, OpenValues open = {}) {
   auto module = ParseHloModule(text);
