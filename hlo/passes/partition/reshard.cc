@@ -19,13 +19,8 @@ constexpr int kMostSteps = 16;
 
 class Planner {
  public:
-  Planner(const Shape& shape, const TileAssignment& from, const TileAssignment& to, int64_t devices)
-      : shape_(shape), devices_(devices) {
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      now_.push_back(CutOfDimension(from, d));
-      to_.push_back(CutOfDimension(to, d));
-    }
-  }
+  Planner(const Shape& shape, std::vector<TileCut> from, std::vector<TileCut> to, int64_t devices)
+      : shape_(shape), devices_(devices), now_(std::move(from)), to_(std::move(to)) {}
 
   std::vector<ReshardStep> Plan() {
     for (int i = 0; i < kMostSteps && now_ != to_; ++i) {
@@ -199,6 +194,26 @@ std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector
   return std::nullopt;
 }
 
+// Copies of a tile are cut along one dimension first, though its wanted cut may not have that part, or have it
+// elsewhere: all that follows moves smaller tiles. Returns no steps if there are no copies, or the dimension is not
+// divided. From x y on 2 to x on 0, y on 1 and z on 2:
+//   slice  (z; ; x y),   all-to-all  (z; y; x),   permute  (x; y; z)
+std::vector<ReshardStep> PlanFromCopies(const Shape& shape, std::vector<TileCut> now,
+                                        const std::vector<TileCut>& wanted, int64_t dimension, int64_t devices) {
+  int64_t copies = devices, total = 1;
+  for (size_t d = 0; d < now.size(); ++d) {
+    copies /= now[d].count;
+    total *= wanted[d].count;
+  }
+  if (copies == 1 || total != devices || shape.dimensions(dimension) % (now[dimension].count * copies) != 0) return {};
+  const std::optional<TileCut> free = FreeCut(wanted, now, copies, devices);
+  if (!free.has_value()) return {};
+  now[dimension] = Nested(now[dimension], *free);
+  std::vector<ReshardStep> steps = {{Kind::kSlice, TilesOfCuts(now, devices), 0, 0, 1}};
+  for (ReshardStep& step : Planner(shape, now, wanted, devices).Plan()) steps.push_back(std::move(step));
+  return steps;
+}
+
 // Dimensions whose cuts change in number.
 struct ChangedCuts {
   std::optional<size_t> finer;
@@ -294,27 +309,27 @@ double BytesOf(const std::vector<ReshardStep>& steps, const Shape& shape, const 
 
 std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& from, const TileAssignment& to,
                                      int64_t devices) {
-  std::vector<ReshardStep> best = Planner(shape, from, to, devices).Plan();
-  if (best.size() < 2) return best;
   std::vector<TileCut> now, wanted;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     now.push_back(CutOfDimension(from, d));
     wanted.push_back(CutOfDimension(to, d));
   }
-  const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted);
-  if (!changed.has_value()) return best;
+  std::vector<ReshardStep> best = Planner(shape, now, wanted, devices).Plan();
+  if (best.size() < 2) return best;
   double least = BytesOf(best, shape, from);
-  const auto consider = [&](std::optional<size_t> coarser) {
-    std::vector<ReshardStep> exchange = PlanExchange(now, wanted, *changed, coarser, devices);
-    if (exchange.empty()) return;
-    const double bytes = BytesOf(exchange, shape, from);
+  const auto consider = [&](std::vector<ReshardStep> plan) {
+    if (plan.empty()) return;
+    const double bytes = BytesOf(plan, shape, from);
     if (bytes >= least) return;
     least = bytes;
-    best = std::move(exchange);
+    best = std::move(plan);
   };
-  consider(std::nullopt);
+  for (int64_t d = 0; d < shape.rank(); ++d) consider(PlanFromCopies(shape, now, wanted, d, devices));
+  const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted);
+  if (!changed.has_value()) return best;
+  consider(PlanExchange(now, wanted, *changed, std::nullopt, devices));
   for (const size_t d : changed->coarser) {
-    if (changed->finer.has_value()) consider(d);
+    if (changed->finer.has_value()) consider(PlanExchange(now, wanted, *changed, d, devices));
   }
   return best;
 }

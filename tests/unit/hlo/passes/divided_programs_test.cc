@@ -46,6 +46,21 @@ ENTRY e {
   }
 }
 
+// From x y on dimension 2 to x, y and z, of which devices have copies: z cuts dimension 0 before anything moves, and all
+// that moves are tiles of an eighth.
+TEST(DividedProgramsTest, CopiesAreCutBeforeSeveralDimensionsAre) {
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[8,16,8] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], [{}, {}, {'x','y'}]}
+  ROOT c = f32[8,16,8] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], [{'x'}, {'y'}, {'z'}]}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+  const std::string text = PrintHloModule(**module);
+  for (const char* part : {"= f32[2,4,8,2]{3,2,1,0} all-to-all(", "= f32[4,8,4]{2,1,0} collective-permute("})
+    EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+}
+
 // The program as it is divided.
 std::string Divided(absl::string_view text, OpenValues open = {}) {
   auto module = ParseHloModule(text);
