@@ -1,14 +1,11 @@
 // The first half adds copies by rule, so many that nothing can interfere:
 //
 //   - each leaf that a loop changes: the initial value is copied before the loop, the next value at the end of the
-//   body. Where the next value is
-//     the parameter's own leaf at another index (a swap, a rotation), it is first copied to a temporary, and all
-//     temporaries come before the copies that overwrite, if need be before an update in place;
-//   - each result leaf of a conditional, at the end of every branch, and leaves passed from the branch's argument
-//   via a temporary too:
-//     the results may share memory with the arguments;
-//   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, by way of a
-//   temporary.
+//     body. Where the next value is the parameter's own leaf at another index (a swap, a rotation), it is first copied
+//     to a temporary, and all temporaries come before the copies that overwrite, if need be before an update in place;
+//   - each result leaf of a conditional, at the end of every branch, and leaves passed from the branch's argument via a
+//     temporary too: the results may share memory with the arguments;
+//   - each leaf of the result of the entry and of called computations, and, if a parameter is donated, via a temporary.
 //
 // The second half removes the copies whose source and target can share memory after all (SharingSets), most bytes
 // first. A loop over arrays that are updated in place ends up with no copies, a swap with the three moves that it

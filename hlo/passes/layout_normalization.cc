@@ -1,8 +1,8 @@
 // Code is only ever emitted for row-major arrays. A parameter or result that callers see in another layout is the
 // row-major array of permuted dimensions, so
 //
-//   entry layout (f32[4,3]{0,1}) -> ...      =>      p = f32[3,4] parameter(0),  t = f32[4,3] transpose(p),
-//   dimensions={1,0}
+//   entry layout (f32[4,3]{0,1}) -> ...   =>   p = f32[3,4] parameter(0)
+//                                              t = f32[4,3] transpose(p), dimensions={1,0}
 //
 // and the transpose fuses like any other. Layouts on other instructions do not affect the values and are
 // dropped, except under bitcast, which refers to memory: it becomes transpose, reshape, transpose. A custom call refers
@@ -10,8 +10,10 @@
 // and stores the shapes that the function must see:
 //
 //   r = f32[4,3]{0,1} custom-call(x), operand_layout_constraints={f32[4,3]{0,1}}
-//   =>  t = f32[3,4] transpose(x)  c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}  r =
-//   f32[4,3] transpose(c)
+//   =>
+//   t = f32[3,4] transpose(x), dimensions={1,0}
+//   c = f32[3,4] custom-call(t), signature={(f32[4,3]{0,1})->f32[4,3]{0,1}}
+//   r = f32[4,3] transpose(c), dimensions={1,0}
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

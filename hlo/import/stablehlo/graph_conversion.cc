@@ -3,15 +3,14 @@
 // MLIR's regions see the values around them; HLO's computations see their parameters. So captured values are
 // passed as parameters:
 //
-//   %r = while(%i = %init) { use of %x }        =>   w = (s32[], f32[8]) while((init, x)), and the body hands x on as
-//   it came %r = case(%k) ({ use of %x }, { ... })      =>   c = conditional(k, x, ...) %r = sdy.manual_computation(%a)
-//   { ... }     =>   a call, between custom calls that cut arrays and join them
+//   %r = while(%i = %init) { use of %x }      =>   w = (s32[], f32[8]) while((init, x)); the body returns x unchanged
+//   %r = case(%k) ({ use of %x }, { ... })    =>   c = conditional(k, x, ...)
+//   %r = sdy.manual_computation(%a) { ... }   =>   a call, between custom calls that cut arrays and join them
 //
 // A function whose signature leaves sizes open has those of each call: its operations are converted in the caller's
 // computation, where sizes that are passed as numbers are known too. Regions of reductions, sorts and the like capture
-// constants only. The walk keeps an explicit stack: a frame is a
-// computation under construction; at an operation with regions, or a call of a function not yet converted, it
-// waits for another frame on top of it.
+// constants only. The walk keeps an explicit stack: a frame is a computation under construction; at an operation with
+// regions, or a call of a function not yet converted, it waits for another frame on top of it.
 #include "hlo/import/stablehlo/graph_conversion.h"
 
 #include <optional>

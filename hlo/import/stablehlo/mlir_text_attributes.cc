@@ -237,9 +237,9 @@ absl::StatusOr<const Attribute*> MlirValueReader::ReadSubAxis() {
 }
 
 // The rest of attributes that describe replica groups by a mesh, after their names, such as
-// <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>], device_ids = dense<[0, 1, 3, 2]> :
-// tensor<4xi64>>,
-//  axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>.
+//   <mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 4>],
+//                           device_ids = dense<[0, 1, 3, 2]> : tensor<4xi64>>,
+//    axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>
 absl::StatusOr<const Attribute*> MlirValueReader::ReadMeshPart(Kind kind, int depth) {
   Attribute* attribute = module_.AddAttribute();
   attribute->kind = kind;

@@ -12,8 +12,7 @@ namespace hilo {
 // Reads bytecode or text, detected by content.
 //
 // - Functions become computations and calls of them; regions become computations. Values that the regions of while, if
-// and case capture are
-//   passed as tuple elements; constants are copied in.
+//   and case capture are passed as tuple elements; constants are copied in.
 // - Composites become calls of their decomposition, except those that are an HLO opcode.
 // - Shapes that depend on sizes computed in the program must be computable from constants.
 //

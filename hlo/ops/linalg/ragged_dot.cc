@@ -2,9 +2,10 @@
 // g covers [sizes[0] + ... + sizes[g-1], ... + sizes[g]) of the ragged dimension. The kind of that dimension
 // determines the result:
 //
-//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g use the matrix rhs[g]; rows in no
-//   group are 0 contracting      lhs [b,m,k], rhs [b,k,n]   -> [g,b,m,n]   each group is summed up on its own batch lhs
-//   [b,m,k], rhs [b,k,n]   -> [b,m,n]     groups change nothing
+//   neither (rows)   lhs [b,m,k], rhs [g,b,k,n] -> [b,m,n]     rows of group g use the matrix rhs[g]; rows in no group
+//                                                              are 0
+//   contracting      lhs [b,m,k], rhs [b,k,n]   -> [g,b,m,n]   each group is summed up on its own
+//   batch            lhs [b,m,k], rhs [b,k,n]   -> [b,m,n]     groups change nothing
 //
 // group_sizes is one list, or a list for each index of the dimensions that come before the ragged one: the batch
 // dimensions, then the free (or contracting) ones in front of it; of a ragged batch dimension, the batch dimensions in

@@ -1,7 +1,7 @@
-// A convolution that a target does not emit is brought into the form that targets like: first all of one type,
+// A convolution that a target does not emit is brought into the form that targets like: first all of one type, that of
+// the sums, which changes no bit,
 //
-//   y = bf16[...] convolution(x, k)   =>   convert(f32[...] convolution(convert(x), convert(k)))      in the type of
-//   the sums, which changes no bit
+//   y = bf16[...] convolution(x, k)   =>   y = convert(f32[...] convolution(convert(x), convert(k)))
 //
 // then with the kernel's output features in its minor-most dimension, and if that does not do, the input's and the
 // result's features in theirs, or the input's last spatial dimension,

@@ -1,5 +1,5 @@
-// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, as specified; a dot of
-// bf16 keeps its operands.
+// dot and ragged-dot of bf16, f16 and narrower floats => the same in f32 and its result rounded, as specified; a dot
+// of bf16 keeps its operands.
 // dot of s8, u8 and narrower integers => the same in s8, if that has all their values, or s16 with sums of 32
 // bits, of which narrower results are the lowest. Other dots => the dot of operands transposed to batch, free and
 // contracting dimensions, each kind together. Backends request either where the result is fast.

@@ -1,8 +1,9 @@
 // Rewrites instructions that the target does not emit in terms of others: builds a computation with XlaBuilder, which
 // replaces it.
 //
-//   y = f32[8,4] batch-norm-inference(x, ...)   =>   s = f32[4] rsqrt(...)  b = f32[8,4] broadcast(s)  ...  y =
-//   f32[8,4] add(...)
+//   y = f32[8,4] batch-norm-inference(x, ...)   =>   s = f32[4] rsqrt(...)
+//                                                    b = f32[8,4] broadcast(s)  ...
+//                                                    y = f32[8,4] add(...)
 //
 // The replacement may need expansion too, so this is repeated until nothing is left to expand; an expansion that
 // leads back to its own op would never end, and is an internal error.

@@ -2,8 +2,9 @@
 // each of every p-th element, whose results k are multiplied by the roots r k of n, and m transforms of p points across
 // them:
 //
-//   y = c64[p m] fft(x)   =>   t = c64[p,m] transpose(c64[m,p] reshape(x))   f = c64[p,m] fft(t)   w = multiply(f,
-//   roots)
+//   y = c64[p m] fft(x)   =>   t = c64[p,m] transpose(c64[m,p] reshape(x))
+//                              f = c64[p,m] fft(t)
+//                              w = c64[p,m] multiply(f, roots)
 //                              y = reshape(dot(c64[p,p] roots of p, w))
 //
 // Where n has a large prime factor p, the transform of p points is a convolution with a chirp (Bluestein), by

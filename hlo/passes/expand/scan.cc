@@ -1,8 +1,9 @@
 // scan => while: the state is the step, the carries, the outputs so far, and the inputs.
 //
-//   r = (f32[5], f32[]) scan(x, i), to_apply=f   =>   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)),
-//   condition={step < 5},
-//                                                         body={f(x[step], carry), the output updated at step}
+//   r = (f32[5], f32[]) scan(x, i), to_apply=f
+//   =>
+//   w = (s64[], f32[], f32[5], f32[5]) while((0, i, zeros, x)), condition={step < 5},
+//       body={f(x[step], carry), the output updated at step}
 //
 // A cumulative sum, or the like by another op, is a reduce-window, for which backends have kernels, if the program
 // asserts that the op is associative: y = reduce-window(x, 0), window={size=5 pad=4_0}, to_apply=add.

@@ -2,8 +2,9 @@
 // with that d elements away, and the two trade places if they are in the wrong order.
 //
 //   y = f32[8] sort(x)   =>   for all powers of two up to the length, runs = 2, 4, 8, and d = runs / 2 ... 2, 1:
-//                               x' = f32[8/2d,2,d] reshape(x)   o = reverse(x'), dimensions={1}   x = select(wrong, o,
-//                               x')
+//                               x' = f32[8/2d,2,d] reshape(x)
+//                               o = reverse(x'), dimensions={1}
+//                               x = select(wrong, o, x')
 //
 // Elements travel with their numbers, which decide between equal ones: the sort is stable. Lists are filled up to a
 // power of two with elements that are behind all others. The number of steps grows with the square of the logarithm of

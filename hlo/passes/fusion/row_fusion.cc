@@ -4,8 +4,13 @@
 // group, the backward phase its outside producers. Values of the group with other users become results of the
 // fusion.
 //
-//   m = reduce(x), max   b = broadcast(m)   d = subtract(x, b)   e = exponential(d)   s = reduce(e), add   c =
-//   broadcast(s)   r = divide(e, c)        one fusion of x, three passes over registers
+//   m = reduce(x), max
+//   b = broadcast(m)
+//   d = subtract(x, b)
+//   e = exponential(d)        =>   one fusion of x, three passes over registers
+//   s = reduce(e), add
+//   c = broadcast(s)
+//   r = divide(e, c)
 //
 // Ordinary fusion (hlo/passes/fusion/fusion.cc) runs later and does not change these fusions.
 #include "hlo/passes/fusion/row_fusion.h"

@@ -1,9 +1,10 @@
 // Products that a loop computes once per iteration become one product of all iterations, before the loop or after it,
 // where big products are library calls:
 //
-//   before it   a_t = dot(xs[t], w), w loop-invariant                  =>  all = dot(xs, w)              a_t = all[t]
-//   after it    sum' = sum + dot(x_t, y_t), with no other reader       =>  xs[t] = x_t, ys[t] = y_t      sum = start +
-//   dot(xs, ys)
+//   before the loop   a_t = dot(xs[t], w), w loop-invariant             =>   all = dot(xs, w)
+//                                                                            a_t = all[t]
+//   after the loop    sum' = sum + dot(x_t, y_t), with no other reader  =>   xs[t] = x_t, ys[t] = y_t
+//                                                                            sum = start + dot(xs, ys)
 //
 // The first is a recurrent network's projection of its inputs, the second the gradient of its weights, for which an
 // iteration would read and write as many numbers as there are weights. Operands that are slices of an array with a row

@@ -1,7 +1,7 @@
 // Operations of the dialect chlo that broadcast their operands implicitly, or that have special attributes.
 //
-//   chlo.broadcast_add %a, %b : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>    =>   add(broadcast(a),
-//   broadcast(b))
+//   chlo.broadcast_add %a, %b : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+//   =>   add(broadcast(a), broadcast(b))
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
