@@ -21,7 +21,7 @@
 
 namespace hilo {
 
-// A new block of `memory` with the literal's elements in the layout of `shape`.
+// Allocates a block of `memory` and copies the literal's elements into it, in the layout of `shape`.
 absl::StatusOr<std::shared_ptr<MemoryBlock>> MakeBlock(const Literal& literal, const Shape& shape, HostMemory* memory);
 
 struct ClientCore {
@@ -29,11 +29,13 @@ struct ClientCore {
   // In a forked child the threads do not exist, and objects that wait for them are leaked.
   ~ClientCore();
 
-  // FailedPrecondition in a forked child.
+  // Returns FailedPrecondition in a forked child.
   absl::Status CheckProcess() const;
+  // Returns InvalidArgument if the client has no device of this number.
   absl::Status CheckDevice(int device) const;
-  // Of the devices of all processes.
+  // Returns the number of devices of all processes together.
   int64_t global_device_count() const;
+  // Returns the process that has the device with this number among those of all processes.
   int64_t ProcessOf(int global_device) const;
   // As Client::BufferFromLiteral, with the layout of `shape`.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const Literal& literal, int device,

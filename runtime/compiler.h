@@ -39,10 +39,9 @@ struct RunContext {
   Communicator* communicator = nullptr;           // to the others; null if there are none
   TransferQueues* transfers = nullptr;            // the device's infeed and outfeed
   const HostCallbacks* host_callbacks = nullptr;  // null: the host has given none
-  // Of this run, equal on all its devices.
-  int64_t run_id = 0;
-  const ffi::ExecutionContext* ffi_context =
-      nullptr;  // what the caller has for handlers of custom calls; null: nothing
+  int64_t run_id = 0;                             // identifies the run; equal on all its devices
+  // What the caller provides for handlers of custom calls; null: nothing.
+  const ffi::ExecutionContext* ffi_context = nullptr;
 };
 
 // A run whose work is queued on its device.
@@ -77,14 +76,14 @@ class CompiledProgram {
     return nullptr;
   }
 
-  // Parameters and result with their layouts.
+  // Returns the parameters and the result with their layouts.
   virtual const ProgramShape& program_shape() const = 0;
-  // Output leaf and the donated parameter leaf whose memory it uses.
+  // Returns pairs of an output leaf and the donated parameter leaf whose memory it uses.
   virtual absl::Span<const std::pair<int64_t, int64_t>> donations() const = 0;
-  // Bytes of temporary memory that a run uses.
+  // Returns the bytes of temporary memory that a run uses.
   virtual int64_t temp_bytes() const = 0;
   virtual int64_t code_bytes() const = 0;
-  // An estimate of the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
+  // Estimates the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
   virtual int64_t estimated_nanoseconds() const = 0;
   // Adds the sections from which Compiler::Load makes the program, and sets the target. Errors: Unimplemented.
   virtual absl::Status Serialize(Artifact* artifact) const;
@@ -94,7 +93,7 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
   virtual std::string platform() const = 0;
-  // Whether Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded
+  // Returns true if Compile takes modules with dynamic dimensions, and Run buffers with sizes. Others get them expanded
   // (runtime/dynamic_program.h).
   virtual bool TakesDynamicShapes() const { return false; }
   // Prepares device `device` (from 0) for programs of this compiler, and returns its memory; null: programs run on the

@@ -15,16 +15,15 @@ struct ProgramCost {
   double flops = 0;  // additions, multiplications, comparisons ... of elements of any type; a multiply-add is two
   double transcendentals = 0;  // exponentials, logarithms, trigonometric functions, roots, powers
   double bytes_accessed = 0;   // read by instructions and written by them, as if each went through memory
-  double bytes_written = 0;    // of these
+  double bytes_written = 0;    // the part of bytes_accessed that is written
 
-  // Of all instructions' operand i, up to a limit: the bytes that are read of it, of which those of an operand that
-  // occurs twice in an instruction count once, and the number of instructions that have one.
+  // What instructions read of their operand i, added up over all instructions.
   struct Operand {
-    double bytes_read = 0;
-    double uses = 0;
+    double bytes_read = 0;  // an operand that occurs twice in an instruction counts once
+    double uses = 0;        // the number of instructions that have an operand i
   };
-  static constexpr size_t kMostOperands = 64;
-  std::vector<Operand> operands;
+  static constexpr size_t kMostOperands = 64;  // later operands are not recorded
+  std::vector<Operand> operands;               // by i
 
   ProgramCost& operator+=(const ProgramCost& other);
 };

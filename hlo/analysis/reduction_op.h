@@ -13,18 +13,17 @@ namespace hilo {
 // Returns the associative and commutative op that `computation` applies to its two parameters, if that is all that it
 // does.
 std::optional<HloOpcode> ReductionOp(const HloComputation& computation);
-// The same of an instruction of `computation` in place of its root.
+// Returns the op that computes `result`, an instruction of `computation`, from the two parameters in this way.
 std::optional<HloOpcode> ReductionOp(const HloComputation& computation, const HloInstruction& result);
 
 // Returns the scalar e for which op(x, e) is x for every x of `type`: -0 for a sum of floats, as adding +0 changes -0
 // to +0. nullopt if there is none.
 std::optional<Literal> IdentityOf(HloOpcode op, PrimitiveType type);
 
-// Whether the elements that `reduce`, a reduce or reduce-window, combines may be combined in any order: for one
-// associative and commutative op on one array; always if the result is unaffected, and for floating-point types unless
-// numerics are strict.
+// Returns true if `reduce`, a reduce or reduce-window of one array, may combine elements in any order: its computation
+// is an associative and commutative op on integers or, unless numerics are `strict`, floats.
 bool MayReorder(const HloInstruction& reduce, bool strict);
-// The same of a reduce of several arrays, each of which it combines by such an op on its own.
+// Returns true if `reduce`, of several arrays, combines each by an op of its own and may do so in any order.
 bool MayReorderEach(const HloInstruction& reduce, bool strict);
 
 }  // namespace hilo

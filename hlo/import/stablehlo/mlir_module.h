@@ -47,18 +47,18 @@ struct Type {
     kNone,
   };
   Kind kind = Kind::kForeign;
-  // Of kElement, kTensor (of the elements).
+  // The type of a kElement, or of the elements of a kTensor.
   PrimitiveType element = PRIMITIVE_TYPE_INVALID;
-  // Of values that HLO has. Bounded dimensions are dynamic ones at their bounds; without layouts.
+  // The shape of a kTensor, kToken or kTuple, without layouts. Bounded dimensions are dynamic ones at their bounds.
   Shape shape;
-  // Of a tensor with sizes left open (kDynamicSize): all of its sizes. Else empty.
+  // All sizes of a kTensor of which some are left open (kDynamicSize); empty for other types.
   std::vector<int64_t> open_dimensions;
   bool is_index = false;
-  bool is_buffer = false;  // of kTensor: memref<...>, which holds an array
-  // Of quantised elements, whose `element` is the type of the integers; else null.
+  bool is_buffer = false;  // a kTensor that is written memref<...>: it holds an array
+  // How elements are quantised, whose integers are of type `element`; null if they are not.
   std::shared_ptr<const Quantization> quantization;
   std::vector<const Type*> inputs, results;
-  std::string name;  // of kForeign: for messages
+  std::string name;  // the name of a kForeign, for messages
 
   bool IsStatic() const { return open_dimensions.empty(); }
   bool IsValue() const { return kind == Kind::kTensor || kind == Kind::kToken || kind == Kind::kTuple; }

@@ -19,7 +19,7 @@ struct SizedValue {
   HloInstruction* data = nullptr;
   std::map<DynamicDimension, HloInstruction*> sizes;
 
-  // Of an array; null if the dimension is static.
+  // Returns the size of a dimension of an array; null if the dimension is static.
   HloInstruction* size(int64_t dimension) const {
     auto it = sizes.find({0, dimension});
     return it == sizes.end() ? nullptr : it->second;
@@ -40,7 +40,7 @@ class GraphWriter {
   HloInstruction* Op(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                      std::unique_ptr<OpAttributes> attributes = nullptr, absl::Span<HloComputation* const> called = {},
                      const Shape* stated = nullptr);
-  // A copy of `instruction` with other operands, and a result without dynamic dimensions.
+  // Adds a copy of `instruction` with other operands, and a result without dynamic dimensions.
   HloInstruction* Copy(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands);
 
   HloInstruction* S32(int64_t value);
@@ -53,7 +53,7 @@ class GraphWriter {
                                absl::Span<const int64_t> sizes);
   HloInstruction* Tuple(HloInstruction* first, absl::Span<HloInstruction* const> others);
   HloInstruction* Element(HloInstruction* tuple, int64_t index);
-  // Scalars, and arrays of equal shapes.
+  // Element-wise: both operands are scalars, or arrays of equal shapes.
   HloInstruction* Add(HloInstruction* a, HloInstruction* b) { return Op(HloOpcode::kAdd, {a, b}); }
   HloInstruction* Subtract(HloInstruction* a, HloInstruction* b) { return Op(HloOpcode::kSubtract, {a, b}); }
   HloInstruction* Multiply(HloInstruction* a, HloInstruction* b) { return Op(HloOpcode::kMultiply, {a, b}); }
@@ -61,13 +61,13 @@ class GraphWriter {
   HloInstruction* Maximum(HloInstruction* a, HloInstruction* b) { return Op(HloOpcode::kMaximum, {a, b}); }
   HloInstruction* Minimum(HloInstruction* a, HloInstruction* b) { return Op(HloOpcode::kMinimum, {a, b}); }
 
-  // The size of dimension `d` within [0, bound], also if it is static.
+  // Returns the size of dimension `d`, clamped to [0, bound]; a constant if it is static.
   HloInstruction* SizeWithinBound(const SizedValue& value, int64_t d);
-  // pred array: whether each index of `dimensions` lies below `size` along dimension `d`.
+  // Returns a pred array of `dimensions`: true where the index along dimension `d` is below `size`.
   HloInstruction* IsBelow(absl::Span<const int64_t> dimensions, int64_t d, HloInstruction* size);
-  // The array with the scalar `filler` in the padding along the dimensions listed (those that are dynamic).
+  // Returns the array with the scalar `filler` in the padding along the dimensions listed (those that are dynamic).
   HloInstruction* Mask(const SizedValue& value, absl::Span<const int64_t> dimensions, HloInstruction* filler);
-  // The valid elements, in row-major order, as those of an array at bounds `bounds` and sizes `sizes`.
+  // Returns the valid elements, in row-major order, as those of an array at bounds `bounds` and sizes `sizes`.
   HloInstruction* Repack(const SizedValue& value, absl::Span<const int64_t> bounds,
                          absl::Span<HloInstruction* const> sizes);
 

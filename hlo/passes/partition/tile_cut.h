@@ -23,38 +23,41 @@ struct TileCut {
   bool operator==(const TileCut& other) const = default;
 };
 
-// That of a dimension of `tiles`.
+// Returns how `tiles` cuts a dimension.
 TileCut CutOfDimension(const TileAssignment& tiles, int64_t dimension);
-// The inverse; whole if no dimension is cut.
+// Returns the sharding that cuts each dimension as given; whole if none is cut.
 TileAssignment TilesOfCuts(absl::Span<const TileCut> cuts, int64_t devices);
 
-// The first `count` of cut.count, which `count` must divide.
+// Returns the coarser cut into `count` tiles, each of which joins cut.count / count adjacent ones. `count` must divide
+// cut.count.
 TileCut PrefixOf(const TileCut& cut, int64_t count);
-// The rest of `cut` without its first `count`: a cut of each tile of the prefix.
+// Returns how `cut` cuts each tile of PrefixOf(cut, count).
 TileCut RestOf(const TileCut& cut, int64_t count);
-// `minor` within the tiles of `major`.
+// Returns the cut by `major` whose tiles are cut by `minor`.
 TileCut Nested(const TileCut& major, const TileCut& minor);
-// The count of the longest prefix that both have.
+// Returns the number of tiles of the finest cut that is a prefix of both.
 int64_t CommonPrefix(const TileCut& a, const TileCut& b);
-// Whether `cut` is a prefix of `longer`, perhaps all of it.
+// Returns true if `cut` is a prefix of `longer`, or equal to it.
 inline bool IsPrefix(const TileCut& cut, const TileCut& longer) {
   return longer.count % cut.count == 0 && CommonPrefix(cut, longer) == cut.count;
 }
 
-// Whether the cuts can be those of dimensions of one array: equally many devices have each combination of tiles.
+// Returns true if dimensions of one array can have these cuts: equally many devices have each combination of tiles.
 bool AreIndependent(absl::Span<const TileCut> cuts, int64_t devices);
 
-// The tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are not equal.
+// Returns the tile's shape. Errors: InvalidArgument if the sharding has another rank; Unimplemented if the tiles are
+// not equal.
 absl::StatusOr<Shape> TileShape(Shape shape, const TileAssignment& tiles);
-// The shape of tiles that need not be equal: the last ones reach beyond the array.
+// Returns the shape of tiles that need not divide the array: the last ones reach beyond it.
 Shape PaddedTileShape(Shape shape, const TileAssignment& tiles);
-// The part of `tiles` that divides the array into equal tiles: of each cut the finest prefix that does.
+// Returns the part of `tiles` that divides the array into equal tiles: of each cut the finest prefix that does.
 TileAssignment DividingTiles(const Shape& shape, const TileAssignment& tiles, int64_t devices);
+// Returns true if every device has the same tile under both shardings.
 bool SameTiles(const TileAssignment& a, const TileAssignment& b);
-// The finest sharding that both of these refine or equal: a conversion from one to the other joins tiles up to
-// it, and splits these.
+// Returns the finest sharding that both refine or equal: a conversion from one to the other joins tiles up to this one,
+// and splits its tiles.
 TileAssignment CommonTiles(const TileAssignment& from, const TileAssignment& to);
-// How the tiles of `coarse` are split into those of `fine`.
+// Returns how the tiles of `coarse` are split into those of `fine`.
 TileAssignment TilesWithin(const TileAssignment& coarse, const TileAssignment& fine);
 
 }  // namespace hilo

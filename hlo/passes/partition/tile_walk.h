@@ -21,8 +21,8 @@
 
 namespace hilo {
 
-// Tiles that do not divide an array of the shape `whole`: the last ones reach beyond it. What they have there means
-// nothing.
+// Tiles that do not divide an array of the shape `whole`: the last ones reach beyond it. Their elements there are
+// undefined.
 struct PaddedTile {
   HloInstruction* tile;
   TileAssignment tiles;
@@ -31,10 +31,11 @@ struct PaddedTile {
   const HloInstruction* broadcast = nullptr;
 };
 
-// The sharding without the dimensions that it does not divide.
+// Returns the sharding without the dimensions that it does not divide.
 TileAssignment DividedPart(const PaddedTile& padded, int64_t devices);
 
-// Of a gather or scatter on tiles: those that reach beyond the array have any indices there.
+// Clears what a gather or scatter on tiles states of its indices (sorted, unique): tiles that reach beyond the array
+// have undefined indices there. Does nothing to other ops.
 void ForgetOrderOfIndices(HloInstruction* tile);
 
 // What every partition has of a value: all of it, its tile, or both. Tuples have elements, or are whole.
@@ -46,7 +47,7 @@ struct DividedValue {
   TileAssignment joined;                                         // larger tiles, if any have been emitted for these
   bool is_local =
       false;  // inside of a manual computation: another array in each partition, which is never divided further
-  // The op, if it has not been divided yet: those that use the value may do without. Has only this.
+  // The op, if it has not been divided yet, as its users may not need the value; all other fields are then unset.
   HloInstruction* waiting = nullptr;
   // Iterations of the loop that the computation is the body of, if the value is the same in all of them: it is joined
   // to larger tiles before the loop, or cut otherwise if that is all that is used.
@@ -56,7 +57,7 @@ struct DividedValue {
   std::optional<PaddedTile> padded;  // instead of `tile`, until an op needs another one
 };
 
-// Of `part`, which is whole if `tiles` are.
+// Returns the value that consists of `part`, the whole array if `tiles` is whole, else its tile.
 DividedValue DividedOf(HloInstruction* part, const TileAssignment& tiles);
 
 // The elements of a tuple, or an array alone.
@@ -75,97 +76,107 @@ constexpr double kProductsPerByte = 32;
 class TileWalk {
  public:
   // `region`: the manual region that the computation is in, whose members are the partitions; null if it is in none.
-  // `wanted`: of the instructions of `original`, of which `computation` is a copy, or which it is.
+  // `wanted`: the shardings of the instructions of `original`, which is `computation` or what it is a copy of.
   TileWalk(HloComputation* computation, const ManualRegion* region, int64_t* next_channel,
            const PropagatedShardings& wanted, const HloComputation& original);
 
   HloComputation* computation() const { return computation_; }
   const ManualRegion* region() const { return region_; }
-  // The walk over the instructions of a region of the computation. It owns that.
+  // Returns the walk over the instructions of a region of the computation, which this walk owns.
   TileWalk& Within(const ManualRegion& region);
   // Makes the operands known to this walk, of a region, as whole arrays unless they are broadcasts, of which each walk
   // has its own tiles; `outer` is the walk that owns this one.
   absl::Status TakeOperands(TileWalk* outer, HloInstruction* op);
-  // The instruction that this one of the computation is a copy of, or itself.
+  // Returns the instruction that this one of the computation is a copy of, or itself.
   const HloInstruction* OriginalOf(const HloInstruction* instruction) const {
     const auto it = originals_.find(instruction);
     return it == originals_.end() ? instruction : it->second;
   }
-  // The sharding that the leaf should have, as one of all devices.
+  // Returns the sharding that the leaf should have, as a sharding over all devices.
   TileAssignment WantedOfDevices(const HloInstruction& instruction, size_t leaf = 0) const;
+  // Returns InvalidArgument or Unimplemented if arrays cannot have the sharding (TileEmitter::Check).
   absl::Status Check(const TileAssignment& tiles) const { return emitter_.Check(tiles); }
 
-  // Sets the instruction's value to `value` from here on.
+  // Sets the value of an instruction, for the instructions visited later.
   void Set(const HloInstruction* instruction, DividedValue value) {
     values_[instruction] = std::make_shared<DividedValue>(std::move(value));
   }
-  // ... to the same as that of another one.
+  // Sets the value of `instruction` to that of `other`: both share it from now on.
   void SetAlias(const HloInstruction* instruction, const HloInstruction* other) {
     std::shared_ptr<DividedValue> value =
         values_.at(other);  // not the entry itself, which moves when another one comes
     values_[instruction] = std::move(value);
   }
-  // ... to `value`, whose elements, if it is a tuple, have the shardings `tiles` one by one.
+  // Sets the value of `instruction` to `value`, of the sharding `tiles[0]`, or to its elements, of one sharding each.
   absl::Status SetDivided(const HloInstruction* instruction, HloInstruction* value,
                           const std::vector<TileAssignment>& tiles);
+  // Marks the value as local to a manual computation.
   void SetLocal(const HloInstruction* instruction) { values_.at(instruction)->is_local = true; }
-  // Of an instruction of the walk, or of a region within it.
+  // Returns the value of an instruction of this walk, or of a walk over a region within it.
   const DividedValue& Get(const HloInstruction* instruction) const;
 
+  // Returns true if this walk has a value for the instruction.
   bool Has(const HloInstruction* instruction) const { return values_.contains(instruction); }
 
-  // An instruction without a meaning for shardings: on tiles if its operands are sharded and it can be, else on whole
-  // arrays.
+  // Divides an instruction that has no meaning of its own for shardings: it is computed on tiles if its operands are
+  // sharded and it can be, else on whole arrays.
   absl::Status Visit(HloInstruction* instruction);
 
-  // Both emit what is missing. Errors: as TileEmitter's.
+  // Returns the whole array of a value, gathered if need be. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Whole(DividedValue& value);
+  // Returns the tile of a value under the sharding `tiles`, resharded if need be. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Tile(DividedValue& value, const TileAssignment& tiles);
   absl::StatusOr<HloInstruction*> Whole(const HloInstruction* instruction) { return Whole(*values_.at(instruction)); }
   absl::StatusOr<HloInstruction*> Tile(const HloInstruction* instruction, const TileAssignment& tiles) {
     return Tile(*values_.at(instruction), tiles);
   }
 
-  // From parts of a tile to the tile, and back. Errors of both: as TileEmitter's.
+  // Adds up parts of a tile, one per partition, to the tile. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Reduce(HloInstruction* part, const TileAssignment& tiles);
+  // Returns parts of which `tile` is the sum (TileEmitter::PartOf). Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> PartOf(HloInstruction* tile, const TileAssignment& tiles) {
     return emitter_.PartOf(tile, tiles);
   }
 
-  // Whether the operand of a mark has just the tiles that it states, which reach beyond the array.
+  // Returns true if the operand of a sharding mark has exactly the tiles that the mark states, and these reach beyond
+  // the array.
   bool HasPaddedTilesOf(const HloInstruction& mark) const;
-  // Whether nothing uses the value but the caller of the program.
+  // Returns true if the value is used only as a result of the program.
   bool IsResult(const HloInstruction& instruction) const;
-  // The sharding that the leaf should have: the part of the propagated one that divides it into equal tiles; of a
-  // result by whole axes.
+  // Returns the sharding that the leaf should have: the part of the propagated one that divides it into equal tiles,
+  // for results of the program by whole axes of the mesh.
   TileAssignment Wanted(const HloInstruction& instruction, size_t leaf = 0) const;
-  // ... that of the program's result.
+  // Returns the sharding that the leaf of the program's result should have.
   TileAssignment WantedOfResult(size_t leaf) const;
-  // ... that of an open parameter of the program.
+  // Returns the sharding that a parameter of the program should have if the program states none.
   TileAssignment WantedOfParameter(const HloInstruction& parameter) const;
 
+  // Returns the elements of the tuple, or the array alone. Errors: as TileEmitter's.
   absl::StatusOr<Leaves> LeavesOf(const HloInstruction* instruction);
-  // The leaves with the shardings `tiles`, in a tuple or alone.
+  // Returns the leaves under the shardings `tiles`, as a tuple or the array alone. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> Pack(const Leaves& leaves, const std::vector<TileAssignment>& tiles, bool is_tuple);
 
-  // Whether the op by itself has a different value on each partition. In a manual region the number of the partition
-  // tells its coordinate along the manual axes, which all members share.
+  // Returns true if the op has a different value on each partition without having local operands. (In a manual
+  // region partition-id gives coordinates along the manual axes, which all members share: VisitWhole excepts it.)
   static bool IsSourceOfLocals(const HloInstruction& op);
 
   // Records the sharding of a value that is queried by name.
   void Note(std::string name, TileAssignment tiles) { notes_.push_back({std::move(name), std::move(tiles)}); }
   const std::vector<ShardingNote>& notes() const { return notes_; }
 
-  // The number of sharded arrays that had to be gathered, and the instructions for which they were.
+  // The number of sharded arrays that had to be gathered.
   int64_t gathered_count() const { return gathered_count_; }
+  // The instructions for which they were gathered.
   const std::vector<std::string>& gatherers() const { return gatherers_; }
   // The instructions that every partition computes whole, although their results should be sharded.
   const std::vector<std::string>& repeated() const { return repeated_; }
-  // Sets the instruction that later gathers are attributed to; null: the result.
+  // Sets the instruction that later gathers are attributed to; null means the program's result.
   void SetVisited(const HloInstruction* instruction) { visited_ = instruction; }
+  // Adds what the walks over regions have recorded to what this one has.
   void TakeNotesWithin() {
     for (const auto& [region, walk] : within_) TakeNotes(*walk);
   }
+  // Adds what the walk over a called computation has recorded.
   void TakeNotes(const TileWalk& of_called) {
     notes_.insert(notes_.end(), of_called.notes_.begin(), of_called.notes_.end());
     gatherers_.insert(gatherers_.end(), of_called.gatherers_.begin(), of_called.gatherers_.end());
@@ -175,41 +186,56 @@ class TileWalk {
 
  private:
   using Cuts = std::vector<TileCut>;  // how each factor of an op is cut
+
+  // Returns the factors of the op, in a manual region those that it has there. nullopt if it has none.
   std::optional<OpFactors> FactorsHere(const HloInstruction& op) const;
-  // The sharding that propagation gives a leaf, perhaps into more tiles than divide it.
+  // Returns the sharding that propagation gives a leaf, whose tiles need not divide it.
   TileAssignment Propagated(const HloInstruction& instruction, size_t leaf = 0) const;
-  // The sharding that the tiles of a value have, which may reach beyond it; whole if it has none.
+  // Returns the sharding that the value's tiles have now, which may reach beyond it; whole if it has no tiles.
   TileAssignment TilesNow(const HloInstruction& instruction) const;
-  // The ways in which each factor can be cut.
+
+  // Returns the ways in which each factor can be cut.
   std::vector<std::vector<TileCut>> Options(const HloInstruction& op, const OpFactors& factors) const;
+  // Returns the cheapest combination of these; empty if computing on whole arrays is the cheapest.
   Cuts ChooseCuts(const HloInstruction& op, const OpFactors& factors) const;
+  // Estimates the cost of the op under `cuts`, in bytes that a partition receives: of operands, results, and work.
   double CostOf(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
-  // Of its parts: getting the tiles of the operands, and combining partial results and giving the results the shardings
-  // that they should have.
+  // Estimates the bytes that a partition receives to have the tiles of all operands.
   double CostOfOperands(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
+  // Estimates the bytes that a partition receives when partial results are combined and the results get the shardings
+  // that they should have.
   double CostOfResults(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
-  // Of getting the tiles of a value.
+  // Estimates the bytes that a partition receives to have the value under the sharding `tiles`.
   double CostOf(const HloInstruction& instruction, const TileAssignment& tiles) const;
+  // Returns true if `count` divides all dimensions of operands and results that have the factor.
   bool Fits(const HloInstruction& op, const OpFactors& factors, int factor, int64_t count) const;
-  // Cuts the factors of `dimensions`, of one array, as `tiles` are, where they fit and go with the other cuts.
+  // Cuts the factors of `dimensions`, of one array, as `tiles` does, if they fit and are independent of the other cuts.
   void Take(const HloInstruction& op, const OpFactors& factors, const std::vector<int>& dimensions,
             const TileAssignment& tiles, Cuts* cuts) const;
+  // Returns the sharding of an array whose dimensions have the given factors.
   TileAssignment TilesOf(const Cuts& cuts, const std::vector<int>& factors) const;
-  // Of one result of an op.
+  // Returns the sharding of one result of an op, which has the shape `shape`.
   TileAssignment TilesOfResult(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const;
-  // Of each of them.
+  // Returns the shardings of all results of an op, which has the shape `shape`.
   std::vector<TileAssignment> TilesOfResults(const Cuts& cuts, const OpFactors& factors, const Shape& shape) const;
-  // The dimension along which partial results with the tiles `from` are scattered to get `wanted`, if they can be.
+  // Returns the dimension along which partial results with the tiles `from` are scattered to get `wanted`; nullopt if
+  // they cannot be.
   std::optional<int64_t> ScatterDimension(const Cuts& cuts, const OpFactors& factors, const TileAssignment& from,
                                           const TileAssignment& wanted) const;
+  // Returns the groups of partitions that combine their partial results.
   std::vector<std::vector<int64_t>> GroupsToCombine(const Cuts& cuts, const OpFactors& factors) const;
+
+  // Computes the op on the tiles that `cuts` gives.
   absl::Status VisitTiled(HloInstruction* op, const OpFactors& factors, const Cuts& cuts);
+  // Computes the op on whole arrays, on every partition.
   absl::Status VisitWhole(HloInstruction* op);
+  // Keeps an element-wise op on whole arrays beside its tile if all operands are there as a whole.
   absl::Status KeepWhole(HloInstruction* op);
-  // Of an op that is not local.
+  // Divides an op that is not local in the cheapest of all ways.
   absl::Status Divide(HloInstruction* op);
-  // Whether the op may wait; and computes one that has waited, the value of which is `value`.
+  // Returns true if the op, which moves elements, may stay undivided until a user needs its value.
   bool MayWait(const HloInstruction& op) const;
+  // Divides the op that has waited to compute `value`; does nothing if none has.
   absl::Status ComputeNow(DividedValue* value);
   // Sets the value of `op`, of which each partition has computed `tile` from its tiles of the operands; combines
   // partial results.
@@ -217,90 +243,107 @@ class TileWalk {
 
   // The ways of dividing certain ops along dimensions that the factors do not relate. All return false if the op is not
   // one of theirs, or costs at least `limit` that way.
-  //
+
   // Moves elements along cut dimensions.
   absl::StatusOr<bool> VisitShift(HloInstruction* op, const OpFactors& factors, double limit);
-  // Scatters into rows that are cut, of which every partition takes the updates of those that it has; or updates that
-  // are cut, the results of which are combined.
+  // Scatters into cut rows, each partition the updates of its rows; or scatters cut updates and combines the results.
   absl::StatusOr<bool> VisitScatter(HloInstruction* scatter, const OpFactors& factors, double limit);
-  // Gathers from rows that are cut: every partition gathers those that it has, and the results are added up.
+  // Gathers from cut rows: each partition gathers those of its rows, and the results are added up.
   absl::StatusOr<bool> VisitGather(HloInstruction* gather, const OpFactors& factors, double limit);
-  // Of both: whether tiles may reach beyond the operand along dimension `d`, which no factor relates; and what a way
-  // costs.
+  // Returns true if the gather or scatter accepts tiles of its operand number `operand` that reach beyond it along
+  // dimension `d`, which has no factor.
   static bool IndexesPadded(const HloInstruction& op, int64_t operand, int64_t d);
+  // Estimates the cost of a gather or scatter under `cuts`, as CostOf.
   double CostOfIndexed(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
-  // Slices that lie in one tile: the partition that has it sends them.
+  // Slices within one tile: the partition that has the tile sends the slice.
   absl::StatusOr<bool> VisitSliceOfTile(HloInstruction* slice, const OpFactors& factors, double limit);
-  // Updates a slice of dimensions that are cut: every partition what it has of it.
+  // Updates a slice along cut dimensions: each partition updates the part of the slice in its tile.
   absl::StatusOr<bool> VisitUpdate(HloInstruction* op, const OpFactors& factors, double limit);
   // Reduces cut dimensions of several arrays, or from a value that is not the op's identity: the partitions combine the
   // parts of each array.
   absl::StatusOr<bool> VisitReduction(HloInstruction* reduce, const OpFactors& factors, double limit);
-  // Reduces cut dimensions by any computation: each partition its tiles, and then all partitions these results.
+  // Reduces cut dimensions by any computation: each partition reduces its tile, then all partitions reduce the gathered
+  // results.
   absl::StatusOr<bool> VisitReductionInSteps(HloInstruction* reduce, const OpFactors& factors, double limit);
-  // Adds the cuts of the dimensions that are reduced as factors, which are combined, and takes those of the others.
-  // False if there are none of the former, or they do not go together.
+  // Adds a combined factor for each cut dimension that is reduced, and takes the cuts of the other dimensions. Returns
+  // false if no reduced dimension is cut, or the cuts are not independent.
   bool TakeReduced(const HloInstruction& reduce, OpFactors* factors, Cuts* cuts) const;
-  // Scans along a cut dimension: each partition its tile, to which it adds what those before it have.
+  // Scans along a cut dimension: each partition scans its tile and combines it with the totals of the tiles before.
   absl::StatusOr<bool> VisitScan(HloInstruction* op, const OpFactors& factors, double limit);
-  // Slides windows along cut dimensions: every partition gets what its windows reach of its neighbors' tiles.
+  // Slides windows along cut dimensions: each partition gets the elements of other tiles that its windows reach.
   absl::StatusOr<bool> VisitWindows(HloInstruction* op, const OpFactors& factors, double limit);
-  // Selects and scatters in windows that may overlap: every partition gets what those of its elements reach.
+  // Selects and scatters in windows that may overlap: each partition gets the elements that the windows of its own
+  // elements reach.
   absl::StatusOr<bool> VisitSelectAndScatter(HloInstruction* op, const OpFactors& factors, double limit);
   // Computes on tiles that reach beyond the array, as those of an operand do.
   absl::StatusOr<bool> VisitPadded(HloInstruction* op, const OpFactors& factors, double limit);
-  // Its parts. Whether a value has only such tiles.
+
+  // Tiles that reach beyond the array ("padded").
+
+  // Returns true if the value has only padded tiles.
   bool IsPadded(const HloInstruction& value) const;
-  // Takes the cuts of the tiles of operand `i` as they are now, where they go with the others.
+  // Adds the cuts that the tiles of operand `i` have now, if they are independent of those in `cuts`.
   void TakeTiles(const HloInstruction& op, const OpFactors& factors, int64_t i, Cuts* cuts) const;
-  // The cuts that the tiles of operand `first` give, and those of other operands where they go with these. nullopt if
-  // the op cannot be computed on them.
+  // Returns the cuts that the tiles of operand `first` have, and those of other operands that are independent of these.
+  // nullopt if the op cannot be computed on such tiles.
   std::optional<Cuts> PaddedCuts(const HloInstruction& op, const OpFactors& factors, int64_t first) const;
+  // Estimates the cost of the op under `cuts`, as CostOf, if tiles of its operands or results are padded.
   double CostOfPaddedCuts(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
-  // The tile of operand `i`, with `fill`, or 0 if that is null, beyond the array along dimensions of combined factors.
+  // Returns the tile of operand `i` with `fill` (null: 0) beyond the array along dimensions of combined factors.
   absl::StatusOr<HloInstruction*> FilledTile(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts,
                                              int64_t i, HloInstruction* fill);
-  // The shapes of the tiles that the op has as results.
+  // Returns the shape of the tiles of the op's results.
   Shape PaddedShape(const HloInstruction& op, const OpFactors& factors, const Cuts& cuts) const;
-  // The bytes that a device receives to have the divided part of a value's tiles.
+  // Estimates the bytes that a partition receives when Settle joins the tiles.
   double SettleCost(const PaddedTile& padded) const;
-  // What the operand of a broadcast is cut into if its result is cut into `tiles`.
+  // Returns the sharding of the operand of a broadcast whose result has the sharding `tiles`.
   TileAssignment BeforeBroadcast(const HloInstruction& broadcast, const TileAssignment& tiles) const;
-  // Both of a tile that may reach beyond the operand.
+  // Estimates the bytes that a partition receives to have a tile of the operand that may be padded.
   double CostOfPadded(const HloInstruction& operand, const TileAssignment& tiles) const;
+  // Returns a tile of the operand that may be padded. Errors: as TileEmitter's.
   absl::StatusOr<HloInstruction*> TileOfPadded(const HloInstruction& operand, const TileAssignment& tiles);
-  // Whether all of the operand is gathered to get that.
+  // Returns true if TileOfPadded gathers the whole operand to get that tile.
   bool IsGatheredFor(const HloInstruction& operand, const TileAssignment& tiles) const;
-  // Joins tiles that reach beyond the array along the dimensions that they do not divide.
+  // Joins padded tiles along the dimensions that they do not divide, after which none reaches beyond the array.
   absl::Status Settle(DividedValue* value);
-  // Whether the tiles of a value that reach beyond it can be cut into those of `tiles`, which are as long along the
+  // Returns true if the padded tiles of the value can be cut into those of `tiles`, which are as long along the
   // dimensions that are cut already.
   bool CutsPadded(const DividedValue& value, const TileAssignment& tiles) const;
-  // Sets the value of `op` to tiles that may reach beyond it; SetPaddedResult combines partial results first.
-  // `tiles`: of each array of the result.
+  // Sets the value of `op` to tiles that may be padded. `tiles`: the sharding of each array of the result.
   absl::Status SetPadded(const HloInstruction* op, HloInstruction* value, const std::vector<TileAssignment>& tiles);
+  // Combines partial results and sets the value of `op` to the tiles that `cuts` gives, which may be padded.
   absl::Status SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
                                const Cuts& cuts);
-  // Of joining, in the end, what is computed on tiles of `op` that reach beyond it.
+  // Estimates the bytes that a partition receives for joining the values that are computed from padded tiles of `op`,
+  // where some user needs them joined.
   double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;
-  // ... of one array of the result.
+  // Estimates the same for one array of the op's result.
   double CostOfStayingPadded(const HloInstruction& op, size_t leaf, const TileAssignment& tiles) const;
-  // Of combining the results of the op, of which the partitions along `parts` have one each.
+  // Estimates the bytes that a partition receives when the partitions along `parts` combine their results of the op.
   double CostOfCombining(const HloInstruction& op, const TileCut& parts) const;
+
   struct ShiftPlan;
-  // nullopt if the op cannot give these tiles of its result, which may reach beyond it.
+  // Returns how elements move to give the op's result the sharding `wanted`, whose tiles may be padded. nullopt if they
+  // cannot.
   std::optional<ShiftPlan> PlanShiftTo(const HloInstruction& op, const TileAssignment& wanted) const;
+  // Emits the op as planned and sets its value.
   absl::Status EmitShift(HloInstruction* op, const ShiftPlan& plan);
+
   struct WindowDivision;
-  // `may_reach_beyond`: tiles of the operand and the result beyond them.
+  // Returns how an op with windows is divided; nullopt if it cannot be. `may_reach_beyond`: tiles of the operand and
+  // the result may be padded.
   std::optional<WindowDivision> DivideWindows(const HloInstruction& op, const OpFactors& factors,
                                               bool may_reach_beyond) const;
+  // Estimates the cost of the op divided so, as CostOf. Appends the exchanges along each dimension to `rounds`.
   double CostOfWindows(const HloInstruction& op, const WindowDivision& division,
                        std::vector<std::vector<ShiftRound>>* rounds) const;
-  // The result of a convolution some of whose partitions have no windows, or fewer than `tile`, which is of as many as
-  // they have at most.
+  // Corrects `tile`, a convolution over the greatest number of windows that a partition has, for partitions that have
+  // fewer windows or none.
   absl::StatusOr<HloInstruction*> OfOwnWindows(const WindowDivision& division, HloInstruction* tile);
+
+  // Reshapes tiles to tiles; returns false if no sharding of the operand allows it.
   absl::StatusOr<bool> VisitReshape(HloInstruction* reshape);
+  // Cuts the tiles of the op's results further where the wanted shardings are finer: that needs no exchange.
   absl::Status CutAgain(const HloInstruction& op);
 
   HloComputation* computation_;
