@@ -100,6 +100,16 @@ class CheckLayersTest(unittest.TestCase):
                 self.assertEqual(status, 0 if allowed else 1)
                 self.assertEqual("it is private to" in output, not allowed)
 
+    def test_names_in_comments(self):
+        good = ["See x/a.h.", "(a.h)", "hlo/x/a.h, b.cc", "<omp.h>", "llvm/IR/Module.h", "*_kernel.cc"]
+        text = "".join(f'// {comment}\nconst char* s = "//";  // {comment}\n' for comment in good)
+        self.assertEqual(check_tree(hlo__x__a_h="", hlo__ir__b_cc=text + 'const char* s = "// no.h";\n')[0], 0)
+        bad = ["y/a.h", "a.cc", "cuda_paths.h"]
+        status, output = check_tree(hlo__x__a_h="", hlo__ir__b_cc="".join(f'F("\\"");  // {name}\n' for name in bad))
+        self.assertEqual(status, 1)
+        for line, name in enumerate(bad, 1):
+            self.assertIn(f"hlo/ir/b.cc:{line}: the comment names {name}, which does not exist\n", output)
+
     def test_switches_over_opcodes(self):
         text = 'switch (x) {\n  case HloOpcode::kAdd: return "}";\n  default: return 0;  // }\n}\n'
         self.assertIn("1 switches over HloOpcode end in default:, 0 are allowed: hlo/ir/a.cc:1",

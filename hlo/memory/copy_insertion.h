@@ -13,7 +13,7 @@ namespace hilo {
 // parameter, its next value and its result; a conditional's result and its branches' results; outputs and the entry's
 // root) can do so without destroying each other. First every such value gets a separate copy; then copies whose
 // source and target do not interfere are removed again. The schedule is updated. While and conditional
-// computations must each have one caller (passes/flatten_call_graph.h).
+// computations must each have one caller (hlo/passes/flatten_call_graph.cc).
 //
 // A result of a loop of at most `loop_local_bytes` that is a result of the program is copied after the loop rather than
 // kept in the memory of the program's result: a backend can then keep it in registers.

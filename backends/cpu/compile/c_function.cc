@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> CopyInto(llvm::LLVMContext& contex
   return std::move(*copy);
 }
 
-// Defines the functions that hilo/backends/llvm/jit/math_symbols.h offers to compiled code, by those of libm.
+// Defines the functions that backends/llvm/jit/math_symbols.h offers to compiled code, by those of libm.
 void DefineMathFunctions(llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   const bool is_x86 = llvm::Triple(module.getTargetTriple()).isX86();

@@ -13,7 +13,7 @@
 
 namespace hilo::gpu {
 
-// How a block computes some rows (emitters/attention_emitter.cc).
+// How a block computes some rows (emitters/attention/attention_emitter.cc).
 struct AttentionTile {
   int64_t threads = 0;
   int64_t rows = 0;                        // of the block: 16 for each warp

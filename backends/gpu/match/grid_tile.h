@@ -12,7 +12,7 @@
 
 namespace hilo::gpu {
 
-// How a block computes some lines of one side (emitters/attention_gradient_emitter.cc).
+// How a block computes some lines of one side (emitters/attention/attention_gradient_emitter.cc).
 struct GridTile {
   int64_t threads = 0;
   int64_t lines = 0;           // of the block: 16 for each warp

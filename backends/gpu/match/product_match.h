@@ -13,7 +13,7 @@
 
 namespace hilo::gpu {
 
-// How a block computes a tile of the results of a product (emitters/tiled_product.h).
+// How a block computes a tile of the results of a product (emitters/products/tiled_product.h).
 struct ProductTile {
   int64_t threads = 0;
   int64_t rows = 0, columns = 0;          // of the tile
@@ -23,7 +23,7 @@ struct ProductTile {
   // Strips in shared memory that asynchronous copies fill; 0: two that threads fill, having loaded or made the
   // elements.
   int64_t copied_strips = 0;
-  // Warp groups multiply (emitters/warp_group.h): own_rows and own_columns are theirs. Else warps, or threads.
+  // Warp groups multiply (emitters/products/warp_group.h): own_rows and own_columns are theirs. Else warps, or threads.
   bool by_warp_groups = false;
   int64_t step = 1;  // depth of one multiplication; 1: by threads, else by tensor cores
 

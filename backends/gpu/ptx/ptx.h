@@ -1,5 +1,5 @@
 // Compiles LLVM modules of kernels to bitcode, PTX, or machine code. No CUDA headers and no GPU are needed; libdevice
-// (for PTX that calls transcendental functions) and the assembler are located at run time (cuda_paths.h).
+// (for PTX that calls transcendental functions) and the assembler are located at run time (driver/cuda_library.h).
 #ifndef HILO_BACKENDS_GPU_PTX_PTX_H_
 #define HILO_BACKENDS_GPU_PTX_PTX_H_
 

@@ -7,8 +7,8 @@
 //
 // as of the distances between points and of the forces that depend on them. The grids are computed from arrays that are
 // much smaller, element by element, and all that is read of them are reductions: kernels of those compute the elements
-// of all components together (pair_fusion.h), which are never in memory. Sums over components are in the order of their
-// index.
+// of all components together (hlo/passes/fusion/pair_fusion.cc), which are never in memory. Sums over components are in
+// the order of their index.
 #include <algorithm>
 #include <memory>
 #include <optional>
