@@ -28,9 +28,9 @@ absl::StatusOr<std::vector<LaunchHost>> ReadHostFile(const std::string& path);
 // only if all hosts have one. The name itself if this machine cannot resolve it, as ssh's configuration may have it.
 absl::StatusOr<std::string> CoordinatorHost(absl::Span<const LaunchHost> hosts);
 
-// The program, to be started on `host` in `folder` through `ssh`, a command to which the host and a command for the
-// shell there are appended. Only `variables` are set on the host, beside those of a login. Arguments and variables go
-// through the standard input, so that other users of either machine do not see them.
+// Returns the program, to be started on `host` in `folder` through `ssh`, a command to which the host and a command for
+// the shell there are appended. Only the program's own variables are set on the host, beside those of a login.
+// Arguments and variables go through the standard input, so that other users of either machine do not see them.
 LaunchJob::Program OnHost(LaunchJob::Program program, const std::string& host, const std::string& folder,
                           const std::vector<std::string>& ssh);
 

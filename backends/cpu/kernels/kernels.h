@@ -30,7 +30,7 @@ absl::Status ForEach(FunctionEmitter& f, absl::string_view name, llvm::Value* be
                      int64_t most = codegen::kManyIterations);
 
 // Emits body over the lanes of [0, size): full vectors of `width` (index base, lanes), then a masked tail. `base` of
-// the index is a multiple of the width. Sizes of at most `unroll` vectors are fully unrolled.
+// the index is a multiple of the width.
 absl::Status ForEachVector(FunctionEmitter& f, absl::string_view name, int64_t size, int width,
                            absl::FunctionRef<absl::Status(const codegen::LaneIndex&)> body);
 

@@ -167,8 +167,8 @@ class GridFuser {
     return MembersOf(roots);
   }
 
-  // Returns the grid's reductions that `values` depend on, beside those that kernels of the plan compute; nullopt: they
-  // depend on too much to tell.
+  // Returns the grid's reductions that the values in `work` depend on, beside those that kernels of the plan compute;
+  // nullopt: they depend on too much to tell.
   std::optional<FusedGroup> ReductionsBefore(std::vector<const HloInstruction*> work) const {
     const FusedGroup reductions(grid_.reductions.begin(), grid_.reductions.end());
     FusedGroup before, seen;

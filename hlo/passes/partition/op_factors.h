@@ -37,7 +37,7 @@ bool IsPartStart(HloOpcode op, const HloInstruction& start);
 // them as they are.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation, const HloInstruction& start);
 
-// Sets size attributes of an op whose result has the tile shape `shape` and whose operands are tiles already.
+// Sets the size attributes of `tile`, an op whose operands and result are tiles already, to the sizes of these.
 void SetTileSizes(const OpFactors& factors, HloInstruction* tile);
 
 // By array: the associative and commutative op by which a reduce or reduce-window combines it on its own; empty if its

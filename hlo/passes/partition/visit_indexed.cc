@@ -98,7 +98,8 @@ absl::StatusOr<HloInstruction*> Clamped(HloInstruction* indices, int64_t vector_
   return computation->AddOp(HloOpcode::kClamp, {zero, indices, limit});
 }
 
-// Whether the components `components` of each index vector are in [0, size), by index vector.
+// Returns, for each index vector, whether its components are within bounds. `sizes`: pairs of a component and the size
+// that it must be less than.
 absl::StatusOr<HloInstruction*> AreInside(HloInstruction* indices, int64_t vector_dimension,
                                           const std::vector<std::pair<size_t, int64_t>>& sizes) {
   HloComputation* computation = indices->parent();
