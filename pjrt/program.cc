@@ -210,7 +210,7 @@ void MakeLists(ProgramValues* values) {
   for (PJRT_Layouts_MemoryLayout& layout : values->layouts) values->layout_list.push_back(&layout);
 }
 
-// Infos are one a parameter or result; leaves of a tuple have that of their parameter.
+// Returns the info of leaf `i`. There is one info per parameter or result; the leaves of a tuple have default ones.
 template <typename Info>
 Info InfoOf(const std::vector<Info>& infos, size_t i) {
   return i < infos.size() ? infos[i] : Info{};

@@ -29,9 +29,9 @@ namespace hilo::tools {
 namespace {
 
 constexpr int64_t kMaxProcesses = 1024;
-// Of JAX's coordination service: when a process that is not heard of counts as dead. JAX's own default.
+// The time without a heartbeat after which JAX's coordination service declares a process dead: JAX's own default.
 constexpr int64_t kHeartbeatSeconds = 100;
-// Asks nobody for a password, and ends half a minute after the host has gone.
+// Never asks for a password, and ends half a minute after the connection to the host is lost.
 constexpr char kSsh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10";
 
 volatile sig_atomic_t stop_signal = 0;

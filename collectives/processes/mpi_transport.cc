@@ -42,9 +42,10 @@ constexpr int64_t kMostUnsentBytes = 8 << 20;
 constexpr int kPolls = 200;
 constexpr absl::Duration kNap = absl::Microseconds(50);
 constexpr std::chrono::microseconds kWorkInterval(100);
-// A send that has been on its way for as long needs a thread of the other process, and how often that is told.
+// A send that has been pending for this long needs a thread of the other process: the rank asks for attention, and
+// repeats that at this interval.
 constexpr absl::Duration kPatience = absl::Milliseconds(2);
-// How long a process that is told so looks for frames.
+// How long a process that is asked for attention polls for frames, and how often.
 constexpr absl::Duration kAttention = absl::Milliseconds(20), kAttentionInterval = absl::Microseconds(20);
 constexpr absl::Duration kLastWords = absl::Seconds(1);
 

@@ -152,7 +152,7 @@ absl::StatusOr<XlaOp> ExpandFft(const HloInstruction& instruction, XlaBuilder* b
   if (from_real) x = Complex(x, Broadcast(ConstantLiteral(builder, LiteralUtil::Zero(shape.element_type())), sizes));
 
   const auto transform = [&](int64_t dimension) {
-    // The dimension trades places with the last one.
+    // Swaps the dimension with the last one.
     std::vector<int64_t> order(sizes.size());
     for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
     std::swap(order[dimension], order[last]);

@@ -1,5 +1,5 @@
 // sort => a network of element-wise steps (Batcher's bitonic sort): in the step of distance d, each element is compared
-// with that d elements away, and the two trade places if they are in the wrong order.
+// with that d elements away, and the two are swapped if they are in the wrong order.
 //
 //   y = f32[8] sort(x)   =>   for all powers of two up to the length, runs = 2, 4, 8, and d = runs / 2 ... 2, 1:
 //                               x' = f32[8/2d,2,d] reshape(x)

@@ -5,7 +5,7 @@
 //
 // A value is worth an element if it is expensive to compute again, or if it is no larger than what it is computed of;
 // otherwise it stays in the loop, where it is computed in registers: reading a broadcast costs more than reading its
-// operand. What devices exchange is always worth one. The loop may run no iteration; then the work is in vain, and a
+// operand. What devices exchange is always worth one. The loop may run no iteration; then the work is wasted, and a
 // custom call, which may fail, stays in it.
 // Nested loops are visited from the inside out, so that a value leaves all loops in which it does not change.
 #include <algorithm>

@@ -4,8 +4,8 @@
 //
 // as of random bits, which JAX computes in a loop of five iterations on some platforms, and of binary searches, which
 // gather the elements that they compare with. Each iteration would read and write the arrays of the state; without the
-// loop the elements stay in registers, together with those of what reads the result. Constants that the iterations take
-// turns with become those of each.
+// loop the elements stay in registers, together with those of what reads the result. Constants that the iterations
+// alternate between become constants of each iteration.
 #include <memory>
 #include <optional>
 

@@ -73,7 +73,7 @@ std::vector<ShiftRound> PlanShift(const TileShift& shift, const TileAssignment& 
   std::vector<Group> groups;
   for (const Piece& piece : PiecesOf(shift, count)) {
     const bool is_local = piece.from == piece.to;
-    // A round moves pieces as long as its longest one.
+    // The pieces of one exchange, a ShiftRound, are all moved at the length of its longest one.
     const auto goes_with = [&](const Piece& other) {
       const ShiftSource &own = shift.sources[piece.source], &others = shift.sources[other.source];
       return own.operand == others.operand && own.stride == others.stride && own.spacing == others.spacing &&

@@ -172,9 +172,9 @@ Result ElementOf(HloInstruction* x, int64_t dimension, int64_t k, int steps = kM
   return MakeReshape(slice, shape);
 }
 
-// Of few elements, some of which are read, such as a median: the lists are arrays of first, second ... elements, and
-// neighbors that are in the wrong order trade places, by element-wise operations, which fuse with others. Equal ones
-// stay: the sort is stable. Exchanges that no element which is read depends on are dead.
+// Rewrites a sort of few elements, some of which are read, such as a median: the lists are arrays of first, second ...
+// elements, and neighbors in the wrong order are swapped by element-wise operations, which fuse with others. Equal ones
+// are not: the sort is stable. Swaps that affect no element which is read are dead.
 Result SortOfFew(HloInstruction* sort) {
   const int64_t dimension = sort->attrs<SortAttrs>().dimensions[0], count = sort->operand_count(),
                 length = sort->operand(0)->shape().dimensions(dimension);
