@@ -66,7 +66,7 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
   HILO_RETURN_IF_ERROR(RunStep(context, "schedule", [&] { return ScheduleModule(module.get()); }));
   if (steps.after_schedule) steps.after_schedule(module.get());
   HILO_RETURN_IF_ERROR(RunStep(context, "copies", [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(InsertCopies(module.get(), steps.loop_local_bytes));
+    HILO_RETURN_IF_ERROR(InsertCopies(module.get(), steps.loop_local_bytes, context.cancellation));
     HILO_RETURN_IF_ERROR(VerifyHloModule(*module, HloStage::kAliased));
     return steps.after_copies ? steps.after_copies(module.get()) : absl::OkStatus();
   }));
@@ -76,6 +76,7 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
       HILO_ASSIGN_OR_RETURN(assignment_options, steps.assignment_options(*module));
     }
     assignment_options.loop_local_bytes = steps.loop_local_bytes;
+    assignment_options.cancellation = context.cancellation;
     HILO_ASSIGN_OR_RETURN(lowered.assignment, BufferAssignment::Create(*module, assignment_options));
     return steps.after_assignment ? steps.after_assignment(module.get(), lowered.assignment) : absl::OkStatus();
   }));

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/memory/frame_packing.h"
 #include "hlo/memory/scheduler.h"
@@ -34,13 +35,18 @@ class BufferAssigner {
             << values.values()[together[i]].definition.instruction->name();
       }
     }
-    for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates())
+    WorkBudget budget(options_.cancellation, "compilation");
+    for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates()) {
+      constexpr int64_t kMerge = 64;
+      HILO_RETURN_IF_ERROR(budget.Spend(kMerge));
       sets.Merge(candidate.from, candidate.to);
+    }
     return sets;
   }
 
   absl::Status AssignScope(HloComputation* computation) {
-    HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(module_, *computation, options_.loop_local_bytes));
+    HILO_ASSIGN_OR_RETURN(ScopeValues values,
+                          ScopeValues::Create(module_, *computation, options_.loop_local_bytes, options_.cancellation));
     HILO_ASSIGN_OR_RETURN(SharingSets sets, Share(values));
     BufferAssignment::Scope scope{.computation = computation};
     for (const HloInstruction* parameter : computation->parameter_instructions()) {
@@ -115,6 +121,7 @@ class BufferAssigner {
       }
     }
     HILO_RETURN_IF_ERROR(CheckOutputs(*computation));
+    result_.scope_numbers_[computation] = result_.scopes_.size();
     result_.scopes_.push_back(std::move(scope));
     return absl::OkStatus();
   }
@@ -191,8 +198,7 @@ const BufferSlice& BufferAssignment::slice(const HloInstruction* instruction, co
 }
 
 const BufferAssignment::Scope& BufferAssignment::scope(const HloComputation* computation) const {
-  return *std::find_if(scopes_.begin(), scopes_.end(),
-                       [&](const Scope& scope) { return scope.computation == computation; });
+  return scopes_[scope_numbers_.at(computation)];
 }
 
 std::string BufferAssignment::ToString() const {

@@ -35,13 +35,14 @@ struct BufferAssignmentOptions {
   std::function<bool(const BufferCandidate&)> use_stack;
   int64_t max_frame_bytes = int64_t{1} << 46;
   int64_t loop_local_bytes = 0;  // as copy insertion had it
+  const CancellationToken* cancellation = nullptr;
 };
 
 class BufferAssignment {
  public:
   // The module must be at kAliased: copy insertion has run (copy_insertion.h).
   // Errors: Internal if two values that must share memory would destroy each other; ResourceExhausted with the limit if
-  // a frame exceeds it.
+  // a frame exceeds it; Cancelled, DeadlineExceeded.
   static absl::StatusOr<BufferAssignment> Create(const HloModule& module, const BufferAssignmentOptions& options);
 
   // Memory of an array leaf of `instruction`, by depth-first leaf number or index.
@@ -73,6 +74,7 @@ class BufferAssignment {
  private:
   friend class BufferAssigner;
   std::vector<Scope> scopes_;
+  absl::flat_hash_map<const HloComputation*, size_t> scope_numbers_;
   absl::flat_hash_map<const HloInstruction*, std::vector<BufferSlice>> slices_;
   absl::flat_hash_map<const HloInstruction*, int64_t> call_frames_;
   std::vector<std::shared_ptr<const Literal>> constants_;

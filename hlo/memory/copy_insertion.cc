@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
+#include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/ir/kernel_config.h"
@@ -29,6 +30,9 @@
 
 namespace hilo {
 namespace {
+
+// Of a budget: the copies of a loop, or the union of two sets.
+constexpr int64_t kStep = 64;
 
 // Adds instructions to a computation and notes them in the order in which they run.
 class Inserter {
@@ -240,7 +244,7 @@ absl::Status CopyRoot(HloModule* module, HloComputation* computation, const std:
 }
 
 // Copies the leaves of a loop's initial value that the loop changes.
-absl::Status CopyInit(HloModule* module, HloInstruction* loop, const std::vector<bool>& through) {
+void CopyInit(HloModule* module, HloInstruction* loop, const std::vector<bool>& through) {
   HloComputation* computation = loop->parent();
   Inserter inserter(computation);
   std::vector<HloInstruction*> leaves = inserter.Leaves(loop->operand(0));
@@ -253,19 +257,20 @@ absl::Status CopyInit(HloModule* module, HloInstruction* loop, const std::vector
   std::vector<HloInstruction*>& order = module->schedule()[computation];
   const std::vector<HloInstruction*> added = inserter.Take();
   order.insert(std::find(order.begin(), order.end(), loop), added.begin(), added.end());
-  return absl::OkStatus();
 }
 
-absl::Status AddCopies(HloModule* module, HloComputation* scope) {
-  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope));
+absl::Status AddCopies(HloModule* module, HloComputation* scope, const CancellationToken* cancellation) {
+  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope, 0, cancellation));
+  WorkBudget budget(cancellation, "compilation");
   for (const HloInstruction* instruction : values.order()) {
+    HILO_RETURN_IF_ERROR(budget.Spend(kStep));
     if (instruction->opcode() == HloOpcode::kWhile) {
       std::vector<bool> through = PassThroughLeaves(*instruction);
       std::vector<bool> copied(through.size());
       for (size_t i = 0; i < through.size(); ++i) copied[i] = !through[i];
       HloComputation* body = instruction->called_computation(1);
       HILO_RETURN_IF_ERROR(CopyRoot(module, body, copied, ArgumentOf(*body, values), values));
-      HILO_RETURN_IF_ERROR(CopyInit(module, const_cast<HloInstruction*>(instruction), through));
+      CopyInit(module, const_cast<HloInstruction*>(instruction), through);
     } else if (instruction->opcode() == HloOpcode::kConditional) {
       const std::vector<bool> copied(LeafCount(instruction->shape()), true);
       for (HloComputation* branch : instruction->called_computations()) {
@@ -278,12 +283,14 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope) {
   // temporary.
   const bool donates = scope->IsEntry() && !module->input_output_aliases().empty();
   if (!donates) return CopyRoot(module, scope, copied, {}, values);
-  HILO_ASSIGN_OR_RETURN(const ScopeValues now, ScopeValues::Create(*module, *scope));
+  HILO_ASSIGN_OR_RETURN(const ScopeValues now, ScopeValues::Create(*module, *scope, 0, cancellation));
   return CopyRoot(module, scope, copied, DonatedTo(*module, now), now);
 }
 
-absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop_local_bytes) {
-  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope, loop_local_bytes));
+absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop_local_bytes,
+                          const CancellationToken* cancellation) {
+  HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope, loop_local_bytes, cancellation));
+  WorkBudget budget(cancellation, "compilation");
   SharingSets sets(values.values());
   for (const std::vector<int64_t>& together : values.required_sharing()) {
     for (size_t i = 1; i < together.size(); ++i) {
@@ -294,6 +301,7 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
   }
   absl::flat_hash_set<const HloInstruction*> removed;
   for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates()) {
+    HILO_RETURN_IF_ERROR(budget.Spend(kStep));
     if (sets.Merge(candidate.from, candidate.to) && candidate.instruction->opcode() == HloOpcode::kCopy) {
       removed.insert(candidate.instruction);
     }
@@ -329,12 +337,15 @@ bool CopiesRepeatedConstant(const HloInstruction& instruction) {
 
 // Repeats the constant again instead: that reads no array, and the first one may be read no more.
 absl::Status RepeatConstants(HloModule* module) {
-  for (auto& [scope, order] : module->schedule()) {
+  // In the order of the module, so that the new instructions have the same names in each compilation.
+  for (HloComputation* computation : module->computations()) {
+    const auto scheduled_in = module->schedule().find(computation);
+    if (scheduled_in == module->schedule().end()) continue;
+    std::vector<HloInstruction*>& order = scheduled_in->second;
     absl::flat_hash_set<HloInstruction*> sources;
     for (HloInstruction*& scheduled : order) {
       if (!CopiesRepeatedConstant(*scheduled)) continue;
       HloInstruction *copy = scheduled, *source = copy->operand(0);
-      HloComputation* computation = copy->parent();
       scheduled = computation->AddInstruction(source->CloneWithNewOperands(source->shape(), source->operands()));
       if (source->kernel() != nullptr) scheduled->set_kernel(*source->kernel());
       HILO_RETURN_IF_ERROR(computation->ReplaceAllUsesWith(copy, scheduled));
@@ -343,7 +354,7 @@ absl::Status RepeatConstants(HloModule* module) {
     }
     std::erase_if(order, [&](HloInstruction* x) { return sources.contains(x) && x->IsDead(); });
     for (HloInstruction* source : sources) {
-      if (source->IsDead()) HILO_RETURN_IF_ERROR(source->parent()->RemoveInstruction(source));
+      if (source->IsDead()) HILO_RETURN_IF_ERROR(computation->RemoveInstruction(source));
     }
   }
   return absl::OkStatus();
@@ -401,11 +412,11 @@ void CopyUpdatedParameters(HloModule* module, int64_t least_bytes) {
   order = std::move(with_copies);
 }
 
-absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes) {
+absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes, const CancellationToken* cancellation) {
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> scopes, ScopesOf(*module));
   for (HloComputation* scope : scopes) {
-    HILO_RETURN_IF_ERROR(AddCopies(module, scope));
-    HILO_RETURN_IF_ERROR(RemoveCopies(module, scope, loop_local_bytes));
+    HILO_RETURN_IF_ERROR(AddCopies(module, scope, cancellation));
+    HILO_RETURN_IF_ERROR(RemoveCopies(module, scope, loop_local_bytes, cancellation));
   }
   HILO_RETURN_IF_ERROR(RepeatConstants(module));
   return RemoveDeadViews(module);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "hilo/host.h"
 #include "hlo/ir/hlo_module.h"
 
 namespace hilo {
@@ -17,7 +18,10 @@ namespace hilo {
 //
 // A result of a loop of at most `loop_local_bytes` that is a result of the program is copied after the loop rather than
 // kept in the memory of the program's result: a backend can then keep it in registers.
-absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0);
+//
+// `cancellation` may be null. Errors: Cancelled, DeadlineExceeded.
+absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0,
+                          const CancellationToken* cancellation = nullptr);
 
 // Copies each array of at least `least_bytes` of a scheduled module's entry that is a parameter, is not donated, and
 // would be updated in place by a kernel that threads do not share: the update would copy it, on one thread.

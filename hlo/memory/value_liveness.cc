@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
+#include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 
@@ -97,7 +98,8 @@ std::vector<Lifetime> HloValue::Segments() const {
 // Walks a scope along its line, making values. Recurses once a level of loops and branches, which the scheduler limits.
 class ScopeWalker {
  public:
-  ScopeWalker(const HloModule& module, ScopeValues* out) : module_(module), out_(*out) {}
+  ScopeWalker(const HloModule& module, const CancellationToken* cancellation, ScopeValues* out)
+      : module_(module), budget_(cancellation, "compilation"), out_(*out) {}
 
   absl::Status Walk(const HloComputation& scope) {
     int64_t parameter_leaf = 0;
@@ -171,7 +173,9 @@ class ScopeWalker {
   }
 
   absl::Status WalkComputation(const HloComputation& computation) {
+    constexpr int64_t kStep = 64;
     for (HloInstruction* instruction : module_.OrderOf(computation)) {
+      HILO_RETURN_IF_ERROR(budget_.Spend(kStep));
       HILO_RETURN_IF_ERROR(WalkInstruction(instruction));
     }
     return absl::OkStatus();
@@ -455,6 +459,7 @@ class ScopeWalker {
   }
 
   const HloModule& module_;
+  WorkBudget budget_;
   ScopeValues& out_;
   int64_t next_position_ = 1;
   std::vector<Branch> branches_;
@@ -467,9 +472,9 @@ class ScopeWalker {
 };
 
 absl::StatusOr<ScopeValues> ScopeValues::Create(const HloModule& module, const HloComputation& computation,
-                                                int64_t loop_local_bytes) {
+                                                int64_t loop_local_bytes, const CancellationToken* cancellation) {
   ScopeValues values;
-  HILO_RETURN_IF_ERROR(ScopeWalker(module, &values).Walk(computation));
+  HILO_RETURN_IF_ERROR(ScopeWalker(module, cancellation, &values).Walk(computation));
   std::erase_if(values.coalescing_candidates_, [&](const CoalescingCandidate& candidate) {
     return candidate.bytes <= loop_local_bytes && values.values_[candidate.to].fixed == StorageKind::kOutput &&
            values.values_[candidate.from].definition.instruction->opcode() == HloOpcode::kWhile;

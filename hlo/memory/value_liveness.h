@@ -44,9 +44,11 @@ struct HloValue {
 class ScopeValues {
  public:
   // `computation` is the entry or the target of a call; the module is scheduled. Results of loops of at most
-  // `loop_local_bytes` are not coalesced with the memory of the scope's result.
+  // `loop_local_bytes` are not coalesced with the memory of the scope's result. `cancellation` may be null. Errors:
+  // Cancelled, DeadlineExceeded.
   static absl::StatusOr<ScopeValues> Create(const HloModule& module, const HloComputation& computation,
-                                            int64_t loop_local_bytes = 0);
+                                            int64_t loop_local_bytes = 0,
+                                            const CancellationToken* cancellation = nullptr);
 
   const std::vector<HloValue>& values() const { return values_; }
   // The value of each leaf of an instruction of this scope.

@@ -118,11 +118,12 @@ class AsyncToSync : public HloPass {
   absl::string_view name() const override { return "async-to-sync"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const auto replace = kReplacements[instruction->opcode()];
         if (replace == nullptr) continue;
         HILO_ASSIGN_OR_RETURN(HloInstruction * replacement, replace(instruction));

@@ -62,10 +62,10 @@ class CallInliner : public HloPass {
  public:
   absl::string_view name() const override { return "inline-calls"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
-    HILO_ASSIGN_OR_RETURN(const bool small, InlineSmall(module));
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
+    HILO_ASSIGN_OR_RETURN(const bool small, InlineSmall(module, context));
     if (small) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
-    HILO_ASSIGN_OR_RETURN(const bool single, InlineSingle(module));
+    HILO_ASSIGN_OR_RETURN(const bool single, InlineSingle(module, context));
     if (single) HILO_RETURN_IF_ERROR(module->RemoveUnusedComputations().status());
     return small || single;
   }
@@ -77,11 +77,12 @@ class CallInliner : public HloPass {
   }
 
   // Calls of small targets: callees first, so that a target's size is its size after inlining.
-  static absl::StatusOr<bool> InlineSmall(HloModule* module) {
+  static absl::StatusOr<bool> InlineSmall(HloModule* module, const PassContext& context) {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     absl::flat_hash_set<const HloComputation*> small;
     for (HloComputation* computation : order) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       for (HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() != HloOpcode::kCall || !small.contains(instruction->called_computation()) ||
             !MayInline(instruction))
@@ -96,7 +97,7 @@ class CallInliner : public HloPass {
 
   // Calls that are the only use of their target: callers first, so that a long chain of calls moves each instruction
   // once.
-  static absl::StatusOr<bool> InlineSingle(HloModule* module) {
+  static absl::StatusOr<bool> InlineSingle(HloModule* module, const PassContext& context) {
     absl::flat_hash_map<const HloComputation*, int64_t> uses;
     for (const HloComputation* computation : module->computations()) {
       for (const HloInstruction* instruction : computation->instructions()) {
@@ -107,6 +108,7 @@ class CallInliner : public HloPass {
     HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     absl::flat_hash_set<const HloComputation*> gone;
     for (auto caller = order.rbegin(); caller != order.rend(); ++caller) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       if (gone.contains(*caller)) continue;
       std::vector<HloInstruction*> work = (*caller)->instructions();
       while (!work.empty()) {
@@ -129,12 +131,13 @@ class FusionInliner : public HloPass {
   absl::string_view name() const override { return "inline-fusions"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     HILO_ASSIGN_OR_RETURN(const std::vector<HloComputation*> order, module->MakeComputationPostOrder());
     for (HloComputation* computation : order) {
       for (HloInstruction* instruction : computation->instructions()) {
         if (instruction->opcode() != HloOpcode::kFusion) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         HILO_RETURN_IF_ERROR(Inline(instruction));
         changed = true;
       }

@@ -18,7 +18,7 @@ class FlattenCallGraph : public HloPass {
   absl::string_view name() const override { return "flatten"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     int64_t instructions = module->instruction_count();
     // Callers before callees, so that computations that a clone shares with its original are split later.
@@ -32,6 +32,7 @@ class FlattenCallGraph : public HloPass {
     }
     std::vector<HloComputation*> work = {module->entry_computation()};
     while (!work.empty()) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       HloComputation* computation = work.back();
       work.pop_back();
       for (HloInstruction* instruction : computation->instructions()) {

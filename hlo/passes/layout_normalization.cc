@@ -56,7 +56,7 @@ class LayoutNormalization : public HloPass {
   absl::string_view name() const override { return "normalize-layout"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     const ProgramShape entry = module->EntryProgramShape();  // before a new root shows another layout
     // What bitcasts read keeps its layout here: the operands that are rewritten below have none.
@@ -69,6 +69,7 @@ class LayoutNormalization : public HloPass {
     for (HloComputation* computation : module->computations()) {
       // Operands first, so that what dies with an instruction has been passed.
       for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         if (instruction->opcode() == HloOpcode::kBitcast) {
           HILO_RETURN_IF_ERROR(RewriteBitcast(instruction, operands.at(instruction)));
           changed = true;

@@ -12,8 +12,9 @@ class SupportCheck : public HloPass {
   absl::string_view name() const override { return "check-support"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     for (const HloComputation* computation : module->computations()) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       for (const HloInstruction* instruction : computation->instructions()) {
         if (target_.Supports(*instruction)) continue;
         return AddContext(

@@ -8,9 +8,10 @@ namespace {
 class CollectiveCombiner : public HloPass {
  public:
   absl::string_view name() const override { return "combine-collectives"; }
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
+      HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       HILO_ASSIGN_OR_RETURN(const bool combined, CombineAllReduces(computation));
       changed |= combined;
     }

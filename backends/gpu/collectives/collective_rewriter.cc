@@ -64,10 +64,11 @@ class CollectiveRewriter : public HloPass {
   absl::string_view name() const override { return "collectives"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->MakePostOrder()) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         HILO_ASSIGN_OR_RETURN(HloInstruction * replacement, Replacement(instruction));
         if (replacement == instruction) continue;
         HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, replacement));

@@ -45,7 +45,7 @@ class ConvolutionFusion : public HloPass {
   explicit ConvolutionFusion(Libraries* libraries) : libraries_(*libraries) {}
   absl::string_view name() const override { return "fuse-convolution"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
@@ -55,6 +55,7 @@ class ConvolutionFusion : public HloPass {
           convolutions.push_back(instruction);
       }
       for (HloInstruction* convolution : convolutions) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         // A dead one may have been removed together with another.
         const auto left = computation->instructions();
         if (std::find(left.begin(), left.end(), convolution) == left.end()) continue;

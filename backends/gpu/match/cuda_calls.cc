@@ -306,11 +306,12 @@ class CudaCalls : public HloPass {
   absl::string_view name() const override { return "cuda-calls"; }
   bool optional() const override { return false; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       for (HloInstruction* instruction : computation->MakePostOrder()) {
         if (instruction->opcode() != HloOpcode::kCustomCall) continue;
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const absl::StatusOr<bool> replaced = Replace(instruction);
         if (!replaced.ok()) return AddContext(replaced.status(), InstructionContext(*instruction));
         changed |= *replaced;

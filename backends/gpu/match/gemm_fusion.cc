@@ -132,7 +132,7 @@ class GemmFusion : public HloPass {
       : libraries_(*libraries), is_ours_(std::move(is_ours)) {}
   absl::string_view name() const override { return "fuse-gemm"; }
 
-  absl::StatusOr<bool> Run(HloModule* module, const PassContext&) override {
+  absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
     bool changed = false;
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
@@ -142,6 +142,7 @@ class GemmFusion : public HloPass {
           dots.push_back(instruction);
       }
       for (HloInstruction* dot : dots) {
+        HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         // A dead one may have been removed together with another.
         const auto left = computation->instructions();
         if (std::find(left.begin(), left.end(), dot) == left.end()) continue;
