@@ -45,6 +45,8 @@ bool IsExactInFloats(const HloInstruction& convolution) {
 
 class IntegerConvolutions : public HloPass {
  public:
+  explicit IntegerConvolutions(std::function<bool(const HloInstruction&)> kept) : kept_(std::move(kept)) {}
+
   absl::string_view name() const override { return "float-convolutions"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -52,7 +54,8 @@ class IntegerConvolutions : public HloPass {
     for (HloComputation* computation : module->computations()) {
       if (computation->IsFusion()) continue;
       for (HloInstruction* convolution : computation->MakePostOrder()) {
-        if (convolution->opcode() != HloOpcode::kConvolution || !IsExactInFloats(*convolution)) continue;
+        if (convolution->opcode() != HloOpcode::kConvolution || !IsExactInFloats(*convolution) || kept_(*convolution))
+          continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         HILO_ASSIGN_OR_RETURN(HloInstruction * lhs, MakeConvert(convolution->operand(0), F32));
         HILO_ASSIGN_OR_RETURN(HloInstruction * kernel, MakeConvert(convolution->operand(1), F32));
@@ -69,10 +72,15 @@ class IntegerConvolutions : public HloPass {
     }
     return changed;
   }
+
+ private:
+  const std::function<bool(const HloInstruction&)> kept_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeIntegerConvolutions() { return std::make_unique<IntegerConvolutions>(); }
+std::unique_ptr<HloPass> MakeIntegerConvolutions(std::function<bool(const HloInstruction&)> kept) {
+  return std::make_unique<IntegerConvolutions>(std::move(kept));
+}
 
 }  // namespace hilo

@@ -58,7 +58,8 @@ Work WorkWithProducers(const HloInstruction& reduce) {
 
 PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
   PipelineHooks hooks;
-  hooks.before_expansion = MakePassList(MakeIntegerConvolutions());
+  hooks.before_expansion = MakePassList(MakeIntegerConvolutions(
+      [target](const HloInstruction& convolution) { return IsEmitted(target->EmissionOf(convolution)); }));
   if (!options.strict) {
     hooks.before_expansion.push_back(MakeBatchLanes(IsFasterInBatchLanes));
     const auto is_long = [machine = MachineFactsOf(options.cpu)](const HloInstruction& reduce) {

@@ -1,11 +1,16 @@
 #include "backends/cpu/kernels/cpu_target.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/algorithm/container.h"
 #include "backends/cpu/kernels/convolution_plan.h"
 #include "backends/cpu/kernels/gemm_plan.h"
+#include "backends/cpu/kernels/patch_convolution.h"
 #include "backends/cpu/kernels/reduce_choice.h"
 #include "backends/cpu/runtime_calls/runtime_call_table.h"
 #include "backends/llvm/elements/generated_ops.h"
+#include "backends/llvm/jit/host_features.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/passes/expand/expansions.h"
 
@@ -122,15 +127,24 @@ constexpr HloOpcode kLibraryOps[] = {HloOpcode::kCholesky, HloOpcode::kFft, HloO
 
 class CpuTarget : public Target {
  public:
-  CpuTarget(bool strict, bool has_libraries) : strict_(strict), has_libraries_(has_libraries) {}
+  CpuTarget(const CompileOptions& options, bool has_libraries)
+      : strict_(options.strict), has_libraries_(has_libraries) {
+    // A name that is unknown is an error of the compilation.
+    if (absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu); features.ok())
+      features_ = *std::move(features);
+  }
   Emission EmissionOf(const HloInstruction& instruction) const override {
     if (!has_libraries_ && absl::c_linear_search(kLibraryOps, instruction.opcode())) return Emission::kExpanded;
+    if (has_libraries_ && features_.has_value() && instruction.opcode() == HloOpcode::kConvolution &&
+        IsPatchConvolution(instruction, *features_))
+      return Emission::kKernel;
     return CpuEmission(instruction.opcode()).Of(instruction, strict_);
   }
 
  private:
   bool strict_;
   bool has_libraries_;
+  std::optional<codegen::CpuFeatures> features_;
 };
 
 }  // namespace
@@ -138,7 +152,7 @@ class CpuTarget : public Target {
 const EmissionRow& CpuEmission(HloOpcode opcode) { return kTable[static_cast<size_t>(opcode)]; }
 
 std::unique_ptr<Target> CreateCpuTarget(const CompileOptions& options, bool has_libraries) {
-  return std::make_unique<CpuTarget>(options.strict, has_libraries);
+  return std::make_unique<CpuTarget>(options, has_libraries);
 }
 
 }  // namespace hilo::cpu

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <initializer_list>
 #include <vector>
 
 #include "backends/cpu/convolution/convolution_kernels.h"
 #include "backends/cpu/kernels/library_call.h"
+#include "backends/cpu/kernels/patch_convolution.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu {
@@ -93,6 +95,13 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
 
 absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kernel) {
   const HloInstruction& convolution = *kernel.instruction;
+  const std::initializer_list<llvm::Value*> arrays = {f.PointerTo(convolution.operand(0)),
+                                                      f.PointerTo(convolution.operand(1)), f.PointerTo(&convolution)};
+  if (const std::optional<convolution::Patches> patches = PatchesOf(convolution)) {
+    using PatchNumbers = std::array<uint64_t, sizeof(convolution::Patches) / sizeof(int64_t)>;
+    EmitLibraryCall(f, kernel, "hilo_cpu_convolution_s8", std::bit_cast<PatchNumbers>(*patches), arrays);
+    return absl::OkStatus();
+  }
   const PrimitiveType type = convolution.shape().element_type();
   const auto phases = PhasesOf(convolution, /*in_order=*/false, f.context().target().vector_bits);
   HILO_RET_CHECK(phases.has_value());
@@ -105,9 +114,7 @@ absl::Status EmitLibraryConvolution(FunctionEmitter& f, const KernelParts& kerne
     const Numbers phase = std::bit_cast<Numbers>(*loops);
     numbers.insert(numbers.end(), phase.begin(), phase.end());
   }
-  EmitLibraryCall(
-      f, kernel, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64", numbers,
-      {f.PointerTo(convolution.operand(0)), f.PointerTo(convolution.operand(1)), f.PointerTo(&convolution)});
+  EmitLibraryCall(f, kernel, type == F32 ? "hilo_cpu_convolution_f32" : "hilo_cpu_convolution_f64", numbers, arrays);
   return absl::OkStatus();
 }
 

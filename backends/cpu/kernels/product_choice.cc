@@ -11,6 +11,7 @@
 #include "backends/cpu/kernels/gemm_plan.h"
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "backends/cpu/kernels/library_convolution.h"
+#include "backends/cpu/kernels/patch_convolution.h"
 #include "backends/cpu/kernels/reduce_choice.h"
 #include "backends/llvm/nest/loop_nest.h"
 #include "hilo/status_macros.h"
@@ -460,6 +461,12 @@ std::optional<std::vector<ConvolutionPlan>> LibraryPlansOf(absl::Span<const Conv
 
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const TargetTraits& target,
                                                const NumericOptions& numerics) {
+  if (const std::optional<convolution::Patches> patches = PatchesOf(instruction)) {
+    return KernelConfig{.kind = KernelKind::kLibraryConvolution,
+                        .tile = {patches->block},
+                        .parts = CallsOf(*patches),
+                        .why = "windows are copied, and the library multiplies them with the kernel"};
+  }
   const std::optional<std::vector<ConvolutionPhase>> phases =
       PhasesOf(instruction, numerics.strict, target.vector_bits);
   if (!phases.has_value()) {

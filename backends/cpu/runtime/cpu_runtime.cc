@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/cpu/convolution/convolution_loops.h"
+#include "backends/cpu/convolution/patches.h"
 #include "backends/cpu/gemm/gemm.h"
 #include "backends/cpu/gemm/gemm_calls.h"
 #include "backends/cpu/runtime/floating_point_mode.h"
@@ -125,8 +126,8 @@ int32_t MultiplyS8(int64_t m, int64_t n, int64_t k, const int8_t* a, int64_t lda
   return Multiply(m, n, k, a, lda, transpose_a, b, ldb, transpose_b, c, ldc);
 }
 
-// The functions of kernels: buffers[0] are the numbers of gemm_calls.h, convolution_loops.h or transpose_loops.h, the
-// arrays follow, the result last.
+// The functions of kernels: buffers[0] are the numbers of gemm_calls.h, convolution_loops.h, patches.h or
+// transpose_loops.h, the arrays follow, the result last.
 template <typename T, typename Sum>
 using Product = int32_t (*)(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, int64_t transpose_a, const T* b,
                             int64_t ldb, int64_t transpose_b, Sum* c, int64_t ldc);
@@ -162,6 +163,28 @@ int32_t RunConvolution(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** bu
   return HILO_OK;
 }
 
+// The products of patches are exact, and wrap around at 32 bits.
+int32_t RunPatches(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
+  const auto& patches = *reinterpret_cast<const hilo::cpu::convolution::Patches*>(buffers[0]);
+  const auto* input = reinterpret_cast<const int8_t*>(buffers[1]);
+  const auto* weights = reinterpret_cast<const int8_t*>(buffers[2]);
+  auto* result = reinterpret_cast<uint32_t*>(buffers[3]);
+  const int64_t terms = patches.Terms(), rows = patches.Rows(), results = patches.results;
+  const bool in_place = patches.AreInput();
+  const Workspace<int8_t> copies = in_place ? nullptr : AllocateWorkspace<int8_t>(patches.block * terms);
+  if (!in_place && copies == nullptr) return HILO_OUT_OF_MEMORY;
+  for (int64_t i = begin; i < end; ++i) {
+    if (*context->cancelled != 0) return HILO_STOPPED;
+    const int64_t first = i * patches.block, count = std::min(patches.block, rows - first);
+    if (!in_place) hilo::cpu::convolution::CopyPatches(patches, input, first, count, copies.get());
+    const int32_t status = MultiplyS8(count, results, terms, in_place ? input + first * terms : copies.get(), terms,
+                                      /*transpose_a=*/0, weights, patches.kernel_transposed != 0 ? terms : results,
+                                      patches.kernel_transposed, result + first * results, results);
+    if (status != HILO_OK) return status;
+  }
+  return HILO_OK;
+}
+
 int32_t RunTranspose(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
   const auto& loops = *reinterpret_cast<const hilo::cpu::transpose::Loops*>(buffers[0]);
   return hilo::cpu::transpose::Run(loops, buffers[1], buffers[2], begin, end, context->cancelled) ? HILO_OK
@@ -188,6 +211,7 @@ absl::Span<const codegen::HostSymbol> RuntimeSymbols() {
       {"hilo_cpu_gemm_c128", Address(RunProducts<Complex<double>, Complex<double>, Multiply>)},
       {"hilo_cpu_convolution_f32", Address(RunConvolution<float>)},
       {"hilo_cpu_convolution_f64", Address(RunConvolution<double>)},
+      {"hilo_cpu_convolution_s8", Address(RunPatches)},
       {"hilo_cpu_transpose", Address(RunTranspose)},
       {"hilo_cpu_sort", reinterpret_cast<void*>(hilo_cpu_sort)},
   };

@@ -12,8 +12,9 @@
 //
 // hilo_cpu_gemm_TYPE, hilo_cpu_convolution_TYPE and hilo_cpu_transpose are HiloChunkFunctions. buffers[0] points to
 // numbers: those of gemm/gemm_calls.h, the number of phases of a convolution and the loops of each
-// (convolution/convolution_loops.h), or the loops of transpose/transpose_loops.h. The operands follow, then the result.
-// Chunks are calls or units. They run on the calling thread, and poll the context for cancellation.
+// (convolution/convolution_loops.h), for bytes convolution/patches.h, or the loops of transpose/transpose_loops.h. The
+// operands follow, then the result. Chunks are calls or units. They run on the calling thread, and poll the context for
+// cancellation.
 
 extern "C" {
 

@@ -69,6 +69,7 @@ void FillIsaBits(const llvm::MCSubtargetInfo& subtarget, CpuFeatures* cpu) {
   cpu->has_f16c = has("+f16c");
   cpu->has_sse41 = has("+sse4.1");
   cpu->has_avx512 = has("+avx512f,+avx512bw,+avx512dq,+avx512vl");
+  cpu->has_vnni = cpu->has_avx512 && has("+avx512vnni");
   const bool wide = cpu->has_avx512 && !has("+prefer-256-bit");
   cpu->vector_bits = wide ? 512 : has("+avx2") ? 256 : 128;
 }

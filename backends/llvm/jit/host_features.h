@@ -18,6 +18,7 @@ struct CpuFeatures {
   bool has_f16c = false;
   bool has_sse41 = false;
   bool has_avx512 = false;         // the F, BW, DQ and VL parts together
+  bool has_vnni = false;           // AVX-512's sums of products of bytes, in 32 bits
   bool has_ieee_extremes = false;  // minima and maxima that propagate NaN and order zeros
   int vector_bits = 128;           // the widest profitable registers: 512, 256 or 128
 
