@@ -37,7 +37,8 @@ class ArrayAccess {
   // Stores `count` consecutive components for each lane of `at`. `values` has those of the first lane first.
   void StoreLanes(const LaneIndex& at, llvm::Value* values, int count);
   // Stores one component of each of `columns` for each lane, which together are consecutive: vector by vector, each of
-  // which takes its lanes from one column after the other. LLVM would take a shuffle of all of them apart.
+  // which takes its lanes from one column after the other, or many columns from a few vectors that have rows of
+  // several. LLVM would take a shuffle of all of them apart.
   void StoreInterleaved(const LaneIndex& at, absl::Span<llvm::Value* const> columns);
   // Stores consecutive components; `mask` has as many lanes as `value`, or is null.
   void StoreRun(const LaneIndex& at, llvm::Value* value, llvm::Value* mask);
