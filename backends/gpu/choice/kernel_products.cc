@@ -7,6 +7,8 @@
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
 #include "backends/gpu/choice/roofline.h"
+#include "backends/gpu/lib/library_thresholds.h"
+#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
@@ -15,6 +17,7 @@
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
+#include "hlo/analysis/precision.h"
 #include "hlo/ops/reduction/sum_type.h"
 #include "hlo/ops/table/op_attributes.h"
 
@@ -28,6 +31,7 @@ struct ProductFacts {
   int64_t lhs_minor = 1, rhs_minor = 1;  // sizes of the dimensions in which elements are adjacent
   // True if both operands are in memory as the kernel has them in shared memory.
   bool can_copy = false;
+  bool tf32 = false;  // factors of F32 may be rounded
 };
 
 // Tiles of 64 x 64 results, 4 x 4 for each of 256 threads, over strips 16 deep: twice 8 KB of shared memory for F32,
@@ -51,6 +55,8 @@ constexpr int64_t kMostCopiedStrips = 4;
 // another launch: with parts the product takes at most this part of the time.
 constexpr int64_t kLeastStripsOfPart = 4, kBlocksOfMultiprocessor = 2, kMostParts = 32;
 constexpr double kWorthParts = 0.85;
+// A product with an epilogue alone takes at most this part of the time of a library and a loop.
+constexpr double kWorthEpilogue = 0.85;
 // With few rows the time is that of reading the other side: strips are deeper, to wait for more bytes at a time. Of
 // those that are copied, several are waited for.
 constexpr int64_t kNarrowStripBytes = 256, kNarrowCopiedBytes = 128;
@@ -62,15 +68,16 @@ constexpr int64_t kWarpGroupStepBytes = 32, kGroupRows = 64, kGroupThreads = 128
                   kMostGroupColumns = 256, kMultiprocessorSharedBytes = 224 << 10;
 // Half of a warp group's rows must be filled, and two strips: one is multiplied while the other comes.
 constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDepth = 128;
-// Producers of an operand that are looked at.
+// Producers of an operand that are looked at, and what comes before those of an epilogue.
 constexpr int64_t kMaxSources = 32;
+constexpr size_t kMaxAncestors = 64;
 // Operands of a concatenation that is made with an operand, as of weights of which a byte has two.
 constexpr int64_t kMostConcatenated = 4;
 
 // mma.sync adds up in f32 or s32, in an order of its own.
 bool TensorCoresMultiply(const ProductFacts& product, const KernelFacts& facts) {
   if (facts.strict || facts.architecture < kFirstTensorCores || product.lhs != product.rhs) return false;
-  const bool is_float = (product.lhs == BF16 || product.lhs == F16) && product.sum == F32;
+  const bool is_float = (product.lhs == BF16 || product.lhs == F16 || product.tf32) && product.sum == F32;
   const bool is_integer = (product.lhs == S8 || product.lhs == U8) && product.sum == S32;
   return (is_float || is_integer) && std::min(product.rows, product.columns) >= kMinTensorCoreSide &&
          std::max(product.rows, product.columns) >= kMinTileSide && product.depth >= kMinTensorCoreDepth;
@@ -83,7 +90,8 @@ bool FillsTiles(const ProductFacts& product, const KernelFacts& facts) {
 
 bool WarpGroupsMultiply(const ProductFacts& product, const KernelFacts& facts) {
   return TensorCoresMultiply(product, facts) && facts.architecture == kWarpGroupArchitecture && product.sum == F32 &&
-         product.rows >= kLeastGroupRows && product.columns >= kLeastGroupColumns && product.depth >= kLeastGroupDepth;
+         !product.tf32 && product.rows >= kLeastGroupRows && product.columns >= kLeastGroupColumns &&
+         product.depth >= kLeastGroupDepth;
 }
 
 int64_t TensorCoreSide(int64_t size, int64_t widest) {
@@ -273,15 +281,19 @@ KernelConfig Tiled(KernelKind kind, const ProductFacts& product, const KernelFac
 ProductFacts FactsOf(const HloInstruction& dot) {
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   const PrimitiveType x = lhs.operand->shape().element_type(), y = rhs.operand->shape().element_type();
-  return {.batch = Product(lhs.batch_sizes),
-          .rows = Product(lhs.free_sizes),
-          .columns = Product(rhs.free_sizes),
-          .depth = Product(lhs.contracting_sizes),
-          .lhs = x,
-          .rhs = y,
-          .sum = SumType(x, y, dot.shape().element_type()),
-          .lhs_minor = MinorSize(lhs),
-          .rhs_minor = MinorSize(rhs)};
+  ProductFacts product{.batch = Product(lhs.batch_sizes),
+                       .rows = Product(lhs.free_sizes),
+                       .columns = Product(rhs.free_sizes),
+                       .depth = Product(lhs.contracting_sizes),
+                       .lhs = x,
+                       .rhs = y,
+                       .sum = SumType(x, y, dot.shape().element_type()),
+                       .lhs_minor = MinorSize(lhs),
+                       .rhs_minor = MinorSize(rhs)};
+  // As libraries do, which compute none that are smaller.
+  product.tf32 = x == F32 && y == F32 && AllowsTf32(dot.attrs<DotAttrs>()) &&
+                 DotFlops(dot) >= 2 * static_cast<double>(LibraryThresholds().gemm_products);
+  return product;
 }
 
 // What an operand is made from, as far as the dot's kernel can make it.
@@ -289,6 +301,13 @@ struct Source {
   double bytes = 0;         // of arrays
   double instructions = 0;  // of threads, to make it once
 };
+// Returns true if the kernel makes the producer, although others may read it, too (hlo/passes/dots/dot_fusion.cc).
+bool JoinsDot(const HloInstruction& producer) {
+  if (producer.user_count() == 1 || IsFreeToRepeat(producer)) return true;
+  int64_t read = 0;
+  for (const HloInstruction* operand : producer.operands()) read += ShapeUtil::ByteSizeOf(operand->shape());
+  return !IsExpensiveToRepeat(producer) && read <= ShapeUtil::ByteSizeOf(producer.shape());
+}
 Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOptions& fusion) {
   std::vector<const HloInstruction*> work = {dot.operand(number)};
   Source source;
@@ -298,7 +317,7 @@ Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOption
     const bool is_made =
         (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast ||
          instruction->opcode() == HloOpcode::kConcatenate || instruction->opcode() == HloOpcode::kReshape) &&
-        fusion.takes_producer(dot, number, *instruction);
+        fusion.takes_producer(dot, number, *instruction) && JoinsDot(*instruction);
     if (is_made) {
       source.instructions += WorkOf(*instruction).instructions;
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
@@ -310,43 +329,124 @@ Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOption
   return source;
 }
 
-// What element-wise instructions make of a product of 8-bit integers, whose sums a library would leave to be read
-// again.
+// What element-wise instructions make of the sums of a product, which a library would leave to a loop.
 struct Epilogue {
-  double bytes = 0;         // of results
+  double left = 0;          // bytes that the library leaves
+  double bytes = 0;         // of results, in a kernel of our own
+  double of_loop = 0;       // of the loop's results: what other loops read they compute as well
+  double read_twice = 0;    // of arrays that the loop would compute from others that it reads
   double instructions = 0;  // of threads
 };
-// Returns nullopt if a kernel of our own would store no less: the kernels that read its results compute them as well.
-std::optional<Epilogue> EpilogueOf(const HloInstruction& dot) {
-  std::vector<const HloInstruction*> members = {&dot};
-  absl::flat_hash_set<const HloInstruction*> inside = {&dot};
-  Epilogue epilogue;
+
+// Returns true if `instruction` waits for one of `members`, as far as its nearest producers show: what fuses checks it.
+bool WaitsFor(const HloInstruction& instruction, const absl::flat_hash_set<const HloInstruction*>& members) {
+  std::vector<const HloInstruction*> work = {&instruction};
+  absl::flat_hash_set<const HloInstruction*> seen = {&instruction};
+  for (size_t i = 0; i < work.size() && i < kMaxAncestors; ++i) {
+    if (members.contains(work[i])) return true;
+    for (const HloInstruction* operand : work[i]->operands()) {
+      if (seen.insert(operand).second) work.push_back(operand);
+    }
+  }
+  return false;
+}
+
+// Returns the last instruction that the library computes with the dot; null if what follows is in another order.
+const HloInstruction* LastOfLibrary(const HloInstruction& dot, const ProductFacts& product) {
+  if (product.sum == S32) return &dot;  // sums of integers are its results
+  const std::optional<GemmMatch> match = MatchGemm(dot);
+  if (!match.has_value()) return &dot;
+  return ShapeUtil::SameDimensions(match->root->shape(), dot.shape()) &&
+                 absl::c_none_of(match->members,
+                                 [](const auto* member) { return member->opcode() == HloOpcode::kTranspose; })
+             ? match->root
+             : nullptr;
+}
+
+// Returns true if the kernel of `instruction` can compute its element-wise operands; those of products store them.
+bool IsLoop(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution) return false;
+  return instruction.opcode() == HloOpcode::kReduce || codegen::IsElementGenerated(instruction.opcode());
+}
+
+// Returns the bytes that an epilogue reads, but those of the largest array: a loop computes what it reads from few
+// arrays, while the kernel of a product computes what nothing else reads.
+double ReadTwice(absl::Span<const HloInstruction* const> members) {
+  absl::flat_hash_set<const HloInstruction*> inside(members.begin(), members.end());
+  std::vector<const HloInstruction*> work(members.begin(), members.end());
+  double bytes = 0, largest = 0;
+  for (size_t i = 0; i < work.size() && i < kMaxAncestors; ++i) {
+    if (work[i] == members[0]) continue;
+    for (const HloInstruction* operand : work[i]->operands()) {
+      if (inside.contains(operand) || IsFreeToRepeat(*operand)) continue;
+      const bool joins = (IsElementwise(operand->opcode()) || operand->opcode() == HloOpcode::kBroadcast) &&
+                         absl::c_all_of(operand->users(), [&](const auto* user) { return inside.contains(user); });
+      inside.insert(operand);
+      if (joins) {
+        work.push_back(operand);
+        continue;
+      }
+      const auto of_operand = static_cast<double>(ShapeUtil::ByteSizeOf(operand->shape()));
+      bytes += of_operand;
+      largest = std::max(largest, of_operand);
+    }
+  }
+  return bytes - largest;
+}
+
+// The first of `members` is the last instruction of the library. Returns nullopt if the kernels that read its results
+// compute the others as well.
+std::optional<Epilogue> EpilogueOf(absl::Span<const HloInstruction* const> members) {
+  if (members.size() == 1) return std::nullopt;
+  const absl::flat_hash_set<const HloInstruction*> inside(members.begin(), members.end());
+  const auto is_inside = [&](const HloInstruction* user) { return inside.contains(user); };
+  Epilogue epilogue{.left = static_cast<double>(ShapeUtil::ByteSizeOf(members[0]->shape())),
+                    .read_twice = ReadTwice(members)};
+  for (const HloInstruction* member : members) {
+    if (member != members[0]) epilogue.instructions += WorkOf(*member).instructions;
+    if (!member->IsRoot() && absl::c_all_of(member->users(), is_inside)) continue;
+    const auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(member->shape()));
+    epilogue.bytes += bytes;
+    const bool is_stored = member->IsRoot() || absl::c_any_of(member->users(), [&](const HloInstruction* user) {
+                             return !is_inside(user) && !IsLoop(*user);
+                           });
+    if (is_stored && member != members[0]) epilogue.of_loop += bytes;
+  }
+  if (epilogue.of_loop == 0 && epilogue.bytes >= epilogue.left) return std::nullopt;
+  return epilogue;
+}
+
+// Of all that may follow, or of that without what only loops read, which compute it as well.
+std::optional<Epilogue> EpilogueOf(const HloInstruction& dot, const ProductFacts& product) {
+  const HloInstruction* const first = LastOfLibrary(dot, product);
+  if (first == nullptr) return std::nullopt;
+  std::vector<const HloInstruction*> members = {first};
+  absl::flat_hash_set<const HloInstruction*> inside = {first};
   for (size_t i = 0; i < members.size(); ++i) {
     for (const HloInstruction* user : members[i]->users()) {
       if (inside.contains(user) || !IsElementwise(user->opcode()) || user->HasControlDependencies() ||
           !ShapeUtil::SameDimensions(user->shape(), dot.shape()))
         continue;
       if (members.size() == kMaxSources) return std::nullopt;
+      // Such as the deviations from a mean of the products.
+      if (absl::c_any_of(user->operands(), [&](const HloInstruction* operand) {
+            return !inside.contains(operand) && WaitsFor(*operand, inside);
+          }))
+        continue;
       inside.insert(user);
       members.push_back(user);
-      epilogue.instructions += WorkOf(*user).instructions;
     }
   }
-  bool some_absorbed = members.size() == 1;
-  for (const HloInstruction* member : members) {
-    const auto is_inside = [&](const HloInstruction* user) { return inside.contains(user); };
-    const auto is_loop = [](const HloInstruction* user) {
-      return user->opcode() == HloOpcode::kReduce || codegen::IsElementGenerated(user->opcode());
-    };
-    if (!member->IsRoot() && absl::c_all_of(member->users(), is_inside)) continue;
-    epilogue.bytes += static_cast<double>(ShapeUtil::ByteSizeOf(member->shape()));
-    some_absorbed |= !member->IsRoot() && absl::c_any_of(member->users(), [&](const HloInstruction* user) {
-      return !is_inside(user) && is_loop(user);
-    });
+  if (const std::optional<Epilogue> all = EpilogueOf(members)) return all;
+  for (size_t i = members.size(); --i > 0;) {
+    const auto& users = members[i]->users();
+    if (members[i]->IsRoot() ||
+        absl::c_any_of(users, [&](const HloInstruction* user) { return inside.contains(user) || !IsLoop(*user); }))
+      continue;
+    inside.erase(members[i]);
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  const auto sum_bytes = static_cast<double>(ShapeUtil::ByteSizeOf(dot.shape()));
-  const bool is_less = some_absorbed ? epilogue.bytes < sum_bytes : epilogue.bytes <= sum_bytes;
-  return is_less ? std::optional(epilogue) : std::nullopt;
+  return EpilogueOf(members);
 }
 
 ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& sizes) {
@@ -375,9 +475,11 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   const DotFusionOptions fusion = DotFusionFor(facts);
   const GpuMachine machine;
   const Source sources[] = {SourceOf(dot, 0, fusion), SourceOf(dot, 1, fusion)};
-  const std::optional<Epilogue> epilogue = product.sum == S32 ? EpilogueOf(dot) : std::nullopt;
+  const std::optional<Epilogue> epilogue = EpilogueOf(dot, product);
+  // Tensor cores want elements of eight bits along the depth.
+  const bool is_narrow = product.sum == S32;
   product.can_copy = epilogue.has_value() && sources[0].instructions == 0 && sources[1].instructions == 0 &&
-                     LhsOf(dot).DepthIsMinor() && RhsOf(dot).DepthIsMinor();
+                     (!is_narrow || (LhsOf(dot).DepthIsMinor() && RhsOf(dot).DepthIsMinor()));
   const ProductTile tile = TileOf(product, facts);
   const auto bytes_of = [](const HloInstruction& array) {
     return static_cast<double>(ShapeUtil::ByteSizeOf(array.shape()));
@@ -386,7 +488,8 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   const double strips[] = {static_cast<double>(tile.rows * tile.strip), static_cast<double>(tile.columns * tile.strip)};
   // Each tile along the other side makes the operand again.
   const int64_t repeats[] = {CeilDiv(product.columns, tile.columns), CeilDiv(product.rows, tile.rows)};
-  double own = result, library = result, made_ns = 0, strip_bytes = 0, instructions = 0;
+  double own = result, library = epilogue.has_value() ? epilogue->left : result, made_ns = 0, strip_bytes = 0,
+         instructions = 0;
   for (int64_t i = 0; i < 2; ++i) {
     const HloInstruction& operand = *dot.operand(i);
     const double here = bytes_of(operand);
@@ -399,12 +502,12 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
     made_ns += (source.bytes + here) / machine.bytes_per_ns + machine.launch_ns;
   }
   if (epilogue.has_value()) {
-    own += epilogue->bytes - result;
+    own += epilogue->bytes - result + 2 * epilogue->read_twice;
     instructions += epilogue->instructions;
-    made_ns += machine.launch_ns + std::max((result + epilogue->bytes) / machine.bytes_per_ns,
+    made_ns += machine.launch_ns + std::max((epilogue->left + epilogue->of_loop) / machine.bytes_per_ns,
                                             epilogue->instructions / machine.instructions_per_ns);
-    // Libraries want both along the depth.
-    for (int64_t i = 0; i < 2; ++i) {
+    // So do libraries, of both.
+    for (int64_t i = 0; is_narrow && i < 2; ++i) {
       if (!(i == 0 ? LhsOf(dot) : RhsOf(dot)).DepthIsMinor())
         made_ns += machine.launch_ns + 2 * bytes_of(*dot.operand(i)) / machine.bytes_per_ns;
     }
@@ -424,7 +527,9 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
       SumsOfPartsNs(product, parts);
   const double library_ns =
       std::max(library / machine.bytes_per_ns, flops / ProductFlopsPerNs(product.lhs, ProductUnit::kLibrary));
-  return own_ns < made_ns + library_ns;
+  // What an epilogue reads, and what loops would compute again, is an estimate.
+  const bool is_estimated = !is_narrow && sources[0].instructions == 0 && sources[1].instructions == 0;
+  return own_ns < (is_estimated ? kWorthEpilogue : 1) * (made_ns + library_ns);
 }
 
 DotFusionOptions DotFusionFor(const KernelFacts& facts) {

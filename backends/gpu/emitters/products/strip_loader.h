@@ -19,8 +19,8 @@ struct StripLayout {
   llvm::Type* cell = nullptr;
   bool lines_are_positions = false;
   int64_t pitch = 0;
-  // Cells of 16 bytes if their order depends on the line, so that the same ones of eight lines in a row are in
-  // different banks: a line then has a power of two of them. 0: all cells are in their order.
+  // Cells of 16 bytes, or of 32, if their order depends on the line, so that the same ones of eight lines in a row are
+  // in different banks: a line then has a power of two of them. 0: all cells are in their order.
   int64_t permuted = 0;
   // Cells of a line that lie together: the first ones of all `lines`, then the next ones of all lines, and so on. The
   // order of 16 bytes in them is that of the hardware's swizzles, whose patterns begin at multiples of 1024 bytes. 0:

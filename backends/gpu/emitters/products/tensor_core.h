@@ -4,8 +4,8 @@
 //
 // ldmatrix reads blocks of eight lines of 16 bytes; lane l has the address of line l % 8 of block l / 8. Elements of 16
 // bits may lie along the depth or along the positions, as in memory: blocks of the latter are transposed as they are
-// read. Those of 8 bits lie along the depth. The lines of a block are in different banks: by the order of what is in
-// them, or by a gap between them if they are not a power of two long.
+// read. Those of 8 bits lie along the depth; f32 along the positions is read word by word. The lines of a block are in
+// different banks: by the order of what is in them, or by a gap between them if they are not a power of two long.
 #ifndef HILO_BACKENDS_GPU_EMITTERS_PRODUCTS_TENSOR_CORE_H_
 #define HILO_BACKENDS_GPU_EMITTERS_PRODUCTS_TENSOR_CORE_H_
 
@@ -21,9 +21,9 @@ class TensorCore {
   static constexpr int64_t kRows = 16, kColumns = 8;  // of a fragment of results
   static constexpr int64_t kOwn = 4;                  // results of a lane in it: two of each of its rows
 
-  // `type`: of the elements of both operands, BF16, F16, S8 or U8; F32, as tf32, for Multiply alone. Sums are F32 or
-  // S32.
-  TensorCore(KernelEmitter& k, PrimitiveType type);
+  // `type`: of the elements of both operands, BF16, F16, S8, U8, or F32 as tf32. Sums are F32 or S32. Tensor cores
+  // ignore the last bits of F32, which ToCells rounds; with `rounds_as_read` Load does, for strips that were copied.
+  TensorCore(KernelEmitter& k, PrimitiveType type, bool rounds_as_read = false);
 
   // Depth of one multiplication, in elements.
   int64_t step() const { return 2 * line_; }
@@ -45,10 +45,15 @@ class TensorCore {
 
  private:
   llvm::Value* Int(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+  // Returns an i32.
+  llvm::Value* ToTf32(llvm::Value* x);
+  // Returns the lane's words of the four blocks that begin at these cells.
+  codegen::Carried LoadWords(const Strip& strip, llvm::Value* position, int64_t depth, bool depth_first);
 
   KernelEmitter& k_;
   llvm::IRBuilder<>& b_;
   const PrimitiveType type_;
+  const bool rounds_as_read_;
   const int64_t line_;  // elements of a line
   llvm::Value* lane_;
 };

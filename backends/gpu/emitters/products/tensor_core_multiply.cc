@@ -14,7 +14,10 @@ constexpr int64_t kCoreRows = TensorCore::kRows, kCoreColumns = TensorCore::kCol
 class TensorCoreMultiplier : public TileMultiplier {
  public:
   TensorCoreMultiplier(KernelEmitter& k, const ProductTile& tile, PrimitiveType type)
-      : core_(k, type), b_(k.b()), tile_(tile), is_integer_(type == S8 || type == U8) {
+      : core_(k, type, /*rounds_as_read=*/tile.copied_strips > 0),
+        b_(k.b()),
+        tile_(tile),
+        is_integer_(type == S8 || type == U8) {
     llvm::Value* warp = b_.CreateUDiv(k.Thread(), Int(kWarp));
     const int64_t warps = tile.columns / tile.own_columns;
     row_ = b_.CreateMul(b_.CreateUDiv(warp, Int(warps)), Int(tile.own_rows), "", true, true);

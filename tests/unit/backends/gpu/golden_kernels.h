@@ -167,12 +167,22 @@ ENTRY main { x = f8e5m2[1028,2052] parameter(0)  ROOT y = f8e5m2[2052,1028] tran
     {"dot",
      R"(
 HloModule m
-ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={highest,highest} }
 )",
      2,
      96,
      {"ld.global.nc.v4.f32", "ld.shared", "fma.rn.f32", "bar.sync"},
      {".local"}},
+    {"tf32",
+     R"(
+HloModule m
+ENTRY main { x = f32[512,512] parameter(0)  y = f32[512,512] parameter(1)  ROOT d = f32[512,512] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+)",
+     1,
+     128,
+     {"cp.async.cg.shared.global", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "cvt.rna.tf32.f32",
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
+     {".local", "fma.rn.f32"}},
     {"tensor_cores",
      R"(
 HloModule m
