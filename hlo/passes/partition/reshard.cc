@@ -324,13 +324,13 @@ std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& f
     least = bytes;
     best = std::move(plan);
   };
-  for (int64_t d = 0; d < shape.rank(); ++d) consider(PlanFromCopies(shape, now, wanted, d, devices));
-  const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted);
-  if (!changed.has_value()) return best;
-  consider(PlanExchange(now, wanted, *changed, std::nullopt, devices));
-  for (const size_t d : changed->coarser) {
-    if (changed->finer.has_value()) consider(PlanExchange(now, wanted, *changed, d, devices));
+  if (const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted); changed.has_value()) {
+    consider(PlanExchange(now, wanted, *changed, std::nullopt, devices));
+    for (const size_t d : changed->coarser) {
+      if (changed->finer.has_value()) consider(PlanExchange(now, wanted, *changed, d, devices));
+    }
   }
+  for (int64_t d = 0; d < shape.rank(); ++d) consider(PlanFromCopies(shape, now, wanted, d, devices));
   return best;
 }
 

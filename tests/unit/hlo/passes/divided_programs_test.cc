@@ -46,8 +46,8 @@ ENTRY e {
   }
 }
 
-// From x y on dimension 2 to x, y and z, of which devices have copies: z cuts dimension 0 before anything moves, and all
-// that moves are tiles of an eighth.
+// From x y on dimension 2 to x, y and z, of which devices have copies: z cuts dimension 0 before anything moves, and
+// all that moves are tiles of an eighth.
 TEST(DividedProgramsTest, CopiesAreCutBeforeSeveralDimensionsAre) {
   auto module = ParseHloModule(R"(HloModule m, num_partitions=8
 ENTRY e {
