@@ -237,17 +237,18 @@ std::optional<ChangedCuts> ChangedCutsOf(const std::vector<TileCut>& now, const 
 }
 
 // An all-to-all of the sizes of the dimension that becomes finer and of `coarser`, if any, whatever parts it moves;
-// and a permute of the small tiles; copies of a tile are cut first. Other dimensions that become coarser are joined at
-// the end, by cuts that the wanted ones leave free. Returns no steps if the sizes or the cuts do not allow that. From
-// y1 y2 on rows to x on rows and y1 y2 on columns:
+// and a permute of the small tiles; copies of a tile are cut first. Other dimensions that become coarser, and what
+// `coarser` has more than the finer one takes, are joined at the end, by cuts that the wanted ones leave free. Returns
+// no steps if the sizes or the cuts do not allow that. From y1 y2 on rows to x on rows and y1 y2 on columns:
 //   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
+// From x on rows and y z on columns to y z on rows:
+//   all-to-all  (x z; y),   permute  (y z; x),   gather  (y z; )
 std::vector<ReshardStep> PlanExchange(std::vector<TileCut> now, const std::vector<TileCut>& wanted,
                                       const ChangedCuts& changed, std::optional<size_t> coarser, int64_t devices) {
   const std::optional<size_t> finer = changed.finer;
-  const int64_t kept = coarser.has_value() ? wanted[*coarser].count : 1,
-                parts = coarser.has_value() ? now[*coarser].count / kept : 1;
   const int64_t cuts = finer.has_value() ? wanted[*finer].count / now[*finer].count : 1;
-  if (cuts % parts != 0) return {};
+  const int64_t parts = coarser.has_value() ? std::gcd(cuts, now[*coarser].count / wanted[*coarser].count) : 1;
+  if (coarser.has_value() && parts == 1) return {};
   std::vector<ReshardStep> steps;
   const auto add = [&](Kind kind, int64_t split, int64_t join, int64_t count) {
     steps.push_back({kind, TilesOfCuts(now, devices), split, join, count});
@@ -259,13 +260,14 @@ std::vector<ReshardStep> PlanExchange(std::vector<TileCut> now, const std::vecto
     add(Kind::kSlice, 0, 0, 1);
   }
   if (coarser.has_value()) {
+    const int64_t kept = now[*coarser].count / parts;
     now[*finer] = Nested(now[*finer], RestOf(now[*coarser], kept));
     now[*coarser] = PrefixOf(now[*coarser], kept);
     add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
   }
   std::vector<TileCut> before_joins = wanted;
   for (const size_t d : changed.coarser) {
-    if (d == coarser) continue;
+    if (now[d].count == wanted[d].count) continue;
     const std::optional<TileCut> free = FreeCut(now, before_joins, now[d].count / wanted[d].count, devices);
     if (!free.has_value()) return {};
     before_joins[d] = Nested(wanted[d], *free);

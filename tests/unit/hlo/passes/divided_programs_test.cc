@@ -61,6 +61,21 @@ ENTRY e {
     EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
 }
 
+// From x on rows and y z on columns to y z on rows: rows take one of the two parts that columns give up, and the other
+// one is joined at the end, to tiles of 4 rows.
+TEST(DividedProgramsTest, ReshardsJoinWhatIsLeft) {
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[16,32] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], [{'x'}, {'y','z'}]}
+  ROOT c = f32[16,32] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], [{'y','z'}, {}]}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+  const std::string text = PrintHloModule(**module);
+  for (const char* part : {" all-to-all(", "= f32[4,16]{1,0} collective-permute(", "= f32[2,4,16]{2,1,0} all-gather("})
+    EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+}
+
 // The program as it is divided.
 std::string Divided(absl::string_view text, OpenValues open = {}) {
   auto module = ParseHloModule(text);
