@@ -206,9 +206,16 @@ std::vector<ReshardStep> PlanFromCopies(const Shape& shape, std::vector<TileCut>
     total *= wanted[d].count;
   }
   if (copies == 1 || total != devices || shape.dimensions(dimension) % (now[dimension].count * copies) != 0) return {};
-  const std::optional<TileCut> free = FreeCut(wanted, now, copies, devices);
-  if (!free.has_value()) return {};
-  now[dimension] = Nested(now[dimension], *free);
+  while (copies > 1) {  // by as few parts of the wanted cuts as there are
+    int64_t count = copies;
+    std::optional<TileCut> free;
+    for (; count > 1 && !free.has_value(); --count) {
+      if (copies % count == 0) free = FreeCut(wanted, now, count, devices);
+    }
+    if (!free.has_value()) return {};
+    copies /= free->count;
+    now[dimension] = Nested(now[dimension], *free);
+  }
   std::vector<ReshardStep> steps = {{Kind::kSlice, TilesOfCuts(now, devices), 0, 0, 1}};
   for (ReshardStep& step : Planner(shape, now, wanted, devices).Plan()) steps.push_back(std::move(step));
   return steps;

@@ -76,6 +76,19 @@ ENTRY e {
     EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
 }
 
+// From z on columns to x z y on columns: the copies are cut by x and by y, and a quarter of what was there is permuted.
+TEST(DividedProgramsTest, CopiesAreCutBySeveralAxes) {
+  auto module = ParseHloModule(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[16,32] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], [{}, {'z'}]}
+  ROOT c = f32[16,32] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], [{}, {'x','z','y'}]}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+  const std::string text = PrintHloModule(**module);
+  EXPECT_TRUE(absl::StrContains(text, "= f32[16,4]{1,0} collective-permute(")) << text;
+}
+
 // The program as it is divided.
 std::string Divided(absl::string_view text, OpenValues open = {}) {
   auto module = ParseHloModule(text);
