@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Every opcode of the table must be whole: built by an XlaBuilder function and tested by a file of its own. One without
-inference, evaluation or a row in the emission table of a backend does not compile or link.
+inference, evaluation or a row in the emission table of a backend does not compile or link. Every kind of kernel must be
+described in docs/kernels.md or docs/gpu.md.
 
     op_coverage_test.py build/bin/hilo [--update]      --update writes docs/ops.md, which must otherwise be up to date
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -37,13 +39,20 @@ def constant_of(opcode):
     return special.get(opcode, "k" + "".join(word.capitalize() for word in opcode.split("-")))
 
 
+def missing_kinds():
+    """The kinds of kernels that no page describes."""
+    table = (ROOT / "hlo/ir/kernel_config.def").read_text(encoding="utf-8")
+    pages = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("kernels.md", "gpu.md"))
+    return [kind for kind in re.findall(r'^HILO_KERNEL_KIND\(k\w+, "(.+)"\)$', table, re.M) if f"`{kind}`" not in pages]
+
+
 def main():
     ops = json.loads(subprocess.run([sys.argv[1], "ops", "--json"], capture_output=True, text=True, check=True).stdout)
     builder = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "hlo/builder").glob("*"))
     platforms = list(ops[0]["emission"])
     lines = [HEAD, "| opcode | operands | attributes | " + " | ".join(platforms) + " | test modules |",
              "|---|--:|---|" + "---|" * len(platforms) + "--:|"]
-    problems = []
+    problems = [f"{kind}: no line in docs/kernels.md or docs/gpu.md" for kind in missing_kinds()]
     for op in ops:
         name = op["opcode"]
         path = ROOT / f"tests/ops/{name}.hlo"

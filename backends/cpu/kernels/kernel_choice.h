@@ -6,51 +6,7 @@
 // update in place copies nothing; an unrolled kernel with a width is one vector if its arrays are in memory or are
 // locals that were written as vectors.
 //
-// The kinds; `parts` counts what threads may share, `tile` lists the sizes in braces:
-//
-//   unrolled             element by element; with a width: one vector if the storage allows
-//   whole-vectors        arrays of a few vectors, unrolled; of a reduction or a product too, whose lanes are results
-//   loop                 one index over all elements, {elements of a part}
-//   rows                 lanes along the rows of the result, a part per row
-//   row-segments         rows split where they change their source, {elements of a part, 0, ends of the segments}
-//   row-blocks           vectors of several short rows, {elements of a part, elements of a block, dimensions of a row}
-//   narrow-rows          rows of few elements: the lanes are rows, {rows of a part}
-//   tiled-transpose      tiles of rows whose operands are read along another dimension, transposed in registers
-//   reduce-unrolled      element by element
-//   reduce-each          result by result, {lengths of partial sums}
-//   reduce-columns       lanes are adjacent results, {results of a part, vectors together, lengths of partial sums}
-//   reduce-streams       as reduce-columns, a block of rows at a time, with totals in the result, {results of a part,
-//                        vectors together, rows of a block}
-//   reduce-rows          lanes along the reduced row, of a dot too, {accumulators, elements of a partial sum or 0}
-//   reduce-short-rows    lanes are the elements of several rows, of which neighbors are combined, {results of a part}
-//   cached-rows          reductions of a row and what follows, a row at a time, {accumulators, elements of a partial
-//   sum
-//                        or 0}
-//   library-transpose    as tiled-transpose, in tiles that were compiled with Hilo, of the same tile
-//   arg-reduction        argmax and argmin along a row, {accumulators}
-//   prefix-scan-columns  lanes are adjacent columns, {columns of a part, running values on the stack}, or {} for all in
-//                        registers
-//   prefix-scan-row      a row at a time, a vector scanned by halving
-//   prefix-scan-rows     interleaved rows, {rows}
-//   prefix-scan-lanes    lanes are rows
-//   lane-dot             few rows times a matrix, lanes along the sums, {columns of a part, columns of a tile, rows of
-//   a
-//                        tile}
-//   library-dot          calls of a matrix product, {rows of a call, columns of a call}
-//   stream-dot           few rows times a matrix that is read in blocks of rows, {columns of a part, vectors
-//                        together, rows of a tile, rows of a block}
-//   tiled-dot            tiles of results in registers, {rows of a part, rows of a tile, vectors of a
-//                        row of a tile, products of a partial sum or 0}
-//   convolution          tiles of results in registers: ConvolutionPlan::ToTile, for each phase
-//   library-convolution  the same by tiles that were compiled with Hilo (convolution/)
-//   concatenate          many arrays, copied piece by piece, {bytes of a part}
-//   copy                 bytes, {bytes of a part}
-//   update               dynamic-update-slice: {rank of the loops, columns, lanes for the copy of the operand}
-//   scatter              index by index, {lanes for the copy of each operand}
-//   select-and-scatter   window by window
-//   sort, key-sort       by the comparison; by an unsigned key that has its order
-//   lane-sort            short lists by such keys, in registers: a list a lane
-//   runtime-call         a call of C++ (runtime_call.h)
+// docs/kernels.md lists the kinds: when each is chosen, and what `tile` and `parts` state.
 #ifndef HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_
 #define HILO_BACKENDS_CPU_KERNELS_KERNEL_CHOICE_H_
 
