@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "hilo/host.h"
 #include "hilo/literal.h"
 #include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_slice.h"
