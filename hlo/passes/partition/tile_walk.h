@@ -314,6 +314,7 @@ class TileWalk {
   // Combines partial results and sets the value of `op` to the tiles that `cuts` gives, which may be padded.
   absl::Status SetPaddedResult(const HloInstruction* op, HloInstruction* tile, const OpFactors& factors,
                                const Cuts& cuts);
+  class PaddedFlow;
   // Estimates the bytes that a partition receives for joining the values that are computed from padded tiles of `op`,
   // where some user needs them joined.
   double CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const;

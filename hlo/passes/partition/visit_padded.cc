@@ -7,8 +7,12 @@
 // get the whole array.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "hilo/literal.h"
 #include "hilo/status_macros.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -139,90 +143,130 @@ double TileWalk::CostOfCombining(const HloInstruction& op, const TileCut& parts)
                                            : TileBytes(op.shape(), {}) * share;
 }
 
-double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const {
-  // Values, and how many tiles their dimensions are cut into that these do not divide; 1 for others.
-  std::vector<std::pair<const HloInstruction*, std::vector<int64_t>>> left(1, {&op, tiles.counts});
-  for (int64_t d = 0; d < op.shape().rank(); ++d) {
-    if (op.shape().dimensions(d) % tiles.counts[d] == 0) left[0].second[d] = 1;
+// The values that are computed from padded tiles, and how many tiles their dimensions are cut into that these do not
+// divide; 1 for others.
+class TileWalk::PaddedFlow {
+ public:
+  PaddedFlow(const TileWalk& walk, const HloInstruction& op, const TileAssignment& tiles) : walk_(walk) {
+    std::vector<int64_t> counts = tiles.counts;
+    for (int64_t d = 0; d < op.shape().rank(); ++d) {
+      if (op.shape().dimensions(d) % counts[d] == 0) counts[d] = 1;
+    }
+    Add(&op, std::move(counts));
   }
-  double cost = 0;
-  for (size_t i = 0; i < left.size(); ++i) {
-    const auto [value, counts] = left[i];
-    if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
-    bool is_joined = value->IsRoot();
-    double combined = 0;  // bytes of results of gathers and scatters that partitions combine instead
+
+  // Returns the bytes for joining the values where some user needs them joined; infinity if there are too many values.
+  double Cost() {
+    double cost = 0;
+    for (size_t i = 0; i < left_.size(); ++i) {
+      if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
+      cost += CostOfUsers(i);
+    }
+    return cost;
+  }
+
+ private:
+  struct Use {
+    bool is_joined = false;  // the user needs the value joined
+    double combined = 0;     // bytes of results of gathers and scatters that partitions combine instead
+  };
+
+  void Add(const HloInstruction* value, std::vector<int64_t> counts) {
+    if (known_.insert(value).second) left_.emplace_back(value, std::move(counts));
+  }
+
+  double CostOfUsers(size_t i) {
+    const auto [value, counts] = left_[i];  // a copy: users are added to left_
+    Use all{.is_joined = value->IsRoot()};
     for (const HloInstruction* user : value->users()) {
-      const auto is_known = [&](const HloInstruction* one) {
-        return absl::c_any_of(left, [&](const auto& other) { return other.first == one; });
-      };
-      if (is_known(user)) continue;
-      if (user->opcode() == HloOpcode::kTuple && !user->IsRoot()) {
-        for (const HloInstruction* element : user->users()) {
-          const bool is_element = element->opcode() == HloOpcode::kGetTupleElement;
-          is_joined |= !is_element;
-          if (is_element && user->operand(element->tuple_index()) == value && !is_known(element))
-            left.emplace_back(element, counts);
-        }
-        continue;
-      }
-      if (IsShardingMark(*user)) {
-        const TileAssignment stated = Propagated(*user);
-        bool keeps = true;
-        for (size_t d = 0; d < counts.size(); ++d)
-          keeps &= counts[d] == 1 || CutOfDimension(stated, static_cast<int64_t>(d)).count == counts[d];
-        is_joined |= !keeps;
-        if (keeps) left.emplace_back(user, counts);
-        continue;
-      }
-      const std::optional<OpFactors> factors = FactorsHere(*user);
-      const bool slides = kSlidesOnPadded.contains(user->opcode()) && user->shape().IsArray();
-      if (!factors.has_value() || !user->shape().IsArray() || !(IsOnPadded(*user) || slides)) {
-        is_joined = true;
-        continue;
-      }
-      std::vector<int64_t> of_user(user->shape().rank(), 1);
-      const bool indexes = user->opcode() == HloOpcode::kGather || user->opcode() == HloOpcode::kScatter;
-      bool is_good = true, is_padded = false;
-      for (int64_t k = 0; k < user->operand_count(); ++k) {
-        for (size_t d = 0; user->operand(k) == value && d < counts.size(); ++d) {
-          if (counts[d] == 1) continue;
-          const int factor = factors->operands[k][d];
-          if (indexes && factor == OpFactors::kNone) {
-            is_good &= IndexesPadded(*user, k, static_cast<int64_t>(d));
-            if (k > 0 || user->opcode() == HloOpcode::kGather) {
-              // Indices go with the updates.
-              const bool follows =
-                  user->opcode() == HloOpcode::kScatter && k == 1 && !Propagated(*user->operand(2)).IsWhole();
-              if (!follows)
-                combined += CostOfCombining(*user, CutOfDimension(Propagated(*value), static_cast<int64_t>(d)));
-              continue;
-            }
-            of_user[d] = counts[d];
-            is_padded = true;
-            continue;
-          }
-          is_good &=
-              slides ? factor == OpFactors::kNone && (k == 0 || (k == 1 && user->opcode() != HloOpcode::kReduceWindow))
-                     : factor != OpFactors::kNone || kMovesPadded.contains(user->opcode());
-          const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
-          if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
-          const bool is_as_long =
-              user->shape().dimensions(result) == value->shape().dimensions(static_cast<int64_t>(d));
-          if (!is_as_long && kMovesPadded.contains(user->opcode())) continue;  // moved to tiles of its own
-          is_good &= is_as_long;
-          of_user[result] = counts[d];
-          is_padded = true;
-        }
-      }
-      is_joined |= !is_good;
-      if (is_good && is_padded) left.emplace_back(user, std::move(of_user));
+      if (known_.contains(user)) continue;
+      const Use use = user->opcode() == HloOpcode::kTuple && !user->IsRoot() ? FollowTuple(*value, counts, *user)
+                      : IsShardingMark(*user)                                ? FollowMark(counts, *user)
+                                                                             : FollowOp(*value, counts, *user);
+      all.is_joined |= use.is_joined;
+      all.combined += use.combined;
     }
     double tiles = 1;
     for (const int64_t count : counts) tiles *= static_cast<double>(count);
     const double joined = TileBytes(value->shape(), {.counts = counts, .tile_of = {}}) * (tiles - 1);
-    cost += is_joined ? joined : std::min(joined, combined);
+    return all.is_joined ? joined : std::min(joined, all.combined);
   }
-  return cost;
+
+  // Follows the value to the elements of the tuple that are it.
+  Use FollowTuple(const HloInstruction& value, const std::vector<int64_t>& counts, const HloInstruction& tuple) {
+    Use use;
+    for (const HloInstruction* element : tuple.users()) {
+      const bool is_element = element->opcode() == HloOpcode::kGetTupleElement;
+      use.is_joined |= !is_element;
+      if (is_element && tuple.operand(element->tuple_index()) == &value) Add(element, counts);
+    }
+    return use;
+  }
+
+  // Follows the value through a sharding mark that states these tiles.
+  Use FollowMark(const std::vector<int64_t>& counts, const HloInstruction& mark) {
+    const TileAssignment stated = walk_.Propagated(mark);
+    for (size_t d = 0; d < counts.size(); ++d) {
+      if (counts[d] != 1 && CutOfDimension(stated, static_cast<int64_t>(d)).count != counts[d])
+        return {.is_joined = true};
+    }
+    Add(&mark, counts);
+    return {};
+  }
+
+  // Follows the value to the result of an op that is computed on padded tiles.
+  Use FollowOp(const HloInstruction& value, const std::vector<int64_t>& counts, const HloInstruction& user) {
+    const std::optional<OpFactors> factors = walk_.FactorsHere(user);
+    const bool slides = kSlidesOnPadded.contains(user.opcode()) && user.shape().IsArray();
+    if (!factors.has_value() || !user.shape().IsArray() || !(IsOnPadded(user) || slides)) return {.is_joined = true};
+    Use use;
+    std::vector<int64_t> of_user(user.shape().rank(), 1);
+    const bool indexes = user.opcode() == HloOpcode::kGather || user.opcode() == HloOpcode::kScatter;
+    bool is_padded = false;
+    for (int64_t k = 0; k < user.operand_count(); ++k) {
+      for (size_t d = 0; user.operand(k) == &value && d < counts.size(); ++d) {
+        if (counts[d] == 1) continue;
+        const int factor = factors->operands[k][d];
+        if (indexes && factor == OpFactors::kNone) {
+          use.is_joined |= !IndexesPadded(user, k, static_cast<int64_t>(d));
+          if (k > 0 || user.opcode() == HloOpcode::kGather) {
+            // Indices go with the updates.
+            const bool follows =
+                user.opcode() == HloOpcode::kScatter && k == 1 && !walk_.Propagated(*user.operand(2)).IsWhole();
+            if (!follows) {
+              use.combined +=
+                  walk_.CostOfCombining(user, CutOfDimension(walk_.Propagated(value), static_cast<int64_t>(d)));
+            }
+            continue;
+          }
+          of_user[d] = counts[d];
+          is_padded = true;
+          continue;
+        }
+        const bool is_on_padded =
+            slides ? factor == OpFactors::kNone && (k == 0 || (k == 1 && user.opcode() != HloOpcode::kReduceWindow))
+                   : factor != OpFactors::kNone || kMovesPadded.contains(user.opcode());
+        use.is_joined |= !is_on_padded;
+        const auto result = absl::c_find(factors->result, factor) - factors->result.begin();
+        if (factor == OpFactors::kNone || result == static_cast<std::ptrdiff_t>(of_user.size())) continue;
+        const bool is_as_long = user.shape().dimensions(result) == value.shape().dimensions(static_cast<int64_t>(d));
+        if (!is_as_long && kMovesPadded.contains(user.opcode())) continue;  // moved to tiles of its own
+        use.is_joined |= !is_as_long;
+        of_user[result] = counts[d];
+        is_padded = true;
+      }
+    }
+    if (!use.is_joined && is_padded) Add(&user, std::move(of_user));
+    return use;
+  }
+
+  const TileWalk& walk_;
+  std::vector<std::pair<const HloInstruction*, std::vector<int64_t>>> left_;
+  absl::flat_hash_set<const HloInstruction*> known_;  // those in left_
+};
+
+double TileWalk::CostOfStayingPadded(const HloInstruction& op, const TileAssignment& tiles) const {
+  return PaddedFlow(*this, op, tiles).Cost();
 }
 
 bool TileWalk::CutsPadded(const DividedValue& value, const TileAssignment& tiles) const {
