@@ -6,12 +6,15 @@
 // with its own; their communicators make them one run.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "base/cpu_count.h"
 #include "base/errors.h"
 #include "base/fibers.h"
@@ -20,6 +23,7 @@
 #include "hilo/executable.h"
 #include "hilo/status_macros.h"
 #include "runtime/client_core.h"
+#include "runtime/device_queue.h"
 #include "runtime/guarded.h"
 #include "runtime/program_run.h"
 
@@ -49,24 +53,24 @@ class Launch {
     return absl::OkStatus();
   }
 
-  // Whether the other processes, if there are any, run their parts now.
+  // Returns true if the other processes, if there are any, run their parts now.
   bool OthersHaveBegun() const { return begin_ == nullptr || begin_(); }
 
   CancellationToken* token() const { return limits_.token().get(); }
   int64_t run_id() const { return run_id_; }
   Communicator* communicator(int64_t i) const { return communicators_[i].get(); }
 
-  // Devices [0, begun) of a launch that has failed never begin; the others need not wait for them.
-  void EndedBefore(int64_t begun, const absl::Status& status) {
+  // Ends a launch that has failed before devices [0, count) were started: the others need not wait for them.
+  void AbortUnstarted(int64_t count, const absl::Status& status) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (first_error_.ok()) first_error_ = status;
-    for (int64_t i = 0; i < begun && i < static_cast<int64_t>(communicators_.size()); ++i)
+    for (int64_t i = 0; i < count && i < static_cast<int64_t>(communicators_.size()); ++i)
       communicators_[i]->Finish(first_error_);
     token()->Cancel();
   }
 
-  // What device `i` reports when it has ended with `status`.
-  absl::Status Ended(absl::Status status, int64_t i, int device) {
+  // Records that device `i` has ended with `status`, and returns the status that it reports.
+  absl::Status FinishDevice(absl::Status status, int64_t i, int device) {
     if (status.ok()) {
       communicators_[i]->Finish(status);
       return status;
@@ -135,7 +139,7 @@ struct DevicePart {
   absl::Status status;
 
   void Run() {
-    status = launch->Ended(Guarded([&] { return run->AwaitAndRun(); }), i, device);
+    status = launch->FinishDevice(Guarded([&] { return run->AwaitAndRun(); }), i, device);
   }
   // Makes the results visible, to functions of the embedder, too.
   void Report() {
@@ -143,6 +147,179 @@ struct DevicePart {
     launch.reset();
     done->Set(std::move(status));
   }
+};
+
+// The calling thread's side of a launch: it prepares a run per device, starts them, and runs the parts of some.
+class LaunchCall {
+ public:
+  // `arguments`: of the devices of this process, whose indices in `devices` are `indices`.
+  LaunchCall(std::shared_ptr<const LoadedProgram> program, ClientCore* core, const DeviceAssignment& devices,
+             absl::Span<const int64_t> indices, absl::Span<const std::vector<Buffer*>> arguments,
+             const ExecuteOptions& options)
+      : program_(std::move(program)),
+        core_(*core),
+        devices_(devices),
+        indices_(indices),
+        arguments_(arguments),
+        options_(options),
+        synchronous_(options.synchronous || (OnlyTheCallReports(*program_, options) && !IsOnAQueue(*core))),
+        launch_(std::make_shared<Launch>(core, options)) {}
+
+  bool synchronous() const { return synchronous_; }
+
+  // Takes the arguments of all devices and makes their results. An error of the arguments is returned by
+  // StartAndEnqueue: other processes, which may have none, expect this one to start all the same.
+  Executable::ReplicatedResults Prepare() {
+    Executable::ReplicatedResults results;
+    prepared_.resize(arguments_.size());
+    for (size_t i = 0; i < arguments_.size() && taken_.ok(); ++i) {
+      const int64_t replica = indices_[i] / devices_.partition_count();
+      const int64_t partition = indices_[i] % devices_.partition_count();
+      ProgramRun run{.program = *program_,
+                     .core = core_,
+                     .context = {.thread_pool = core_.pool,
+                                 .cancellation = launch_->token(),
+                                 .device = devices_(replica, partition) - core_.first_device,
+                                 .replica_id = replica,
+                                 .partition_id = partition,
+                                 .replica_count = devices_.replica_count(),
+                                 .partition_count = devices_.partition_count(),
+                                 .ffi_context = options_.ffi_context}};
+      taken_ = AddContext(run.TakeArguments(arguments_[i], options_),
+                          absl::StrCat("; replica ", replica, ", partition ", partition));
+      if (!taken_.ok()) break;
+      prepared_[i].run = std::make_shared<ProgramRun>(std::move(run));
+      results.push_back(prepared_[i].run->MakeResults(prepared_[i].done, &prepared_[i].values));
+      if (options_.ends != nullptr) options_.ends->push_back(prepared_[i].done);
+    }
+    runs_here_ = RunsHere(*program_, core_, synchronous_);
+    for (const Prepared& one : prepared_)
+      runs_here_ = runs_here_ && one.run != nullptr && (synchronous_ || one.run->IsReady());
+    own_.reserve(prepared_.size());
+    fibers_.reserve(prepared_.size());
+    return results;
+  }
+
+  // Starts the launch and enqueues the parts of all devices but those that RunOwn runs. Returns the error of the
+  // arguments, or of starting threads; all others are those of the devices, which AwaitAll returns.
+  absl::Status StartAndEnqueue() {
+    const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
+    std::lock_guard<std::mutex> lock(core_.launching);
+    const absl::Status started =
+        launch_->Start(core_, devices_, static_cast<int64_t>(indices_.size()), options_.processes);
+    if (!started.ok()) {
+      SetAll(started);  // as if it had failed in its first collective
+      return taken_;
+    }
+    const bool all_here =
+        taken_.ok() && runs_here_ && RunsAllHere(*program_, core_, devices_.device_count()) &&
+        std::all_of(prepared_.begin(), prepared_.end(), [&](const Prepared& one) { return QueueOf(one).IsIdle(); });
+    if (taken_.ok() && !all_here && prepared_.size() > 1) taken_ = StartThreads();
+    if (!taken_.ok()) {
+      launch_->communicator(0)->Finish(taken_);  // other processes need not wait for it
+      SetAll(taken_);
+      return taken_;
+    }
+    size_t unstarted = prepared_.size();
+    const auto abort_unstarted = absl::MakeCleanup([&] {
+      if (unstarted > 0) launch_->AbortUnstarted(static_cast<int64_t>(unstarted), no_memory);
+      for (size_t i = 0; i < unstarted; ++i) prepared_[i].done->Set(no_memory);
+    });
+    for (size_t i = 0; i < prepared_.size(); ++i) prepared_[i].run->TakeDonations(arguments_[i], options_.donate);
+    // The last one is device 0: this thread may run its part.
+    for (size_t i = prepared_.size(); i-- > 0; unstarted = i) StartDevice(i, all_here);
+    return absl::OkStatus();
+  }
+
+  // Runs the parts that are not enqueued, on the calling thread.
+  void RunOwn() {
+    if (own_.size() == 1) {
+      own_[0].Run();
+    } else if (!own_.empty()) {
+      Fibers::Run(fibers_);
+    }
+    for (DevicePart& part : own_) part.Report();
+    if (own_.size() == 1) {
+      // The others are as good as done.
+      SpinUntil([&] {
+        return std::all_of(prepared_.begin(), prepared_.end(), [](const Prepared& one) { return one.done->done(); });
+      });
+    }
+    own_.clear();
+    launch_.reset();
+  }
+
+  // Waits for all devices. Returns the error of the first that has one.
+  absl::Status AwaitAll() const {
+    absl::Status status;
+    for (const Prepared& one : prepared_) {
+      const absl::Status ended = one.done->Await();
+      if (status.ok()) status = ended;
+    }
+    return status;
+  }
+
+ private:
+  struct Prepared {
+    std::shared_ptr<ProgramRun> run;
+    std::shared_ptr<Event> done = std::make_shared<Event>();
+    FewLeaves<std::shared_ptr<BufferValue>> values;
+  };
+
+  DeviceQueue& QueueOf(const Prepared& one) const { return *core_.queues[one.run->context.device]; }
+
+  void SetAll(const absl::Status& status) {
+    for (const Prepared& one : prepared_) one.done->Set(status);
+  }
+
+  // Starts the threads of all queues: without one, a queue would run a part when it is enqueued, which would wait for
+  // the parts after it.
+  absl::Status StartThreads() {
+    for (const Prepared& one : prepared_) {
+      if (!QueueOf(one).StartThread())
+        return ResourceExhausted("the system gives no thread for device ", one.run->context.device);
+    }
+    return absl::OkStatus();
+  }
+
+  // Enqueues the part of device `i`, or keeps it for RunOwn.
+  void StartDevice(size_t i, bool all_here) {
+    Prepared& one = prepared_[i];
+    one.run->context.communicator = launch_->communicator(static_cast<int64_t>(i));
+    one.run->context.run_id = launch_->run_id();
+    DeviceQueue& queue = QueueOf(one);
+    DevicePart part{.program = program_,
+                    .launch = launch_,
+                    .i = static_cast<int64_t>(i),
+                    .device = one.run->context.device,
+                    .run = std::move(one.run),
+                    .values = std::move(one.values),
+                    .done = one.done};
+    if (all_here || (i == 0 && runs_here_ && queue.IsIdle() && launch_->OthersHaveBegun())) {
+      own_.push_back(std::move(part));
+      fibers_.emplace_back([last = &own_.back()] { last->Run(); });
+      return;
+    }
+    auto work = [part = std::move(part)]() mutable {
+      part.Run();
+      part.Report();
+    };
+    runs_here_ = queue.Enqueue(std::move(work)) && runs_here_;
+  }
+
+  const std::shared_ptr<const LoadedProgram> program_;
+  ClientCore& core_;
+  const DeviceAssignment& devices_;
+  const absl::Span<const int64_t> indices_;
+  const absl::Span<const std::vector<Buffer*>> arguments_;
+  const ExecuteOptions& options_;
+  const bool synchronous_;
+  std::shared_ptr<Launch> launch_;
+  std::vector<Prepared> prepared_;  // one per device of this process
+  absl::Status taken_;              // the first error of taking arguments
+  bool runs_here_ = false;          // this thread may run parts
+  std::vector<DevicePart> own_;     // those that it runs; never reallocated
+  std::vector<std::function<void()>> fibers_;
 };
 
 }  // namespace
@@ -160,122 +337,13 @@ absl::StatusOr<Executable::ReplicatedResults> Executable::ExecuteReplicated(
           core_->processes == nullptr ? "" : absl::StrCat(indices.size(), " of them in this process, "),
           "but got arguments for ", arguments.size());
     }
-    const bool synchronous = options.synchronous || (OnlyTheCallReports(*program_, options) && !IsOnAQueue(*core_));
-    auto launch = std::make_shared<Launch>(core_.get(), options);
-    ReplicatedResults results;
-    struct Prepared {
-      std::shared_ptr<ProgramRun> run;
-      std::shared_ptr<Event> done = std::make_shared<Event>();
-      FewLeaves<std::shared_ptr<BufferValue>> values;
-    };
-    std::vector<Prepared> prepared(arguments.size());
-    absl::Status taken;
-    for (size_t i = 0; i < arguments.size() && taken.ok(); ++i) {
-      const int64_t replica = indices[i] / devices.partition_count();
-      const int64_t partition = indices[i] % devices.partition_count();
-      ProgramRun run{.program = *program_,
-                     .core = *core_,
-                     .context = {.thread_pool = core_->pool,
-                                 .cancellation = launch->token(),
-                                 .device = devices(replica, partition) - core_->first_device,
-                                 .replica_id = replica,
-                                 .partition_id = partition,
-                                 .replica_count = devices.replica_count(),
-                                 .partition_count = devices.partition_count(),
-                                 .ffi_context = options.ffi_context}};
-      taken = AddContext(run.TakeArguments(arguments[i], options),
-                         absl::StrCat("; replica ", replica, ", partition ", partition));
-      if (!taken.ok()) break;
-      prepared[i].run = std::make_shared<ProgramRun>(std::move(run));
-      results.push_back(prepared[i].run->MakeResults(prepared[i].done, &prepared[i].values));
-      if (options.ends != nullptr) options.ends->push_back(prepared[i].done);
+    LaunchCall call(program_, core_.get(), devices, indices, arguments, options);
+    ReplicatedResults results = call.Prepare();
+    HILO_RETURN_IF_ERROR(call.StartAndEnqueue());
+    call.RunOwn();
+    if (call.synchronous()) {
+      HILO_RETURN_IF_ERROR(call.AwaitAll());
     }
-    bool here = RunsHere(*program_, *core_, synchronous);
-    for (const Prepared& one : prepared) here = here && one.run != nullptr && (synchronous || one.run->IsReady());
-    std::vector<DevicePart> own;  // parts that this thread runs
-    own.reserve(prepared.size());
-    std::vector<std::function<void()>> fibers;
-    fibers.reserve(prepared.size());
-    const absl::Status no_memory = ResourceExhausted("the process is out of memory, and not all devices have begun");
-    {
-      std::lock_guard<std::mutex> lock(core_->launching);
-      const absl::Status started =
-          launch->Start(*core_, devices, static_cast<int64_t>(indices.size()), options.processes);
-      if (!started.ok()) {
-        // As if it had failed in its first collective.
-        for (const Prepared& one : prepared) one.done->Set(started);
-        if (!taken.ok() || synchronous) return taken.ok() ? started : taken;
-        return results;
-      }
-      const bool all_here = taken.ok() && here && RunsAllHere(*program_, *core_, devices.device_count()) &&
-                            std::all_of(prepared.begin(), prepared.end(), [&](const Prepared& one) {
-                              return core_->queues[one.run->context.device]->IsIdle();
-                            });
-      // One that ran when it is enqueued would wait for those after it.
-      for (const Prepared& one : prepared) {
-        if (!taken.ok() || all_here || prepared.size() == 1) break;
-        const int device = one.run->context.device;
-        if (!core_->queues[device]->StartThread())
-          taken = ResourceExhausted("the system gives no thread for device ", device);
-      }
-      if (!taken.ok()) {
-        launch->communicator(0)->Finish(taken);  // other processes need not wait for it
-        for (const Prepared& one : prepared) one.done->Set(taken);
-        return taken;
-      }
-      // The last to go is device 0: this thread may take its part.
-      size_t waiting = prepared.size();
-      const auto end_those_that_wait = absl::MakeCleanup([&] {
-        if (waiting > 0) launch->EndedBefore(static_cast<int64_t>(waiting), no_memory);
-        for (size_t i = 0; i < waiting; ++i) prepared[i].done->Set(no_memory);
-      });
-      for (size_t i = 0; i < prepared.size(); ++i) prepared[i].run->TakeDonations(arguments[i], options.donate);
-      for (size_t i = prepared.size(); i-- > 0;) {
-        Prepared& one = prepared[i];
-        one.run->context.communicator = launch->communicator(i);
-        one.run->context.run_id = launch->run_id();
-        const int device = one.run->context.device;
-        DevicePart part{.program = program_,
-                        .launch = launch,
-                        .i = static_cast<int64_t>(i),
-                        .device = device,
-                        .run = std::move(one.run),
-                        .values = std::move(one.values),
-                        .done = one.done};
-        if (all_here || (i == 0 && here && core_->queues[device]->IsIdle() && launch->OthersHaveBegun())) {
-          own.push_back(std::move(part));
-          fibers.emplace_back([last = &own.back()] { last->Run(); });
-        } else {
-          auto work = [part = std::move(part)]() mutable {
-            part.Run();
-            part.Report();
-          };
-          here = core_->queues[device]->Enqueue(std::move(work)) && here;
-        }
-        waiting = i;
-      }
-    }
-    if (own.size() == 1) {
-      own[0].Run();
-    } else if (!own.empty()) {
-      Fibers::Run(fibers);
-    }
-    for (DevicePart& part : own) part.Report();
-    if (own.size() == 1) {
-      // The others are as good as done.
-      SpinUntil([&] {
-        return std::all_of(prepared.begin(), prepared.end(), [](const Prepared& one) { return one.done->done(); });
-      });
-    }
-    own.clear();
-    launch.reset();
-    if (!synchronous) return results;
-    absl::Status status;
-    for (const Prepared& one : prepared) {
-      const absl::Status ended = one.done->Await();
-      if (status.ok()) status = ended;
-    }
-    if (!status.ok()) return status;
     return results;
   });
 }
