@@ -13,6 +13,7 @@
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"
 #include "pjrt/program.h"
+#include "pjrt/program_steps.h"
 #include "runtime/profile/export.h"
 
 struct PLUGIN_Profiler {

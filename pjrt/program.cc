@@ -2,7 +2,6 @@
 #include "pjrt/program.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -10,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "backends/cpu/runtime/cpu_program.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/program_cost.h"
 #include "hlo/import/hlo_proto.h"
@@ -23,6 +21,7 @@
 #include "pjrt/element_type.h"
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
+#include "pjrt/program_steps.h"
 #include "pjrt/python_callback.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/runtime_access.h"
@@ -274,43 +273,7 @@ absl::StatusOr<std::unique_ptr<Executable>> LoadNative(Client& client, absl::str
   return loaded;
 }
 
-// Programs by the tables of their steps.
-class ProgramsWithSteps {
- public:
-  static ProgramsWithSteps& Get() {
-    static auto* const programs = new ProgramsWithSteps;
-    return *programs;
-  }
-
-  void Add(const std::shared_ptr<const Program>& program) {
-    const auto* const compiled =
-        dynamic_cast<const cpu::CpuProgram*>(RuntimeAccess::ProgramOf(*program->executable).compiled.get());
-    if (compiled == nullptr) return;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (programs_.size() >= 2 * left_) {  // so that a program costs the same however many there have been
-      absl::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
-      left_ = std::max<size_t>(programs_.size(), 64);
-    }
-    programs_[compiled->steps().get()] = program;
-  }
-
-  std::shared_ptr<const Program> Find(const profile::StepTable& steps) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = programs_.find(&steps);
-    return found == programs_.end() ? nullptr : found->second.lock();
-  }
-
- private:
-  std::mutex mutex_;
-  absl::flat_hash_map<const profile::StepTable*, std::weak_ptr<const Program>> programs_;
-  size_t left_ = 64;  // entries after the last removal of those whose programs are destroyed
-};
-
 }  // namespace
-
-std::shared_ptr<const Program> ProgramOfSteps(const profile::StepTable& steps) {
-  return ProgramsWithSteps::Get().Find(steps);
-}
 
 absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
                                                               ProgramSource source, absl::string_view native) {
@@ -347,7 +310,8 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   }
   program->source = std::move(source);
   HILO_RETURN_IF_ERROR(Describe(imported, program.get()));
-  ProgramsWithSteps::Get().Add(program);
+  if (const auto* steps = RuntimeAccess::ProgramOf(*program->executable).compiled->steps(); steps != nullptr)
+    AddProgramOfSteps(*steps, program);
   return program;
 }
 

@@ -15,7 +15,6 @@
 #include "hilo/executable.h"
 #include "pjrt/client.h"
 #include "pjrt/compile_options.h"
-#include "runtime/profile/recorder.h"
 
 // A layout of the layouts extension, in the form in which it is serialised.
 struct PJRT_Layouts_MemoryLayout {
@@ -78,9 +77,6 @@ void SetShardingInspector(ShardingInspector inspector);
 // A serialised HloModuleProtoWithConfig of the program after optimisation; optimises it again for that. Errors:
 // Unimplemented if the platform has no such form.
 absl::StatusOr<std::string> OptimizedHlo(const Program& program, absl::Duration deadline = absl::InfiniteDuration());
-
-// The program with these steps, of all programs of the process on the platform cpu; null if none is left.
-std::shared_ptr<const Program> ProgramOfSteps(const profile::StepTable& steps);
 
 }  // namespace hilo::pjrt
 

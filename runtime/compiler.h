@@ -26,6 +26,9 @@ struct TransferQueues;
 namespace ffi {
 class ExecutionContext;
 }
+namespace profile {
+struct StepTable;
+}
 
 // The runtime's inputs to one run on one device.
 struct RunContext {
@@ -85,6 +88,8 @@ class CompiledProgram {
   virtual int64_t code_bytes() const = 0;
   // Estimates the time of a run, in nanoseconds; the runtime runs short programs on the calling thread.
   virtual int64_t estimated_nanoseconds() const = 0;
+  // Returns the steps that profiles of runs have; null if there are none.
+  virtual const profile::StepTable* steps() const { return nullptr; }
   // Adds the sections from which Compiler::Load makes the program, and sets the target. Errors: Unimplemented.
   virtual absl::Status Serialize(Artifact* artifact) const;
 };

@@ -32,8 +32,7 @@ class CpuProgram : public CompiledProgram {
   int64_t temp_bytes() const override { return facts().frame_bytes; }
   int64_t code_bytes() const override { return static_cast<int64_t>(code_->code_bytes()); }
   int64_t estimated_nanoseconds() const override { return static_cast<int64_t>(facts().estimated_nanoseconds); }
-  // The steps that profiles of its runs have.
-  const std::shared_ptr<const profile::StepTable>& steps() const { return image_.steps; }
+  const profile::StepTable* steps() const override { return image_.steps.get(); }
 
  private:
   CpuProgram() = default;
