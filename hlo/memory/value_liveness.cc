@@ -245,7 +245,7 @@ class ScopeWalker {
                                              .to = values[pair.output],
                                              .instruction = instruction,
                                              .bytes = ShapeUtil::ByteSizeOf(*out_.values_[operand[0]].shape),
-                                             .weight = CandidateWeight(*instruction, pair),
+                                             .benefit = BenefitOf(*instruction, pair),
                                              .loop_depth = static_cast<int64_t>(loops_.size())});
     }
     SetLeaves(instruction, std::move(values));
@@ -257,20 +257,19 @@ class ScopeWalker {
     std::reverse(out_.coalescing_candidates_.begin(), out_.coalescing_candidates_.end());
     std::stable_sort(out_.coalescing_candidates_.begin(), out_.coalescing_candidates_.end(),
                      [](const auto& a, const auto& b) {
-                       const bool a_saves_work = a.weight >= 4, b_saves_work = b.weight >= 4;
-                       return std::tie(b.bytes, b_saves_work, b.loop_depth, b.weight) <
-                              std::tie(a.bytes, a_saves_work, a.loop_depth, a.weight);
+                       const bool a_saves_work = ScopeValues::SavesWork(a.benefit);
+                       const bool b_saves_work = ScopeValues::SavesWork(b.benefit);
+                       return std::tie(b.bytes, b_saves_work, b.loop_depth, b.benefit) <
+                              std::tie(a.bytes, a_saves_work, a.loop_depth, a.benefit);
                      });
   }
 
-  // An update in place saves a copy of all that it does not touch, and sharing a copy saves the copy; other sharing
-  // saves memory, and copies later on. A copy of a copy comes last: the temporary that it reads is there to let others
-  // write over its source.
-  static int64_t CandidateWeight(const HloInstruction& instruction, const InPlacePair& pair) {
-    if (pair.updates_part) return 8;
-    if (instruction.opcode() != HloOpcode::kCopy) return 2;
+  static ScopeValues::CoalescingBenefit BenefitOf(const HloInstruction& instruction, const InPlacePair& pair) {
+    using Benefit = ScopeValues::CoalescingBenefit;
+    if (pair.updates_part) return Benefit::kUpdate;
+    if (instruction.opcode() != HloOpcode::kCopy) return Benefit::kInPlacePair;
     const bool temporary = instruction.user_count() == 1 && instruction.users()[0]->opcode() == HloOpcode::kCopy;
-    return temporary ? 1 : 4;
+    return temporary ? Benefit::kCopiedAgain : Benefit::kCopy;
   }
 
   // True if the value of an in-place operand is also (by way of a view or of another tuple element) an operand that

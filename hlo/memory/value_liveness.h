@@ -62,12 +62,21 @@ class ScopeValues {
 
   // Sets that must share memory, each with at least two values. Leaves without bytes are in none.
   const std::vector<std::vector<int64_t>>& required_sharing() const { return required_; }
+  // What sharing the memory of two values saves, the least first.
+  enum class CoalescingBenefit {
+    kCopiedAgain,  // a copy that is copied again: the temporary lets others write over its source
+    kInPlacePair,  // memory, and perhaps later copies
+    kCopy,         // the copy
+    kUpdate,       // an update in place of a part: a copy of the rest
+  };
+  // Returns true if sharing saves work, rather than memory.
+  static bool SavesWork(CoalescingBenefit benefit) { return benefit >= CoalescingBenefit::kCopy; }
   // Sharing that would save work: copies (and the value they copy) and in-place pairs, by decreasing benefit.
   struct CoalescingCandidate {
     int64_t from, to;
     const HloInstruction* instruction;  // the copy, or the in-place user
     int64_t bytes;
-    int64_t weight;  // 8: an update of a part, 4: a copy, 2: another in-place pair, 1: a copy that is copied again
+    CoalescingBenefit benefit;
     int64_t loop_depth;
   };
   const std::vector<CoalescingCandidate>& coalescing_candidates() const { return coalescing_candidates_; }
