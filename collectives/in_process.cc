@@ -157,8 +157,8 @@ absl::StatusOr<CollectiveWork> PermuteWork(Arrivals arrivals) {
   return CopyWork(std::move(copies));
 }
 
-// The updates that one rank receives, in the order of their senders: they may overlap.
-absl::Status Update(Arrivals arrivals, int64_t receiver) {
+// Applies the updates that one rank receives, in the order of their senders: they may overlap.
+void Update(Arrivals arrivals, int64_t receiver) {
   const size_t each = Of(arrivals, 0).updates.size() / arrivals.size();
   for (size_t sender = 0; sender < arrivals.size(); ++sender) {
     for (const RaggedUpdate& update : Of(arrivals, sender).updates.subspan(receiver * each, each)) {
@@ -167,12 +167,13 @@ absl::Status Update(Arrivals arrivals, int64_t receiver) {
                   update.bytes);
     }
   }
-  return absl::OkStatus();
 }
 
 CollectiveWork RaggedWork(Arrivals arrivals) {
-  return {.parts = static_cast<int64_t>(arrivals.size()),
-          .run = [arrivals](int64_t receiver, const Arrival&) { return Update(arrivals, receiver); }};
+  return {.parts = static_cast<int64_t>(arrivals.size()), .run = [arrivals](int64_t receiver, const Arrival&) {
+            Update(arrivals, receiver);
+            return absl::OkStatus();
+          }};
 }
 
 class InProcessCommunicator : public RendezvousCommunicator {

@@ -170,20 +170,19 @@ class LayoutNormalization : public HloPass {
     const bool was_root = call->IsRoot();
     *call->mutable_shape() = PhysicalShape(signature.result);
     HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(call, signature.result));
-    HILO_RETURN_IF_ERROR(ReplaceIn(users, call, logical));
+    ReplaceIn(users, call, logical);
     if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, /*allow_shape_change=*/true));
     attributes.signature = std::move(signature);
     return true;
   }
 
-  static absl::Status ReplaceIn(absl::Span<HloInstruction* const> users, HloInstruction* value, HloInstruction* with) {
-    if (value == with) return absl::OkStatus();
+  static void ReplaceIn(absl::Span<HloInstruction* const> users, HloInstruction* value, HloInstruction* with) {
+    if (value == with) return;
     for (HloInstruction* user : users) {
       for (int64_t i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) == value) user->parent()->ReplaceOperand(user, i, with);
       }
     }
-    return absl::OkStatus();
   }
 
   // Gives the parameter its physical shape; users see the logical one.
@@ -194,7 +193,7 @@ class LayoutNormalization : public HloPass {
     const bool was_root = parameter->IsRoot();
     *parameter->mutable_shape() = PhysicalShape(wanted);
     HILO_ASSIGN_OR_RETURN(HloInstruction * logical, Unpack(parameter, wanted));
-    HILO_RETURN_IF_ERROR(ReplaceIn(users, parameter, logical));
+    ReplaceIn(users, parameter, logical);
     if (was_root) HILO_RETURN_IF_ERROR(computation->set_root_instruction(logical, true));
     return true;
   }

@@ -47,7 +47,7 @@ class ModuleEmitter {
   absl::Status EmitControlFlow(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitWhile(FunctionEmitter& f, const HloInstruction* loop);
   absl::Status EmitConditional(FunctionEmitter& f, const HloInstruction* conditional);
-  absl::Status EmitCall(FunctionEmitter& f, const HloInstruction* call);
+  void EmitCall(FunctionEmitter& f, const HloInstruction* call);
   absl::Status EmitComputed(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitOutlined(FunctionEmitter& f, const HloInstruction* instruction);
   absl::Status EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction);
@@ -143,9 +143,13 @@ absl::Status ModuleEmitter::EmitControlFlow(FunctionEmitter& f, const HloInstruc
   const bool has_steps_inside = profile_.HasStepsInside(*instruction);
   if (has_steps_inside) f.MarkProfile(profile::kEnter);
   // Errors are those of instructions in the computations.
-  HILO_RETURN_IF_ERROR(instruction->opcode() == HloOpcode::kWhile         ? EmitWhile(f, instruction)
-                       : instruction->opcode() == HloOpcode::kConditional ? EmitConditional(f, instruction)
-                                                                          : EmitCall(f, instruction));
+  if (instruction->opcode() == HloOpcode::kWhile) {
+    HILO_RETURN_IF_ERROR(EmitWhile(f, instruction));
+  } else if (instruction->opcode() == HloOpcode::kConditional) {
+    HILO_RETURN_IF_ERROR(EmitConditional(f, instruction));
+  } else {
+    EmitCall(f, instruction);
+  }
   if (has_steps_inside) f.MarkProfile(profile::kLeave);
   return absl::OkStatus();
 }
@@ -191,7 +195,7 @@ absl::Status ModuleEmitter::EmitOutlined(FunctionEmitter& f, const HloInstructio
 
 absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction) {
   EmittedRuntimeCall placed{.instruction = instruction,
-                            .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
+                             .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
   HILO_ASSIGN_OR_RETURN(placed.op, MakeRuntimeCall(*instruction, options_));
   std::vector<llvm::Value*> pointers;
   auto pass = [&](const HloInstruction* owner) {
@@ -275,7 +279,7 @@ absl::Status ModuleEmitter::EmitConditional(FunctionEmitter& f, const HloInstruc
   return absl::OkStatus();
 }
 
-absl::Status ModuleEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* call) {
+void ModuleEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* call) {
   llvm::IRBuilder<>& b = f.b();
   const BufferAssignment::Scope& scope = assignment_.scope(call->called_computation());
   const int64_t count = scope.parameter_leaves + scope.output_leaves;
@@ -294,7 +298,6 @@ absl::Status ModuleEmitter::EmitCall(FunctionEmitter& f, const HloInstruction* c
       program_.DeclareIn(f.function()->getParent(), scope_functions_.at(call->called_computation()));
   f.PollCancellation();  // computations that each call the next one twice take exponential time without a loop
   f.ReturnIfStopped(b.CreateCall(callee, {f.run_context(), frame, table}));
-  return absl::OkStatus();
 }
 
 }  // namespace
