@@ -78,10 +78,10 @@ class CpuCompiler : public Compiler {
                        .steps = lowered.profile->steps()};
     std::vector<std::unique_ptr<RuntimeCall>> runtime_calls;
     std::vector<const HloInstruction*> instructions;
-    for (EmittedRuntimeCall& placed : program.runtime_calls) {
-      runtime_calls.push_back(std::move(placed.op));
-      image.runtime_calls.push_back(std::move(placed.facts));
-      instructions.push_back(placed.instruction);
+    for (EmittedRuntimeCall& emitted : program.runtime_calls) {
+      runtime_calls.push_back(std::move(emitted.call));
+      image.runtime_calls.push_back(std::move(emitted.facts));
+      instructions.push_back(emitted.instruction);
     }
     image.runtime_call_text = InstructionsToText(*lowered.module, instructions);
     HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(program.modules), parallel));

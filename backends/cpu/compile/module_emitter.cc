@@ -194,17 +194,17 @@ absl::Status ModuleEmitter::EmitOutlined(FunctionEmitter& f, const HloInstructio
 }
 
 absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruction* instruction) {
-  EmittedRuntimeCall placed{.instruction = instruction,
+  EmittedRuntimeCall emitted{.instruction = instruction,
                              .facts = {.name = instruction->name(), .context = InstructionContext(*instruction)}};
-  HILO_ASSIGN_OR_RETURN(placed.op, MakeRuntimeCall(*instruction, options_));
+  HILO_ASSIGN_OR_RETURN(emitted.call, MakeRuntimeCall(*instruction, options_));
   std::vector<llvm::Value*> pointers;
   auto pass = [&](const HloInstruction* owner) {
     const int64_t leaves = LeafCount(owner->shape());
     for (int64_t leaf = 0; leaf < leaves; ++leaf) pointers.push_back(f.PointerTo(owner, leaf));
     return leaves;
   };
-  for (const HloInstruction* operand : instruction->operands()) placed.facts.operand_leaves += pass(operand);
-  placed.facts.result_leaves = pass(instruction);
+  for (const HloInstruction* operand : instruction->operands()) emitted.facts.operand_leaves += pass(operand);
+  emitted.facts.result_leaves = pass(instruction);
   for (const HloComputation* computation : instruction->called_computations()) {
     if (!codegen::MapsScalars(*computation)) continue;
     HILO_ASSIGN_OR_RETURN(
@@ -213,7 +213,7 @@ absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruc
                                      program_.target(), program_.numerics(), *computation));
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
     pointers.push_back(function);
-    ++placed.facts.computations;
+    ++emitted.facts.computations;
   }
   llvm::IRBuilder<>& b = f.b();
   llvm::Type* ptr = b.getPtrTy();
@@ -221,7 +221,7 @@ absl::Status ModuleEmitter::EmitRuntimeCall(FunctionEmitter& f, const HloInstruc
   llvm::Value* run_runtime_call = f.ContextField(offsetof(HiloCpuContext, run_runtime_call), "run_runtime_call");
   f.ReturnIfStopped(b.CreateCall(type, run_runtime_call,
                                  {f.run_context(), b.getInt64(runtime_calls_.size()), f.PointerTable(pointers)}));
-  runtime_calls_.push_back(std::move(placed));
+  runtime_calls_.push_back(std::move(emitted));
   return absl::OkStatus();
 }
 

@@ -19,7 +19,7 @@ namespace hilo::cpu {
 // A runtime call and the memory that the code passes to it.
 struct EmittedRuntimeCall {
   const HloInstruction* instruction;
-  std::unique_ptr<RuntimeCall> op;
+  std::unique_ptr<RuntimeCall> call;
   RuntimeCallFacts facts;
 };
 
