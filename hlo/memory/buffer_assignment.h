@@ -31,7 +31,7 @@ struct BufferCandidate {
 };
 
 struct BufferAssignmentOptions {
-  int64_t alignment = 64;  // of frame slices, bytes
+  int64_t alignment = kBufferAlignment;  // of frame slices, bytes
   // True if the buffer may be a local of generated code instead of a frame slice. Null: never.
   std::function<bool(const BufferCandidate&)> use_stack;
   int64_t max_frame_bytes = int64_t{1} << 46;

@@ -12,6 +12,7 @@
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/llvm/lanes/emitter_context.h"
 #include "base/errors.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "hilo/version.h"
 #include "hlo/ir/hlo_verifier.h"
@@ -29,8 +30,6 @@
 
 namespace hilo::cpu {
 namespace {
-
-constexpr int64_t kArrayAlignment = 64;
 
 // A leaf of the program's parameters or of its result; tokens and empty arrays have no memory.
 struct Leaf {
@@ -111,7 +110,7 @@ llvm::Constant* EmitConstants(llvm::Module& module, const std::vector<std::share
     const auto data = literal->untyped_data();
     llvm::Constant* bytes = llvm::ConstantDataArray::getString(
         context, llvm::StringRef(reinterpret_cast<const char*>(data.data()), data.size()), /*AddNull=*/false);
-    addresses.push_back(global(bytes, "constant", kArrayAlignment));
+    addresses.push_back(global(bytes, "constant", kBufferAlignment));
   }
   if (addresses.empty()) addresses.push_back(llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context)));
   return global(llvm::ConstantArray::get(llvm::ArrayType::get(ptr, addresses.size()), addresses), "constants", 8);

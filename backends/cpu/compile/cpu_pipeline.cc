@@ -1,3 +1,4 @@
+#include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -73,11 +74,13 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
     hooks.after_layout.push_back(
         MakeLoopSharing([machine = *machine](const Work& work) { return Nanoseconds(work, machine); }));
   }
-  const auto with_traits = [options](auto decide) {
-    return [=](const HloInstruction& instruction) {
-      const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu);
-      return features.ok() && decide(instruction, codegen::TargetTraits::FromCpu(*features), options.strict);
-    };
+  // A name of a processor that is unknown is an error of the compilation later on.
+  std::optional<codegen::TargetTraits> traits;
+  if (const absl::StatusOr<codegen::CpuFeatures> features = codegen::FeaturesOf(options.cpu); features.ok())
+    traits = codegen::TargetTraits::FromCpu(*features);
+  const auto with_traits = [traits, strict = options.strict](auto decide) {
+    return
+        [=](const HloInstruction& instruction) { return traits.has_value() && decide(instruction, *traits, strict); };
   };
   const auto is_row_kernel = [](const HloInstruction& fusion, const codegen::TargetTraits& target, bool strict) {
     return PlanCachedRows(fusion, target, strict).has_value();

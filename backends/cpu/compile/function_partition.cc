@@ -22,6 +22,11 @@ constexpr int64_t kMaxFunctionSize = 1500;
 // for threads to compile, if a run takes long enough for what passes between them through memory to cost little.
 constexpr int64_t kEntrySegments = 4, kMinSegmentSize = 250;
 constexpr double kMinDividedNanoseconds = 2000;
+// LLVM operations of a call of a computation or an outlined instruction, and around a loop body or a branch.
+constexpr int64_t kCallOfScope = 10, kCallOfFunction = 20, kControl = 10;
+// Sums do not overflow beyond these: code and times that no program has.
+constexpr int64_t kMostCodeSize = int64_t{1} << 40;
+constexpr double kMostNanoseconds = 1e18;
 // Operations that are few beside those of a function: one in this many. A large instruction has as many beside it.
 constexpr int64_t kFewParts = 8;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
@@ -57,15 +62,15 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
       if (!HasTrait(instruction->opcode(), kControlFlow)) continue;
       if (instruction->opcode() == HloOpcode::kCall) {
         scopes[instruction->called_computation()] = true;
-        code_size += 10;
+        code_size += kCallOfScope;
         continue;
       }
       if (instruction->opcode() == HloOpcode::kWhile) has_open_end |= !MaxTripCount(*instruction).has_value();
       for (const HloComputation* called : instruction->called_computations())
-        code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + 10, int64_t{1} << 40);
+        code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + kControl, kMostCodeSize);
     }
     plan.code_sizes_[computation] = code_size;
-    plan.costs_[computation] = std::min(cost, 1e18);
+    plan.costs_[computation] = std::min(cost, kMostNanoseconds);
   }
   absl::flat_hash_set<const HloComputation*> in_loops;
   for (auto caller = computations.rbegin(); caller != computations.rend(); ++caller) {  // before what they call
@@ -138,8 +143,7 @@ bool FunctionPartition::IsOutlined(const HloInstruction& instruction) const {
 }
 
 int64_t FunctionPartition::InlineCodeSize(const HloInstruction& instruction) const {
-  constexpr int64_t kCall = 20;
-  return IsOutlined(instruction) ? kCall : CodeSizeOf(instruction);
+  return IsOutlined(instruction) ? kCallOfFunction : CodeSizeOf(instruction);
 }
 
 // Assigns everything that is emitted inline with `computation` to `function`; outlined instructions are functions of

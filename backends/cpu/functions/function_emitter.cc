@@ -6,13 +6,12 @@
 #include "backends/cpu/functions/program_emitter.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "base/math.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace hilo::cpu {
 namespace {
-
-constexpr int64_t kAlignment = 64;
 
 // Bytes of what a loop carries up to which it is a local of the function, so that LLVM keeps it in registers.
 constexpr int64_t kLoopLocalBytes = 16;
@@ -20,7 +19,7 @@ constexpr int64_t kLoopLocalBytes = 16;
 // Functions that receive a pointer to a local treat it as a buffer. Arrays that fit a 16-byte register are aligned to
 // 16 bytes only, so no code may assume more for arrays of that size; others are aligned as buffers are.
 int64_t AlignmentOf(const BufferSlice& slice) {
-  return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kAlignment;
+  return slice.kind != StorageKind::kConstant && slice.size <= 16 ? 16 : kBufferAlignment;
 }
 
 // The bytes of a local. Those of an array have room for the idle lanes of a vector, of which there are fewer than
@@ -33,7 +32,7 @@ int64_t LocalBytes(const BufferSlice& slice) {
 // The bytes that are the slice's alone: slices of the frame begin at multiples of the alignment.
 int64_t BytesOf(const BufferSlice& slice) {
   if (slice.kind == StorageKind::kStack) return LocalBytes(slice);
-  return slice.kind == StorageKind::kFrame ? CeilDiv(slice.size, kAlignment) * kAlignment : slice.size;
+  return slice.kind == StorageKind::kFrame ? CeilDiv(slice.size, kBufferAlignment) * kBufferAlignment : slice.size;
 }
 
 }  // namespace
@@ -124,7 +123,7 @@ llvm::Value* FunctionEmitter::MakePointer(const BufferSlice& slice) {
       return LoadPointer(buffers(), program_.parameter_leaves() + slice.index, "output", AlignmentOf(slice));
     case StorageKind::kConstant:
       return LoadPointer(ContextField(offsetof(HiloCpuContext, constants), "constants"), slice.index, "constant",
-                         kAlignment);
+                         kBufferAlignment);
     case StorageKind::kStack: {
       llvm::IRBuilder<> b(prologue_, prologue_->begin());
       llvm::AllocaInst* local =
@@ -259,7 +258,7 @@ absl::StatusOr<std::optional<codegen::Materialized>> FunctionEmitter::Find(const
     codegen::IrArray array;
     array.pointer = PointerTo(slice);
     array.shape = instruction->shape();
-    array.alignment = kAlignment;
+    array.alignment = kBufferAlignment;
     array.invariant = true;
     return codegen::Materialized{.array = array};
   }

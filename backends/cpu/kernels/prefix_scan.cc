@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/sums.h"
 #include "backends/llvm/elements/scalar_ops.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/reduction_op.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -141,7 +142,7 @@ absl::Status RunBlock(FunctionEmitter& f, const PrefixScan& r, int width, int64_
   for (int64_t i = 0; i < r.count; ++i) {
     codegen::IrArray& array = waiting.emplace_back();
     array.shape = Shape(WaitingType(f, r.types[i]), {block});
-    array.alignment = 64;
+    array.alignment = kBufferAlignment;
     array.pointer =
         f.context().EntryAlloca(b.getInt8Ty(), ShapeUtil::ByteSizeOf(array.shape), array.alignment, "running");
   }

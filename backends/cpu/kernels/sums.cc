@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/math.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu {
@@ -470,7 +471,7 @@ absl::StatusOr<Elements> SumBlockInLanes(
     like = std::move(lanes.value);
     if (lanes.nan != nullptr) SetNan(f, lanes.nan, &like);
     for (llvm::Value* vector : PackLanes(f, like))
-      memory.push_back(f.context().EntryAlloca(vector->getType(), block.lanes, 64, "sums"));
+      memory.push_back(f.context().EntryAlloca(vector->getType(), block.lanes, kBufferAlignment, "sums"));
     store(like, i);
     return absl::OkStatus();
   };

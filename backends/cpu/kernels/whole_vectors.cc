@@ -11,6 +11,7 @@
 #include "backends/llvm/elements/element_convert.h"
 #include "backends/llvm/elements/scalar_computation.h"
 #include "backends/llvm/nest/loop_elements.h"
+#include "hilo/host.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dot_sides.h"
 #include "hlo/analysis/hero.h"
@@ -133,15 +134,14 @@ absl::Status ForEachWholeVector(FunctionEmitter& f, absl::Span<const int64_t> di
 
 // Computes a fused operand of a reduction, in full vectors, which later reads find on the stack.
 absl::Status EmitOperand(FunctionEmitter& f, const HloInstruction* operand, int64_t width) {
-  constexpr int64_t kAlignment = 64;
   const int64_t count = ShapeUtil::ElementsIn(operand->shape());
   const PrimitiveType type = operand->shape().element_type();
   codegen::IrArray array;
   const int64_t components = IsComplexType(type) ? 2 : 1;
   array.pointer = f.context().EntryAlloca(codegen::MemoryType(f.b().getContext(), type), (count + width) * components,
-                                          kAlignment, operand->name());
+                                          kBufferAlignment, operand->name());
   array.shape = operand->shape();
-  array.alignment = kAlignment;
+  array.alignment = kBufferAlignment;
   array.padding = width * PrimitiveTypeByteSize(type);
   HILO_RETURN_IF_ERROR(
       ForEachWholeVector(f, operand->shape().dimensions(), width, [&](const Index& index) -> absl::Status {

@@ -1,4 +1,5 @@
-// Copy insertion and assignment of large and deep programs: they take linear time, or say what is too much.
+// Copy insertion and assignment of large and deep programs. What is quadratic in their sizes would take minutes, and
+// exceed the time that this test has.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "hlo/text/hlo_parser.h"
