@@ -39,10 +39,15 @@ Shape WithRows(const Shape& shape, int64_t row) {
   return ShapeUtil::MakeShape(shape.element_type(), dimensions);
 }
 
+// Returns the different arrays that a fusion computes.
 std::vector<HloInstruction*> ResultsOf(const HloInstruction& fusion) {
   HloInstruction* const root = fusion.called_computation()->root_instruction();
   if (root->opcode() != HloOpcode::kTuple) return {root};
-  return {root->operands().begin(), root->operands().end()};
+  std::vector<HloInstruction*> results;
+  for (HloInstruction* result : root->operands()) {
+    if (!absl::c_linear_search(results, result)) results.push_back(result);
+  }
+  return results;
 }
 
 // Returns true for a reshape of computed rows of at least kShortestRow elements to longer ones.
@@ -71,7 +76,8 @@ std::optional<std::vector<const HloInstruction*>> SplitOperands(const HloInstruc
     }
     case HloOpcode::kBroadcast: {
       const std::vector<int64_t>& dimensions = x.attrs<BroadcastAttrs>().dimensions;
-      if (dimensions.empty() || dimensions.back() < minor) return operands;
+      if (!absl::c_linear_search(dimensions, minor)) return operands;
+      if (dimensions.back() != minor) return std::nullopt;  // it is not the operand's minor-most dimension
       break;
     }
     case HloOpcode::kConcatenate: break;  // of pieces of whole rows, as each is split
