@@ -105,7 +105,7 @@ class HILO_EXPORT Buffer {
 
 struct CompileOptions {
   // Devices that run the program together; 0: as the module states. `devices` are the client's numbers for them, that
-  // of replica r and partition p at r * num_partitions + p; empty: 0, 1, 2 ...
+  // of replica r and partition p at r * num_partitions + p (DeviceAssignment's partition_count); empty: 0, 1, 2 ...
   int64_t replica_count = 0, num_partitions = 0;
   std::vector<int> devices;
   // The module is the program of one partition already, as XLA writes it after partitioning: its shapes are those of
@@ -252,16 +252,16 @@ class HILO_EXPORT Executable {
   // A digest of the result of Serialize: SHA-256, in hexadecimal digits. Errors: as Serialize.
   absl::StatusOr<std::string> fingerprint() const;
 
-  // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of
-  // the result. A program that is short, and does not wait for the host (infeed, outfeed, send, recv), runs on the
-  // calling thread if its arguments are ready; others run on a thread of their device, and the results become ready
-  // later. They run in order, but for programs without side effects whose arguments are ready and not donated: two of
-  // these may run at once, one thread each. Arguments in other layouts than the program's are converted. Errors:
-  // InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a forked child;
-  // Cancelled, DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at return, else
-  // from the results' Await, and from options.ends. Waits for the end of a program without results and transfers,
-  // since nothing else would report its error, unless options.ends is given or a custom call on a device's thread makes
-  // the call.
+  // Runs on the leaves of the parameters, depth first over all of them, and returns the leaves of the result. A program
+  // of less than 50 us by the estimate of its compiler, which does not wait for the host (infeed, outfeed, send, recv),
+  // runs on the calling thread if its arguments are ready; others run on a thread of their device, and the results
+  // become ready later. They run in order, but for programs without side effects whose arguments are ready and not
+  // donated: two of these may run at once, one thread each. Arguments in other layouts than the program's are
+  // converted. Errors: InvalidArgument if the arguments do not fit; FailedPrecondition for deleted buffers and in a
+  // forked child; Cancelled, DeadlineExceeded, ResourceExhausted, and the errors of arguments: from here if known at
+  // return, else from the results' Await, and from options.ends. Waits for the end of a program without results and
+  // transfers, since nothing else would report its error, unless options.ends is given or a custom call on a device's
+  // thread makes the call.
   absl::StatusOr<std::vector<std::unique_ptr<Buffer>>> Execute(absl::Span<Buffer* const> arguments,
                                                                const ExecuteOptions& options = {}) const;
 

@@ -44,7 +44,7 @@ class HILO_EXPORT Literal {
   // Raw bytes of an array: element_count() * PrimitiveTypeByteSize.
   absl::Span<const uint8_t> untyped_data() const { return {data_.get(), static_cast<size_t>(size_)}; }
   absl::Span<uint8_t> untyped_data() { return {data_.get(), static_cast<size_t>(size_)}; }
-  // T must be NativeType<shape().element_type()>.
+  // Unchecked: T must be NativeType<shape().element_type()>, here and below, and indices must be within the shape.
   template <typename T>
   absl::Span<const T> data() const {
     return absl::Span<const T>(reinterpret_cast<const T*>(data_.get()), static_cast<size_t>(element_count()));

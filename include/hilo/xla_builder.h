@@ -7,8 +7,9 @@
 //
 // Every function that adds an op infers and checks its shape at once. The first error is kept: the
 // op that it belongs to, and all that are built on it, are invalid ops, and Build() returns the
-// error. No function here ends the process, for any arguments. The semantics of each op are in the
-// section of the specification with the same name. Not thread-safe: one builder, one thread.
+// error, InvalidArgument unless stated otherwise. No function here ends the process, for any
+// arguments. Each op means what XLA's "Operation Semantics" says under its name, which comments cite
+// as the specification. Not thread-safe: one builder, one thread.
 #ifndef HILO_XLA_BUILDER_H_
 #define HILO_XLA_BUILDER_H_
 
@@ -247,26 +248,37 @@ HILO_EXPORT XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_in
 HILO_EXPORT XlaOp ConcatInDim(XlaBuilder* builder, absl::Span<const XlaOp> operands, int64_t dimension);
 HILO_EXPORT XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config);
 HILO_EXPORT XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimension, int64_t low, int64_t high);
+// Slices of `slice_sizes`, one size per dimension of `operand`, at starts that are clamped so that slices are inside.
+// `start_indices`: integers; its dimension index_vector_dim, of as many elements as start_index_map, is a start.
+// Returns the other dimensions of `start_indices`, with those of a slice at offset_dims.
 HILO_EXPORT XlaOp Gather(XlaOp operand, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
                          absl::Span<const int64_t> slice_sizes, bool indices_are_sorted = false);
+// `operand` with each element e that an update u reaches replaced by update_computation(e, u), for one update after the
+// other; updates that would reach beyond `operand` are skipped. Of several operands, which have the same dimensions,
+// `update_computation` takes the elements of all and then the updates of all, and returns a tuple of the new elements.
 HILO_EXPORT XlaOp Scatter(XlaOp operand, XlaOp scatter_indices, XlaOp updates, const XlaComputation& update_computation,
                           const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
                           bool unique_indices = false);
 HILO_EXPORT XlaOp Scatter(absl::Span<const XlaOp> operands, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
                           const XlaComputation& update_computation, const ScatterDimensionNumbers& dimension_numbers,
                           bool indices_are_sorted = false, bool unique_indices = false);
-// Dimension -1 is the last.
+// Sorts operands of the same dimensions together. `comparator`: (a0, b0, a1, b1 ...) -> pred[], two elements of each
+// operand; true if a comes before b. Dimension -1 is the last.
 HILO_EXPORT XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputation& comparator, int64_t dimension = -1,
                        bool is_stable = false);
 
 // --- reductions and products ---
+// `computation`: (accumulator, element) -> accumulator, scalars of the type of `init_value`; of several operands, which
+// have the same dimensions, (accumulators..., elements...) -> tuple of accumulators. The order of the elements is
+// unspecified. Returns the operand's shape without `dimensions_to_reduce`, a tuple for several operands.
 HILO_EXPORT XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
                          absl::Span<const int64_t> dimensions_to_reduce);
 HILO_EXPORT XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
                          const XlaComputation& computation, absl::Span<const int64_t> dimensions_to_reduce);
 HILO_EXPORT XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputation& computation);
 
-// Empty strides and dilations are all 1.
+// Reduces each window by `computation`, as Reduce has it. Lists have an entry per dimension of the operand; empty
+// strides and dilations are all 1.
 HILO_EXPORT XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
                                absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
                                Padding padding);
@@ -301,13 +313,18 @@ HILO_EXPORT XlaOp Scan(absl::Span<const XlaOp> inputs, absl::Span<const XlaOp> i
                        int64_t scan_dimension, bool is_reverse = false, bool is_associative = false);
 
 HILO_EXPORT XlaOp Dot(XlaOp lhs, XlaOp rhs, std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+// Returns the batch dimensions, those that `lhs` keeps, then those that `rhs` keeps. Batch and contracting dimensions
+// have the same sizes in both.
 HILO_EXPORT XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
                              std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 
 // --- tuples, tokens, control flow ---
 HILO_EXPORT XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements);
 HILO_EXPORT XlaOp GetTupleElement(XlaOp tuple, int64_t index);
+// `condition`: T -> pred[], `body`: T -> T, for the shape T of `init`, which may be a tuple; returns T.
 HILO_EXPORT XlaOp While(const XlaComputation& condition, const XlaComputation& body, XlaOp init);
+// Each computation takes its operand; all return the same shape. Only the chosen one runs: by a pred[], or by an s32[],
+// which chooses the last one if it is out of range.
 HILO_EXPORT XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputation& true_computation,
                               XlaOp false_operand, const XlaComputation& false_computation);
 HILO_EXPORT XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,
