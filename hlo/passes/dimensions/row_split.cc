@@ -14,6 +14,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/numeric/bits.h"
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
@@ -24,6 +25,11 @@ namespace {
 
 // Elements of the shortest rows: lanes of shorter ones are not adjacent in either loop.
 constexpr int64_t kShortestRow = 8;
+
+// Bytes of rows of a power of two elements whose sums are as fast flat. Sums of rolled rows of one thread (Zen 4), in
+// rows and flat, in us: f32 of 8 13.8 and 7.8, of 32 8.5 and 5.8, of 64 6.5 and 5.4; u8 of 128 3.4 and 2.0; bf16 of 64
+// 7.7 and 5.9; f64 of 8 4.6 and 2.6.
+constexpr int64_t kMostFlatBytes = 256;
 
 // What a fusion computes in rows.
 struct SplitLoop {
@@ -169,7 +175,10 @@ std::optional<SplitLoop> SplitLoopOf(const HloInstruction& kernel) {
                                    })))
     return std::nullopt;
   for (const HloInstruction* x : kernel.called_computation()->instructions()) {
-    if (CollapsesRows(*x)) return SplitOf(kernel, x->operand(0)->shape().dimensions().back());
+    if (!CollapsesRows(*x)) continue;
+    const int64_t row = x->operand(0)->shape().dimensions().back();
+    if (kind == FusionKind::kInput && SumsFlatRows(row, x->shape().element_type())) return std::nullopt;
+    return SplitOf(kernel, row);
   }
   return std::nullopt;
 }
@@ -249,6 +258,10 @@ class RowSplit : public HloPass {
 };
 
 }  // namespace
+
+bool SumsFlatRows(int64_t row, PrimitiveType type) {
+  return absl::has_single_bit(static_cast<uint64_t>(row)) && row * PrimitiveTypeByteSize(type) <= kMostFlatBytes;
+}
 
 std::unique_ptr<HloPass> MakeRowSplit() { return std::make_unique<RowSplit>(); }
 

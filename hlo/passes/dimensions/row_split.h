@@ -2,11 +2,16 @@
 #ifndef HILO_HLO_PASSES_DIMENSIONS_ROW_SPLIT_H_
 #define HILO_HLO_PASSES_DIMENSIONS_ROW_SPLIT_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "hlo/passes/hlo_pass.h"
 
 namespace hilo {
+
+// Returns true if a sum of all elements of an array with rows of `row` elements is as fast over the flat array: a
+// vector has whole rows, or a part of one, and no index is divided.
+bool SumsFlatRows(int64_t row, PrimitiveType type);
 
 // "split-rows": the minor-most dimension of the results of a loop becomes two where reshapes inside have collapsed
 // computed rows into it. After fusion.

@@ -13,6 +13,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/arg_reduction.h"
 #include "hlo/analysis/reduction_op.h"
+#include "hlo/passes/dimensions/row_split.h"
 #include "hlo/passes/simplify/rules.h"
 
 namespace hilo::simplify {
@@ -513,7 +514,8 @@ Result ReduceOfFlattened(HloInstruction* reduce) {
   bool is_computed = false;
   const std::optional<std::vector<int64_t>> dimensions = FlattenedDimensions(*value, &operations, &is_computed);
   if (!dimensions.has_value() || dimensions->size() < 2 || !is_computed ||
-      dimensions->back() * PrimitiveTypeByteSize(value->shape().element_type()) <= kLeastUnflattenedRow)
+      dimensions->back() * PrimitiveTypeByteSize(value->shape().element_type()) <= kLeastUnflattenedRow ||
+      SumsFlatRows(dimensions->back(), value->shape().element_type()))
     return nullptr;
   HILO_ASSIGN_OR_RETURN(HloInstruction * array, Unflattened(value, *dimensions));
   std::vector<int64_t> reduced(dimensions->size());
