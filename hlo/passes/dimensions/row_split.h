@@ -9,8 +9,8 @@
 
 namespace hilo {
 
-// Returns true if a sum of all elements of an array with rows of `row` elements is as fast over the flat array: a
-// vector has whole rows, or a part of one, and no index is divided.
+// Returns true if a sum of all elements of an array with rows of `row` elements is as fast over the flat array: rows
+// are a few vectors, or vectors have whole rows.
 bool SumsFlatRows(int64_t row, PrimitiveType type);
 
 // "split-rows": the minor-most dimension of the results of a loop becomes two where reshapes inside have collapsed

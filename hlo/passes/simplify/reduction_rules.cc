@@ -466,9 +466,6 @@ Result ReduceOfTranspose(HloInstruction* reduce) {
   return MakeTranspose(result, std::move(order));
 }
 
-// Rows of more bytes are as fast as one of all elements; shorter ones are made longer (fold-reductions).
-constexpr int64_t kLeastUnflattenedRow = 128;
-
 // The dimensions of the arrays that were flattened into what a few element-wise operations make `value` of; nullopt if
 // these differ, if there are none, or if others read an operation. `is_computed`: set if one of the arrays is no
 // parameter and the like, so that a loop over it may be fused with the reduction.
@@ -514,7 +511,6 @@ Result ReduceOfFlattened(HloInstruction* reduce) {
   bool is_computed = false;
   const std::optional<std::vector<int64_t>> dimensions = FlattenedDimensions(*value, &operations, &is_computed);
   if (!dimensions.has_value() || dimensions->size() < 2 || !is_computed ||
-      dimensions->back() * PrimitiveTypeByteSize(value->shape().element_type()) <= kLeastUnflattenedRow ||
       SumsFlatRows(dimensions->back(), value->shape().element_type()))
     return nullptr;
   HILO_ASSIGN_OR_RETURN(HloInstruction * array, Unflattened(value, *dimensions));
