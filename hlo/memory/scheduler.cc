@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/errors.h"
+#include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 
@@ -17,10 +18,12 @@ namespace {
 
 // Arrays below this size are copied rather than reordered for.
 constexpr int64_t kWorthOrdering = 1024;
-// A search for a cycle stops, dropping the edge, after this many instructions; all searches of a computation,
-// after so many.
+// A search for a cycle stops, dropping the edge, after this many instructions; all searches of a computation, and those
+// for the readers of arrays, after so many.
 constexpr int64_t kReachLimit = 2000;
 constexpr int64_t kTotalReachLimit = 5'000'000;
+// Of a budget that polls: an instruction of a search.
+constexpr int64_t kStep = 16;
 // Loops and branches inside each other: the walks of later stages recurse once a level.
 constexpr int64_t kMaxNesting = 500;
 
@@ -49,14 +52,15 @@ bool Reaches(const HloInstruction* from, const HloInstruction* to, const Edges& 
   return false;
 }
 
-// The instructions that read the memory of `array`, views included.
-std::vector<HloInstruction*> Readers(const HloInstruction* array) {
+// The instructions that read the memory of `array`, views included. Takes what it costs from `budget`.
+std::vector<HloInstruction*> Readers(const HloInstruction* array, int64_t& budget) {
   std::vector<HloInstruction*> readers;
   absl::flat_hash_set<const HloInstruction*> seen = {array};
   std::vector<const HloInstruction*> work = {array};
   while (!work.empty()) {
     const HloInstruction* next = work.back();
     work.pop_back();
+    budget -= static_cast<int64_t>(next->users().size());
     for (HloInstruction* user : next->users()) {
       if (!seen.insert(user).second) continue;
       if (user->opcode() == HloOpcode::kTuple) continue;  // read where the tuple is taken apart or carried on
@@ -71,20 +75,23 @@ std::vector<HloInstruction*> Readers(const HloInstruction* array) {
 }
 
 void ReadersFirst(const HloInstruction* array, HloInstruction* writer, Edges& extra, int64_t& budget) {
-  if (!array->shape().IsArray() || ShapeUtil::ByteSizeOf(array->shape()) < kWorthOrdering) return;
-  for (HloInstruction* reader : Readers(array)) {
+  if (!array->shape().IsArray() || ShapeUtil::ByteSizeOf(array->shape()) < kWorthOrdering || budget < 0) return;
+  for (HloInstruction* reader : Readers(array, budget)) {
+    if (budget < 0) return;
     if (reader == writer || Reaches(reader, writer, extra, budget)) continue;
     extra[writer].push_back(reader);
   }
 }
 
-Edges OrderingEdges(const HloComputation& computation) {
+absl::StatusOr<Edges> OrderingEdges(const HloComputation& computation, WorkBudget& polls) {
   Edges extra;
   int64_t budget = kTotalReachLimit;
   for (HloInstruction* instruction : computation.instructions()) {
+    const int64_t before = budget;
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
       if (pair.updates_part) ReadersFirst(instruction->operand(pair.operand), instruction, extra, budget);
     }
+    HILO_RETURN_IF_ERROR(polls.Spend(kStep * (1 + before - budget)));
   }
   // A loop body: what reads the carried array comes before what computes its next value.
   const HloInstruction* root = computation.root_instruction();
@@ -94,14 +101,16 @@ Edges OrderingEdges(const HloComputation& computation) {
   for (const HloInstruction* element : parameter->users()) {
     if (element->opcode() != HloOpcode::kGetTupleElement || element->tuple_index() >= root->operand_count()) continue;
     HloInstruction* next = root->operand(element->tuple_index());
+    const int64_t before = budget;
     if (!IsForwarding(*next) && !next->IsParameter()) ReadersFirst(element, next, extra, budget);
+    HILO_RETURN_IF_ERROR(polls.Spend(kStep * (1 + before - budget)));
   }
   return extra;
 }
 
 // A post order over operands, control predecessors and extra edges.
-std::vector<HloInstruction*> Order(const HloComputation& computation) {
-  const Edges extra = OrderingEdges(computation);
+absl::StatusOr<std::vector<HloInstruction*>> Order(const HloComputation& computation, WorkBudget& polls) {
+  HILO_ASSIGN_OR_RETURN(const Edges extra, OrderingEdges(computation, polls));
   if (extra.empty()) return computation.MakePostOrder();
   std::vector<HloInstruction*> order;
   absl::flat_hash_set<const HloInstruction*> seen;
@@ -198,12 +207,13 @@ absl::Status CheckNesting(absl::Span<HloComputation* const> callees_first) {
 
 }  // namespace
 
-absl::Status ScheduleModule(HloModule* module) {
+absl::Status ScheduleModule(HloModule* module, const CancellationToken* cancellation) {
   module->schedule().clear();
   HILO_ASSIGN_OR_RETURN(std::vector<HloComputation*> computations, SequentialComputations(*module));
   HILO_RETURN_IF_ERROR(CheckNesting(computations));
+  WorkBudget polls(cancellation, "compilation");
   for (HloComputation* computation : computations) {
-    module->schedule()[computation] = Order(*computation);
+    HILO_ASSIGN_OR_RETURN(module->schedule()[computation], Order(*computation, polls));
   }
   return absl::OkStatus();
 }

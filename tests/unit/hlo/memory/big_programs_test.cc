@@ -2,6 +2,9 @@
 // exceed the time that this test has.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "hilo/host.h"
+#include "hlo/memory/copy_insertion.h"
+#include "hlo/memory/scheduler.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/unit/hlo/memory/memory_testing.h"
 
@@ -21,6 +24,31 @@ TEST(BigPrograms, AChainOfElementWiseOperations) {
   std::string text = "HloModule m\nENTRY main {\n  x0 = f32[100] parameter(0)\n";
   for (int k = 0; k < 100'000; ++k) absl::StrAppend(&text, "  x", k + 1, " = f32[100] negate(x", k, ")\n");
   Assign(text + "  ROOT r = f32[100] negate(x100000)\n}\n");
+}
+
+// Each update could wait for all others that read the array.
+TEST(BigPrograms, ManyUpdatesOfOneArray) {
+  constexpr int kCount = 20'000;
+  std::string body, type, results;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&body, "  n", k, " = f32[300] dynamic-update-slice(x, y, i)\n");
+    absl::StrAppend(&type, k == 0 ? "" : ", ", "f32[300]");
+    absl::StrAppend(&results, k == 0 ? "" : ", ", "n", k);
+  }
+  Assign(absl::StrCat("HloModule m\nENTRY main {\n  x = f32[300] parameter(0)\n  y = f32[1] parameter(1)\n",
+                      "  i = s32[] parameter(2)\n", body, "  ROOT r = (", type, ") tuple(", results, ")\n}\n"));
+}
+
+TEST(BigPrograms, EndWithTheirCancellation) {
+  auto module = ParseHloModule("HloModule m\nENTRY main { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  CancellationToken cancelled;
+  cancelled.Cancel();
+  EXPECT_EQ(ScheduleModule(module->get(), &cancelled).code(), absl::StatusCode::kCancelled);
+  ASSERT_TRUE(testing::TakeToAliased(module->get(), {}).ok());
+  EXPECT_EQ(InsertCopies(module->get(), 0, &cancelled).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(BufferAssignment::Create(**module, {.cancellation = &cancelled}).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST(BigPrograms, ALoopWithManyCarries) {
