@@ -32,7 +32,7 @@ namespace hilo {
 namespace {
 
 // Of a budget: the copies of a loop, or the union of two sets.
-constexpr int64_t kStep = 64;
+constexpr int64_t kCopyStep = 64;
 
 // Adds instructions to a computation and notes them in the order in which they run.
 class Inserter {
@@ -263,7 +263,7 @@ absl::Status AddCopies(HloModule* module, HloComputation* scope, const Cancellat
   HILO_ASSIGN_OR_RETURN(ScopeValues values, ScopeValues::Create(*module, *scope, 0, cancellation));
   WorkBudget budget(cancellation, "compilation");
   for (const HloInstruction* instruction : values.order()) {
-    HILO_RETURN_IF_ERROR(budget.Spend(kStep));
+    HILO_RETURN_IF_ERROR(budget.Spend(kCopyStep));
     if (instruction->opcode() == HloOpcode::kWhile) {
       std::vector<bool> through = PassThroughLeaves(*instruction);
       std::vector<bool> copied(through.size());
@@ -301,7 +301,7 @@ absl::Status RemoveCopies(HloModule* module, HloComputation* scope, int64_t loop
   }
   absl::flat_hash_set<const HloInstruction*> removed;
   for (const ScopeValues::CoalescingCandidate& candidate : values.coalescing_candidates()) {
-    HILO_RETURN_IF_ERROR(budget.Spend(kStep));
+    HILO_RETURN_IF_ERROR(budget.Spend(kCopyStep));
     if (sets.Merge(candidate.from, candidate.to) && candidate.instruction->opcode() == HloOpcode::kCopy) {
       removed.insert(candidate.instruction);
     }

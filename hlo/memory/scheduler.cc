@@ -23,7 +23,7 @@ constexpr int64_t kWorthOrdering = 1024;
 constexpr int64_t kReachLimit = 2000;
 constexpr int64_t kTotalReachLimit = 5'000'000;
 // Of a budget that polls: an instruction of a search.
-constexpr int64_t kStep = 16;
+constexpr int64_t kSearchStep = 16;
 // Loops and branches inside each other: the walks of later stages recurse once a level.
 constexpr int64_t kMaxNesting = 500;
 
@@ -91,7 +91,7 @@ absl::StatusOr<Edges> OrderingEdges(const HloComputation& computation, WorkBudge
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
       if (pair.updates_part) ReadersFirst(instruction->operand(pair.operand), instruction, extra, budget);
     }
-    HILO_RETURN_IF_ERROR(polls.Spend(kStep * (1 + before - budget)));
+    HILO_RETURN_IF_ERROR(polls.Spend(kSearchStep * (1 + before - budget)));
   }
   // A loop body: what reads the carried array comes before what computes its next value.
   const HloInstruction* root = computation.root_instruction();
@@ -103,7 +103,7 @@ absl::StatusOr<Edges> OrderingEdges(const HloComputation& computation, WorkBudge
     HloInstruction* next = root->operand(element->tuple_index());
     const int64_t before = budget;
     if (!IsForwarding(*next) && !next->IsParameter()) ReadersFirst(element, next, extra, budget);
-    HILO_RETURN_IF_ERROR(polls.Spend(kStep * (1 + before - budget)));
+    HILO_RETURN_IF_ERROR(polls.Spend(kSearchStep * (1 + before - budget)));
   }
   return extra;
 }
