@@ -27,12 +27,16 @@ absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device)
   return InvalidArgument("expected a memory or a device, got neither");
 }
 
-absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims) {
-  // The list is the caller's memory: a number that no array has is refused before so much is read.
+absl::Status CheckDimensions(size_t num_dims) {
   constexpr size_t kMostDimensions = 4096;
+  return num_dims <= kMostDimensions
+             ? absl::OkStatus()
+             : InvalidArgument("expected at most ", kMostDimensions, " dimensions, got ", num_dims);
+}
+
+absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims) {
   HILO_ASSIGN_OR_RETURN(const PrimitiveType element_type, PrimitiveTypeOf(type));
-  if (num_dims > kMostDimensions)
-    return InvalidArgument("expected at most ", kMostDimensions, " dimensions, got ", num_dims);
+  HILO_RETURN_IF_ERROR(CheckDimensions(num_dims));  // before the list, which is the caller's memory, is read
   if (num_dims > 0) HILO_RETURN_IF_ERROR(CheckHandle(dims, "list of dimensions"));
   Shape shape(element_type, absl::MakeSpan(dims, num_dims));
   ShapeUtil::SetToDefaultLayout(&shape);

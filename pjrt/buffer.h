@@ -36,6 +36,8 @@ namespace hilo::pjrt {
 // are null.
 absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device);
 
+// A number of dimensions from a caller. Errors: InvalidArgument if no array has so many.
+absl::Status CheckDimensions(size_t num_dims);
 // The array of these dimensions in the default layout. Errors: InvalidArgument.
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims);
 

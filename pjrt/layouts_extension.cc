@@ -39,11 +39,13 @@ absl::Status SerializeLayout(PJRT_Layouts_MemoryLayout_Serialize_Args* args) {
 }
 
 absl::Status ClientDefault(PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckDimensions(args->num_dims));
   args->layout = DefaultLayout(args->num_dims);
   return absl::OkStatus();
 }
 
 absl::Status TopologyDefault(PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args* args) {
+  HILO_RETURN_IF_ERROR(CheckDimensions(args->num_dims));
   args->layout = DefaultLayout(args->num_dims);
   return absl::OkStatus();
 }

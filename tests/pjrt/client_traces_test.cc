@@ -314,6 +314,8 @@ TEST_F(ClientTraces, Zml) {
   preferred.client = client_;
   preferred.type = PJRT_Buffer_Type_F32;
   preferred.dims = kDims.data();
+  preferred.num_dims = size_t{1} << 40;
+  EXPECT_NE(TextOf(layouts->client_get_default_layout(&preferred)).find("at most 4096 dimensions"), std::string::npos);
   preferred.num_dims = 2;
   ASSERT_EQ(TextOf(layouts->client_get_default_layout(&preferred)), "");
   auto text = Make<PJRT_Layouts_MemoryLayout_Serialize_Args>();

@@ -161,6 +161,8 @@ class Compiling(unittest.TestCase):
             hilo.Client(cache_dir="a\0b")
         with self.assertRaisesRegex(ValueError, "without NUL"):
             hilo.compile(identity("f32[3]"), **{"file_name\0": "m"})
+        with self.assertRaisesRegex(ValueError, r"a kind of text without NUL, got 'hlo\\x00zz'"):
+            hilo.compile(identity("f32[3]")).text("hlo\0zz")
 
     def test_warnings_are_logged(self):
         with self.assertLogs("hilo", "WARNING") as log:

@@ -1,6 +1,7 @@
 #include "hlo/import/stablehlo/attribute_text.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -56,13 +57,21 @@ absl::StatusOr<std::string> ValueText(const Attribute& value, int depth, int64_t
 absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int depth, int64_t* bytes_left) {
   if (depth > kMaxDepth) return InvalidArgument("attributes are nested too deeply");
   std::string text = "{";
+  const auto spend = [&](int64_t bytes) {
+    *bytes_left -= bytes;
+    return *bytes_left >= 0 ? absl::OkStatus()
+                            : ResourceExhausted("the dictionaries of custom calls have more text than is supported");
+  };
+  HILO_RETURN_IF_ERROR(spend(2));  // its braces
   for (const NamedAttribute& entry : dictionary.entries) {
+    const std::string key = KeyText(entry.name);
+    HILO_RETURN_IF_ERROR(spend(static_cast<int64_t>(key.size() + std::strlen(",  = "))));
     absl::StatusOr<std::string> value = ValueText(*entry.value, depth + 1, bytes_left);
+    if (absl::IsResourceExhausted(value.status())) return value;
     if (!value.ok()) return AddContext(value.status(), absl::StrCat("; attribute ", entry.name));
-    const bool counted = entry.value->kind == Attribute::Kind::kDictionary;
-    *bytes_left -= static_cast<int64_t>(entry.name.size() + (counted ? 0 : value->size()));
-    if (*bytes_left < 0) return ResourceExhausted("attributes of custom calls have too much text");
-    absl::StrAppend(&text, text.size() > 1 ? ", " : "", KeyText(entry.name), " = ", *value);
+    if (entry.value->kind != Attribute::Kind::kDictionary)
+      HILO_RETURN_IF_ERROR(spend(static_cast<int64_t>(value->size())));
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", key, " = ", *value);
   }
   return absl::StrCat(text, "}");
 }

@@ -33,7 +33,7 @@ struct ConversionState {
   absl::flat_hash_map<const Attribute*, OpMetadata> metadata;
   // Bytes that the dictionaries of custom calls may still have as text. An attribute may contain another one twice,
   // which contains the next one twice ...: the text doubles with each, and the program does not.
-  int64_t call_text_left = int64_t{64} << 20;
+  int64_t call_text_left = int64_t{16} << 20;
   // What the operations interpreter.probe keep, and where, by its name.
   absl::flat_hash_map<std::string, std::pair<HloComputation*, HloInstruction*>> probes;
 };

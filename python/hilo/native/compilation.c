@@ -131,7 +131,10 @@ static bool run_compilation(ClientObject* client, PyObject* program, PyObject* d
                             HiloExecutable** executable, HiloBytes** text) {
   drop_abandoned();
   const char* name = NULL;
-  if (kind != Py_None && (name = PyUnicode_AsUTF8AndSize(kind, NULL)) == NULL) return false;
+  Py_ssize_t size = 0;
+  if (kind != Py_None && (name = PyUnicode_AsUTF8AndSize(kind, &size)) == NULL) return false;
+  if (name != NULL && strlen(name) != (size_t)size)
+    return PyErr_Format(PyExc_ValueError, "expected a kind of text without NUL, got %R", kind), false;
   Compilation* self = PyMem_Calloc(1, sizeof *self);
   if (self == NULL) return PyErr_NoMemory(), false;
   self->kind = Py_NewRef(kind);
