@@ -63,7 +63,8 @@ absl::StatusOr<LoweredModule> CompileDriver::Lower(std::unique_ptr<HloModule> mo
                      .verify_each_pass = options_->verify_each_pass,
                      .cancellation = options_->cancellation.get(),
                      .observer = [&](HloStage stage, const HloModule& now) { dump_stage(stage, now); }}));
-  HILO_RETURN_IF_ERROR(RunStep(context, "schedule", [&] { return ScheduleModule(module.get(), context.cancellation); }));
+  HILO_RETURN_IF_ERROR(
+      RunStep(context, "schedule", [&] { return ScheduleModule(module.get(), context.cancellation); }));
   if (steps.after_schedule) steps.after_schedule(module.get());
   HILO_RETURN_IF_ERROR(RunStep(context, "copies", [&]() -> absl::Status {
     HILO_RETURN_IF_ERROR(InsertCopies(module.get(), steps.loop_local_bytes, context.cancellation));

@@ -16,8 +16,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "hlo/ir/hlo_module.h"
 #include "hilo/host.h"
+#include "hlo/ir/hlo_module.h"
 #include "hlo/memory/buffer_slice.h"
 #include "hlo/memory/frame_packing.h"
 

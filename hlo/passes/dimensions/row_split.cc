@@ -18,6 +18,7 @@
 #include "hilo/status_macros.h"
 #include "hlo/ir/hlo_computation.h"
 #include "hlo/ops/table/op_attributes.h"
+#include "hlo/ops/table/opcode_map.h"
 #include "hlo/passes/change_shape.h"
 
 namespace hilo {
@@ -65,54 +66,110 @@ bool CollapsesRows(const HloInstruction& x) {
   return row >= kShortestRow && row < x.shape().dimensions().back() && x.shape().dimensions().back() % row == 0;
 }
 
-// Returns the operands of `x` that are split if its minor-most dimension is, into rows of `row` elements; nullopt if
-// it cannot be.
-std::optional<std::vector<const HloInstruction*>> SplitOperands(const HloInstruction& x, int64_t row) {
-  const int64_t minor = x.shape().rank() - 1;
+// --- the ops whose minor-most dimension may become two ---
+
+using Operands = std::optional<std::vector<const HloInstruction*>>;
+
+// Returns the operands that are split with `x`, into rows of `row` elements; nullopt if it cannot be.
+using OperandsToSplit = Operands (*)(const HloInstruction& x, int64_t row);
+// Changes the attributes of `x`, which has its former shape.
+using SplitAttributes = void (*)(HloInstruction* x, int64_t row);
+
+struct SplitRule {
+  OperandsToSplit operands = nullptr;    // null: elementwise, or not an op that may
+  SplitAttributes attributes = nullptr;  // null: no attribute changes
+};
+
+int64_t MinorOf(const HloInstruction& x) { return x.shape().rank() - 1; }
+
+Operands AllArrays(const HloInstruction& x, int64_t) {
   std::vector<const HloInstruction*> operands;
-  switch (x.opcode()) {
-    case HloOpcode::kParameter: return operands;
-    case HloOpcode::kReshape: {
-      const Shape& from = x.operand(0)->shape();
-      if (from.rank() == 0) return std::nullopt;
-      if (from.dimensions().back() == x.shape().dimensions().back()) break;
-      // Of other computed rows it would divide indices as before.
-      if (CollapsesRows(x) && from.dimensions().back() != row) return std::nullopt;
-      return operands;
-    }
-    case HloOpcode::kBroadcast: {
-      const std::vector<int64_t>& dimensions = x.attrs<BroadcastAttrs>().dimensions;
-      if (!absl::c_linear_search(dimensions, minor)) return operands;
-      if (dimensions.back() != minor) return std::nullopt;  // it is not the operand's minor-most dimension
-      break;
-    }
-    case HloOpcode::kConcatenate: break;  // of pieces of whole rows, as each is split
-    case HloOpcode::kSlice: {
-      const SliceRange& range = x.attrs<SliceAttrs>().slice[minor];
-      if (range.stride != 1 || range.start % row != 0) return std::nullopt;
-      break;
-    }
-    // Of whole rows: starts that are clamped to 0.
-    case HloOpcode::kDynamicSlice:
-      if (x.shape().dimensions(minor) != x.operand(0)->shape().dimensions(minor)) return std::nullopt;
-      return std::vector<const HloInstruction*>{x.operand(0)};
-    case HloOpcode::kDynamicUpdateSlice:
-      if (x.operand(1)->shape().dimensions(minor) != x.shape().dimensions(minor)) return std::nullopt;
-      return std::vector<const HloInstruction*>{x.operand(0), x.operand(1)};
-    case HloOpcode::kReduce: {
-      const std::vector<int64_t>& dimensions = x.attrs<ReduceAttrs>().dimensions;
-      // One that keeps the minor-most dimension.
-      if (x.operand_count() != 2 || absl::c_linear_search(dimensions, x.operand(0)->shape().rank() - 1))
-        return std::nullopt;
-      return std::vector<const HloInstruction*>{x.operand(0)};
-    }
-    default:
-      if (!IsElementwise(x.opcode())) return std::nullopt;
-  }
   for (const HloInstruction* operand : x.operands()) {
     if (operand->shape().rank() > 0) operands.push_back(operand);
   }
   return operands;
+}
+
+Operands NoOperands(const HloInstruction&, int64_t) { return std::vector<const HloInstruction*>(); }
+
+Operands OfReshape(const HloInstruction& x, int64_t row) {
+  const Shape& from = x.operand(0)->shape();
+  if (from.rank() == 0) return std::nullopt;
+  if (from.dimensions().back() == x.shape().dimensions().back()) return AllArrays(x, row);
+  // Of other computed rows it would divide indices as before.
+  if (CollapsesRows(x) && from.dimensions().back() != row) return std::nullopt;
+  return NoOperands(x, row);
+}
+
+Operands OfBroadcast(const HloInstruction& x, int64_t row) {
+  const std::vector<int64_t>& dimensions = x.attrs<BroadcastAttrs>().dimensions;
+  if (!absl::c_linear_search(dimensions, MinorOf(x))) return NoOperands(x, row);
+  if (dimensions.back() != MinorOf(x)) return std::nullopt;  // it is not the operand's minor-most dimension
+  return AllArrays(x, row);
+}
+
+void SplitBroadcast(HloInstruction* x, int64_t) {
+  std::vector<int64_t>& dimensions = x->mutable_attrs<BroadcastAttrs>().dimensions;
+  if (!dimensions.empty() && dimensions.back() == MinorOf(*x)) dimensions.push_back(MinorOf(*x) + 1);
+}
+
+Operands OfSlice(const HloInstruction& x, int64_t row) {
+  const SliceRange& range = x.attrs<SliceAttrs>().slice[MinorOf(x)];
+  if (range.stride != 1 || range.start % row != 0) return std::nullopt;
+  return AllArrays(x, row);
+}
+
+void SplitSlice(HloInstruction* x, int64_t row) {
+  std::vector<SliceRange>& slice = x->mutable_attrs<SliceAttrs>().slice;
+  slice.back().start /= row;
+  slice.back().limit /= row;
+  slice.push_back({.start = 0, .limit = row, .stride = 1});
+}
+
+// Of whole rows: starts that are clamped to 0.
+Operands OfDynamicSlice(const HloInstruction& x, int64_t) {
+  const HloInstruction* array = x.operand(0);
+  if (x.shape().dimensions(MinorOf(x)) != array->shape().dimensions(MinorOf(x))) return std::nullopt;
+  return std::vector<const HloInstruction*>{array};
+}
+
+void SplitDynamicSlice(HloInstruction* x, int64_t row) {
+  std::vector<int64_t>& sizes = x->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes;
+  sizes.back() /= row;
+  sizes.push_back(row);
+}
+
+Operands OfDynamicUpdateSlice(const HloInstruction& x, int64_t) {
+  const HloInstruction* update = x.operand(1);
+  if (update->shape().dimensions(MinorOf(x)) != x.shape().dimensions(MinorOf(x))) return std::nullopt;
+  return std::vector<const HloInstruction*>{x.operand(0), update};
+}
+
+// One that keeps the minor-most dimension.
+Operands OfReduce(const HloInstruction& x, int64_t) {
+  if (x.operand_count() != 2 || absl::c_linear_search(x.attrs<ReduceAttrs>().dimensions, MinorOf(*x.operand(0))))
+    return std::nullopt;
+  return std::vector<const HloInstruction*>{x.operand(0)};
+}
+
+// No dimensions are all of them.
+void SplitMap(HloInstruction* x, int64_t) { x->mutable_attrs<MapAttrs>().dimensions.clear(); }
+
+constexpr OpcodeMap<SplitRule> kSplitRules = {
+    {HloOpcode::kBroadcast, {OfBroadcast, SplitBroadcast}},
+    {HloOpcode::kConcatenate, {AllArrays}},  // of pieces of whole rows, as each is split
+    {HloOpcode::kDynamicSlice, {OfDynamicSlice, SplitDynamicSlice}},
+    {HloOpcode::kDynamicUpdateSlice, {OfDynamicUpdateSlice}},
+    {HloOpcode::kMap, {AllArrays, SplitMap}},
+    {HloOpcode::kParameter, {NoOperands}},
+    {HloOpcode::kReduce, {OfReduce}},
+    {HloOpcode::kReshape, {OfReshape}},
+    {HloOpcode::kSlice, {OfSlice, SplitSlice}},
+};
+
+Operands SplitOperands(const HloInstruction& x, int64_t row) {
+  if (const OperandsToSplit operands = kSplitRules[x.opcode()].operands; operands != nullptr) return operands(x, row);
+  return IsElementwise(x.opcode()) ? AllArrays(x, row) : std::nullopt;
 }
 
 // Returns how the loop of `fusion` is split into rows of `row` elements; nullopt if it cannot be.
@@ -133,7 +190,7 @@ std::optional<SplitLoop> SplitOf(const HloInstruction& fusion, int64_t row) {
     if (!x->shape().IsArray() || x->shape().rank() == 0 || x->shape().dimensions().back() % row != 0)
       return std::nullopt;
     if (!loop.split.insert(x).second) continue;
-    const std::optional<std::vector<const HloInstruction*>> operands = SplitOperands(*x, row);
+    const Operands operands = SplitOperands(*x, row);
     if (!operands.has_value()) return std::nullopt;
     work.insert(work.end(), operands->begin(), operands->end());
     // What reads a split array is split, too, but for reshapes, which read it in any shape, and the sums of rows.
@@ -143,26 +200,6 @@ std::optional<SplitLoop> SplitOf(const HloInstruction& fusion, int64_t row) {
     }
   }
   return loop;
-}
-
-// Changes the attributes of an instruction whose minor-most dimension becomes two.
-void SplitAttributes(HloInstruction* x, int64_t row) {
-  const int64_t minor = x->shape().rank() - 1;
-  if (x->opcode() == HloOpcode::kBroadcast) {
-    std::vector<int64_t>& dimensions = x->mutable_attrs<BroadcastAttrs>().dimensions;
-    if (!dimensions.empty() && dimensions.back() == minor) dimensions.push_back(minor + 1);
-  } else if (x->opcode() == HloOpcode::kSlice) {
-    std::vector<SliceRange>& slice = x->mutable_attrs<SliceAttrs>().slice;
-    slice.back().start /= row;
-    slice.back().limit /= row;
-    slice.push_back({.start = 0, .limit = row, .stride = 1});
-  } else if (x->opcode() == HloOpcode::kDynamicSlice) {
-    std::vector<int64_t>& sizes = x->mutable_attrs<DynamicSliceAttrs>().dynamic_slice_sizes;
-    sizes.back() /= row;
-    sizes.push_back(row);
-  } else if (x->opcode() == HloOpcode::kMap) {
-    x->mutable_attrs<MapAttrs>().dimensions.clear();  // all of them
-  }
 }
 
 // Returns how the loop of `kernel`, an instruction outside of fusions, is split; nullopt if it cannot or need not be.
@@ -195,7 +232,7 @@ absl::Status SplitWithin(HloInstruction* kernel, const SplitLoop& loop) {
   }
   for (HloInstruction* x : fused->MakePostOrder()) {
     if (loop.split.contains(x)) {
-      SplitAttributes(x, loop.row);
+      if (const SplitAttributes split = kSplitRules[x->opcode()].attributes; split != nullptr) split(x, loop.row);
       *x->mutable_shape() = WithRows(x->shape(), loop.row);
     }
     if (x->IsParameter() && loop.split.contains(x)) {
