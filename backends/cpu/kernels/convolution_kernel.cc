@@ -176,7 +176,11 @@ class PhaseEmitter {
     // Emits tiles with equal bounds; the others are specialized for their position. The last one overlaps the one
     // before.
     const ConvolutionReach::Range inside = plan_.placed ? PositionsInside(tile_) : positions_;
-    const int64_t first_alike = plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles) : 0;
+    // The last tile may begin earlier than where the one before ends.
+    const bool is_last_placed = plan_.placed && positions_.first + tiled - rows < inside.first;
+    const int64_t first_alike = is_last_placed ? units_.tiles
+                                : plan_.placed ? std::min((inside.first + rows - 1) / rows, units_.tiles)
+                                               : 0;
     const int64_t last_alike =
         inside.last == positions_.last ? units_.tiles : std::max(first_alike, (inside.last - positions_.first) / rows);
     const auto placed = [&](int64_t tile) {
