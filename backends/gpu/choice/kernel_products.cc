@@ -2,17 +2,15 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "backends/gpu/choice/kernel_choice.h"
 #include "backends/gpu/choice/kernel_families.h"
+#include "backends/gpu/choice/product_epilogue.h"
 #include "backends/gpu/choice/roofline.h"
 #include "backends/gpu/lib/library_thresholds.h"
-#include "backends/gpu/match/gemm_match.h"
 #include "backends/gpu/match/launch_sizes.h"
 #include "backends/gpu/match/operands.h"
 #include "backends/gpu/match/product_match.h"
-#include "backends/llvm/elements/generated_ops.h"
 #include "base/math.h"
 #include "hlo/analysis/cost_model.h"
 #include "hlo/analysis/dot_sides.h"
@@ -68,9 +66,8 @@ constexpr int64_t kWarpGroupStepBytes = 32, kGroupRows = 64, kGroupThreads = 128
                   kMostGroupColumns = 256, kMultiprocessorSharedBytes = 224 << 10;
 // Half of a warp group's rows must be filled, and two strips: one is multiplied while the other comes.
 constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDepth = 128;
-// Producers of an operand that are looked at, and what comes before those of an epilogue.
+// Producers of an operand that are looked at.
 constexpr int64_t kMaxSources = 32;
-constexpr size_t kMaxAncestors = 64;
 // Operands of a concatenation that is made with an operand, as of weights of which a byte has two.
 constexpr int64_t kMostConcatenated = 4;
 
@@ -329,126 +326,6 @@ Source SourceOf(const HloInstruction& dot, int64_t number, const DotFusionOption
   return source;
 }
 
-// What element-wise instructions make of the sums of a product, which a library would leave to a loop.
-struct Epilogue {
-  double left = 0;          // bytes that the library leaves
-  double bytes = 0;         // of results, in a kernel of our own
-  double of_loop = 0;       // of the loop's results: what other loops read they compute as well
-  double read_twice = 0;    // of arrays that the loop would compute from others that it reads
-  double instructions = 0;  // of threads
-};
-
-// Returns true if `instruction` waits for one of `members`, as far as its nearest producers show: what fuses checks it.
-bool WaitsFor(const HloInstruction& instruction, const absl::flat_hash_set<const HloInstruction*>& members) {
-  std::vector<const HloInstruction*> work = {&instruction};
-  absl::flat_hash_set<const HloInstruction*> seen = {&instruction};
-  for (size_t i = 0; i < work.size() && i < kMaxAncestors; ++i) {
-    if (members.contains(work[i])) return true;
-    for (const HloInstruction* operand : work[i]->operands()) {
-      if (seen.insert(operand).second) work.push_back(operand);
-    }
-  }
-  return false;
-}
-
-// Returns the last instruction that the library computes with the dot; null if what follows is in another order.
-const HloInstruction* LastOfLibrary(const HloInstruction& dot, const ProductFacts& product) {
-  if (product.sum == S32) return &dot;  // sums of integers are its results
-  const std::optional<GemmMatch> match = MatchGemm(dot);
-  if (!match.has_value()) return &dot;
-  return ShapeUtil::SameDimensions(match->root->shape(), dot.shape()) &&
-                 absl::c_none_of(match->members,
-                                 [](const auto* member) { return member->opcode() == HloOpcode::kTranspose; })
-             ? match->root
-             : nullptr;
-}
-
-// Returns true if the kernel of `instruction` can compute its element-wise operands; those of products store them.
-bool IsLoop(const HloInstruction& instruction) {
-  if (instruction.opcode() == HloOpcode::kDot || instruction.opcode() == HloOpcode::kConvolution) return false;
-  return instruction.opcode() == HloOpcode::kReduce || codegen::IsElementGenerated(instruction.opcode());
-}
-
-// Returns the bytes that an epilogue reads, but those of the largest array: a loop computes what it reads from few
-// arrays, while the kernel of a product computes what nothing else reads.
-double ReadTwice(absl::Span<const HloInstruction* const> members) {
-  absl::flat_hash_set<const HloInstruction*> inside(members.begin(), members.end());
-  std::vector<const HloInstruction*> work(members.begin(), members.end());
-  double bytes = 0, largest = 0;
-  for (size_t i = 0; i < work.size() && i < kMaxAncestors; ++i) {
-    if (work[i] == members[0]) continue;
-    for (const HloInstruction* operand : work[i]->operands()) {
-      if (inside.contains(operand) || IsFreeToRepeat(*operand)) continue;
-      const bool joins = (IsElementwise(operand->opcode()) || operand->opcode() == HloOpcode::kBroadcast) &&
-                         absl::c_all_of(operand->users(), [&](const auto* user) { return inside.contains(user); });
-      inside.insert(operand);
-      if (joins) {
-        work.push_back(operand);
-        continue;
-      }
-      const auto of_operand = static_cast<double>(ShapeUtil::ByteSizeOf(operand->shape()));
-      bytes += of_operand;
-      largest = std::max(largest, of_operand);
-    }
-  }
-  return bytes - largest;
-}
-
-// The first of `members` is the last instruction of the library. Returns nullopt if the kernels that read its results
-// compute the others as well.
-std::optional<Epilogue> EpilogueOf(absl::Span<const HloInstruction* const> members) {
-  if (members.size() == 1) return std::nullopt;
-  const absl::flat_hash_set<const HloInstruction*> inside(members.begin(), members.end());
-  const auto is_inside = [&](const HloInstruction* user) { return inside.contains(user); };
-  Epilogue epilogue{.left = static_cast<double>(ShapeUtil::ByteSizeOf(members[0]->shape())),
-                    .read_twice = ReadTwice(members)};
-  for (const HloInstruction* member : members) {
-    if (member != members[0]) epilogue.instructions += WorkOf(*member).instructions;
-    if (!member->IsRoot() && absl::c_all_of(member->users(), is_inside)) continue;
-    const auto bytes = static_cast<double>(ShapeUtil::ByteSizeOf(member->shape()));
-    epilogue.bytes += bytes;
-    const bool is_stored = member->IsRoot() || absl::c_any_of(member->users(), [&](const HloInstruction* user) {
-                             return !is_inside(user) && !IsLoop(*user);
-                           });
-    if (is_stored && member != members[0]) epilogue.of_loop += bytes;
-  }
-  if (epilogue.of_loop == 0 && epilogue.bytes >= epilogue.left) return std::nullopt;
-  return epilogue;
-}
-
-// Of all that may follow, or of that without what only loops read, which compute it as well.
-std::optional<Epilogue> EpilogueOf(const HloInstruction& dot, const ProductFacts& product) {
-  const HloInstruction* const first = LastOfLibrary(dot, product);
-  if (first == nullptr) return std::nullopt;
-  std::vector<const HloInstruction*> members = {first};
-  absl::flat_hash_set<const HloInstruction*> inside = {first};
-  for (size_t i = 0; i < members.size(); ++i) {
-    for (const HloInstruction* user : members[i]->users()) {
-      if (inside.contains(user) || !IsElementwise(user->opcode()) || user->HasControlDependencies() ||
-          !ShapeUtil::SameDimensions(user->shape(), dot.shape()))
-        continue;
-      if (members.size() == kMaxSources) return std::nullopt;
-      // Such as the deviations from a mean of the products.
-      if (absl::c_any_of(user->operands(), [&](const HloInstruction* operand) {
-            return !inside.contains(operand) && WaitsFor(*operand, inside);
-          }))
-        continue;
-      inside.insert(user);
-      members.push_back(user);
-    }
-  }
-  if (const std::optional<Epilogue> all = EpilogueOf(members)) return all;
-  for (size_t i = members.size(); --i > 0;) {
-    const auto& users = members[i]->users();
-    if (members[i]->IsRoot() ||
-        absl::c_any_of(users, [&](const HloInstruction* user) { return inside.contains(user) || !IsLoop(*user); }))
-      continue;
-    inside.erase(members[i]);
-    members.erase(members.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return EpilogueOf(members);
-}
-
 ProductFacts FactsOf(const HloInstruction& convolution, const ConvolutionSizes& sizes) {
   const PrimitiveType x = convolution.operand(0)->shape().element_type(),
                       y = convolution.operand(1)->shape().element_type();
@@ -475,7 +352,7 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   const DotFusionOptions fusion = DotFusionFor(facts);
   const GpuMachine machine;
   const Source sources[] = {SourceOf(dot, 0, fusion), SourceOf(dot, 1, fusion)};
-  const std::optional<Epilogue> epilogue = EpilogueOf(dot, product);
+  const std::optional<Epilogue> epilogue = EpilogueOf(dot, product.sum == S32);
   // Tensor cores want elements of eight bits along the depth.
   const bool is_narrow = product.sum == S32;
   product.can_copy = epilogue.has_value() && sources[0].instructions == 0 && sources[1].instructions == 0 &&
