@@ -213,12 +213,14 @@ class Commands(CommandTestCase):
 
     def test_timing(self):
         for arguments in (("compile", TRAIN, "-o", self.folder / "x.hilo"), ("compile", TRAIN, "--emit=asm", "-o", self.folder / "x.s")):
-            done = hilo(*arguments, "--timing")
-            self.check(done, 0, r"pass simplify +[\d.]+ ms", "stderr")
-            shares = [float(share) for share in re.findall(r"^  (?! ).* ([\d.]+) %", done.stderr, re.M)]
-            self.assertAlmostEqual(sum(shares[:-1]), 100, delta=1.5)
-            self.assertEqual(shares[-1], 100)
-            other = float(re.search(r"other .* ([\d.]+) %", done.stderr)[1])
+            other = 100
+            for _ in range(3):  # a busy machine may stop a process anywhere
+                done = hilo(*arguments, "--timing")
+                self.check(done, 0, r"pass simplify +[\d.]+ ms", "stderr")
+                shares = [float(share) for share in re.findall(r"^  (?! ).* ([\d.]+) %", done.stderr, re.M)]
+                self.assertAlmostEqual(sum(shares[:-1]), 100, delta=1.5)
+                self.assertEqual(shares[-1], 100)
+                other = min(other, float(re.search(r"other .* ([\d.]+) %", done.stderr)[1]))
             self.assertLess(other, 12, done.stderr)
         self.check(hilo("run", self.file(CHAIN), "--input=random", "--timing"), 0, r"code link", "stderr")
 
