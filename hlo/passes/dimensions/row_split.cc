@@ -169,7 +169,11 @@ constexpr OpcodeMap<SplitRule> kSplitRules = {
 
 Operands SplitOperands(const HloInstruction& x, int64_t row) {
   if (const OperandsToSplit operands = kSplitRules[x.opcode()].operands; operands != nullptr) return operands(x, row);
-  return IsElementwise(x.opcode()) ? AllArrays(x, row) : std::nullopt;
+  // A bitcast-convert to another width has other dimensions.
+  const bool has_same_dimensions = absl::c_all_of(x.operands(), [&](const HloInstruction* operand) {
+    return operand->shape().rank() == 0 || ShapeUtil::SameDimensions(operand->shape(), x.shape());
+  });
+  return IsElementwise(x.opcode()) && has_same_dimensions ? AllArrays(x, row) : std::nullopt;
 }
 
 // Returns how the loop of `fusion` is split into rows of `row` elements; nullopt if it cannot be.
@@ -199,7 +203,12 @@ std::optional<SplitLoop> SplitOf(const HloInstruction& fusion, int64_t row) {
       if (user->opcode() != HloOpcode::kReshape && !is_result) work.push_back(user);
     }
   }
-  return loop;
+  // A split array that is repeated along the rows of a broadcast has them in neither of its dimensions.
+  const bool repeats_along_rows = absl::c_any_of(loop.split, [&](const HloInstruction* x) {
+    return x->opcode() == HloOpcode::kBroadcast && loop.split.contains(x->operand(0)) &&
+           !absl::c_linear_search(x->attrs<BroadcastAttrs>().dimensions, MinorOf(*x));
+  });
+  return repeats_along_rows ? std::nullopt : std::optional(std::move(loop));
 }
 
 // Returns how the loop of `kernel`, an instruction outside of fusions, is split; nullopt if it cannot or need not be.
