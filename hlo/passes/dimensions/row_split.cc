@@ -145,10 +145,14 @@ Operands OfDynamicUpdateSlice(const HloInstruction& x, int64_t) {
   return std::vector<const HloInstruction*>{x.operand(0), update};
 }
 
-// One that keeps the minor-most dimension.
+// Returns true for a sum of one array along rows, which has no dimension that is split.
+bool SumsRows(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kReduce && x.operand_count() == 2 &&
+         absl::c_linear_search(x.attrs<ReduceAttrs>().dimensions, MinorOf(*x.operand(0)));
+}
+
 Operands OfReduce(const HloInstruction& x, int64_t) {
-  if (x.operand_count() != 2 || absl::c_linear_search(x.attrs<ReduceAttrs>().dimensions, MinorOf(*x.operand(0))))
-    return std::nullopt;
+  if (x.operand_count() != 2 || SumsRows(x)) return std::nullopt;
   return std::vector<const HloInstruction*>{x.operand(0)};
 }
 
@@ -181,13 +185,7 @@ std::optional<SplitLoop> SplitOf(const HloInstruction& fusion, int64_t row) {
   SplitLoop loop{.row = row};
   std::vector<const HloInstruction*> work;
   const std::vector<HloInstruction*> results = ResultsOf(fusion);
-  for (const HloInstruction* result : results) {
-    // A sum of rows, unlike what is kept of them, has no dimension that is split.
-    const bool is_sum =
-        result->opcode() == HloOpcode::kReduce && result->operand_count() == 2 &&
-        absl::c_linear_search(result->attrs<ReduceAttrs>().dimensions, result->operand(0)->shape().rank() - 1);
-    work.push_back(is_sum ? result->operand(0) : result);
-  }
+  for (const HloInstruction* result : results) work.push_back(SumsRows(*result) ? result->operand(0) : result);
   while (!work.empty()) {
     const HloInstruction* x = work.back();
     work.pop_back();
