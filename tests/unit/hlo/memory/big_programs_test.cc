@@ -1,6 +1,9 @@
 // Copy insertion and assignment of large and deep programs. What is quadratic in their sizes would take minutes, and
 // exceed the time that this test has.
+#include <string>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "hilo/host.h"
 #include "hlo/memory/copy_insertion.h"
@@ -26,17 +29,22 @@ TEST(BigPrograms, AChainOfElementWiseOperations) {
   Assign(text + "  ROOT r = f32[100] negate(x100000)\n}\n");
 }
 
-// Each update could wait for all others that read the array.
-TEST(BigPrograms, ManyUpdatesOfOneArray) {
-  constexpr int kCount = 20'000;
+// Assigns a program whose `count` results, of `shape`, are `op` each.
+void AssignResults(int count, absl::string_view shape, absl::string_view parameters, absl::string_view op) {
   std::string body, type, results;
-  for (int k = 0; k < kCount; ++k) {
-    absl::StrAppend(&body, "  n", k, " = f32[300] dynamic-update-slice(x, y, i)\n");
-    absl::StrAppend(&type, k == 0 ? "" : ", ", "f32[300]");
+  for (int k = 0; k < count; ++k) {
+    absl::StrAppend(&body, "  n", k, " = ", shape, " ", op, "\n");
+    absl::StrAppend(&type, k == 0 ? "" : ", ", shape);
     absl::StrAppend(&results, k == 0 ? "" : ", ", "n", k);
   }
-  Assign(absl::StrCat("HloModule m\nENTRY main {\n  x = f32[300] parameter(0)\n  y = f32[1] parameter(1)\n",
-                      "  i = s32[] parameter(2)\n", body, "  ROOT r = (", type, ") tuple(", results, ")\n}\n"));
+  Assign(absl::StrCat("HloModule m\nENTRY main {\n", parameters, "\n", body, "  ROOT r = (", type, ") tuple(", results,
+                      ")\n}\n"));
+}
+
+// Each update could wait for all others that read the array.
+TEST(BigPrograms, ManyUpdatesOfOneArray) {
+  AssignResults(20'000, "f32[300]", "  x = f32[300] parameter(0)  y = f32[1] parameter(1)  i = s32[] parameter(2)",
+                "dynamic-update-slice(x, y, i)");
 }
 
 TEST(BigPrograms, EndWithTheirCancellation) {
@@ -101,17 +109,7 @@ TEST(BigPrograms, ManyLoopsInARow) {
 }
 
 // Every result is copied at first, and no copy stays: as many walks over the operands of the root would take minutes.
-TEST(BigPrograms, ManyResults) {
-  constexpr int kCount = 300'000;
-  std::string body, type, results;
-  for (int k = 0; k < kCount; ++k) {
-    absl::StrAppend(&body, "  n", k, " = f32[4] negate(x)\n");
-    absl::StrAppend(&type, k == 0 ? "" : ", ", "f32[4]");
-    absl::StrAppend(&results, k == 0 ? "" : ", ", "n", k);
-  }
-  Assign(absl::StrCat("HloModule m\nENTRY main {\n  x = f32[4] parameter(0)\n", body, "  ROOT r = (", type, ") tuple(",
-                      results, ")\n}\n"));
-}
+TEST(BigPrograms, ManyResults) { AssignResults(300'000, "f32[4]", "  x = f32[4] parameter(0)", "negate(x)"); }
 
 // More branches than a set may grow to by choice.
 TEST(BigPrograms, AConditionalWithManyBranches) {
