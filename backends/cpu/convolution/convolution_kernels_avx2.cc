@@ -3,4 +3,5 @@
 #define HILO_CONVOLUTION_BYTES 32
 #define HILO_CONVOLUTION_REGISTERS 16
 #include "backends/cpu/convolution/convolution_kernels.inc"
+#include "backends/cpu/convolution/position_kernels.inc"
 #endif

@@ -1,44 +1,16 @@
 #include "backends/cpu/convolution/convolution_loops.h"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 #include <utility>
 
 #include "backends/cpu/convolution/convolution_kernels.h"
+#include "backends/cpu/convolution/convolution_units.h"
+#include "backends/cpu/convolution/position_loops.h"
 #include "base/aligned_buffer.h"
 
 namespace hilo::cpu::convolution {
 namespace {
-
-struct Range {
-  int64_t first, last;
-
-  friend bool operator==(const Range&, const Range&) = default;
-};
-
-// ConvolutionReach::TapsAt.
-Range TapsAt(const Reach& reach, int64_t position, int64_t taps) {
-  const int64_t at = position * reach.stride + reach.offset;
-  const auto quotient = [&](int64_t distance) {
-    const int64_t positive = std::max<int64_t>(distance, 0);
-    return reach.dilation == 1 ? positive : (positive + reach.dilation - 1) / reach.dilation;
-  };
-  return {quotient(-at), std::min(quotient(reach.size - at), taps)};
-}
-
-// The first elements of a tile at its first taps.
-template <typename T>
-struct Origin {
-  const T *lhs, *rhs;
-  T* out;
-
-  void Move(int64_t by, const Axis& axis) {
-    lhs += by * axis.lhs;
-    rhs += by * axis.rhs;
-    out += by * axis.out;
-  }
-};
 
 // The kernel of a block of lanes is packed, which is copied into the order of the loops over taps, if at least
 // kLeastReuse tiles read it and it has kLeastPacked to kMostPacked bytes. In the kernel its lines are as far apart as
@@ -56,16 +28,13 @@ class UnitRunner {
       : loops_(loops),
         whole_(KernelOf(loops.rows)),
         single_(KernelOf(1)),
-        blocks_(CeilDiv(loops.lanes, loops.width * loops.vectors)),
         begin_(begin),
-        end_(end) {
-    for (int64_t a = 0; a < loops.outer_count; ++a) counts_[a] = loops.outer[a].count;
-    counts_[loops.outer_count] = std::max<int64_t>(1, CeilDiv(loops.tiles, loops.tiles_per_unit));
-    counts_[0] /= loops.sections;
+        end_(end),
+        index_(loops, begin) {
     constexpr int64_t kTermsBetweenPolls = 1 << 16;
     int64_t terms = 1;
     for (const Tap& tap : loops.taps) terms *= tap.count;
-    tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / terms);
+    tiles_between_polls_ = std::max<int64_t>(1, kTermsBetweenPolls / std::max<int64_t>(terms, 1));
     for (int64_t t = 0; t < Loops::kTaps; ++t) {
       if (loops.tile.window >= 0 && loops.taps[t].window == loops.tile.window) tile_tap_ = t;
       rhs_steps_[t] = loops.taps[t].rhs;
@@ -75,48 +44,17 @@ class UnitRunner {
 
   // Returns false if the run was stopped.
   bool Run(const Origin<T>& first, const volatile int32_t* cancelled) {
-    Start(begin_);
-    for (int64_t unit = begin_; unit < end_; ++unit, Advance()) {
+    for (int64_t unit = begin_; unit < end_; ++unit, index_.Advance()) {
       if (!RunUnit(first, cancelled)) return false;
     }
     return true;
   }
 
  private:
-  using Bounds = std::array<Range, Loops::kTaps>;
-
-  static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-  // Sets the indices to those of a unit: the group of tiles changes fastest, then positions of the outer axes, then
-  // blocks of lanes, sections slowest.
-  void Start(int64_t unit) {
-    for (int64_t a = loops_.outer_count; a >= 0; --a) {
-      index_[a] = unit % counts_[a];
-      unit /= counts_[a];
-    }
-    block_ = unit % blocks_;
-    section_ = unit / blocks_;
-  }
-  void Advance() {
-    for (int64_t a = loops_.outer_count; a >= 0; --a) {
-      if (++index_[a] < counts_[a]) return;
-      index_[a] = 0;
-    }
-    if (++block_ < blocks_) return;
-    block_ = 0;
-    ++section_;
-  }
-  // Returns the position of an outer axis, or the group of tiles, of all sections.
-  int64_t At(int64_t a) const { return index_[a] + (a == 0 ? section_ * counts_[0] : 0); }
-
   bool RunUnit(Origin<T> origin, const volatile int32_t* cancelled) {
-    for (int64_t t = 0; t < Loops::kTaps; ++t) bounds_[t] = {0, loops_.taps[t].count};
-    for (int64_t a = 0; a < loops_.outer_count; ++a) {
-      origin.Move(At(a), loops_.outer[a]);
-      Bound(loops_.outer[a].window, At(a));
-    }
+    bounds_ = index_.Enter(&origin);
     // The last block of lanes overlaps the one before, and computes the same bits.
-    const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(block_ * lanes, loops_.lanes - lanes);
+    const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(index_.Block() * lanes, loops_.lanes - lanes);
     if (loops_.group > 0) origin.lhs += lane;
     origin.rhs += lane;
     origin.out += lane;
@@ -124,7 +62,7 @@ class UnitRunner {
       if (std::exchange(packed_, origin.rhs) != origin.rhs) Pack(origin.rhs);
       origin.rhs = panel_;
     }
-    const int64_t first = At(loops_.outer_count) * loops_.tiles_per_unit,
+    const int64_t first = index_.Group() * loops_.tiles_per_unit,
                   last = std::min(first + loops_.tiles_per_unit, loops_.tiles);
     const Summand summand = SummandOf(origin, 0);
     // The last tile overlaps the one before, unless it is the first.
@@ -150,7 +88,7 @@ class UnitRunner {
       if (*cancelled != 0) return false;
       const int64_t position = single < loops_.first_position ? single : single + loops_.positions;
       const Bounds bounds = bounds_;
-      Bound(loops_.tile.window, position);
+      Bound(loops_, loops_.tile.window, position, &bounds_);
       Run(SummandOf(origin, 0), position, 1, 1, single_);
       bounds_ = bounds;
     }
@@ -167,8 +105,8 @@ class UnitRunner {
     }
     const int64_t bytes = elements * static_cast<int64_t>(sizeof(T));
     // Tiles that read the same kernel, in units that follow each other.
-    int64_t tiles = std::min(loops_.tiles, counts_[loops_.outer_count] * loops_.tiles_per_unit);
-    for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= counts_[a];
+    int64_t tiles = std::min(loops_.tiles, index_.CountOf(loops_.outer_count) * loops_.tiles_per_unit);
+    for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= index_.CountOf(a);
     if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kLeastPacked || bytes > kMostPacked ||
         std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kLeastReuse)
       return;
@@ -211,13 +149,6 @@ class UnitRunner {
 #else
     return nullptr;  // other processors have no such vectors
 #endif
-  }
-
-  // Bounds the taps of a window at a position.
-  void Bound(int64_t window, int64_t position) {
-    for (int64_t t = 0; window >= 0 && t < Loops::kTaps; ++t) {
-      if (loops_.taps[t].window == window) bounds_[t] = TapsAt(loops_.reaches[window], position, loops_.taps[t].count);
-    }
   }
 
   // Operands of the products of the loops over taps from `loop` on, and where their sums go, at a position.
@@ -322,8 +253,7 @@ class UnitRunner {
 
   const Loops& loops_;
   const TileKernel<T> whole_, single_;
-  int64_t counts_[Loops::kMostOuter + 1] = {};  // positions of the outer axes, and groups, the first of a section
-  const int64_t blocks_, begin_, end_;
+  const int64_t begin_, end_;
   int64_t tiles_between_polls_;
   int64_t tile_tap_ = 0;             // the loop over the taps of the tile's window
   T* panel_ = nullptr;               // a kernel that is packed; null: none is
@@ -332,8 +262,7 @@ class UnitRunner {
   // The tile at a border: the taps that each row meets, and its sums.
   Range met_[kMostRows];
   alignas(64) T sums_[MostSums(32) * 64 / sizeof(T)];
-  // The unit that runs.
-  int64_t index_[Loops::kMostOuter + 1] = {}, block_ = 0, section_ = 0;
+  UnitIndex index_;  // of the unit that runs
   Bounds bounds_{};
 };
 
@@ -347,6 +276,7 @@ bool RunUnits(const Loops& loops, const T* lhs, const T* rhs, T* out, int64_t be
 
 bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
          const volatile int32_t* cancelled) {
+  if (loops.lane.count > 0) return RunByPosition(loops, lhs, rhs, out, begin, end, cancelled);
   return RunUnits(loops, lhs, rhs, out, begin, end, cancelled);
 }
 bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,

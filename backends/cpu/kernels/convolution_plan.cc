@@ -334,6 +334,14 @@ ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& p
   return units;
 }
 
+int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
+  const ConvolutionUnits units = UnitsOf(phase, plan);  // with one tile each
+  const int64_t others = units.count / std::max<int64_t>(units.tiles, 1);
+  const int64_t chunks =
+      std::min(std::max<int64_t>(units.tiles, 1), CeilDivOrZero(kUnits, std::max<int64_t>(others, 1)));
+  return std::max<int64_t>(1, CeilDivOrZero(units.tiles, chunks));
+}
+
 bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const ConvolutionPlan& plan) {
   if (a.axes != b.axes || a.taps != b.taps || a.reaches.size() != b.reaches.size()) return false;
   const ConvolutionAxis none;
@@ -360,14 +368,6 @@ bool IsPlaced(const ConvolutionPhase& phase, const ConvolutionAxis& lanes, const
   constexpr int64_t kShortRow = 28, kMaxUnrolledTaps = 5;
   return tile.window >= 0 && !lanes.IsPairwise() && tile.count <= kShortRow &&
          TapOf(phase, tile.window).count <= kMaxUnrolledTaps;
-}
-
-int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
-  const ConvolutionUnits units = UnitsOf(phase, plan);  // with one tile each
-  const int64_t others = units.count / std::max<int64_t>(units.tiles, 1);
-  const int64_t chunks =
-      std::min(std::max<int64_t>(units.tiles, 1), CeilDivOrZero(kUnits, std::max<int64_t>(others, 1)));
-  return std::max<int64_t>(1, CeilDivOrZero(units.tiles, chunks));
 }
 
 }  // namespace

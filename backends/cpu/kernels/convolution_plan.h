@@ -105,6 +105,9 @@ struct ConvolutionUnits {
 };
 ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan);
 
+// Returns how many tiles a unit has if threads share the units of a phase.
+int64_t TilesPerUnit(const ConvolutionPhase& phase, const ConvolutionPlan& plan);
+
 // Returns true if two phases of the same plan differ only in numbers that the code of a unit can take as values: the
 // elements that they begin with, and the offsets of windows whose bounds are computed at run time.
 bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const ConvolutionPlan& plan);

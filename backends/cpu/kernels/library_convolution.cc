@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <initializer_list>
+#include <tuple>
 #include <vector>
 
 #include "backends/cpu/convolution/convolution_kernels.h"
+#include "backends/cpu/convolution/position_kernels.h"
+#include "backends/cpu/convolution/position_loops.h"
 #include "backends/cpu/kernels/library_call.h"
 #include "backends/cpu/kernels/patch_convolution.h"
+#include "base/math.h"
 #include "hilo/status_macros.h"
 
 namespace hilo::cpu {
 namespace {
 
-// Vectors of products of a unit: 250 cycles of two a cycle, where the call and what precedes it take 30 to 40.
-constexpr int64_t kLeastUnitProducts = 500;
 // Products of an element of a result: the run is polled for cancellation between tiles only.
 constexpr int64_t kMostTerms = 1 << 20;
 // Counts, strides and offsets, whose products then fit in 64 bits.
@@ -30,7 +33,56 @@ convolution::Axis AxisOf(const ConvolutionAxis& axis) {
   return {.count = axis.count, .lhs = axis.lhs, .rhs = axis.rhs, .out = axis.out, .window = axis.window};
 }
 
+// Returns true if convolution_loops.cc has tiles of the plan, whose lanes are features.
+bool HasFeatureTiles(const ConvolutionPlan& plan, const ConvolutionAxis& lanes, const ConvolutionAxis& tile,
+                     int64_t group) {
+  return lanes.rhs == 1 && lanes.out == 1 && lanes.window < 0 && tile.rhs == 0 &&
+         lanes.count >= int64_t{plan.width} * plan.vectors && (lanes.lhs == 0 || lanes.lhs == 1) &&
+         plan.rows <= convolution::MostRows(convolution::LanesOf(group));
+}
+
+// Returns true if position_loops.cc has tiles of the plan, whose lanes are positions.
+bool HasPositionTiles(const ConvolutionPhase& phase, const ConvolutionPlan& plan, const ConvolutionAxis& lanes,
+                      const ConvolutionAxis& tile, PrimitiveType type) {
+  return type == F32 && lanes.group == 1 && std::abs(lanes.lhs) <= convolution::kMostLaneStride && tile.lhs == 0 &&
+         tile.group == 1 && plan.rows <= convolution::kMostFeatureRows &&
+         plan.vectors <= convolution::MostPositionVectors(plan.rows) &&
+         std::has_single_bit(static_cast<unsigned>(plan.vectors)) &&
+         (lanes.window < 0 || TapOf(phase, lanes.window).count <= convolution::kMostPositionTaps);
+}
+
 }  // namespace
+
+bool HasPositionLanes(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
+  return plan.lanes >= 0 && phase.axes[static_cast<size_t>(plan.lanes)].rhs == 0;
+}
+
+std::optional<ConvolutionPlan> PositionPlanOf(const ConvolutionPhase& phase, PrimitiveType type,
+                                              const codegen::TargetTraits& target) {
+  const int64_t bits = PrimitiveTypeBitWidth(type), width = std::max<int64_t>(1, target.vector_bits / bits);
+  ConvolutionPlan plan{.width = static_cast<int>(width)};
+  // Adjacent elements of the input first, then full vectors, then neighbours.
+  const auto quality = [&](const ConvolutionAxis& axis) {
+    const double filled = static_cast<double>(axis.count) / static_cast<double>(CeilDiv(axis.count, width) * width);
+    return std::tuple(axis.lhs == 1 && 2 * axis.count >= width, filled, -std::abs(axis.lhs));
+  };
+  for (int a = 0; a < static_cast<int>(phase.axes.size()); ++a) {
+    const ConvolutionAxis& axis = phase.axes[a];
+    if (axis.rhs == 1 && axis.out == 1 && (axis.lhs == 0 || axis.lhs == 1) && axis.count * bits >= kNarrowBits)
+      return std::nullopt;
+    if (axis.rhs == 0 && axis.lhs != 0 && (plan.lanes < 0 || quality(axis) > quality(phase.axes[plan.lanes])))
+      plan.lanes = a;
+    if (axis.lhs == 0 && axis.rhs != 0 && (plan.tile < 0 || axis.count > phase.axes[plan.tile].count)) plan.tile = a;
+  }
+  if (plan.lanes < 0) return std::nullopt;
+  if (plan.tile >= 0)
+    plan.rows = static_cast<int>(std::min(phase.axes[plan.tile].count, convolution::kMostFeatureRows));
+  const int64_t vectors = CeilDiv(phase.axes[plan.lanes].count, width);
+  plan.vectors = static_cast<int>(
+      std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(vectors)), convolution::MostPositionVectors(plan.rows)));
+  plan.tiles_per_unit = TilesPerUnit(phase, plan);
+  return plan;
+}
 
 std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan,
                                                  PrimitiveType type, const codegen::TargetTraits& target) {
@@ -43,12 +95,10 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
     return std::nullopt;
   const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
   const ConvolutionAxis tile = plan.tile < 0 ? ConvolutionAxis() : phase.axes[static_cast<size_t>(plan.tile)];
-  if (lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || tile.rhs != 0 ||
-      lanes.count < int64_t{plan.width} * plan.vectors)
-    return std::nullopt;
-  if (lanes.lhs != 0 && lanes.lhs != 1) return std::nullopt;
+  const bool are_positions = HasPositionLanes(phase, plan);
   const int64_t group = lanes.lhs == 0 ? 0 : lanes.group;
-  if (plan.rows > convolution::MostRows(convolution::LanesOf(group))) return std::nullopt;
+  if (are_positions ? !HasPositionTiles(phase, plan, lanes, tile, type) : !HasFeatureTiles(plan, lanes, tile, group))
+    return std::nullopt;
   const ConvolutionUnits units = UnitsOf(phase, plan);
   const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed),
                                 inside = TiledPositions(phase, tile, /*placed=*/false);
@@ -71,6 +121,7 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
               .sections = units.sizes[0],
               .lanes = lanes.count,
               .group = group,
+              .lane = are_positions ? AxisOf(lanes) : convolution::Axis{.count = 0},
               .tile = AxisOf(tile),
               .outer_count = static_cast<int64_t>(units.outer.size())};
   std::transform(units.outer.begin(), units.outer.end(), loops.outer, AxisOf);
@@ -80,8 +131,6 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
     loops.taps[Loops::kTaps - phase.taps.size() + t] = {tap.count, tap.lhs, tap.rhs, tap.window};
     if (tap.count > kMostTerms || (terms *= tap.count) > kMostTerms) return std::nullopt;
   }
-  const int64_t tiles = std::clamp<int64_t>(loops.tiles, 1, loops.tiles_per_unit);
-  if (terms * loops.rows * loops.vectors * tiles < kLeastUnitProducts) return std::nullopt;
   for (size_t r = 0; r < phase.reaches.size(); ++r) {
     const ConvolutionReach& reach = phase.reaches[r];
     loops.reaches[r] = {reach.stride, reach.dilation, reach.offset, reach.size};

@@ -10,11 +10,17 @@
 
 namespace hilo::cpu {
 
-// Returns the loops of a phase of a convolution of `type`, if the target has tiles for its plan that take no longer
-// than generated ones: lanes are features that are minor-most, they fill the vectors of the plan, and a tile has enough
-// products to amortize its call.
+// Returns the loops of a phase of a convolution of `type`, if the target has tiles for its plan. Lanes are either
+// features that are minor-most and fill the vectors of the plan, or positions, rows then features.
 std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan,
                                                  PrimitiveType type, const codegen::TargetTraits& target);
+
+// Returns true if the lanes of a plan, if there are any, are positions of the input rather than features.
+bool HasPositionLanes(const ConvolutionPhase& phase, const ConvolutionPlan& plan);
+
+// Returns a plan whose lanes are positions; nullopt if there is no such axis, or if features fill vectors.
+std::optional<ConvolutionPlan> PositionPlanOf(const ConvolutionPhase& phase, PrimitiveType type,
+                                              const codegen::TargetTraits& target);
 
 }  // namespace hilo::cpu
 

@@ -427,36 +427,80 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
 // 40 x 40 167 and 134, 7 taps from 12 to 24 on 8 of 200 44 and 39, from 8 to 12 in f64 on 2 of 30 x 30 65 and 37,
 // depthwise 3x3 of 24 on 4 of 40 x 40 34 and 37; with 1.1, that is with more in vain: 4x4 from 24 to 12 31 and 81.
 constexpr double kLibraryConvolutionCost = 1.02;
+// Or so much more, in vector operations, if it is not in a loop, some 20 us of a thread: hundreds of runs lose what one compilation saves.
+// Measured (Zen 5, two threads), us of a run from Python and ms to compile, generated and by the library: lanes of
+// features, 3x3 from 8 to 8 on 32 x 32 7.9 and 12.3, 13.1 and 2.8; from 1 to 16 on 8 of 28 x 28 9.0 and 17.8, 6.4 and
+// 2.7; 25 taps from 1 to 16 on 2 of 512 6.4 and 8.2, 19 and 2.7. Lanes of positions: 3x3 from 1 to 8 on 28 x 28 5.0 and
+// 8.4, 11.7 and 2.7; 3x3 of one feature on 128 x 128 6.4 and 14.1, 9.1 and 3.0; from 4 to 4 on 4 of 32 x 32 23 and 30,
+// 7.4 and 3.0; 3 taps from 4 to 8 on 8 of 128 6.5 and 13.2, 20 and 2.9; depthwise 5x5 of 3 on 4 of 32 x 32 11 and 22, 7.3
+// and 4.5.
+constexpr double kShortConvolution = 1 << 17;
 
-// Returns the plans of a convolution's phases that cost the least of those that the library has, also with vectors of
-// half the width, which may fit the features better; nullopt if it has none or if they cost much more than `generated`.
-std::optional<std::vector<ConvolutionPlan>> LibraryPlansOf(absl::Span<const ConvolutionPhase> phases,
-                                                           absl::Span<const ConvolutionPlan> generated,
-                                                           PrimitiveType type, const TargetTraits& target) {
+// Vector operations of a unit of the library, for the call and what precedes it: 30 to 40 cycles. They may be so much of
+// all, or as many as above.
+constexpr double kLibraryUnit = 80, kLibraryUnits = 0.16;
+
+// Returns the vector operations of a phase, of vectors as wide as the target's.
+double CostOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan, PrimitiveType type,
+              const TargetTraits& target) {
+  double terms = 1;
+  for (const ConvolutionTap& tap : phase.taps) terms *= static_cast<double>(tap.count);
   // Operations take half the time with vectors of half the width, and no less.
-  const auto cost_of = [&](const ConvolutionPlan& plan) {
-    const int64_t bits = std::max<int64_t>(256, plan.width * PrimitiveTypeBitWidth(type));
-    return plan.cost * static_cast<double>(bits) / target.vector_bits;
-  };
-  std::vector<ConvolutionPlan> plans;
-  double cost = 0, most = 0;
+  const int64_t bits = std::max<int64_t>(256, plan.width * PrimitiveTypeBitWidth(type));
+  return terms * plan.cost * static_cast<double>(bits) / target.vector_bits;
+}
+
+// The vector operations of generated tiles, and how many more are few: those of a convolution that runs once.
+struct GeneratedCost {
+  double operations = 0, short_loss = 0;
+};
+
+// Returns true if tiles of the library take little longer than generated ones.
+bool AreFastInLibrary(absl::Span<const ConvolutionPhase> phases, absl::Span<const ConvolutionPlan> plans,
+                      const GeneratedCost& generated, PrimitiveType type, const TargetTraits& target) {
+  double cost = 0, units = 0;
   for (size_t p = 0; p < phases.size(); ++p) {
-    double terms = 1;
-    for (const ConvolutionTap& tap : phases[p].taps) terms *= static_cast<double>(tap.count);
+    cost += CostOf(phases[p], plans[p], type, target);
+    units += kLibraryUnit * static_cast<double>(UnitsOf(phases[p], plans[p]).count);
+  }
+  const double generated_cost = generated.operations;
+  return cost <= std::max(generated_cost * kLibraryConvolutionCost, generated_cost + generated.short_loss) &&
+         units <= std::max(generated_cost * kLibraryUnits, generated.short_loss);
+}
+
+// Returns the plans of a convolution's phases that cost the least of those whose lanes are features that the library
+// has, also with vectors of half the width, which may fit the features better; nullopt if it has none or if they are
+// much slower than generated ones.
+std::optional<std::vector<ConvolutionPlan>> FeaturePlansOf(absl::Span<const ConvolutionPhase> phases,
+                                                           const GeneratedCost& generated, PrimitiveType type,
+                                                           const TargetTraits& target) {
+  std::vector<ConvolutionPlan> plans;
+  for (const ConvolutionPhase& phase : phases) {
     std::optional<ConvolutionPlan> best;
     for (const int bits : {target.vector_bits, target.vector_bits / 2}) {
       const ConvolutionPlan plan =
-          PlanOf(phases[p], type, {.vector_bits = bits, .registers = target.vector_registers, .in_library = true});
-      if (LibraryLoopsOf(phases[p], plan, type, target).has_value() &&
-          (!best.has_value() || cost_of(plan) < cost_of(*best)))
+          PlanOf(phase, type, {.vector_bits = bits, .registers = target.vector_registers, .in_library = true});
+      if (LibraryLoopsOf(phase, plan, type, target).has_value() &&
+          (!best.has_value() || CostOf(phase, plan, type, target) < CostOf(phase, *best, type, target)))
         best = plan;
     }
     if (!best.has_value()) return std::nullopt;
-    cost += terms * cost_of(*best);
-    most += terms * cost_of(generated[p]) * kLibraryConvolutionCost;
     plans.push_back(*best);
   }
-  return cost <= most ? std::optional(std::move(plans)) : std::nullopt;
+  if (!AreFastInLibrary(phases, plans, generated, type, target)) return std::nullopt;
+  return plans;
+}
+
+// Likewise of those whose lanes are positions.
+std::optional<std::vector<ConvolutionPlan>> PositionPlansOf(absl::Span<const ConvolutionPhase> phases,
+                                                            PrimitiveType type, const TargetTraits& target) {
+  std::vector<ConvolutionPlan> plans;
+  for (const ConvolutionPhase& phase : phases) {
+    const std::optional<ConvolutionPlan> plan = PositionPlanOf(phase, type, target);
+    if (!plan.has_value() || !LibraryLoopsOf(phase, *plan, type, target).has_value()) return std::nullopt;
+    plans.push_back(*plan);
+  }
+  return plans;
 }
 
 absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction, const TargetTraits& target,
@@ -478,13 +522,23 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
   const PrimitiveType type = instruction.shape().element_type();
   std::vector<ConvolutionPlan> plans;
   bool in_library = !numerics.strict;
+  GeneratedCost generated;
+  // Of a loop's body, compilation is a small part.
+  if (instruction.parent() == instruction.parent()->parent()->entry_computation())
+    generated.short_loss = kShortConvolution;
   for (const ConvolutionPhase& phase : *phases) {
     plans.push_back(
         PlanOf(phase, type, {.vector_bits = std::max(target.vector_bits, 32), .registers = target.vector_registers}));
-    in_library = in_library && LibraryLoopsOf(phase, plans.back(), type, target).has_value();
+    generated.operations += CostOf(phase, plans.back(), type, target);
+    in_library = in_library && !HasPositionLanes(phase, plans.back()) &&
+                 LibraryLoopsOf(phase, plans.back(), type, target).has_value();
   }
+  in_library = in_library && AreFastInLibrary(*phases, plans, generated, type, target);
   if (!in_library && !numerics.strict && (type == F32 || type == F64)) {
-    if (auto of_library = LibraryPlansOf(*phases, plans, type, target)) {
+    auto of_library = FeaturePlansOf(*phases, generated, type, target);
+    if (!of_library.has_value() && generated.operations <= generated.short_loss)
+      of_library = PositionPlansOf(*phases, type, target);
+    if (of_library.has_value()) {
       plans = *std::move(of_library);
       in_library = true;
     }
@@ -497,7 +551,8 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
   }
   if (in_library) {
     config.kind = KernelKind::kLibraryConvolution;
-    absl::StrAppend(&config.why, ", those of the library");
+    absl::StrAppend(&config.why, ", those of the library",
+                    HasPositionLanes(phases->front(), plans.front()) ? ", whose lanes are positions" : "");
   }
   return config;
 }

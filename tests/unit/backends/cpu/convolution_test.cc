@@ -1,5 +1,6 @@
 // Random convolutions: strict code gives the interpreter's bits, other code its values up to roundings.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "absl/strings/match.h"
@@ -7,6 +8,7 @@
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/convolution/convolution_loops.h"
 #include "backends/cpu/kernels/convolution_plan.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hilo/status_macros.h"
@@ -248,6 +250,65 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   EXPECT_GE(in_volumes, 5);
 }
 
+// Few features, so that lanes are positions: borders, where an infinite factor must not meet what is outside the input,
+// strides, dilations, reversed windows, and inputs and results in which lanes are adjacent or apart.
+TEST(ConvolutionTest, TilesOfPositions_GiveTheInterpretersResults) {
+  ClientOptions options;
+  options.platform = "interpreter";
+  const std::unique_ptr<Client> interpreter = *Client::Create(options);
+  options.platform = "cpu";
+  const std::unique_ptr<Client> cpu = *Client::Create(options);
+#if defined(__x86_64__)
+  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  const bool has_v3 = false;
+#endif
+  int of_positions = 0;
+  for (int seed = 0; seed < 400; ++seed) {
+    Random random(5000 + seed);
+    const Case c = RandomCase(random);
+    if (c.type != F32) continue;
+    const absl::StatusOr<std::string> text = TextOf(c);
+    ASSERT_TRUE(text.ok()) << text.status();
+    if (!absl::StrContains(EmittedFor("x86-64-v3", *text), "lanes are positions")) continue;
+    ++of_positions;
+    Literal values[] = {*Literal::Create(c.lhs), *Literal::Create(c.rhs)};
+    for (Literal& value : values) {
+      for (float& element : value.data<float>()) element = static_cast<float>(random.Below(9) - 4);
+    }
+    if (seed % 3 == 0) values[1].data<float>()[0] = std::numeric_limits<float>::infinity();
+    const Literal* arguments[] = {&values[0], &values[1]};
+    const Literal expected = RunOn(interpreter.get(), *text, false, arguments);
+    for (const char* processor : {"", "x86-64-v3"}) {
+      if (*processor != 0 && !has_v3) continue;
+      const absl::Status same = CompareLiterals(expected, RunOn(cpu.get(), *text, false, arguments, processor), {});
+      EXPECT_TRUE(same.ok()) << same << "\nseed " << seed << " " << processor << "\n" << *text;
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(of_positions, 40);
+}
+
+// In the body of a loop a convolution is generated, however short: compilation is a small part.
+TEST(ConvolutionTest, TilesOfPositions_AreForThoseThatRunOnce) {
+  const std::string convolution = "convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f";
+  const std::string once = absl::StrCat(
+      "HloModule m\nENTRY main { x = f32[1,16,16,1] parameter(0)  k = f32[3,3,1,1] parameter(1)  ROOT y = "
+      "f32[1,16,16,1] ",
+      convolution, " }");
+  EXPECT_THAT(EmittedFor("x86-64-v3", once), ::testing::HasSubstr("lanes are positions"));
+  const std::string often = absl::StrCat(
+      "HloModule m\nbody { s = (s32[], f32[1,16,16,1], f32[3,3,1,1]) parameter(0)  i = s32[] get-tuple-element(s), "
+      "index=0  x = f32[1,16,16,1] get-tuple-element(s), index=1  k = f32[3,3,1,1] get-tuple-element(s), index=2  o = "
+      "s32[] constant(1)  j = s32[] add(i, o)  y = f32[1,16,16,1] ",
+      convolution,
+      "  ROOT t = (s32[], f32[1,16,16,1], f32[3,3,1,1]) tuple(j, y, k) }\ncondition { s = (s32[], f32[1,16,16,1], "
+      "f32[3,3,1,1]) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(9)  ROOT c = pred[] "
+      "compare(i, n), direction=LT }\nENTRY main { s = (s32[], f32[1,16,16,1], f32[3,3,1,1]) parameter(0)  ROOT w = "
+      "(s32[], f32[1,16,16,1], f32[3,3,1,1]) while(s), condition=condition, body=body }");
+  EXPECT_THAT(EmittedFor("x86-64-v3", often), ::testing::HasSubstr("kind=convolution"));
+}
+
 // Kernels whose blocks of lanes are packed, as more than 16 KB of each are read by several tiles: with borders,
 // reversed windows, groups, a last block that overlaps, a batch as the rows of tiles, and strides.
 TEST(ConvolutionTest, TilesOfTheLibrary_ReadPackedKernels) {
@@ -359,6 +420,19 @@ TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
   const std::vector<float> lhs(12, 1), rhs(16, 2);
   std::vector<float> out(48, 7);
   int32_t cancelled = 1;
+  EXPECT_FALSE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(out, std::vector<float>(48, 7));
+  cancelled = 0;
+  EXPECT_TRUE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(out, std::vector<float>(48, 4));
+  // The same product with the positions as lanes and the features as rows.
+  loops.lane = loops.tile;
+  loops.tile = {.count = 8, .rhs = 1, .out = 1};
+  loops.lanes = 6;
+  loops.positions = 8;
+  loops.tiles = loops.tiles_per_unit = 4;
+  std::fill(out.begin(), out.end(), 7);
+  cancelled = 1;
   EXPECT_FALSE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
   EXPECT_EQ(out, std::vector<float>(48, 7));
   cancelled = 0;
