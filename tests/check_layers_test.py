@@ -110,6 +110,16 @@ class CheckLayersTest(unittest.TestCase):
         for line, name in enumerate(bad, 1):
             self.assertIn(f"hlo/ir/b.cc:{line}: the comment names {name}, which does not exist\n", output)
 
+    def test_names_behind_literals_and_in_blocks(self):
+        text = "char q = '\"';  // one.h\nchar r = '\\'';  /* two.h\n * three.h */\n" \
+               "int n = 1'000;  // four.h isn't there\n" \
+               "const char* s = R\"x(\n// five.h /* six.h\n)x\";  // seven.h\n"
+        output = check_tree(hlo__ir__b_cc=text)[1]
+        for line, name in [(1, "one.h"), (2, "two.h"), (3, "three.h"), (4, "four.h"), (7, "seven.h")]:
+            self.assertIn(f"hlo/ir/b.cc:{line}: the comment names {name}, which does not exist\n", output)
+        self.assertNotIn("five.h", output)
+        self.assertNotIn("six.h", output)
+
     def test_switches_over_opcodes(self):
         text = 'switch (x) {\n  case HloOpcode::kAdd: return "}";\n  default: return 0;  // }\n}\n'
         self.assertIn("1 switches over HloOpcode end in default:, 0 are allowed: hlo/ir/a.cc:1",
@@ -118,6 +128,8 @@ class CheckLayersTest(unittest.TestCase):
         self.assertIn("write that", check_tree(hlo__ir__a_cc=text, tools__layer_exceptions="switches 2\n")[1])
         inner = "switch (x) {\n  case HloOpcode::kAdd: switch (y) { default: return 1; }\n}\n"
         self.assertEqual(check_tree(hlo__ir__a_cc=inner)[0], 0)
+        block = "/* switch (x) {\n case HloOpcode::kAdd: default: } */ char q = '\"';\n" + text
+        self.assertIn("hlo/ir/a.cc:3", check_tree(hlo__ir__a_cc=block)[1])
 
     def test_exceptions_only_shrink(self):
         for line in ["pair base/a base/b", "folder hlo/ops/x hlo/ops/y", "private base/a.h shape/b.cc"]:
