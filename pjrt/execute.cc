@@ -9,6 +9,7 @@
 #include "pjrt/event.h"
 #include "pjrt/execute_context.h"
 #include "pjrt/program.h"
+#include "pjrt/promises.h"
 #include "runtime/runtime_access.h"
 
 namespace hilo::pjrt {
@@ -18,13 +19,14 @@ namespace {
 // program waits for.
 class DeviceArguments {
  public:
-  absl::Status Take(const Program& program, int device, PJRT_Buffer* const* given) {
+  absl::Status Take(const Program& program, int device, PJRT_Buffer* const* given, RunDependencies* dependencies) {
     buffers_.reserve(program.parameters.shapes.size());
     for (size_t i = 0; i < program.parameters.shapes.size(); ++i) {
       HILO_RETURN_IF_ERROR(CheckHandle(given[i], "PJRT_Buffer as an argument"));
       if (given[i]->client != program.client)
         return InvalidArgument("argument ", i, " of ", program.name, " is a buffer of another client");
       buffers_.push_back(given[i]->value.get());
+      dependencies->AddArgument(*given[i]->value);
     }
     for (const int64_t i : program.tokens) {
       if (buffers_[i]->shape().IsToken()) continue;
@@ -172,10 +174,11 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
   }
   const std::vector<ProcessIncarnation> live = LiveProcesses(given);
   options.processes = live;
+  RunDependencies dependencies;  // of all devices, which wait for each other in collectives
   Executable::ReplicatedResults results;
   if (program.executable->assignment().device_count() == 1) {
     DeviceArguments arguments;
-    HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, ArgumentsOf(*args, 0)));
+    HILO_RETURN_IF_ERROR(arguments.Take(program, options.device, ArgumentsOf(*args, 0), &dependencies));
     auto run = program.executable->Execute(arguments.buffers(), options);
     if (!run.ok()) return RunError(run.status(), *args);
     results.push_back(*std::move(run));
@@ -183,12 +186,15 @@ absl::Status LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* args) 
     std::vector<DeviceArguments> arguments(devices.size());
     std::vector<std::vector<Buffer*>> lists;
     for (size_t d = 0; d < devices.size(); ++d) {
-      HILO_RETURN_IF_ERROR(arguments[d].Take(program, devices[d]->number(), ArgumentsOf(*args, d)));
+      HILO_RETURN_IF_ERROR(arguments[d].Take(program, devices[d]->number(), ArgumentsOf(*args, d), &dependencies));
       lists.emplace_back(arguments[d].buffers().begin(), arguments[d].buffers().end());
     }
     auto run = program.executable->ExecuteReplicated(lists, options);
     if (!run.ok()) return RunError(run.status(), *args);
     results = *std::move(run);
+  }
+  for (const std::vector<std::unique_ptr<Buffer>>& of_device : results) {
+    if (!of_device.empty()) dependencies.AddResult(*of_device[0]);  // the results of a device share one definition
   }
   GiveResults(program, devices, std::move(results), ends, args);
   return absl::OkStatus();

@@ -2,13 +2,12 @@
 // copies to memory that it names later. Each call returns a number for the framework to call back with, which is
 // consumed by that one call.
 #include <cstring>
-#include <mutex>
 
-#include "absl/container/flat_hash_map.h"
 #include "hilo/status_macros.h"
 #include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
+#include "pjrt/promises.h"
 #include "pjrt/strided_copy.h"
 #include "runtime/runtime_access.h"
 
@@ -24,68 +23,15 @@ struct PJRT_AsyncTrackingEvent {};
 namespace hilo::pjrt {
 namespace {
 
-// Calls `body` and, if it fails or throws, completes `event` with the error. `body` completes it otherwise, now or
-// later.
-template <typename Body>
-void CompleteGuarded(Event& event, const Body& body) noexcept {
+// Calls `body` and, if it fails or throws, `fail` with the error.
+template <typename Body, typename Fail>
+void CallGuarded(const Body& body, const Fail& fail) noexcept {
   try {
     absl::Status status = Guarded(body);
-    if (!status.ok()) event.Set(std::move(status));
+    if (!status.ok()) fail(std::move(status));
   } catch (...) {
-    event.Set(absl::Status(absl::StatusCode::kResourceExhausted, ""));  // no memory for a text either
+    fail(absl::Status(absl::StatusCode::kResourceExhausted, ""));  // no memory for a text either
   }
-}
-
-// A value that is defined later.
-std::shared_ptr<BufferValue> Promise() {
-  auto value = std::make_shared<BufferValue>();
-  value->definition = std::make_shared<Event>();
-  return value;
-}
-
-// Which value each promise waits for. The callbacks that end the waits keep both alive. For any thread.
-class Waits {
- public:
-  // Errors: InvalidArgument if `value` is `promise`, or waits for it.
-  absl::Status Add(const BufferValue* promise, const BufferValue* value) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const BufferValue* next = value; next != nullptr;) {
-      if (next == promise) return InvalidArgument("an alias was given itself, which never becomes ready");
-      const auto found = values_.find(next);
-      next = found == values_.end() ? nullptr : found->second;
-    }
-    values_[promise] = value;
-    return absl::OkStatus();
-  }
-  void Remove(const BufferValue* promise) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    values_.erase(promise);
-  }
-
- private:
-  std::mutex mutex_;
-  absl::flat_hash_map<const BufferValue*, const BufferValue*> values_;
-};
-
-Waits& AllWaits() {
-  static Waits* const waits = new Waits;  // never destroyed: other threads may end waits while the process ends
-  return *waits;
-}
-
-// `promise` becomes `value` when that is there. Errors: InvalidArgument if each would wait for the other.
-absl::Status Fulfill(std::shared_ptr<BufferValue> promise, std::shared_ptr<BufferValue> value) {
-  HILO_RETURN_IF_ERROR(AllWaits().Add(promise.get(), value.get()));
-  const auto done = [promise, value](const absl::Status& status) {
-    AllWaits().Remove(promise.get());
-    if (status.ok()) promise->memory = value->memory;
-    promise->definition->Set(status);
-  };
-  if (value->definition == nullptr) {
-    done(absl::OkStatus());
-  } else {
-    value->definition->OnDone(done);
-  }
-  return absl::OkStatus();
 }
 
 // A donated value and its replacement.
@@ -96,10 +42,12 @@ struct Donation {
 // The framework calls this, and TargetReady, from wherever it is ready: no exception may leave them.
 void DependencyReady(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) noexcept {
   const std::unique_ptr<Donation> donation(static_cast<Donation*>(args->callback_data));
-  CompleteGuarded(*donation->promise->definition, [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
-    return Fulfill(donation->promise, donation->given);
-  });
+  CallGuarded(
+      [&]() -> absl::Status {
+        HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
+        return Fulfill(donation->promise, donation->given);
+      },
+      [&](const absl::Status& status) { Fail(donation->promise, status); });
 }
 
 struct RawCopy {
@@ -124,19 +72,21 @@ struct RawCopy {
 void TargetReady(PJRT_Buffer_CopyRawToHostFuture_Callback_Args* args) noexcept {
   std::unique_ptr<RawCopy> given(static_cast<RawCopy*>(args->callback_data));
   const std::shared_ptr<Event> done = given->done;
-  CompleteGuarded(*done, [&]() -> absl::Status {
-    HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
-    const std::shared_ptr<RawCopy> copy = std::move(given);
-    const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
-      copy->done->Set(status.ok() ? Guarded([&] { return copy->Run(target); }) : status);
-    };
-    if (copy->value->definition == nullptr) {
-      run(absl::OkStatus());
-    } else {
-      copy->value->definition->OnDone(run);
-    }
-    return absl::OkStatus();
-  });
+  CallGuarded(
+      [&]() -> absl::Status {
+        HILO_RETURN_IF_ERROR(StatusFromCaller(args->error_code, args->error_message, args->error_message_size));
+        const std::shared_ptr<RawCopy> copy = std::move(given);
+        const auto run = [copy, target = static_cast<uint8_t*>(args->dst)](const absl::Status& status) {
+          copy->done->Set(status.ok() ? Guarded([&] { return copy->Run(target); }) : status);
+        };
+        if (copy->value->definition == nullptr) {
+          run(absl::OkStatus());
+        } else {
+          copy->value->definition->OnDone(run);
+        }
+        return absl::OkStatus();
+      },
+      [&](const absl::Status& status) { done->Set(status); });
 }
 
 // Errors: InvalidArgument if the buffer has been deleted.
@@ -161,8 +111,8 @@ absl::Status Client_CreateAliasBuffer(PJRT_Client_CreateAliasBuffer_Args* args) 
   if (memory->device->client != args->client) return Unimplemented("transfers between two clients");
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->shape_element_type, args->shape_dims, args->shape_num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->shape_layout));
-  auto callback = std::make_unique<PJRT_FulfillAliasBufferCallback>(
-      PJRT_FulfillAliasBufferCallback{.shape = std::make_shared<const Shape>(std::move(shape)), .value = Promise()});
+  auto callback = std::make_unique<PJRT_FulfillAliasBufferCallback>(PJRT_FulfillAliasBufferCallback{
+      .shape = std::make_shared<const Shape>(std::move(shape)), .value = MakePromise()});
   args->alias_buffer = BufferOf(args->client->self, memory, callback->shape, callback->value);
   args->fulfill_alias_buffer_cb = callback.release();
   return absl::OkStatus();
@@ -173,8 +123,7 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
   const std::unique_ptr<PJRT_FulfillAliasBufferCallback> callback(args->fulfill_alias_buffer_cb);
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (args->status_code != 0) {
-      callback->value->definition->Set(
-          StatusFromCaller(args->status_code, args->error_message, args->error_message_size));
+      Fail(callback->value, StatusFromCaller(args->status_code, args->error_message, args->error_message_size));
       return absl::OkStatus();
     }
     HILO_ASSIGN_OR_RETURN(std::shared_ptr<BufferValue> value, ValueOf(args->buffer));
@@ -183,7 +132,7 @@ absl::Status Client_FulfillAliasBuffer(PJRT_Client_FulfillAliasBuffer_Args* args
     }
     return Fulfill(callback->value, std::move(value));
   });
-  if (!status.ok()) callback->value->definition->Set(status);  // the number is consumed: the alias has no other chance
+  if (!status.ok()) Fail(callback->value, status);  // the number is consumed: the alias has no other chance
   return status;
 }
 
@@ -191,7 +140,7 @@ absl::Status Buffer_DonateWithControlDependency(PJRT_Buffer_DonateWithControlDep
   HILO_RETURN_IF_ERROR(CheckHandle(args->buffer, "PJRT_Buffer"));
   absl::StatusOr<std::shared_ptr<BufferValue>> given = RuntimeAccess::Donate(args->buffer->value.get());
   if (!given.ok()) return InvalidArgument(given.status().message());
-  auto donation = std::make_unique<Donation>(Donation{.given = *std::move(given), .promise = Promise()});
+  auto donation = std::make_unique<Donation>(Donation{.given = *std::move(given), .promise = MakePromise()});
   args->out_buffer = BufferOf(args->buffer->client, args->buffer->memory,
                               RuntimeAccess::SharedShape(*args->buffer->value), donation->promise);
   args->callback_data = donation.release();

@@ -7,6 +7,9 @@
 namespace hilo::pjrt_test {
 namespace {
 
+constexpr char kWaitsForItself[] =
+    "3: an alias was given a value that waits for the alias itself, and would never be ready";
+
 class PendingTest : public PluginTest {
  protected:
   PJRT_Memory* memory() { return PJRT_CALL(Device_DefaultMemory, .device = devices_[1]).memory; }
@@ -28,6 +31,14 @@ class PendingTest : public PluginTest {
     spec.num_dims = dims.size();
     spec.element_type = type;
     return spec;
+  }
+  PJRT_Client_CreateAliasBuffer_Args Alias(const std::vector<int64_t>& dims) {
+    return PJRT_CALL(Client_CreateAliasBuffer, .client = client_, .memory = memory(), .shape_dims = dims.data(),
+                     .shape_num_dims = dims.size(), .shape_element_type = PJRT_Buffer_Type_F32);
+  }
+  std::string Fulfill(const PJRT_Client_CreateAliasBuffer_Args& alias, PJRT_Buffer* buffer) {
+    return PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = buffer,
+                      .fulfill_alias_buffer_cb = alias.fulfill_alias_buffer_cb);
   }
   const std::vector<int64_t> four_ = {4}, two_by_two_ = {2, 2}, none_ = {0};
 };
@@ -117,12 +128,8 @@ TEST_F(PendingTest, ProgramsWaitForParts) {
 }
 
 TEST_F(PendingTest, Aliases) {
-  const auto alias = [&](const std::vector<int64_t>& dims) {
-    return PJRT_CALL(Client_CreateAliasBuffer, .client = client_, .memory = memory(), .shape_dims = dims.data(),
-                     .shape_num_dims = dims.size(), .shape_element_type = PJRT_Buffer_Type_F32);
-  };
   PJRT_Buffer* const source = Floats({1, 2, 3, 4}, 1);
-  const auto good = alias(four_), wrong = alias(two_by_two_), failed = alias(four_);
+  const auto good = Alias(four_), wrong = Alias(two_by_two_), failed = Alias(four_);
   EXPECT_FALSE(IsReady(good.alias_buffer));
   PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .buffer = source,
             .fulfill_alias_buffer_cb = good.fulfill_alias_buffer_cb);
@@ -131,45 +138,112 @@ TEST_F(PendingTest, Aliases) {
                        .fulfill_alias_buffer_cb = wrong.fulfill_alias_buffer_cb),
             "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
   EXPECT_EQ(ErrorOf(wrong.alias_buffer), "3: an alias of f32[2,2]{1,0} was given f32[4]{0}");
-  const auto itself = alias(four_);
+  const auto itself = Alias(four_);
   EXPECT_EQ(PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = itself.alias_buffer,
                        .fulfill_alias_buffer_cb = itself.fulfill_alias_buffer_cb),
-            "3: an alias was given itself, which never becomes ready");
-  EXPECT_EQ(ErrorOf(itself.alias_buffer), "3: an alias was given itself, which never becomes ready");
+            kWaitsForItself);
+  EXPECT_EQ(ErrorOf(itself.alias_buffer), kWaitsForItself);
   Destroy(itself.alias_buffer);
   // Each of three waits for the next, and the last would wait for the first: all end with the error.
-  const auto first = alias(four_), second = alias(four_), third = alias(four_);
-  const auto fulfill = [&](const auto& promise, PJRT_Buffer* buffer) {
-    return PJRT_ERROR(Client_FulfillAliasBuffer, .client = client_, .buffer = buffer,
-                      .fulfill_alias_buffer_cb = promise.fulfill_alias_buffer_cb);
-  };
-  EXPECT_EQ(fulfill(first, second.alias_buffer), "");
-  EXPECT_EQ(fulfill(second, third.alias_buffer), "");
-  EXPECT_EQ(fulfill(third, first.alias_buffer), "3: an alias was given itself, which never becomes ready");
+  const auto first = Alias(four_), second = Alias(four_), third = Alias(four_);
+  EXPECT_EQ(Fulfill(first, second.alias_buffer), "");
+  EXPECT_EQ(Fulfill(second, third.alias_buffer), "");
+  EXPECT_EQ(Fulfill(third, first.alias_buffer), kWaitsForItself);
   for (PJRT_Buffer* buffer : {first.alias_buffer, second.alias_buffer, third.alias_buffer}) {
-    EXPECT_EQ(ErrorOf(buffer), "3: an alias was given itself, which never becomes ready");
+    EXPECT_EQ(ErrorOf(buffer), kWaitsForItself);
     Destroy(buffer);
   }
   // By way of a donation that waits for its dependency.
-  const auto given = alias(four_);
+  const auto given = Alias(four_);
   const auto donation = PJRT_CALL(Buffer_DonateWithControlDependency, .buffer = given.alias_buffer);
-  EXPECT_EQ(fulfill(given, donation.out_buffer), "");
+  EXPECT_EQ(Fulfill(given, donation.out_buffer), "");
   auto ready = Make<PJRT_Buffer_DonateWithControlDependency_Callback_Args>();
   ready.callback_data = donation.callback_data;
   donation.dependency_ready_callback(&ready);
-  EXPECT_EQ(ErrorOf(donation.out_buffer), "3: an alias was given itself, which never becomes ready");
+  EXPECT_EQ(ErrorOf(donation.out_buffer), kWaitsForItself);
   for (PJRT_Buffer* buffer : {given.alias_buffer, donation.out_buffer}) Destroy(buffer);
   // A chain that does not close becomes ready from its end.
-  const auto before = alias(four_), behind = alias(four_);
-  EXPECT_EQ(fulfill(before, behind.alias_buffer), "");
+  const auto before = Alias(four_), behind = Alias(four_);
+  EXPECT_EQ(Fulfill(before, behind.alias_buffer), "");
   EXPECT_FALSE(IsReady(before.alias_buffer));
-  EXPECT_EQ(fulfill(behind, source), "");
+  EXPECT_EQ(Fulfill(behind, source), "");
   EXPECT_EQ(ToHost(before.alias_buffer), (std::vector<float>{1, 2, 3, 4}));
   for (PJRT_Buffer* buffer : {before.alias_buffer, behind.alias_buffer}) Destroy(buffer);
   PJRT_CALL(Client_FulfillAliasBuffer, .client = client_, .status_code = PJRT_Error_Code_ABORTED, .error_message = "no",
             .error_message_size = 2, .fulfill_alias_buffer_cb = failed.fulfill_alias_buffer_cb);
   EXPECT_EQ(ErrorOf(failed.alias_buffer), "10: no");
   for (PJRT_Buffer* buffer : {source, good.alias_buffer, wrong.alias_buffer, failed.alias_buffer}) Destroy(buffer);
+}
+
+// Links of a long chain from its start, from its end and in a scattered order: none nests or takes long.
+TEST_F(PendingTest, LongChainsOfAliases) {
+  constexpr int64_t kLinks = 100'000;
+  PJRT_Buffer* const source = Floats({1, 2, 3, 4}, 1);
+  for (const int64_t step : {int64_t{1}, kLinks - 1, int64_t{7919}}) {  // each has no common factor with kLinks
+    std::vector<PJRT_Client_CreateAliasBuffer_Args> aliases;
+    for (int64_t i = 0; i <= kLinks; ++i) aliases.push_back(Alias(four_));
+    for (int64_t i = 0, link = step - 1; i < kLinks; ++i, link = (link + step) % kLinks)
+      ASSERT_EQ(Fulfill(aliases[link], aliases[link + 1].alias_buffer), "");
+    EXPECT_FALSE(IsReady(aliases[0].alias_buffer));
+    ASSERT_EQ(Fulfill(aliases[kLinks], source), "");
+    EXPECT_EQ(ToHost(aliases[0].alias_buffer), (std::vector<float>{1, 2, 3, 4}));
+    for (const auto& alias : aliases) Destroy(alias.alias_buffer);
+  }
+  Destroy(source);
+}
+
+// The same where the end of the chain is the chain's start.
+TEST_F(PendingTest, LongChainThatCloses) {
+  constexpr int64_t kLinks = 100'000;
+  std::vector<PJRT_Client_CreateAliasBuffer_Args> aliases;
+  for (int64_t i = 0; i <= kLinks; ++i) aliases.push_back(Alias(four_));
+  for (int64_t i = kLinks - 1; i >= 0; --i) ASSERT_EQ(Fulfill(aliases[i], aliases[i + 1].alias_buffer), "");
+  EXPECT_EQ(Fulfill(aliases[kLinks], aliases[0].alias_buffer), kWaitsForItself);
+  EXPECT_EQ(ErrorOf(aliases[0].alias_buffer), kWaitsForItself);
+  for (const auto& alias : aliases) Destroy(alias.alias_buffer);
+}
+
+// A run that takes an alias, by way of another run and another alias, cannot be what the alias is fulfilled with.
+TEST_F(PendingTest, AliasOfARunThatTakesIt) {
+  PJRT_LoadedExecutable* const loaded = Compile(
+      "HloModule sum\nENTRY main { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT z = f32[4] add(x, y) }");
+  const auto alias = [&] {
+    return PJRT_CALL(Client_CreateAliasBuffer, .client = client_,
+                     .memory = PJRT_CALL(Device_DefaultMemory, .device = devices_[0]).memory,
+                     .shape_dims = four_.data(), .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_F32);
+  };
+  // The sum, whose run may be pending.
+  const auto start = [&](PJRT_Buffer* x, PJRT_Buffer* y) {
+    PJRT_ExecuteOptions options = Make<PJRT_ExecuteOptions>();
+    PJRT_Buffer* const arguments[] = {x, y};
+    PJRT_Buffer* const* lists[] = {arguments};
+    PJRT_Buffer* result = nullptr;
+    PJRT_Buffer** outputs[] = {&result};
+    PJRT_CALL(LoadedExecutable_Execute, .executable = loaded, .options = &options, .argument_lists = lists,
+              .num_devices = 1, .num_args = 2, .output_lists = outputs);
+    return result;
+  };
+  PJRT_Buffer* const source = Floats({1, 2, 3, 4});
+  const auto first = alias(), second = alias();
+  PJRT_Buffer* sum = start(source, first.alias_buffer);
+  EXPECT_EQ(Fulfill(second, sum), "");
+  PJRT_Buffer* total = start(second.alias_buffer, source);
+  EXPECT_EQ(Fulfill(first, total), kWaitsForItself);
+  for (PJRT_Buffer* buffer : {first.alias_buffer, sum, second.alias_buffer, total}) {
+    EXPECT_EQ(ErrorOf(buffer), kWaitsForItself);
+    Destroy(buffer);
+  }
+
+  // Without a cycle each becomes ready.
+  const auto third = alias(), fourth = alias();
+  sum = start(source, third.alias_buffer);
+  EXPECT_EQ(Fulfill(fourth, sum), "");
+  total = start(fourth.alias_buffer, third.alias_buffer);
+  EXPECT_EQ(Fulfill(third, source), "");
+  EXPECT_EQ(ToHost(fourth.alias_buffer), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(ToHost(total), (std::vector<float>{3, 6, 9, 12}));
+  for (PJRT_Buffer* buffer : {source, third.alias_buffer, sum, fourth.alias_buffer, total}) Destroy(buffer);
+  Destroy(loaded);
 }
 
 TEST_F(PendingTest, DonationsThatWait) {
