@@ -150,12 +150,17 @@ absl::Status Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* 
   return absl::OkStatus();
 }
 
-// Memory that is not aligned as Hilo's own is copied, as kernels rely on that.
+// Memory that is not aligned as Hilo's own is copied, as kernels rely on that. A stream, on which the memory is still
+// written, is awaited. Errors: Unimplemented for one where the platform has none.
 absl::Status Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
   HILO_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryFor(args->memory, args->device));
   HILO_RETURN_IF_ERROR(CheckMemory(args->client, memory));
   HILO_ASSIGN_OR_RETURN(Shape shape, ShapeFromDims(args->element_type, args->dims, args->num_dims));
   HILO_ASSIGN_OR_RETURN(shape, ShapeWithLayout(std::move(shape), args->layout));
+  if (args->stream != 0) {
+    HILO_RETURN_IF_ERROR(RuntimeAccess::AwaitStream(args->client->client.get(), memory->device->number(),
+                                                    reinterpret_cast<void*>(args->stream)));
+  }
   std::function<void()> release = [] {};
   if (args->on_delete_callback != nullptr) {
     release = [callback = args->on_delete_callback, data = args->device_buffer_ptr,

@@ -399,6 +399,16 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromDeviceMemory(const voi
   });
 }
 
+absl::Status RuntimeAccess::AwaitStream(Client* client, int device, void* stream) {
+  ClientCore* const core = client->core_.get();
+  return Guarded([&]() -> absl::Status {
+    HILO_RETURN_IF_ERROR(core->CheckDevice(device));
+    DeviceMemory* const memory = core->memories[device]->device();
+    if (memory == nullptr) return Unimplemented("the platform ", client->platform(), " has no streams");
+    return memory->AwaitStream(stream);
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Buffer>> RuntimeAccess::UninitializedBuffer(Client* client, const Shape& given,
                                                                            int device) {
   ClientCore* const core = client->core_.get();

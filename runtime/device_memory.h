@@ -28,6 +28,9 @@ class DeviceMemory {
   virtual absl::Status CopyToHost(void* to, const void* from, int64_t size) = 0;
   // From another address on the device, or from another device of the platform.
   virtual absl::Status CopyWithin(void* to, const void* from, int64_t size) = 0;
+
+  // Waits for the work that another library has queued on a stream of the device's platform (CUDA: a cudaStream_t).
+  virtual absl::Status AwaitStream(void* stream) = 0;
 };
 
 }  // namespace hilo

@@ -27,6 +27,9 @@ struct RuntimeAccess {
   // shared. Errors: InvalidArgument if `shape` is no array; ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<Buffer>> UninitializedBuffer(Client* client, const Shape& shape,
                                                                      int device = 0);
+  // Waits for the work that another library has queued on a stream of the platform (DeviceMemory::AwaitStream).
+  // Errors: InvalidArgument if there is no such device; Unimplemented if the platform has no streams.
+  static absl::Status AwaitStream(Client* client, int device, void* stream);
 
   // --- executables ---
   static std::unique_ptr<Executable> MakeExecutable(std::shared_ptr<ClientCore> core,

@@ -311,6 +311,9 @@ TEST_F(BuffersTest, Views_ReleaseTheirMemory) {
   EXPECT_FALSE(gone);
   Destroy(view);
   EXPECT_TRUE(gone);
+  EXPECT_EQ(PJRT_ERROR(Client_CreateViewOfDeviceBuffer, .client = client_, .device_buffer_ptr = data, .dims = dims,
+                       .num_dims = 1, .element_type = PJRT_Buffer_Type_F32, .device = devices_[0], .stream = 1),
+            "12: the platform cpu has no streams");
 }
 
 TEST_F(BuffersTest, ErrorsAndEvents) {

@@ -442,6 +442,10 @@ class CudaDriver : public GpuDriver {
     HILO_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(&event, cudaEventDefault));
     return std::make_unique<CudaEvent>(event);
   }
+  absl::Status AwaitNativeStream(void* stream) override {
+    HILO_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    return CudaStatus(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
+  }
 
  private:
   const int device_;

@@ -147,6 +147,7 @@ class Device : public EmulatedDriver, public EmulatedExecutor {
 
   absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int) override { return CreateEmulatedStream(this, &queue_); }
   absl::StatusOr<std::unique_ptr<GpuEvent>> CreateEvent() override { return CreateEmulatedEvent(&queue_); }
+  absl::Status AwaitNativeStream(void* stream) override { return static_cast<GpuStream*>(stream)->Synchronize(); }
 
   std::vector<EmulatedReport> TakeReports() override {
     queue_.Drain();

@@ -54,6 +54,7 @@ class GpuMemory : public DeviceMemory {
   absl::Status CopyFromHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
   absl::Status CopyToHost(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
   absl::Status CopyWithin(void* to, const void* from, int64_t size) override { return Copy(to, from, size); }
+  absl::Status AwaitStream(void* stream) override { return driver_.AwaitNativeStream(stream); }
 
  private:
   absl::StatusOr<void*> AllocateNow(int64_t size) {

@@ -55,6 +55,8 @@ class FarMemory : public DeviceMemory {
     return CopyFromHost(to, at, size);
   }
 
+  absl::Status AwaitStream(void* stream) override { return stream == this ? absl::OkStatus() : Internal("no stream"); }
+
   size_t block_count() const { return blocks_.size(); }
   int copies_within = 0;
 
@@ -204,6 +206,16 @@ TEST(DeviceMemoryTest, BuffersOfOthersMemory) {
   EXPECT_EQ(far.compiler->devices[1]->copies_within, 1);
   EXPECT_EQ(far.client->BufferFromDeviceMemory(nullptr, shape, 1).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(far.client->BufferFromDeviceMemory(host, shape, 9).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(DeviceMemoryTest, StreamsOfOthersAreAwaited) {
+  FarClient far;
+  FarMemory* const memory = far.compiler->devices[1].get();
+  EXPECT_TRUE(RuntimeAccess::AwaitStream(far.client.get(), 1, memory).ok());
+  EXPECT_EQ(RuntimeAccess::AwaitStream(far.client.get(), 0, memory).message(), "no stream");
+  EXPECT_EQ(RuntimeAccess::AwaitStream(far.client.get(), 9, memory).code(), absl::StatusCode::kInvalidArgument);
+  const auto near = *Client::Create({.platform = "interpreter"});
+  EXPECT_EQ(RuntimeAccess::AwaitStream(near.get(), 0, memory).code(), absl::StatusCode::kUnimplemented);
 }
 
 // The caller waits for a result while it holds a lock that `release` needs, as Python code may with Python's lock.

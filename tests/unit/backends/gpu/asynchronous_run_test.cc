@@ -1,6 +1,7 @@
 // Runs that return when their work is queued: the host waits for the device between no two of them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -142,6 +143,31 @@ TEST_F(AsynchronousRunTest, SynchronousRunsFollowQueuedOnes) {
   device_->SetPaused(false);
   writer.join();
   ExpectAll(*read->front(), 1);
+  ExpectNoReports();
+}
+
+// Another library still writes the memory of a view on its stream.
+TEST_F(AsynchronousRunTest, StreamsOfOthersAreAwaited) {
+  ASSERT_NO_FATAL_FAILURE(Open());
+  const auto stream = device_->CreateStream();
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  const std::unique_ptr<Buffer> x = Zeros();
+  uint8_t* const memory = (*RuntimeAccess::Share(*x))->memory->data();
+  const std::vector<float> ones(kElements, 1.0f);
+  device_->SetPaused(true);
+  ASSERT_TRUE((*stream)->Copy(memory, ones.data(), kElements * sizeof(float)).ok());
+  EXPECT_TRUE(AreQueued(1));
+  std::atomic<bool> resumed{false};
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    resumed = true;
+    device_->SetPaused(false);
+  });
+  EXPECT_TRUE(RuntimeAccess::AwaitStream(client_.get(), 0, stream->get()).ok());
+  EXPECT_TRUE(resumed);
+  EXPECT_EQ(device_->PendingCount(), 0);
+  other.join();
+  ExpectAll(*x, 1);
   ExpectNoReports();
 }
 
