@@ -7,8 +7,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/sha256.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/program_cost.h"
 #include "hlo/import/hlo_proto.h"
@@ -240,13 +240,14 @@ absl::Status Describe(const StablehloProgram& source, Program* program) {
   return absl::OkStatus();
 }
 
-// FNV-1a: the same in every process.
+// The same in every process, by which those of a distributed program agree on it. Sizes separate the parts.
 std::string Fingerprint(const ProgramSource& source) {
-  uint64_t hash = 14695981039346656037u;
+  Sha256 hash;
   for (const std::string* part : {&source.format, &source.code, &source.options}) {
-    for (const char c : *part) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
+    hash.Update(absl::StrCat(part->size(), ";"));
+    hash.Update(*part);
   }
-  return absl::StrFormat("%016x", hash);
+  return DigestToHex(hash.Finish());
 }
 
 // Whether the module calls functions of the caller's Python.

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "hlo/import/hlo_proto.h"
 #include "hlo/text/hlo_parser.h"
 #include "hlo/text/hlo_printer.h"
@@ -67,6 +68,27 @@ TEST_F(ExecutablesTest, Runs) {
   EXPECT_EQ(Run(loaded, {x, x}, &results), "3: the executable add_two has been deleted");
   for (PJRT_Buffer* buffer : {x, y, wrong}) Destroy(buffer);
   Destroy(loaded);
+}
+
+// Clients compare fingerprints across processes: they differ wherever the format, the program or the options do.
+TEST_F(ExecutablesTest, Fingerprints) {
+  const auto fingerprint = [&](const std::string& code, const std::string& options) {
+    PJRT_LoadedExecutable* const loaded = Compile(code, options);
+    PJRT_Executable* const executable =
+        PJRT_CALL(LoadedExecutable_GetExecutable, .loaded_executable = loaded).executable;
+    const auto given = PJRT_CALL(Executable_Fingerprint, .executable = executable);
+    std::string text(given.executable_fingerprint, given.executable_fingerprint_size);
+    PJRT_CALL(Executable_Destroy, .executable = executable);
+    Destroy(loaded);
+    return text;
+  };
+  const std::string first = fingerprint(kAdd, Options());
+  EXPECT_EQ(first.size(), 64u);
+  EXPECT_EQ(fingerprint(kAdd, Options()), first);
+  EXPECT_NE(fingerprint(kDonate, Options()), first);
+  EXPECT_NE(fingerprint(absl::StrCat(kAdd, " "), Options()), first);
+  EXPECT_NE(fingerprint(kAdd, Options(1, 1, "hilo_strict")), first);
+  EXPECT_NE(fingerprint(kAdd, ""), first);
 }
 
 TEST_F(ExecutablesTest, Donation_ReusesMemoryUnlessReferenced) {
