@@ -1,5 +1,6 @@
 // Queries of frameworks about executables, and the lifetimes of their handles.
 #include "hilo/status_macros.h"
+#include "pjrt/compile.h"
 #include "pjrt/error.h"
 #include "pjrt/program.h"
 #include "runtime/compiler.h"

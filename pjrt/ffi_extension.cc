@@ -4,7 +4,7 @@
 #include "pjrt/error.h"
 #include "pjrt/execute_context.h"
 #include "pjrt/extensions.h"
-#include "pjrt/program.h"
+#include "pjrt/program_shardings.h"
 #include "pjrt/python_callback.h"
 #include "runtime/ffi/ffi_api.h"
 #include "runtime/ffi/type_registry.h"

@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/kernel_choice.h"
 #include "base/cpu_count.h"
 #include "hilo/status_macros.h"
+#include "pjrt/compile.h"
 #include "pjrt/error.h"
 #include "pjrt/extensions.h"
 #include "pjrt/program.h"

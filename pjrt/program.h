@@ -63,21 +63,6 @@ struct Program {
   std::vector<int64_t> tokens;         // parameters that are tokens
 };
 
-// With `native`, the result of Executable::Serialize of the same program, compiles nothing if that can be loaded here.
-// Errors: InvalidArgument for unknown formats; what import and compilation return; what Client::Load returns
-// for damaged bytes.
-absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
-                                                              ProgramSource source, absl::string_view native = "");
-
-// Called, on the thread that compiles, with the number of a call of InspectSharding and the sharding of its operand
-// cut (abi_extensions.h).
-using ShardingInspector = void (*)(uint64_t number, const char* sharding, size_t size);
-void SetShardingInspector(ShardingInspector inspector);
-
-// A serialised HloModuleProtoWithConfig of the program after optimisation; optimises it again for that. Errors:
-// Unimplemented if the platform has no such form.
-absl::StatusOr<std::string> OptimizedHlo(const Program& program, absl::Duration deadline = absl::InfiniteDuration());
-
 }  // namespace hilo::pjrt
 
 // Two handles on the same program, which are destroyed in any order.

@@ -3,6 +3,7 @@
 // again.
 #include "hilo/status_macros.h"
 #include "hlo/import/hlo_proto_wire.h"
+#include "pjrt/compile.h"
 #include "pjrt/error.h"
 #include "pjrt/program.h"
 
