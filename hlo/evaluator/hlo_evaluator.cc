@@ -4,15 +4,13 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/evaluator/dynamic_evaluation.h"
+#include "hlo/ir/call_depth.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/collective/async_shapes.h"
 #include "hlo/ops/semantics.h"
 
 namespace hilo {
 namespace {
-
-// Computations may nest this deep before the evaluation is refused; the native stack is what limits it.
-constexpr int kMaxDepth = 1000;
 
 // The budget charged for an instruction, and for a call, besides its elements, in units of an element of a large array.
 constexpr int64_t kStepOperations = 64;
@@ -107,8 +105,8 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation
 
 absl::StatusOr<HloEvaluator::Leaves> HloEvaluator::Run(const HloComputation& computation,
                                                        const std::vector<Leaves>& arguments) {
-  if (depth_ >= kMaxDepth) {
-    return ResourceExhausted("computation ", computation.name(), " is nested more than ", kMaxDepth, " deep");
+  if (depth_ >= kMaxEvaluatedDepth) {
+    return ResourceExhausted("computation ", computation.name(), " is nested more than ", kMaxEvaluatedDepth, " deep");
   }
   HILO_RETURN_IF_ERROR(Spend(kStepOperations));
   ++depth_;

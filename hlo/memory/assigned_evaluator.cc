@@ -6,12 +6,12 @@
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
 #include "hlo/evaluator/hlo_evaluator.h"
+#include "hlo/ir/call_depth.h"
 
 namespace hilo {
 namespace {
 
 constexpr uint8_t kPoison = 0xCB;
-constexpr int kMaxDepth = 1000;
 
 // Memory of one run of a scope.
 struct Memory {
@@ -28,7 +28,8 @@ class Machine {
 
   absl::Status RunScope(const HloComputation& computation, std::vector<uint8_t*> parameters,
                         std::vector<uint8_t*> outputs) {
-    if (++depth_ > kMaxDepth) return ResourceExhausted("calls are nested more than ", kMaxDepth, " deep");
+    if (++depth_ > kMaxEvaluatedDepth)
+      return ResourceExhausted("calls are nested more than ", kMaxEvaluatedDepth, " deep");
     const BufferAssignment::Scope& scope = assignment_.scope(&computation);
     Memory memory{.parameters = std::move(parameters), .outputs = std::move(outputs)};
     memory.frame.assign(scope.frame_bytes, kPoison);

@@ -12,6 +12,7 @@
 #include "base/work_budget.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/in_place.h"
+#include "hlo/ir/call_depth.h"
 
 namespace hilo {
 namespace {
@@ -24,8 +25,6 @@ constexpr int64_t kReachLimit = 2000;
 constexpr int64_t kTotalReachLimit = 5'000'000;
 // Of a budget that polls: an instruction of a search.
 constexpr int64_t kSearchStep = 16;
-// Loops and branches inside each other: the walks of later stages recurse once a level.
-constexpr int64_t kMaxNesting = 500;
 
 using Edges =
     absl::flat_hash_map<const HloInstruction*, std::vector<HloInstruction*>>;  // instruction -> extra predecessors
@@ -196,8 +195,8 @@ absl::Status CheckNesting(absl::Span<HloComputation* const> callees_first) {
         depth = std::max(depth, depths.at(called) + 1);
       }
     }
-    if (depth > kMaxNesting) {
-      return ResourceExhausted("loops and conditionals are nested more than ", kMaxNesting, " deep, at ",
+    if (depth > kMaxScheduledDepth) {
+      return ResourceExhausted("loops and conditionals are nested more than ", kMaxScheduledDepth, " deep, at ",
                                computation->name());
     }
     depths[computation] = depth;

@@ -5,13 +5,12 @@
 #include "backends/llvm/elements/scalar_ops.h"
 #include "base/errors.h"
 #include "hilo/status_macros.h"
+#include "hlo/ir/call_depth.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/ops/table/opcode_map.h"
 
 namespace hilo::codegen {
 namespace {
-
-constexpr int kMaxCallDepth = 200;
 
 void AppendLeafTypes(const Shape& shape, std::vector<PrimitiveType>* types) {
   if (!shape.IsTuple()) return types->push_back(shape.element_type());
@@ -43,9 +42,9 @@ class ComputationEmitter {
   explicit ComputationEmitter(EmitterContext& context) : context_(context) {}
 
   absl::StatusOr<ElementValues> Emit(const HloComputation& computation, absl::Span<const ElementValue> arguments) {
-    if (++depth_ > kMaxCallDepth) {
-      return ResourceExhausted("computations called from ", computation.name(), " are nested more than ", kMaxCallDepth,
-                               " deep");
+    if (++depth_ > kMaxEmittedDepth) {
+      return ResourceExhausted("computations called from ", computation.name(), " are nested more than ",
+                               kMaxEmittedDepth, " deep");
     }
     absl::flat_hash_map<const HloInstruction*, ElementValues> values;
     size_t next_argument = 0;
@@ -219,7 +218,7 @@ bool CanEmitComputation(const HloComputation& computation, bool scalar) {
   while (!work.empty()) {
     const HloComputation* current = work.back();
     work.pop_back();
-    if (++visited > kMaxCallDepth) return false;
+    if (++visited > kMaxEmittedDepth) return false;
     for (const HloInstruction* instruction : current->instructions()) {
       if (!HoldsScalars(instruction->shape())) return false;
       const HloOpcode opcode = instruction->opcode();

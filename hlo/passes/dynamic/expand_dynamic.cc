@@ -18,15 +18,13 @@
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/analysis/dynamic_dimensions.h"
+#include "hlo/ir/call_depth.h"
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/passes/dynamic/sized_value.h"
 #include "hlo/passes/standard_passes.h"
 
 namespace hilo {
 namespace {
-
-// Computations may call each other this deep; the native stack is what limits it.
-constexpr int kMaxDepth = 500;
 
 using Dimensions = std::vector<DynamicDimension>;  // sorted
 
@@ -151,8 +149,8 @@ absl::flat_hash_map<const HloInstruction*, SizedValue> AddParameters(const Varia
 
 absl::StatusOr<Written> Expander::Write(const Variant& variant) {
   if (auto it = written_.find(variant); it != written_.end()) return it->second;
-  if (depth_ >= kMaxDepth) {
-    return ResourceExhausted("computation ", variant.computation->name(), " is nested more than ", kMaxDepth,
+  if (depth_ >= kMaxExpandedDepth) {
+    return ResourceExhausted("computation ", variant.computation->name(), " is nested more than ", kMaxExpandedDepth,
                              " deep, which a program with dynamic dimensions may not be");
   }
   ++depth_;
