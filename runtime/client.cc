@@ -17,6 +17,7 @@
 #include "hlo/ir/hlo_verifier.h"
 #include "hlo/text/hlo_parser.h"
 #include "runtime/client_core.h"
+#include "runtime/device_limits.h"
 #include "runtime/dynamic_program.h"
 #include "runtime/fork_guard.h"
 #include "runtime/guarded.h"
@@ -30,7 +31,6 @@
 namespace hilo {
 namespace {
 
-constexpr int kMaxDevices = 1024;
 constexpr int64_t kMaxGlobalDevices = 1 << 20;
 
 // A verified module to a program.

@@ -28,7 +28,7 @@
 namespace hilo::tools {
 namespace {
 
-constexpr int64_t kMaxProcesses = 1024;
+constexpr int64_t kMaxLaunched = 1024;  // of all hosts; a group may have more processes (process_group.cc)
 // The time without a heartbeat after which JAX's coordination service declares a process dead: JAX's own default.
 constexpr int64_t kHeartbeatSeconds = 100;
 // Never asks for a password, and ends half a minute after the connection to the host is lost.
@@ -200,7 +200,7 @@ absl::Status ReadHosts(const Flags& flags, LaunchOptions* options) {
   HILO_ASSIGN_OR_RETURN(options->hosts,
                         flags.Has("hosts") ? ParseHosts(flags.Get("hosts")) : ReadHostFile(flags.Get("hostfile")));
   int64_t size = 0;
-  for (const LaunchHost& host : options->hosts) size += std::min(host.processes, kMaxProcesses + 1);
+  for (const LaunchHost& host : options->hosts) size += std::min(host.processes, kMaxLaunched + 1);
   if (options->size != 0 && options->size != size)
     return InvalidArgument("-n ", options->size, ", but the hosts are to have ", size,
                            " processes: leave out -n, or give --hosts=HOST:PROCESSES,...");
@@ -223,8 +223,8 @@ absl::Status Launch(const Flags& flags) {
   HILO_RETURN_IF_ERROR(ReadHosts(flags, &options));
   HILO_ASSIGN_OR_RETURN(options.variables, VariablesOf(flags.All("env")));
   if (options.size == 0) return InvalidArgument("give the number of processes: -n N, or --hosts=HOST:PROCESSES,...");
-  if (options.size > kMaxProcesses)
-    return InvalidArgument("-n ", options.size, ": at most ", kMaxProcesses, " processes can be started");
+  if (options.size > kMaxLaunched)
+    return InvalidArgument("-n ", options.size, ": at most ", kMaxLaunched, " processes can be started");
   if (flags.positional().empty()) return InvalidArgument("give the program to run, and its arguments");
   options.transport = flags.Get("transport", "");
   HILO_RETURN_IF_ERROR(AddContext(TransportChoiceOf(options.transport).status(), "; --transport"));

@@ -21,14 +21,13 @@
 #include "hilo/ffi.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/program_reader.h"
+#include "runtime/device_limits.h"
 #include "runtime/runtime_access.h"
 #include "tools/compile_report.h"
 #include "tools/literal_input.h"
 
 namespace hilo::tools {
 namespace {
-
-constexpr int64_t kMaxDevices = 1024;
 
 // Cancelled by the first Ctrl-C; the second ends the process.
 std::shared_ptr<CancellationToken> InterruptToken() {

@@ -22,7 +22,7 @@
 namespace hilo {
 namespace {
 
-constexpr int64_t kMaxDevices = 1 << 20;
+constexpr int64_t kMaxAssignedDevices = 1 << 20;
 
 class HloProtoWriter {
  public:
@@ -183,7 +183,7 @@ absl::Status HloProtoWriter::WriteDevices(WireWriter* out) {
   const int64_t replicas = module_.replica_count(), partitions = module_.num_partitions();
   if (replicas == 1 && partitions == 1) return absl::OkStatus();
   const std::optional<int64_t> count = CheckedMul(replicas, partitions);
-  if (!count.has_value() || *count > kMaxDevices)
+  if (!count.has_value() || *count > kMaxAssignedDevices)
     return ResourceExhausted(replicas, " replicas of ", partitions, " partitions are too many to be listed");
   WireWriter devices;
   devices.Int(1, replicas);
