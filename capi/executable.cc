@@ -1,4 +1,4 @@
-// Programs: compiled, loaded, described and serialised.
+// Programs: compiled, loaded, described and serialized.
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -128,8 +128,8 @@ absl::Status Load(HiloClient* client, const void* bytes, size_t size, HiloExecut
 absl::Status Serialize(const HiloExecutable* executable, HiloBytes** bytes) {
   HILO_RETURN_IF_ERROR(CheckNotNull(executable, "executable"));
   HILO_RETURN_IF_ERROR(CheckNotNull(bytes, "bytes"));
-  HILO_ASSIGN_OR_RETURN(std::string serialised, executable->executable->Serialize());
-  *bytes = MakeBytes(std::move(serialised)).release();
+  HILO_ASSIGN_OR_RETURN(std::string serialized, executable->executable->Serialize());
+  *bytes = MakeBytes(std::move(serialized)).release();
   return absl::OkStatus();
 }
 

@@ -115,7 +115,7 @@ typedef struct {
   PJRT_Extension_Base base;
   const struct XLA_FFI_Api* ffi_api;
   /* Is told of each call of InspectSharding in a program that is compiled: the number in the call's backend_config, and
-   * a serialised OpSharding. */
+   * a serialized OpSharding. */
   void (*set_sharding_inspector)(void (*inspector)(uint64_t number, const char* sharding, size_t size));
   /* Is called for each custom call hilo_python_callback of a run, by any thread. */
   void (*set_python_function)(Hilo_PythonFunction function);
@@ -167,7 +167,7 @@ typedef struct {
 } PLUGIN_Profiler_Error_GetCode_Args;
 typedef struct {
   size_t struct_size;
-  const char* options; /* a serialised ProfileOptions */
+  const char* options; /* a serialized ProfileOptions */
   size_t options_size;
   PLUGIN_Profiler* profiler;
 } PLUGIN_Profiler_Create_Args;
@@ -199,7 +199,7 @@ typedef struct {
   int64_t traceme_context_id; /* in the arguments of calls alone */
 } PJRT_Profiler_Extension;
 
-/* --- Shardings: serialised OpSharding messages; none (0 and null) means unknown --- */
+/* --- Shardings: serialized OpSharding messages; none (0 and null) means unknown --- */
 typedef struct {
   PJRT_HEAD;
   PJRT_Executable* executable;

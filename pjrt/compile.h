@@ -18,7 +18,7 @@ namespace hilo::pjrt {
 absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_ptr<PJRT_Client>& client,
                                                               ProgramSource source, absl::string_view native = "");
 
-// A serialised HloModuleProtoWithConfig of the program after optimisation; optimises it again for that. Errors:
+// A serialized HloModuleProtoWithConfig of the program after optimization; optimizes it again for that. Errors:
 // Unimplemented if the platform has no such form.
 absl::StatusOr<std::string> OptimizedHlo(const Program& program, absl::Duration deadline = absl::InfiniteDuration());
 

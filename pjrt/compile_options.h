@@ -33,7 +33,7 @@ struct PluginCompileOptions {
 // bytes that are not such a message, and naming options that do not exist or whose values are invalid.
 absl::StatusOr<PluginCompileOptions> ReadCompileOptions(absl::string_view bytes);
 
-// A serialised DeviceAssignmentProto.
+// A serialized DeviceAssignmentProto.
 std::string DeviceAssignmentToProto(const DeviceAssignment& assignment);
 
 }  // namespace hilo::pjrt

@@ -46,7 +46,7 @@ profile::Peaks EstimatedPeaks() {
           .gigabytes_per_second = machine->memory[1].bytes_per_ns};
 }
 
-// The programs of a profile are optimised again for their HLO, which takes as long as their compilation without LLVM's
+// The programs of a profile are optimized again for their HLO, which takes as long as their compilation without LLVM's
 // part; those beyond a limit of time or size are left out.
 profile::HloOfSteps HloWithinLimits() {
   constexpr absl::Duration kMaxTime = absl::Seconds(10);

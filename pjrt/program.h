@@ -16,7 +16,7 @@
 #include "pjrt/client.h"
 #include "pjrt/compile_options.h"
 
-// A layout of the layouts extension, in the form in which it is serialised.
+// A layout of the layouts extension, in the form in which it is serialized.
 struct PJRT_Layouts_MemoryLayout {
   std::string text;
 };
@@ -70,7 +70,7 @@ struct PJRT_Executable {
   explicit PJRT_Executable(std::shared_ptr<const hilo::pjrt::Program> program) : program(std::move(program)) {}
   const std::shared_ptr<const hilo::pjrt::Program> program;
   std::once_flag optimized_once;
-  std::string optimized, optimized_format;  // the program after optimisation, filled on the first query
+  std::string optimized, optimized_format;  // the program after optimization, filled on the first query
 };
 struct PJRT_LoadedExecutable {
   const std::shared_ptr<const hilo::pjrt::Program> program;

@@ -15,7 +15,7 @@
 
 namespace hilo::pjrt {
 
-// A serialised OpSharding. What nothing was said of is whole on every device.
+// A serialized OpSharding. What nothing was said of is whole on every device.
 absl::StatusOr<std::string> ShardingToProto(absl::string_view text);
 
 // Partitions the program here if it leaves shardings of parameters or results open, or queries

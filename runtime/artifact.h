@@ -1,4 +1,4 @@
-// The container format of serialised executables.
+// The container format of serialized executables.
 //
 //   8   magic: 89 48 49 4c 4f 0d 0a 1a
 //   4   format version, u32
@@ -39,7 +39,7 @@ struct Artifact {
 
 constexpr uint32_t kArtifactFormat = 3;
 
-// True if `bytes` begin like a serialised executable.
+// True if `bytes` begin like a serialized executable.
 bool LooksLikeArtifact(absl::string_view bytes);
 
 std::string EncodeArtifact(const Artifact& artifact);

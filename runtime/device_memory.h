@@ -19,7 +19,7 @@ class DeviceMemory {
 
   // The alignment that programs require of the first byte of every array, in bytes.
   virtual int64_t alignment() const = 0;
-  // `size` > 0 bytes, not initialised, so aligned. Errors: ResourceExhausted with requested, free and total bytes.
+  // `size` > 0 bytes, not initialized, so aligned. Errors: ResourceExhausted with requested, free and total bytes.
   virtual absl::StatusOr<void*> Allocate(int64_t size) = 0;
   // Runs that have begun (CompiledProgram::Begin) may still use the memory.
   virtual void Free(void* memory, int64_t size) = 0;

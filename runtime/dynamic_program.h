@@ -20,7 +20,7 @@ namespace hilo {
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompileProgram(Compiler* compiler, std::unique_ptr<HloModule> module,
                                                                 const CompileOptions& options, ThreadPool* pool);
 
-// As Compiler::Load, for programs that CompileProgram has compiled and serialised.
+// As Compiler::Load, for programs that CompileProgram has compiled and serialized.
 absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler, const Artifact& artifact,
                                                              const CompileOptions& options);
 

@@ -64,7 +64,7 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // In bytes; 0: none.
   int64_t limit() const { return limit_; }
 
-  // `size` bytes, not initialised. Errors: ResourceExhausted with requested, free and peak bytes.
+  // `size` bytes, not initialized. Errors: ResourceExhausted with requested, free and peak bytes.
   absl::StatusOr<std::shared_ptr<MemoryBlock>> Allocate(int64_t size);
   // The embedder's memory, of the host or of the device, lent until `release` is called. Not counted. `release` may
   // wait for a lock (such as Python's) that a caller holds while it waits for a device, so no device's thread calls

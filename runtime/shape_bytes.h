@@ -1,4 +1,4 @@
-// Shapes in serialised executables: their text, layouts included.
+// Shapes in serialized executables: their text, layouts included.
 #ifndef HILO_RUNTIME_SHAPE_BYTES_H_
 #define HILO_RUNTIME_SHAPE_BYTES_H_
 

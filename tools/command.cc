@@ -37,7 +37,7 @@ void AppendFilled(absl::string_view text, size_t column, size_t indent, std::str
 
 std::vector<Command> AllCommands() {
   return {RunCommand(),    BenchCommand(), ProfileCommand(),    CompileCommand(), OptCommand(),    VerifyCommand(),
-          GraphCommand(),  DiffCommand(),  MinimiseCommand(),   BisectCommand(),  LaunchCommand(), DevicesCommand(),
+          GraphCommand(),  DiffCommand(),  MinimizeCommand(),   BisectCommand(),  LaunchCommand(), DevicesCommand(),
           DoctorCommand(), OpsCommand(),   CompletionCommand(), ManCommand()};
 }
 

@@ -37,7 +37,7 @@ Command CompileCommand();
 Command OptCommand();
 Command VerifyCommand();
 Command GraphCommand();
-Command MinimiseCommand();
+Command MinimizeCommand();
 Command BisectCommand();
 Command DiffCommand();
 Command LaunchCommand();

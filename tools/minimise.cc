@@ -22,7 +22,7 @@
 #include "hlo/text/hlo_printer.h"
 #include "tools/command.h"
 #include "tools/failure_check.h"
-#include "tools/minimiser.h"
+#include "tools/minimizer.h"
 #include "tools/session.h"
 
 namespace hilo::tools {
@@ -35,13 +35,13 @@ void ShowLine(const std::string& text) {
   std::fflush(stderr);
 }
 
-absl::Status RunMinimise(const Flags& flags) {
+absl::Status RunMinimize(const Flags& flags) {
   HILO_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, LoadModule(flags));
   HILO_ASSIGN_OR_RETURN(const int64_t tries, flags.Integer("tries", 1000, 1));
   HILO_ASSIGN_OR_RETURN(const FailureCheck check, FailureCheck::Create(flags, *module));
   std::fprintf(stderr, "the failure: %s\n", check.failure().c_str());
   int64_t tried = 0;
-  const MinimiserOptions options{
+  const MinimizerOptions options{
       .fails = [&](const HloModule& candidate) { return check.Fails(candidate); },
       .max_tries = tries,
       .progress =
@@ -49,7 +49,7 @@ absl::Status RunMinimise(const Flags& flags) {
             tried = count;
             ShowLine(absl::StrCat("try ", count, " of at most ", tries, ": ", SizeOf(smallest), " instructions"));
           }};
-  const absl::StatusOr<std::unique_ptr<HloModule>> smallest = Minimise(*module, options);
+  const absl::StatusOr<std::unique_ptr<HloModule>> smallest = Minimize(*module, options);
   ShowLine("");
   HILO_RETURN_IF_ERROR(smallest.status());
   std::fprintf(stderr, "%lld of %lld instructions are left, after %lld tries%s\n",
@@ -115,7 +115,7 @@ absl::Status RunBisect(const Flags& flags) {
 
 }  // namespace
 
-Command MinimiseCommand() {
+Command MinimizeCommand() {
   return {.name = "minimise",
           .arguments = "MODULE",
           .summary = "find a small part of a module that still shows a failure",
@@ -132,7 +132,7 @@ Command MinimiseCommand() {
               "  hilo minimise step.hlo --check='hilo compile {} 2>&1 | grep -q INTERNAL'\n",
           .flags = Join(FailureFlags(), {{"tries", "N", "at most so many candidates (default 1000)"},
                                          {"o", "FILE", "where to; default: standard output", true}}),
-          .run = &RunMinimise};
+          .run = &RunMinimize};
 }
 
 Command BisectCommand() {

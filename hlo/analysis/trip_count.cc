@@ -7,7 +7,7 @@
 // number", or "a number". Integers wrap around in HLO, so the count is only believed if no value on the way leaves the
 // type.
 //
-// Both operands of an addition are looked at, so values are memoised: sums of sums have exponentially many paths. A
+// Both operands of an addition are looked at, so values are memoized: sums of sums have exponentially many paths. A
 // search gives up after a fixed number of steps, so that many loops over one long chain of copies and fusions take
 // linear time.
 #include "hlo/analysis/trip_count.h"

@@ -17,7 +17,7 @@ struct HloProtoOptions {
   HloLimits limits = {};
 };
 
-// Reads a serialised HloModuleProto, or an HloProto, as dumps have it, with the module in its field 1.
+// Reads a serialized HloModuleProto, or an HloProto, as dumps have it, with the module in its field 1.
 //
 // - Instructions follow their operands, as XLA writes them; computations may come in any order.
 // - Names are made unique, as in text; characters that no name in text can hold become '_'.
@@ -28,7 +28,7 @@ struct HloProtoOptions {
 absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromProto(absl::string_view bytes,
                                                               const HloProtoOptions& options = {});
 
-// A serialised HloModuleProto that HloModuleFromProto and XLA read: all that the module's text holds, except what the
+// A serialized HloModuleProto that HloModuleFromProto and XLA read: all that the module's text holds, except what the
 // message cannot represent: header attributes about the propagation of shardings, original values and kernels are left
 // out; layouts with padding and attributes that XLA does not define are errors. Arrays without layout get the default
 // one. More than one replica or partition is written as a device assignment, replica r of partition p on device p + r *

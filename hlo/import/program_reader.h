@@ -11,7 +11,7 @@
 
 namespace hilo {
 
-// HLO text, a serialised HloModuleProto or HloProto, or StableHLO as MLIR text or bytecode. Errors: those of the reader
+// HLO text, a serialized HloModuleProto or HloProto, or StableHLO as MLIR text or bytecode. Errors: those of the reader
 // of that format, with `file_name`; Unimplemented naming what the bytes are if they are of another known kind.
 // `options` are those of HLO text; its file name is `file_name`.
 absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(absl::string_view bytes, absl::string_view file_name,

@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<CustomCall>> CustomCall::Create(const HloInstruct
   std::vector<const Shape*> operands;
   for (const HloInstruction* operand : instruction.operands()) operands.push_back(&operand->shape());
   const CallSignature signature = SignatureOf(attributes, operands, instruction.shape());
-  // Normalised calls have row-major literals of memory's dimensions; of others, the layouts apply.
+  // Normalized calls have row-major literals of memory's dimensions; of others, the layouts apply.
   const bool normalized = attributes.signature.present;
   for (size_t i = 0; i < operands.size(); ++i) {
     HILO_RETURN_IF_ERROR(CheckDense(signature.operands[i]));

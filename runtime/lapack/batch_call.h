@@ -191,7 +191,7 @@ inline PartRunner RunnerOn(ThreadPool* pool) {
           pool};
 }
 
-// Uninitialised memory for `count` elements, at least one. Errors: ResourceExhausted.
+// Uninitialized memory for `count` elements, at least one. Errors: ResourceExhausted.
 template <typename E>
 absl::StatusOr<std::unique_ptr<E[]>> Work(int64_t count) {
   static_assert(std::is_trivially_destructible_v<E>);

@@ -15,10 +15,10 @@ struct Peaks {
   double gigaflops = 0, gigabytes_per_second = 0;
 };
 
-// Returns a serialised HloProto of the program that has these steps, or an empty string.
+// Returns a serialized HloProto of the program that has these steps, or an empty string.
 using HloOfSteps = std::function<std::string(const StepTable& steps)>;
 
-// A serialised XSpace (xplane.proto), which xprof, TensorBoard and JAX read. It has one plane for each device with the
+// A serialized XSpace (xplane.proto), which xprof, TensorBoard and JAX read. It has one plane for each device with the
 // lines "XLA Modules" and "XLA Ops". xprof makes its tables of operations only from planes whose names begin with
 // /device:TPU: or /device:GPU:, so the planes are named "/device:TPU:0 Hilo cpu": after the prefix is what the device
 // is. All that xprof's tables need is in the plane itself. The programs that `hlo_of` knows are in the plane

@@ -3,7 +3,7 @@
 //   hilo_file_tests --platform=cpu tests/ops tests/programs
 //
 // With --cpu=NAME the code is for that processor (CompileOptions::cpu). With --serialize every executable is
-// serialised, and what is run is what another client has loaded, on GPUs one with other settings.
+// serialized, and what is run is what another client has loaded, on GPUs one with other settings.
 //
 // X.hlo, X.mlir or X.mlirbc (StableHLO) with an X.npz beside it is a program: arg0, arg1 ... are its arguments, out0,
 // out1 ... its results (arg0_r2, out0_r2 those of device 2); `// tolerance: f32 1e-5 relative` lines say how far each
@@ -62,7 +62,7 @@ double RootMeanSquare(const Literal& literal) {
 }
 
 struct Platform {
-  // Compiles, and what is compiled is run on the same client, or serialised and run on `loader`.
+  // Compiles, and what is compiled is run on the same client, or serialized and run on `loader`.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(std::unique_ptr<HloModule> module) const {
     if (loader == nullptr) return RuntimeAccess::Compile(client.get(), std::move(module), options);
     HILO_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> compiled,

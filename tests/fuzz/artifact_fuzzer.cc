@@ -1,4 +1,4 @@
-// Any bytes through everything that reads serialised executables.
+// Any bytes through everything that reads serialized executables.
 //
 // The bytes are taken for a whole file, which the checksums refuse before any code is linked. Then, behind the
 // checksums, all but the first byte is taken for the content of one section of a whole executable (the first byte says

@@ -150,7 +150,7 @@ TEST_F(ExecutablesTest, DynamicDimensionsOfResults) {
   Destroy(loaded);
 }
 
-// Returns the optimised program, for which there is room once its size is known.
+// Returns the optimized program, for which there is room once its size is known.
 std::string OptimizedProgramOf(PJRT_Executable* executable) {
   PJRT_Program program = Make<PJRT_Program>();
   PJRT_CALL(Executable_OptimizedProgram, .executable = executable, .program = &program);

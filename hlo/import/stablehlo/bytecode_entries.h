@@ -42,7 +42,7 @@ class BytecodeEntries {
   struct RawType {
     enum class Form { kDone, kComplex, kQuantized, kTensor, kTuple, kFunction, kFuture } form = Form::kDone;
     int bits = 0;              // of an element type
-    bool is_unsigned = false;  // of quantised elements: stored
+    bool is_unsigned = false;  // of quantized elements: stored
     std::vector<int64_t> dimensions;
     int64_t encoding = -1;  // an attribute's number
     std::vector<uint64_t> inputs, results;

@@ -55,7 +55,7 @@ struct Type {
   std::vector<int64_t> open_dimensions;
   bool is_index = false;
   bool is_buffer = false;  // a kTensor that is written memref<...>: it holds an array
-  // How elements are quantised, whose integers are of type `element`; null if they are not.
+  // How elements are quantized, whose integers are of type `element`; null if they are not.
   std::shared_ptr<const Quantization> quantization;
   std::vector<const Type*> inputs, results;
   std::string name;  // the name of a kForeign, for messages

@@ -235,7 +235,7 @@ void MlirTextReader::AddAppliedBody(Operation* operation, absl::string_view appl
 }
 
 absl::Status MlirTextReader::ReadConstant(Operation* operation, const std::vector<ResultNames>& results) {
-  // "() {value = dense<1> : tensor<i8>} : () -> T", where T may be a quantised type.
+  // "() {value = dense<1> : tensor<i8>} : () -> T", where T may be a quantized type.
   if (cursor_.Take("(")) {
     HILO_RETURN_IF_ERROR(cursor_.Expect(")"));
     if (cursor_.Take("<{")) {

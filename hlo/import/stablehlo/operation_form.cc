@@ -73,7 +73,7 @@ enum class OperandRule {
   kInt32,           // of i32
   kInteger,         // of integers
   kFloat,           // of floats
-  kOneElementType,  // of the same elements, unless quantised
+  kOneElementType,  // of the same elements, unless quantized
   kOneType,         // of the same type
 };
 struct OperandRules {

@@ -1,9 +1,9 @@
-// StableHLO defines an operation on quantised arrays by that on floats:
+// StableHLO defines an operation on quantized arrays by that on floats:
 //
 //   %c = stablehlo.add %a, %b : tensor<4x!quant.uniform<i8:f32, 0.5:3>>
 //   =>  a' = (f32(a) - 3) * 0.5, b' likewise; c = s8(round(clamp(-128, (a' + b') / 0.5 + 3, 127)))
 //
-// and so it is here, but for products of matrices and convolutions of two quantised arrays, whose sums of integers are
+// and so it is here, but for products of matrices and convolutions of two quantized arrays, whose sums of integers are
 // exact:
 //
 //   %c = stablehlo.dot_general %a, %b  =>  c' = f32(dot(s32(a) - zero(a), s32(b) - zero(b))) * (scale(a) * scale(b))
@@ -190,7 +190,7 @@ absl::StatusOr<int64_t> ResultDimension(const OpConversion& c, int64_t d) {
 
 const Quantization* QuantizationOf(const Value& value) { return value.type->quantization.get(); }
 
-// The quantisation of the exact sums of a product; nullopt if it is not one of two quantised arrays with a scale for
+// The quantization of the exact sums of a product; nullopt if it is not one of two quantized arrays with a scale for
 // each sum.
 absl::StatusOr<std::optional<Quantization>> SumsOf(const OpConversion& c) {
   const bool is_product =

@@ -1,4 +1,4 @@
-// Operations on quantised arrays. In HLO a quantised array is the array of its integers.
+// Operations on quantized arrays. In HLO a quantized array is the array of its integers.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_QUANTIZATION_H_
 #define HILO_HLO_IMPORT_STABLEHLO_QUANTIZATION_H_
 
@@ -6,12 +6,12 @@
 
 namespace hilo::stablehlo {
 
-// Whether `op` has quantised operands or results whose numbers matter. Operations that move elements, or that leave
+// Whether `op` has quantized operands or results whose numbers matter. Operations that move elements, or that leave
 // computing to a region, work on the integers as they are.
 bool ComputesOnQuantized(const Operation& op);
 
-// Converts such an operation: its operands become floats, `convert` is applied to these, and its results are quantised.
-// Products of quantised arrays are summed up as integers. Errors: those of `convert`; InvalidArgument if an array does
+// Converts such an operation: its operands become floats, `convert` is applied to these, and its results are quantized.
+// Products of quantized arrays are summed up as integers. Errors: those of `convert`; InvalidArgument if an array does
 // not fit the scales of its type.
 absl::StatusOr<Results> ConvertQuantized(OpConversion& c, Converter convert);
 

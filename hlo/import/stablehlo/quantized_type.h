@@ -1,4 +1,4 @@
-// Quantised element types.
+// Quantized element types.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_QUANTIZED_TYPE_H_
 #define HILO_HLO_IMPORT_STABLEHLO_QUANTIZED_TYPE_H_
 
@@ -28,7 +28,7 @@ struct Quantization {
 // Sets `min` and `max` to all values of the storage type, if that is an integer type.
 void SetStorageRange(Quantization* quantization);
 
-// Errors: InvalidArgument for what no quantised type can be, whatever its array.
+// Errors: InvalidArgument for what no quantized type can be, whatever its array.
 absl::Status CheckQuantization(const Quantization& quantization);
 
 }  // namespace hilo::stablehlo

@@ -1,5 +1,5 @@
 // Imports StableHLO programs as HloModule: portable artifacts (MLIR bytecode with VHLO, as PJRT plugins get them from
-// JAX and as jax.export serialises them) and MLIR text.
+// JAX and as jax.export serializes them) and MLIR text.
 #ifndef HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 #define HILO_HLO_IMPORT_STABLEHLO_STABLEHLO_IMPORT_H_
 

@@ -19,7 +19,7 @@ using BinaryKernel = void (*)(int bits, const W* x, const W* y, W* out, int64_t 
 
 // The loop of `opcode` in W: bool, int64_t, uint64_t, float, double, complex64 or complex128. Null
 // if the op does not take such elements, or its result is of another type. (GCC applies -fvisibility=hidden to no
-// specialisation for a built-in type.)
+// specialization for a built-in type.)
 template <typename W>
 [[gnu::visibility("hidden")]] UnaryKernel<W> FindUnaryKernel(HloOpcode opcode);
 template <typename W>

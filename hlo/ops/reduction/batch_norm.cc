@@ -1,4 +1,4 @@
-// The three batch normalisations, in double, feature by feature; results are rounded once.
+// The three batch normalizations, in double, feature by feature; results are rounded once.
 #include <cmath>
 
 #include "hlo/ops/reduction/batch_norm_attributes.h"

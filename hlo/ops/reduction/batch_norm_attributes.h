@@ -1,4 +1,4 @@
-// Attributes of the three batch normalisations.
+// Attributes of the three batch normalizations.
 #ifndef HILO_HLO_OPS_REDUCTION_BATCH_NORM_ATTRIBUTES_H_
 #define HILO_HLO_OPS_REDUCTION_BATCH_NORM_ATTRIBUTES_H_
 

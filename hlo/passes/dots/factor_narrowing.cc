@@ -1,5 +1,5 @@
 // Factors that programs widen before they multiply them, as in x.astype(f32) @ w.astype(f32) of bf16, or in products of
-// quantised numbers that are written with s32:
+// quantized numbers that are written with s32:
 //
 //   a = f32[m,k] convert(bf16[m,k] x)
 //   b = f32[k,n] convert(bf16[k,n] w)       =>      d = f32[m,n] dot(x, w)

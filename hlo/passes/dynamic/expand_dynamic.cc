@@ -310,7 +310,7 @@ absl::StatusOr<SizedValue> Expander::WriteConditional(const HloInstruction& cond
   return Unpack(result, results, writer);
 }
 
-// Batch normalisations of dynamic arrays are reductions that count their elements at run time.
+// Batch normalizations of dynamic arrays are reductions that count their elements at run time.
 class DynamicBatchNormsAreExpanded : public Target {
  public:
   Emission EmissionOf(const HloInstruction& instruction) const override {

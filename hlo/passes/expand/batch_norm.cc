@@ -1,4 +1,4 @@
-// Batch normalisations in reductions and element-wise ops. All is computed in F32 (F64 if some operand is), and rounded
+// Batch normalizations in reductions and element-wise ops. All is computed in F32 (F64 if some operand is), and rounded
 // once; the variance is the mean of the squared distances from the mean, which unlike the difference of two large means
 // is never negative.
 #include "hilo/status_macros.h"

@@ -45,7 +45,7 @@ XlaOp UniformFloats(XlaBuilder* builder, XlaOp a, XlaOp b, PrimitiveType type, i
   return Select(Lt(result, b), result, Broadcast(a, {count}));  // it may have been rounded up to b
 }
 
-// The upper 64 bits of x * y, from products of their halves: frameworks that read the optimised module may be older
+// The upper 64 bits of x * y, from products of their halves: frameworks that read the optimized module may be older
 // than the operation mulhi.
 XlaOp UpperHalf(XlaOp x, XlaOp y) {
   const XlaOp half = ConstantR0<uint64_t>(x.builder(), 32), mask = ConstantR0<uint64_t>(x.builder(), 0xFFFFFFFF);

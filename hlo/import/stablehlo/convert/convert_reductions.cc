@@ -1,4 +1,4 @@
-// Reductions, windows and batch normalisation: scalar computations over parts of arrays.
+// Reductions, windows and batch normalization: scalar computations over parts of arrays.
 #include "base/errors.h"
 #include "hilo/status_macros.h"
 #include "hlo/import/stablehlo/op_conversion.h"

@@ -72,7 +72,7 @@ TEST(XlaModulesTest, Results_AreThoseOfXla) {
   EXPECT_GE(modules, 18);
 }
 
-// The text of an optimised module and its proto are the same module.
+// The text of an optimized module and its proto are the same module.
 TEST(XlaModulesTest, TextAndProtoAgree) {
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     const std::string path = entry.path().string();

@@ -1,4 +1,4 @@
-#include "tools/minimiser.h"
+#include "tools/minimizer.h"
 
 #include <algorithm>
 #include <string>
@@ -49,7 +49,7 @@ bool IsSmaller(const HloModule& a, const HloModule& b) {
 
 class Search {
  public:
-  Search(std::unique_ptr<HloModule> module, const MinimiserOptions& options)
+  Search(std::unique_ptr<HloModule> module, const MinimizerOptions& options)
       : smallest_(std::move(module)), options_(options) {}
 
   absl::StatusOr<std::unique_ptr<HloModule>> Run() {
@@ -194,7 +194,7 @@ class Search {
   }
 
   std::unique_ptr<HloModule> smallest_;
-  const MinimiserOptions& options_;
+  const MinimizerOptions& options_;
   int64_t tries_ = 0;
 };
 
@@ -207,7 +207,7 @@ int64_t SizeOf(const HloModule& module) {
   return size;
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> Minimise(const HloModule& module, const MinimiserOptions& options) {
+absl::StatusOr<std::unique_ptr<HloModule>> Minimize(const HloModule& module, const MinimizerOptions& options) {
   HILO_ASSIGN_OR_RETURN(const bool fails, options.fails(module));
   if (!fails) return InvalidArgument("the module does not show the failure: the check succeeds on it");
   return Search(module.Clone(), options).Run();

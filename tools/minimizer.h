@@ -1,6 +1,6 @@
 // Makes a module that shows a failure smaller.
-#ifndef HILO_TOOLS_MINIMISER_H_
-#define HILO_TOOLS_MINIMISER_H_
+#ifndef HILO_TOOLS_MINIMIZER_H_
+#define HILO_TOOLS_MINIMIZER_H_
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace hilo::tools {
 
-struct MinimiserOptions {
+struct MinimizerOptions {
   // Whether a candidate still shows the failure. Errors end the search.
   std::function<absl::StatusOr<bool>(const HloModule&)> fails;
   // Calls of `fails`.
@@ -26,8 +26,8 @@ int64_t SizeOf(const HloModule& module);
 // The smallest module found, by these steps while one of them succeeds: another root, the body of a loop or a branch
 // instead of a loop or conditional, parameters instead of groups of instructions, large ones first, and smaller sizes
 // of dimensions. What is dead is removed. Errors: those of `fails`; InvalidArgument if `module` itself does not fail.
-absl::StatusOr<std::unique_ptr<HloModule>> Minimise(const HloModule& module, const MinimiserOptions& options);
+absl::StatusOr<std::unique_ptr<HloModule>> Minimize(const HloModule& module, const MinimizerOptions& options);
 
 }  // namespace hilo::tools
 
-#endif  // HILO_TOOLS_MINIMISER_H_
+#endif  // HILO_TOOLS_MINIMIZER_H_
