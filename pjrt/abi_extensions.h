@@ -104,11 +104,16 @@ typedef struct {
 struct XLA_FFI_Api;
 struct XLA_FFI_CallFrame;
 struct XLA_FFI_Error;
-/* What a function of Python returns by: `finished`, or else an exception that it could not catch ended it. */
+/* The call in one array of numbers, which Python reads at once: the function's number; 1 if only the first partition
+ * calls it; how many arguments and how many results there are; then of each of them the type (XLA_FFI_DataType), the
+ * address, the rank and the dimensions. And what the function returns by: `finished`, or else an exception that it could
+ * not catch ended it. */
 typedef struct {
   size_t struct_size;
   struct XLA_FFI_Error* error; /* null: none; Hilo destroys it */
   int32_t finished;
+  const int64_t* numbers;
+  int64_t count;
 } Hilo_PythonCall;
 typedef void (*Hilo_PythonFunction)(struct XLA_FFI_CallFrame* frame, Hilo_PythonCall* call);
 typedef struct {

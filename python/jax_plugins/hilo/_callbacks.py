@@ -12,6 +12,7 @@ import ctypes
 import functools
 import hashlib
 import inspect
+import math
 import threading
 import traceback
 import weakref
@@ -63,15 +64,30 @@ def _dtypes():
     return {number: np.dtype(getattr(ml_dtypes, name, None) or name) for number, name in names.items()}
 
 
-def _view(buffer):
-    """The array at a buffer's address."""
-    dtype = _dtypes()[buffer.dtype]
-    shape = tuple(buffer.dims[i] for i in range(buffer.rank))
-    count = int(np.prod(shape, dtype=np.int64))
-    if count == 0:
-        return np.empty(shape, dtype)
-    memory = (ctypes.c_byte * (count * dtype.itemsize)).from_address(buffer.data)
-    return np.frombuffer(memory, dtype).reshape(shape)
+_memory = ctypes.pythonapi.PyMemoryView_FromMemory
+_memory.restype, _memory.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int]
+_WRITABLE = 0x200
+
+
+class _Array:
+    """An array in the program's memory, read from the numbers of a call."""
+
+    def __init__(self, numbers):
+        self.type, self.address, rank = next(numbers), next(numbers), next(numbers)
+        self.shape = tuple(next(numbers) for _ in range(rank))
+
+    def _bytes(self, dtype):
+        return math.prod(self.shape) * dtype.itemsize
+
+    def view(self):
+        dtype = _dtypes()[self.type]
+        size = self._bytes(dtype)
+        return np.ndarray(self.shape, dtype, _memory(self.address, size, _WRITABLE)) if size else np.empty(self.shape, dtype)
+
+    def copy(self):
+        """A copy that cannot be written."""
+        dtype = _dtypes()[self.type]
+        return np.ndarray(self.shape, dtype, ctypes.string_at(self.address, self._bytes(dtype)))
 
 
 class _Buffer:
@@ -111,35 +127,33 @@ class _Context:
 
 
 @_ffi.PythonFunction
-def _serve(frame_pointer, call):
+def _serve(frame_pointer, call_pointer):
+    call = call_pointer.contents
     try:
-        call.contents.error = _run(frame_pointer.contents)
+        call.error = _run(frame_pointer, call.numbers())
     except BaseException:  # it must not get lost on its way through the program
-        call.contents.error = frame_pointer.contents.error("CpuCallback error calling callback: " + traceback.format_exc())
-    call.contents.finished = 1
+        call.error = frame_pointer.contents.error("CpuCallback error calling callback: " + traceback.format_exc())
+    call.finished = 1
 
 
-def _run(frame):
+def _run(frame_pointer, numbers):
     """Calls the function. Returns an XLA_FFI_Error or None."""
-    function = _functions.get(frame.integer_attribute("number"))
+    function = _functions.get(next(numbers))
     if function is None:
-        return frame.error("the Python function of this program is gone", code=9)
+        return frame_pointer.contents.error("the Python function of this program is gone", code=9)
+    first_only, argument_count, result_count = next(numbers), next(numbers), next(numbers)
+    arguments = [_Array(numbers) for _ in range(argument_count)]
+    results = [_Array(numbers) for _ in range(result_count)]
     if function.buffers:
-        function(_Context(), *(_Buffer(_view(b), False) for b in frame.arguments()), *(_Buffer(_view(b), True) for b in frame.results()))
+        function(_Context(), *(_Buffer(array.view(), False) for array in arguments), *(_Buffer(array.view(), True) for array in results))
         return None
-    arguments = []
-    for buffer in frame.arguments():
-        if buffer.dtype == _TOKEN:
-            continue
-        array = _view(buffer).copy()
-        array.flags.writeable = False
-        arguments.append(array)
-    if frame.integer_attribute("first_partition_only") and arguments.pop() != 0:
+    arguments = [array.copy() for array in arguments if array.type != _TOKEN]
+    if first_only and arguments.pop() != 0:
         return None
     values = function(*arguments)
-    for buffer, value in zip((b for b in frame.results() if b.dtype != _TOKEN), values, strict=True):
+    for array, value in zip((array for array in results if array.type != _TOKEN), values, strict=True):
         if value.size:
-            _view(buffer)[...] = value
+            array.view()[...] = value
     return None
 
 
