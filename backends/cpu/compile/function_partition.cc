@@ -30,8 +30,10 @@ constexpr double kMostNanoseconds = 1e18;
 // Operations that are few beside those of a function: one in this many. A large instruction has as many beside it.
 constexpr int64_t kFewParts = 8;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
-// function, which takes up to 4 ns.
-constexpr int64_t kMinRepeatedSize = 40;
+// function, which takes up to 4 ns. Smaller kernels are worth it if they take as long as those in loops and all their
+// repetitions are so many operations: LAMB for 60 matrices of 32 x 32 compiles in 162 ms rather than 205, and runs in 43
+// us either way.
+constexpr int64_t kMinRepeatedSize = 40, kMinRepeatedSizeInAll = 200;
 constexpr double kMinRepeatedNanoseconds = 14, kMinRepeatedNanosecondsInLoops = 50;
 // Assumed iterations of loops with an unknown trip count.
 constexpr double kUnknownTrips = 100;
@@ -127,14 +129,19 @@ void FunctionPartition::NoteElements(const HloInstruction& instruction) {
 
 // Small computations are emitted inline whatever they repeat: their values may be in registers.
 void FunctionPartition::NoteRepeated(const HloModule& module, const HloComputation& computation, double nanoseconds) {
-  absl::flat_hash_map<uint64_t, const HloInstruction*> first;
+  absl::flat_hash_map<uint64_t, std::vector<const HloInstruction*>> equal;
   for (const HloInstruction* instruction : module.OrderOf(computation)) {
     const KernelConfig* kernel = KernelOf(*instruction);
-    if (kernel == nullptr || kernel->parallel || kernel->kind == KernelKind::kRuntimeCall ||
-        kernel->nanoseconds < nanoseconds || CodeSizeOf(*instruction) < kMinRepeatedSize)
-      continue;
-    const auto [it, fresh] = first.try_emplace(KernelFingerprint(*instruction), instruction);
-    if (!fresh) repeated_.insert({it->second, instruction});
+    if (kernel != nullptr && !kernel->parallel && kernel->kind != KernelKind::kRuntimeCall &&
+        kernel->nanoseconds >= nanoseconds)
+      equal[KernelFingerprint(*instruction)].push_back(instruction);
+  }
+  for (const auto& [fingerprint, instructions] : equal) {
+    const auto repeats = static_cast<int64_t>(instructions.size()) - 1;
+    const int64_t size = CodeSizeOf(*instructions[0]);
+    const bool are_long = KernelOf(*instructions[0])->nanoseconds >= kMinRepeatedNanosecondsInLoops;
+    if (repeats > 0 && (size >= kMinRepeatedSize || (are_long && size * repeats >= kMinRepeatedSizeInAll)))
+      repeated_.insert(instructions.begin(), instructions.end());
   }
 }
 
