@@ -15,7 +15,8 @@
 //                            copies fill strips}
 //                            of a grid of scores: {block, lines of a block, lines of a strip, 1 if copies fill them}
 //   block-rows[-in-order]    {block, elements of a part, lanes that combine the parts}: a block per part of a row
-//   cholesky, concatenate, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve  {block}
+//   cholesky, concatenate, pivots-to-permutation, ragged-dot, select-and-scatter, triangular-solve
+//                            {block}
 //   columns                  {block, adjacent lanes, elements of a part}: the block's other threads are strips
 //   counted-loop             {trip count}
 //   loop, update             {block}, or {block, number}: instructions in a row with equal numbers are one launch, in
@@ -33,12 +34,11 @@
 //   scatter-*                {block, threads that share elements and iterate over the same indices; of scatter-sorted,
 //                            the most updates that a thread combines, or 1 for all, or kBlockSize if blocks do; of
 //                            scatter-atomic in parts, which blocks with elements of their own apply, how many times
-//                            each has them}, then
-//                            for each operand the {block, width} of the loop that computes it, or {0, 0} if it is
-//                            copied
+//                            each has them}, then for each operand the {block, width} of the loop that computes it, or
+//                            {0, 0} if it is copied
 //   sequence                 {number in its computation}: equal numbers are one kernel, of one thread
-//   tiled-convolution, tiled-dot, tiled-ragged-dot  {block, rows, columns, depth of a strip, rows and columns of a
-//   thread, warp or warp group,
+//   tiled-convolution, tiled-dot, tiled-ragged-dot
+//                            {block, rows, columns, depth of a strip, rows and columns of a thread, warp or warp group,
 //                            adjacent elements of each operand that a thread loads, strips that asynchronous copies
 //                            fill, and 1 if warp groups multiply} (match/product_match.h)
 //   tiled-transpose          {block, side, pitch}: of a tile in shared memory, in elements

@@ -164,10 +164,10 @@ class GpuCompiler : public Compiler {
   }
 
  private:
-  // The architecture that code is for; `device` is null if there is none.
-  static std::string ArchOf(const CompileOptions& options, GpuDriver* device) {
+  // Returns the architecture that code is for; `driver` is null if there is no device.
+  static std::string ArchOf(const CompileOptions& options, GpuDriver* driver) {
     if (!options.cpu.empty()) return options.cpu;
-    return device == nullptr ? kDefaultArch : device->properties().arch();
+    return driver == nullptr ? kDefaultArch : driver->properties().arch();
   }
 
   static std::string ThunksOf(const Lowered& lowered, const EmittedProgram& program) {
@@ -236,14 +236,16 @@ class GpuCompiler : public Compiler {
     return codes;
   }
 
-  // Without a driver the device is unknown. Libraries may round as they do.
+  // Runs the stages up to buffer assignment and completes the choice of kernels. `driver` is null if there is no
+  // device: then code is for the options' architecture, or the default one.
   absl::StatusOr<Lowered> Lower(std::unique_ptr<HloModule> module, const CompileOptions& options,
-                                const KernelSettings& settings, GpuDriver* device, const CompileDriver& driver) const {
+                                const KernelSettings& settings, GpuDriver* driver, const CompileDriver& stages) const {
     Lowered lowered;
+    // Libraries add up in orders of their own.
     if (!options.strict)
-      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, device}, settings.library_thresholds);
+      lowered.libraries = std::make_unique<Libraries>(LibraryDevice{is_emulated_, driver}, settings.library_thresholds);
     const std::unique_ptr<Target> target = CreateGpuTarget();
-    HILO_ASSIGN_OR_RETURN(const Architecture architecture, ParseArchitecture(ArchOf(options, device)));
+    HILO_ASSIGN_OR_RETURN(const Architecture architecture, ParseArchitecture(ArchOf(options, driver)));
     const KernelFacts kernels{.strict = options.strict,
                               .settings = settings,
                               .architecture = architecture.number(),
@@ -260,7 +262,7 @@ class GpuCompiler : public Compiler {
     steps.after_assignment = [&](HloModule* aliased, const BufferAssignment& assignment) {
       return CompleteKernelChoice(aliased, assignment, kernels, {.cancellation = options.cancellation.get()});
     };
-    HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), driver.Lower(std::move(module), std::move(steps)));
+    HILO_ASSIGN_OR_RETURN(static_cast<LoweredModule&>(lowered), stages.Lower(std::move(module), std::move(steps)));
     return lowered;
   }
 

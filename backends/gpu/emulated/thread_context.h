@@ -87,23 +87,29 @@ inline constexpr size_t kThreadOffset = offsetof(ThreadContext, thread), kBlockO
 using KernelFunction = void(const uint64_t*, ThreadContext*);
 
 // Names of the functions that kernels call:
+//
 //   void barrier(ThreadContext*, u32 site)
-//   void poll(ThreadContext*): nanosleep, of a thread that waits for what another block stores
+//   void poll(ThreadContext*)
+//     nanosleep, of a thread that waits for what another block stores
 //   u32 warp(ThreadContext*, u32 operation, u32 mask, u32 value, u32 operand, u32 clamp, u32 site)
 //   void matrix(ThreadContext*, u32 operation, u32* words, u32 site)
-//   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site): the address, or one that
-//   does no harm if the access is out of bounds
-//   u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32 site): the bytes, or 0 if they are out of bounds
-//   void copy(ThreadContext*, void* shared, const void* global, u32 bytes, u32 from_global, u32 site): cp.async, which
-//   fills the rest with zeros
-//   void copy_commit(ThreadContext*), void copy_wait(ThreadContext*, i32 pending): for all but the newest groups; -1:
-//   for all copies
-//   void group_multiply(ThreadContext*, u32 multiplication, u32* words, u32 site): as GroupMultiplication encodes it
-//   void group_step(ThreadContext*, u32 step, u32 pending, u32 site): `pending` groups may go on after a wait
-//   void proxy_fence(ThreadContext*): orders accesses to shared memory by the thread before those by asynchronous
-//   copies of tensors and multiplications
-//   void shared_barrier(ThreadContext*, u32 step, u32 offset, u32 value, u32 site): `value` threads, bytes that the
-//   thread announces, or parity of the phase that it waits for
+//   void* access(ThreadContext*, void* address, u64 bytes, u32 alignment, u32 kind, u32 site)
+//     returns the address, or one that does no harm if the access is out of bounds
+//   u64 range(ThreadContext*, void* address, u64 bytes, u32 kind, u32 site)
+//     returns the bytes, or 0 if they are out of bounds
+//   void copy(ThreadContext*, void* shared, const void* global, u32 bytes, u32 from_global, u32 site)
+//     cp.async, which fills the rest with zeros
+//   void copy_commit(ThreadContext*)
+//   void copy_wait(ThreadContext*, i32 pending)
+//     for all but the newest groups; -1: for all copies
+//   void group_multiply(ThreadContext*, u32 multiplication, u32* words, u32 site)
+//     `multiplication` is as GroupMultiplication encodes it
+//   void group_step(ThreadContext*, u32 step, u32 pending, u32 site)
+//     `pending` groups may go on after a wait
+//   void proxy_fence(ThreadContext*)
+//     orders the thread's accesses to shared memory before those of asynchronous copies of tensors and multiplications
+//   void shared_barrier(ThreadContext*, u32 step, u32 offset, u32 value, u32 site)
+//     `value`: threads, bytes that the thread announces, or parity of the phase that it waits for
 //   void tensor_copy(ThreadContext*, u32 offset, const TensorMap*, const i32* coordinates, u32 barrier, u32 site)
 inline constexpr char kBarrierFunction[] = "hilo_emulated_barrier", kPollFunction[] = "hilo_emulated_poll",
                       kWarpFunction[] = "hilo_emulated_warp", kMatrixFunction[] = "hilo_emulated_matrix",

@@ -2,8 +2,10 @@
 // fuses:
 //
 //   c = f32[8,32,32,64] convolution(x, w), dim_labels=b01f_o01i->b01f
-//   a = f32[8,32,32,64] add(c, broadcast(v))                             f = f32[8,32,32,64] fusion(x, w, v),
-//   kind=kCustom ROOT r = f32[8,32,32,64] maximum(a, 0)                         =>
+//   a = f32[8,32,32,64] add(c, broadcast(v))
+//   ROOT r = f32[8,32,32,64] maximum(a, 0)
+//   =>
+//   ROOT f = f32[8,32,32,64] fusion(x, w, v), kind=kCustom
 //
 // Arrays in another order than the library's are transposed first, and the result afterwards; then nothing is fused
 // after it. As with products, this comes before loop fusion, so transposes can be fused with the instructions around

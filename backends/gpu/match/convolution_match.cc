@@ -1,8 +1,9 @@
 // HLO has one convolution, cuDNN three. JAX's gradients are, in the notation of lib/convolution.h:
 //
 //   of x   convolution(y, w): y dilated by the stride, w reversed with its features exchanged, padding that adds up to
-//   the window with that of the forward one of w   convolution(x, y): features are images and images features, y is the
-//   window, dilated by the stride, and the stride is its dilation
+//          the window with that of the forward one
+//   of w   convolution(x, y): features are images and images features, y is the window, dilated by the stride, and the
+//          stride is its dilation
 //
 // Each kind has an interpretation of HLO's dimensions and window; the first kind whose sizes cuDNN accepts is used. If
 // both apply, a filter's gradient is the one with a window larger than its result, and an input's the one whose window
