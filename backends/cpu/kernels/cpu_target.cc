@@ -54,7 +54,7 @@ constexpr EmissionRow kEmissions[] = {
     {HloOpcode::kConstant, Emission::kElement},
     {HloOpcode::kConvert, Emission::kElement},
     {HloOpcode::kConvolution, Emission::kKernel, Emission::kExpanded,
-     [](const HloInstruction& i, bool) { return !IsKernelConvolution(i); }, "in a form that is slow"},
+     [](const HloInstruction& i, bool strict) { return !IsKernelConvolution(i, strict); }, "in a form that is slow"},
     {HloOpcode::kCopy, Emission::kKernel},
     {HloOpcode::kCopyDone, Emission::kRewritten},
     {HloOpcode::kCopyStart, Emission::kRewritten},

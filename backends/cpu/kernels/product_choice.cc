@@ -427,17 +427,13 @@ absl::StatusOr<KernelConfig> ChooseDot(const HloInstruction& instruction, const 
 // 40 x 40 167 and 134, 7 taps from 12 to 24 on 8 of 200 44 and 39, from 8 to 12 in f64 on 2 of 30 x 30 65 and 37,
 // depthwise 3x3 of 24 on 4 of 40 x 40 34 and 37; with 1.1, that is with more in vain: 4x4 from 24 to 12 31 and 81.
 constexpr double kLibraryConvolutionCost = 1.02;
-// Or so much more, in vector operations, if it is not in a loop, some 20 us of a thread: hundreds of runs lose what one compilation saves.
-// Measured (Zen 5, two threads), us of a run from Python and ms to compile, generated and by the library: lanes of
-// features, 3x3 from 8 to 8 on 32 x 32 7.9 and 12.3, 13.1 and 2.8; from 1 to 16 on 8 of 28 x 28 9.0 and 17.8, 6.4 and
-// 2.7; 25 taps from 1 to 16 on 2 of 512 6.4 and 8.2, 19 and 2.7. Lanes of positions: 3x3 from 1 to 8 on 28 x 28 5.0 and
-// 8.4, 11.7 and 2.7; 3x3 of one feature on 128 x 128 6.4 and 14.1, 9.1 and 3.0; from 4 to 4 on 4 of 32 x 32 23 and 30,
-// 7.4 and 3.0; 3 taps from 4 to 8 on 8 of 128 6.5 and 13.2, 20 and 2.9; depthwise 5x5 of 3 on 4 of 32 x 32 11 and 22, 7.3
-// and 4.5.
-constexpr double kShortConvolution = 1 << 17;
+// The same is not worth it for convolutions of so many times as many vector operations, since some processors execute
+// vectors of 32 bytes no faster than those of 64, so that twice the time may be lost: 3x3 of 8 features on 4 of 64 x 64
+// 47 us generated and 118 by the library.
+constexpr double kMostShortCost = 5;
 
 // Vector operations of a unit of the library, for the call and what precedes it: 30 to 40 cycles. They may be so much of
-// all, or as many as above.
+// all, or as many as kShortConvolution.
 constexpr double kLibraryUnit = 80, kLibraryUnits = 0.16;
 
 // Returns the vector operations of a phase, of vectors as wide as the target's.
@@ -463,9 +459,9 @@ bool AreFastInLibrary(absl::Span<const ConvolutionPhase> phases, absl::Span<cons
     cost += CostOf(phases[p], plans[p], type, target);
     units += kLibraryUnit * static_cast<double>(UnitsOf(phases[p], plans[p]).count);
   }
-  const double generated_cost = generated.operations;
-  return cost <= std::max(generated_cost * kLibraryConvolutionCost, generated_cost + generated.short_loss) &&
-         units <= std::max(generated_cost * kLibraryUnits, generated.short_loss);
+  const double loss = generated.operations <= kMostShortCost * generated.short_loss ? generated.short_loss : 0;
+  return cost <= std::max(generated.operations * kLibraryConvolutionCost, generated.operations + loss) &&
+         units <= std::max(generated.operations * kLibraryUnits, loss);
 }
 
 // Returns the plans of a convolution's phases that cost the least of those whose lanes are features that the library
@@ -523,9 +519,7 @@ absl::StatusOr<KernelConfig> ChooseConvolution(const HloInstruction& instruction
   std::vector<ConvolutionPlan> plans;
   bool in_library = !numerics.strict;
   GeneratedCost generated;
-  // Of a loop's body, compilation is a small part.
-  if (instruction.parent() == instruction.parent()->parent()->entry_computation())
-    generated.short_loss = kShortConvolution;
+  if (MayBeShort(instruction)) generated.short_loss = kShortConvolution;
   for (const ConvolutionPhase& phase : *phases) {
     plans.push_back(
         PlanOf(phase, type, {.vector_bits = std::max(target.vector_bits, 32), .registers = target.vector_registers}));

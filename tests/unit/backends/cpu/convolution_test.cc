@@ -309,6 +309,22 @@ TEST(ConvolutionTest, TilesOfPositions_AreForThoseThatRunOnce) {
   EXPECT_THAT(EmittedFor("x86-64-v3", often), ::testing::HasSubstr("kind=convolution"));
 }
 
+// Features that fill vectors of 32 bytes are lanes as they are, though lanes of positions, for which the input is
+// transposed, would be faster; not where there is no window.
+TEST(ConvolutionTest, TilesOfTheLibrary_AreForShortConvolutionsOfFewFeatures) {
+  const auto emitted = [](int64_t size, int64_t features) {
+    const std::string arrays = absl::StrCat("f32[1,32,32,", features, "]");
+    return EmittedFor("x86-64-v4",
+                      absl::StrCat("HloModule m\nENTRY main { x = ", arrays, " parameter(0)  k = f32[", size, ",", size,
+                                   ",", features, ",", features, "] parameter(1)  ROOT y = ", arrays,
+                                   " convolution(x, k), window={size=", size, "x", size, " pad=", size / 2, "_",
+                                   size / 2, "x", size / 2, "_", size / 2, "}, dim_labels=b01f_01io->b01f }"));
+  };
+  EXPECT_THAT(emitted(3, 8), ::testing::AllOf(::testing::HasSubstr("kind=library-convolution"),
+                                              ::testing::Not(::testing::HasSubstr("transpose("))));
+  EXPECT_THAT(emitted(1, 12), ::testing::Not(::testing::HasSubstr("kind=library-convolution")));
+}
+
 // Kernels whose blocks of lanes are packed, as more than 16 KB of each are read by several tiles: with borders,
 // reversed windows, groups, a last block that overlaps, a batch as the rows of tiles, and strides.
 TEST(ConvolutionTest, TilesOfTheLibrary_ReadPackedKernels) {
