@@ -16,6 +16,7 @@
 #include "hlo/ops/semantics.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/random_numbers.h"
+#include "tests/support/platform_client.h"
 
 namespace hilo {
 namespace {
@@ -128,12 +129,17 @@ Literal RunOn(Client* client, const std::string& text, bool strict, absl::Span<c
   return result.ok() ? *std::move(result) : Literal();
 }
 
+// Returns true if the processor runs code for x86-64-v3.
+bool HasV3() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
 TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
-  ClientOptions options;
-  options.platform = "interpreter";
-  const std::unique_ptr<Client> interpreter = *Client::Create(options);
-  options.platform = "cpu";
-  const std::unique_ptr<Client> cpu = *Client::Create(options);
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
   for (int seed = 0; seed < 150; ++seed) {
     Random random(seed);
     const Case c = RandomCase(random);
@@ -209,16 +215,8 @@ std::string EmittedFor(const std::string& cpu, const std::string& text) {
 }
 
 TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
-  ClientOptions options;
-  options.platform = "interpreter";
-  const std::unique_ptr<Client> interpreter = *Client::Create(options);
-  options.platform = "cpu";
-  const std::unique_ptr<Client> cpu = *Client::Create(options);
-#if defined(__x86_64__)
-  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  const bool has_v3 = false;
-#endif
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
+  const bool has_v3 = HasV3();
   int in_library = 0, in_groups = 0, in_volumes = 0;
   for (int seed = 0; seed < 100; ++seed) {
     Random random(1000 + seed);
@@ -253,16 +251,8 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
 // Few features, so that lanes are positions: borders, where an infinite factor must not meet what is outside the input,
 // strides, dilations, reversed windows, and inputs and results in which lanes are adjacent or apart.
 TEST(ConvolutionTest, TilesOfPositions_GiveTheInterpretersResults) {
-  ClientOptions options;
-  options.platform = "interpreter";
-  const std::unique_ptr<Client> interpreter = *Client::Create(options);
-  options.platform = "cpu";
-  const std::unique_ptr<Client> cpu = *Client::Create(options);
-#if defined(__x86_64__)
-  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  const bool has_v3 = false;
-#endif
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
+  const bool has_v3 = HasV3();
   int of_positions = 0;
   for (int seed = 0; seed < 400; ++seed) {
     Random random(5000 + seed);
@@ -421,7 +411,7 @@ TEST(ConvolutionTest, SectionsOfPositions_GiveTheInterpretersResults) {
 
 TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "no vectors of 32 bytes";
+  if (!HasV3()) GTEST_SKIP() << "no vectors of 32 bytes";
   // Two features of six positions times a matrix of 2 x 8, in one unit of three tiles.
   cpu::convolution::Loops loops{.width = 8,
                                 .vectors = 1,

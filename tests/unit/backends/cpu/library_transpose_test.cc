@@ -15,17 +15,12 @@
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/random_numbers.h"
+#include "tests/support/platform_client.h"
 
 namespace hilo {
 namespace {
 
 using fuzz::Random;
-
-std::unique_ptr<Client> ClientOf(const std::string& platform) {
-  ClientOptions options;
-  options.platform = platform;
-  return *Client::Create(options);
-}
 
 // Arrays of two to five dimensions, of which some are as long as vectors.
 std::string RandomTranspose(Random& random) {

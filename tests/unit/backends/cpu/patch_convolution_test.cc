@@ -14,17 +14,12 @@
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/random_numbers.h"
+#include "tests/support/platform_client.h"
 
 namespace hilo {
 namespace {
 
 using fuzz::Random;
-
-std::unique_ptr<Client> ClientOfPlatform(const std::string& platform) {
-  ClientOptions options;
-  options.platform = platform;
-  return *Client::Create(options);
-}
 
 // Up to three spatial dimensions, in which some windows read padding on either side, or leave elements of the input
 // out, and kernels of both orders.
@@ -65,7 +60,7 @@ std::string RandomPatchConvolution(Random& random) {
 }
 
 TEST(PatchConvolutionTest, RandomConvolutions_GiveTheInterpretersBits) {
-  const std::unique_ptr<Client> interpreter = ClientOfPlatform("interpreter"), cpu = ClientOfPlatform("cpu");
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
   int of_patches = 0;
   for (int seed = 0; seed < 80; ++seed) {
     Random random(seed);

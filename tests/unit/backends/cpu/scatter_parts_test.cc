@@ -12,16 +12,10 @@
 #include "hilo/client.h"
 #include "hlo/text/hlo_parser.h"
 #include "tests/fuzz/random_numbers.h"
+#include "tests/support/platform_client.h"
 
 namespace hilo {
 namespace {
-
-std::unique_ptr<Client> ClientFor(const std::string& platform, int threads) {
-  ClientOptions options;
-  options.platform = platform;
-  options.num_threads = threads;
-  return *Client::Create(options);
-}
 
 Literal RunOn(Client* client, const std::string& text, absl::Span<const Literal* const> arguments) {
   auto executable = client->CompileHloText(text, {});
@@ -65,8 +59,8 @@ TEST(ScatterPartsTest, GivesTheInterpretersResults) {
                    "inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, ",
                    "scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=f }"),
   };
-  const std::unique_ptr<Client> interpreter = ClientFor("interpreter", 1);
-  const std::unique_ptr<Client> clients[] = {ClientFor("cpu", 1), ClientFor("cpu", 3)};
+  const std::unique_ptr<Client> interpreter = ClientOf("interpreter", 1);
+  const std::unique_ptr<Client> clients[] = {ClientOf("cpu", 1), ClientOf("cpu", 3)};
   for (const std::string& body : kCases) {
     const std::string text = absl::StrCat("HloModule m\n", body, "\n");
     SCOPED_TRACE(text);
