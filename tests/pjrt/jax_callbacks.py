@@ -42,6 +42,21 @@ np.testing.assert_array_equal(y, np.full((256, 256), 512.0))
 
 
 @feature
+def calls_of_unknown_python_functions():
+    result = jax.ShapeDtypeStruct((3,), jnp.float32)
+    for attributes, expected in (({}, 'needs an attribute "number" of 64 bits'),
+                                 ({"number": np.int32(1)}, 'needs an attribute "number" of 64 bits'),
+                                 ({"number": np.int64(1)}, "the Python function of this program is gone")):
+        call = jax.jit(lambda x: jax.ffi.ffi_call("hilo_python_callback", result)(x, **attributes))
+        try:
+            jax.block_until_ready(call(jnp.arange(3.)))
+        except Exception as error:
+            assert expected in str(error), error
+        else:
+            raise AssertionError(f"a call with {attributes} was accepted")
+
+
+@feature
 def interrupted_callbacks():
     # The exception of a signal's handler comes where Python goes on: at the start of a callback, if it was a program that ran.
     program = '''

@@ -35,25 +35,8 @@ class _Head(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.POINTER(_Extension))]
 
 
-class Buffer(ctypes.Structure):
-    _fields_ = [("head", _Head), ("dtype", ctypes.c_int), ("data", ctypes.c_void_p), ("rank", ctypes.c_int64), ("dims", ctypes.POINTER(ctypes.c_int64))]
-
-
-class _Buffers(ctypes.Structure):
-    _fields_ = [("head", _Head), ("size", ctypes.c_int64), ("types", ctypes.c_void_p), ("buffers", ctypes.POINTER(ctypes.POINTER(Buffer)))]
-
-
 class _ByteSpan(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
-
-
-class _Scalar(ctypes.Structure):
-    _fields_ = [("dtype", ctypes.c_int), ("value", ctypes.POINTER(ctypes.c_uint64))]
-
-
-class _Attributes(ctypes.Structure):
-    _fields_ = [("head", _Head), ("size", ctypes.c_int64), ("types", ctypes.c_void_p), ("names", ctypes.POINTER(ctypes.POINTER(_ByteSpan))),
-                ("values", ctypes.POINTER(ctypes.c_void_p))]
 
 
 class _ErrorCreateArgs(ctypes.Structure):
@@ -120,7 +103,7 @@ class Plugin:
         self._call(self._ffi.handler_register, _HandlerRegisterArgs(name=_span(name), platform=_span(platform), **functions))
 
     def set_sharding_inspector(self, inspector):
-        """A ShardingInspector, which must live on: it gets, of each question in a program, its number and a serialised OpSharding."""
+        """A ShardingInspector, which must live on: it gets, of each question in a program, its number and a serialized OpSharding."""
         if self._set_sharding_inspector is None:
             raise AttributeError("the plugin tells no shardings")
         self._set_sharding_inspector(inspector)
@@ -151,8 +134,8 @@ class Plugin:
 
 
 class CallFrame(ctypes.Structure):
-    _fields_ = [("head", _Head), ("api", ctypes.POINTER(_FfiApi)), ("context", ctypes.c_void_p), ("stage", ctypes.c_int), ("args", _Buffers),
-                ("rets", _Buffers), ("attrs", _Attributes)]
+    """The start of XLA's call frame: what an error is made by."""
+    _fields_ = [("head", _Head), ("api", ctypes.POINTER(_FfiApi))]
 
     def error(self, message, code=13):
         """What a handler returns: an XLA_FFI_Error, INTERNAL unless another code is given."""
