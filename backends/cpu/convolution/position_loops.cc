@@ -88,4 +88,5 @@ bool RunByPosition(const Loops& loops, const float* lhs, const float* rhs, float
                    const volatile int32_t* cancelled) {
   return PositionRunner(loops).Run({lhs + loops.lhs, rhs + loops.rhs, out + loops.out}, begin, end, cancelled);
 }
+
 }  // namespace hilo::cpu::convolution

@@ -503,9 +503,12 @@ bool PrefersFeaturesLast(const HloInstruction& convolution) {
   return kFeaturesGain * products / static_cast<double>(width) > elements;
 }
 
+// The least part of the lanes that features use, if the last vector overlaps the one before. Measured, us transposed
+// and generated, and as it is: 5x5 from 8 to 9 features on 32 x 32 12 and 45.
+constexpr double kLeastUsedLanes = 0.6;
+
 // Returns true if the lanes of a convolution in f32 or f64, as it is, may be features that fill vectors of 32 bytes,
-// which the library has tiles for. The last vector overlaps the one before: at most 40 % of the lanes are in vain.
-// Measured, us transposed and generated, and as it is: 5x5 from 8 to 9 features on 32 x 32 12 and 45.
+// which the library has tiles for.
 bool HasFeatureLanes(const HloInstruction& convolution) {
   const auto& attrs = convolution.attrs<ConvolutionAttrs>();
   const Shape &kernel = convolution.operand(1)->shape(), &out = convolution.shape();
@@ -516,8 +519,13 @@ bool HasFeatureLanes(const HloInstruction& convolution) {
     return false;
   const int64_t width = 256 / PrimitiveTypeBitWidth(out.element_type()), features = kernel.dimensions(dimension);
   const int64_t vectors = CeilDivOrZero(features, width);
-  return features >= width && static_cast<double>(features) >= 0.6 * static_cast<double>(vectors * width);
+  return features >= width && static_cast<double>(features) >= kLeastUsedLanes * static_cast<double>(vectors * width);
 }
+
+// A convolution keeps its form if it costs less than so many times as much as the cheapest other form: a transpose is
+// a pass over memory more, and the costs are estimates. A short one whose features the library has tiles for may cost
+// more; up to so many times kShortConvolution it counts as short.
+constexpr double kKeptForm = 1.2, kKeptShortForm = 2.5, kMostKeptShort = 2;
 
 }  // namespace
 
@@ -549,8 +557,9 @@ bool IsKernelConvolution(const HloInstruction& convolution, bool strict) {
     const double cost = CostOf(transposed, transposed_lhs, transposed_rhs, out) + moved;
     if (best < 0 || cost < best) best = cost;
   }
-  const bool is_short = !strict && as_it_is <= 2 * kShortConvolution && MayBeShort(convolution);
-  return best < 0 || as_it_is < (is_short && HasFeatureLanes(convolution) ? 2.5 : 1.2) * best;
+  const bool may_be_short = !strict && as_it_is <= kMostKeptShort * kShortConvolution && MayBeShort(convolution) &&
+                            HasFeatureLanes(convolution);
+  return best < 0 || as_it_is < (may_be_short ? kKeptShortForm : kKeptForm) * best;
 }
 
 }  // namespace hilo::cpu

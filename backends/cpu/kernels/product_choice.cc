@@ -432,8 +432,8 @@ constexpr double kLibraryConvolutionCost = 1.02;
 // 47 us generated and 118 by the library.
 constexpr double kMostShortCost = 5;
 
-// Vector operations of a unit of the library, for the call and what precedes it: 30 to 40 cycles. They may be so much of
-// all, or as many as kShortConvolution.
+// Vector operations of a unit of the library, for the call and what precedes it: 30 to 40 cycles. They may be so much
+// of all, or as many as kShortConvolution.
 constexpr double kLibraryUnit = 80, kLibraryUnits = 0.16;
 
 // Returns the vector operations of a phase, of vectors as wide as the target's.
@@ -443,7 +443,7 @@ double CostOf(const ConvolutionPhase& phase, const ConvolutionPlan& plan, Primit
   for (const ConvolutionTap& tap : phase.taps) terms *= static_cast<double>(tap.count);
   // Operations take half the time with vectors of half the width, and no less.
   const int64_t bits = std::max<int64_t>(256, plan.width * PrimitiveTypeBitWidth(type));
-  return terms * plan.cost * static_cast<double>(bits) / target.vector_bits;
+  return terms * plan.cost * static_cast<double>(bits) / std::max(target.vector_bits, 256);
 }
 
 // The vector operations of generated tiles, and how many more are few: those of a convolution that runs once.
