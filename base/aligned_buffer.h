@@ -21,7 +21,7 @@ class AlignedBuffer {
     return *this;
   }
 
-  // `size` bytes, not initialised. From 2 MiB on huge pages are requested (a first touch of 64 MiB takes 4.9
+  // `size` bytes, not initialized. From 2 MiB on huge pages are requested (a first touch of 64 MiB takes 4.9
   // ms rather than 24). Errors: ResourceExhausted with the size.
   static absl::StatusOr<AlignedBuffer> Create(int64_t size);
 

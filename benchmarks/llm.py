@@ -4,7 +4,7 @@
 
 Each side runs in a process of its own, with the Python that is given for it: the JAX ones need jax, the others torch, or llama-cpp-python and gguf. The sides
 alternate, `--times` times; what is printed is the fastest prompt and the fastest decoded token of all repetitions, and the bytes of the weights that the latter reads
-a second. PyTorch has no groups with scales on CPUs: its int8 is that of its dynamic quantisation, one scale for a matrix, and it has no int4. llama.cpp's
+a second. PyTorch has no groups with scales on CPUs: its int8 is that of its dynamic quantization, one scale for a matrix, and it has no int4. llama.cpp's
 formats with groups of 32 (Q8_0, Q4_0) have the bytes of examples/llm.
 """
 

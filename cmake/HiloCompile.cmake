@@ -21,7 +21,7 @@ set(CMAKE_CXX_FLAGS_FUZZ "-O1 -gline-tables-only -DNDEBUG")  # small code that c
 add_compile_options(-Wall -Wextra -fno-semantic-interposition
   # Errors name our files as the repository does, wherever it lies.
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
-  # Designated initialisers that leave the rest at its defaults are how our structs are filled.
+  # Designated initializers that leave the rest at its defaults are how our structs are filled.
   -Wno-missing-field-initializers)
 if(HILO_WERROR)
   add_compile_options(-Werror)
@@ -74,7 +74,7 @@ find_program(HILO_LLD NAMES ld.lld)
 mark_as_advanced(HILO_LLD)
 if(HILO_LLD)
   add_link_options(-fuse-ld=lld)
-  # Static initialisers lie together and segments share no page, as with GNU ld: fewer page faults when a process starts.
+  # Static initializers lie together and segments share no page, as with GNU ld: fewer page faults when a process starts.
   set(hilo_page_flags -Wl,-z,keep-text-section-prefix,-z,separate-loadable-segments)
   set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=lld)
   check_linker_flag(CXX ${hilo_page_flags} HILO_HAS_PAGE_FLAGS)

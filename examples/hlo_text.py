@@ -1,4 +1,4 @@
-"""Lowers a JAX function to HLO text: the module as JAX hands it to a compiler, before any optimisation.
+"""Lowers a JAX function to HLO text: the module as JAX hands it to a compiler, before any optimization.
 
 Two forms are written. "bare" is the short one: no percent signs, no operand types, no metadata. "full" is what tools dump:
 percent signs, operand types, metadata, and the tables of source files and stack frames that newer versions print.

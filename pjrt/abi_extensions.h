@@ -106,8 +106,8 @@ struct XLA_FFI_CallFrame;
 struct XLA_FFI_Error;
 /* The call in one array of numbers, which Python reads at once: the function's number; 1 if only the first partition
  * calls it; how many arguments and how many results there are; then of each of them the type (XLA_FFI_DataType), the
- * address, the rank and the dimensions. And what the function returns by: `finished`, or else an exception that it could
- * not catch ended it. */
+ * address, the rank and the dimensions. And what the function returns by: `finished`, or else an exception that it
+ * could not catch ended it. */
 typedef struct {
   size_t struct_size;
   struct XLA_FFI_Error* error; /* null: none; Hilo destroys it */

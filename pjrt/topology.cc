@@ -48,7 +48,7 @@ absl::Status TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserializ
   int64_t devices = 0;
   if (words.size() < 3 || !absl::SimpleAtoi(words.back(), &devices) || devices < 1 ||
       devices > std::numeric_limits<int>::max()) {
-    return InvalidArgument("'", text, "' is no serialised topology");
+    return InvalidArgument("'", text, "' is no serialized topology");
   }
   PluginOptions options;
   options.platform_name = words.front();

@@ -15,7 +15,7 @@ namespace {
 constexpr absl::string_view kMagic("\x89HILO\r\n\x1a", 8);
 constexpr size_t kDigest = sizeof(Sha256::Digest);
 constexpr size_t kFixed = 24;  // magic, version and sizes
-constexpr absl::string_view kWhat = "serialised executable";
+constexpr absl::string_view kWhat = "serialized executable";
 
 absl::Status CheckDigest(absl::string_view what, absl::string_view bytes, size_t begin, absl::string_view expected) {
   const Sha256::Digest digest = Sha256::Of(bytes);

@@ -6,7 +6,7 @@
 namespace hilo {
 
 absl::Status CompiledProgram::Serialize(Artifact* artifact) const {
-  return Unimplemented("programs of platform ", artifact->platform, " cannot be serialised");
+  return Unimplemented("programs of platform ", artifact->platform, " cannot be serialized");
 }
 
 absl::StatusOr<std::unique_ptr<CompiledProgram>> Compiler::Load(const Artifact&, const CompileOptions&) {

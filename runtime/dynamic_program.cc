@@ -195,7 +195,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> LoadProgram(Compiler* compiler,
   HILO_RETURN_IF_ERROR(in.Finish());
   if (!Wraps(leaves, ShapeUtil::Leaves(inner), interface.parameters.size()) ||
       !Wraps(results, ShapeUtil::Leaves(program->program_shape().result), interface.results.size())) {
-    return InvalidArgument("serialised executable: a program ", shape.ToString(),
+    return InvalidArgument("serialized executable: a program ", shape.ToString(),
                            " was expected to stand on one with its sizes beside it, got ",
                            program->program_shape().ToString());
   }

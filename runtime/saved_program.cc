@@ -86,7 +86,7 @@ absl::StatusOr<RunFacts> ReadRunFacts(const Artifact& artifact) {
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadArtifact(const ClientCore& core, const Artifact& artifact,
                                                                   const CompileOptions& options) {
   if (artifact.platform != core.compiler->platform()) {
-    return FailedPrecondition("the serialised executable was made for platform ", artifact.platform,
+    return FailedPrecondition("the serialized executable was made for platform ", artifact.platform,
                               "; this client's is ", core.compiler->platform());
   }
   HILO_ASSIGN_OR_RETURN(RunFacts facts, ReadRunFacts(artifact));

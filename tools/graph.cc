@@ -232,7 +232,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> StagedModule(const Flags& flags) {
   const CompileDeadline deadline(&options);
   HILO_ASSIGN_OR_RETURN(module, PrepareModule(*compiler, std::move(module), options));
   HILO_ASSIGN_OR_RETURN(const std::string text, compiler->Emit(std::move(module), options, "hlo"));
-  return ParseHloModule(text, {.file_name = "optimised module"});
+  return ParseHloModule(text, {.file_name = "optimized module"});
 }
 
 absl::Status DrawGraph(const Flags& flags) {
@@ -257,7 +257,7 @@ Command GraphCommand() {
       .arguments = "MODULE",
       .summary = "draw a module as HTML, SVG or DOT",
       .details =
-          "Draws the optimised module, or with --input the module as it is. A box is an instruction, with what a "
+          "Draws the optimized module, or with --input the module as it is. A box is an instruction, with what a "
           "fusion computes, the\n"
           "estimate of its time on one thread and the bytes that it reads and writes; the more orange, the more time. "
           "Loop bodies and\n"

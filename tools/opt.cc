@@ -134,7 +134,7 @@ Command OptCommand() {
               "  hilo opt --list-passes\n",
           .flags = Join(ModuleFlags(), {{"passes", "A,B", "these passes, in this order"},
                                         {"stage", "NAME", "all passes up to this stage"},
-                                        {"format", "NAME", "text (default), or proto: a serialised HloModuleProto"},
+                                        {"format", "NAME", "text (default), or proto: a serialized HloModuleProto"},
                                         {"strict", "", "only what keeps every bit"},
                                         {"cpu", "NAME", "processor that kernels are chosen for, as of hilo compile"},
                                         {"deadline", "SECONDS", "end passes that take longer"},

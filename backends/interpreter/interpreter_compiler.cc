@@ -169,7 +169,7 @@ class InterpreterCompiler : public Compiler {
                                                         const CompileOptions& options) override {
     HILO_ASSIGN_OR_RETURN(const absl::string_view text, artifact.Find(kModuleSection));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module,
-                          ParseHloModule(text, {.file_name = "serialised executable"}));
+                          ParseHloModule(text, {.file_name = "serialized executable"}));
     return Compile(std::move(module), options, nullptr);
   }
 

@@ -74,7 +74,7 @@ def _without_bodies(declaration):
     declaration = re.sub(r"\bHILO_EXPORT ", "", declaration)
     declaration = re.sub(r"\n private:\n.*?(?=\n\};)", "", declaration, flags=re.DOTALL)
     out, at = [], 0
-    # A comment, which stays; or the end of a signature, perhaps initialisers, and the brace that begins the body.
+    # A comment, which stays; or the end of a signature, perhaps initializers, and the brace that begins the body.
     head = re.compile(r"//[^\n]*|/\*.*?\*/|(\)(?: const)?(?: noexcept)?)(?:\s*:\s[^;{]*?[)}])?\s*\{", re.DOTALL)
     while match := head.search(declaration, at):
         if match.group(1) is None:

@@ -27,7 +27,7 @@ def _is_punctuation(character):
     return ascii_symbol or unicodedata.category(character).startswith("P")
 
 
-def _normalise(text):
+def _normalize(text):
     cleaned = []
     for character in text:
         code = ord(character)
@@ -45,9 +45,9 @@ def _normalise(text):
 
 
 def split_words(text):
-    """Words and single punctuation marks of the normalised text."""
+    """Words and single punctuation marks of the normalized text."""
     words = []
-    for chunk in _normalise(text).split():
+    for chunk in _normalize(text).split():
         start = 0
         for position, character in enumerate(chunk):
             if _is_punctuation(character):

@@ -125,7 +125,7 @@ HILO_EXPORT HiloError* HiloSetLogSink(HiloLogSink* sink, void* user_data);
 
 /* --- programs --- */
 
-/* Compiles HLO text, a serialised HloModuleProto, or StableHLO as text or bytecode; which of them is detected by
+/* Compiles HLO text, a serialized HloModuleProto, or StableHLO as text or bytecode; which of them is detected by
  * content. Options: file_name (in messages about text), replicas and partitions (devices that run the program; default:
  * as it states), partitioned, strict, flush_denormals, cpu (the processor to compile for), disabled_passes ("a,b"),
  * constant_folding_limit (elements), verify_each_pass, dump_dir, deadline (seconds). hilo/executable.h describes them.
@@ -143,8 +143,9 @@ HILO_EXPORT HiloError* HiloCancellationCreate(HiloCancellation** cancellation);
  * fails at its start. */
 HILO_EXPORT HiloError* HiloCancellationCancel(HiloCancellation* cancellation);
 HILO_EXPORT void HiloCancellationDestroy(HiloCancellation* cancellation);
-/* The text of a stage of that compilation: "input", "hlo" (the optimised module) and the kinds of `hilo compile
- * --emit` but for "so" and "wasm", which call a linker. Options as above. Errors: also HILO_INVALID_ARGUMENT listing the kinds. */
+/* The text of a stage of that compilation: "input", "hlo" (the optimized module) and the kinds of `hilo compile
+ * --emit` but for "so" and "wasm", which call a linker. Options as above. Errors: also HILO_INVALID_ARGUMENT listing
+ * the kinds. */
 HILO_EXPORT HiloError* HiloEmit(HiloClient* client, const void* program, size_t size, const HiloOption* options,
                                 size_t num_options, const char* kind, HiloBytes** text);
 /* The same, ended from outside as HiloCompileCancellable is (since version 3). */

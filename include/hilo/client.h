@@ -66,7 +66,7 @@ struct ClientOptions {
   std::optional<ProcessGroupOptions> processes;
 };
 
-// Options for loading a serialised executable.
+// Options for loading a serialized executable.
 struct LoadOptions {
   // As in CompileOptions; empty: the devices that the executable was compiled for.
   std::vector<int> devices;
@@ -112,13 +112,13 @@ class HILO_EXPORT Client {
                                                       const CompileOptions& options = {});
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloText(absl::string_view text,
                                                              const CompileOptions& options = {});
-  // A serialised HloModuleProto or HloProto.
+  // A serialized HloModuleProto or HloProto.
   absl::StatusOr<std::unique_ptr<Executable>> CompileHloProto(absl::string_view bytes,
                                                               const CompileOptions& options = {});
 
   // Makes an executable from the result of Executable::Serialize. The bytes may be anything: damaged ones are rejected.
   // But intact ones are native code that runs with the rights of this process. Custom calls are looked up again, and
-  // handlers instantiated. Errors: InvalidArgument, with the position, if the bytes are no serialised executable or are
+  // handlers instantiated. Errors: InvalidArgument, with the position, if the bytes are no serialized executable or are
   // damaged, and if the client lacks the devices; FailedPrecondition naming what it was made for, if that is
   // another platform, version or machine; NotFound for custom calls that are not registered; ResourceExhausted.
   absl::StatusOr<std::unique_ptr<Executable>> Load(absl::string_view bytes, const LoadOptions& options = {});

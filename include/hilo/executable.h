@@ -216,7 +216,7 @@ struct ExecuteOptions {
   std::vector<std::shared_ptr<Event>>* ends = nullptr;
 };
 
-// Metadata of a serialised executable.
+// Metadata of a serialized executable.
 struct ExecutableInfo {
   std::string platform;
   std::string target;  // the machine it is for, in the platform's terms; empty: any
@@ -247,7 +247,7 @@ class HILO_EXPORT Executable {
   // The program as bytes, from which Client::Load makes it again, here or in another process of the same version of
   // Hilo on a machine with all features of this one's processor. They hold native code: load only bytes trusted
   // like a shared library (docs/executables.md). Equal programs give equal bytes. Errors: Unimplemented if the platform
-  // has no serialised form.
+  // has no serialized form.
   absl::StatusOr<std::string> Serialize() const;
   // A digest of the result of Serialize: SHA-256, in hexadecimal digits. Errors: as Serialize.
   absl::StatusOr<std::string> fingerprint() const;

@@ -17,7 +17,7 @@ HILO_EXPORT absl::StatusOr<XlaComputation> ParseHloText(absl::string_view text, 
 // The computation as HLO text, which ParseHloText reads back as the same module. Errors: InvalidArgument if it is null.
 HILO_EXPORT absl::StatusOr<std::string> ToHloText(const XlaComputation& computation);
 
-// A serialised HloModuleProto; reading also takes an HloProto, as dumps have it. Errors: InvalidArgument if the
+// A serialized HloModuleProto; reading also takes an HloProto, as dumps have it. Errors: InvalidArgument if the
 // computation is null or the bytes are no module, naming the instruction; Unimplemented naming what the message cannot
 // represent; ResourceExhausted beyond the limits.
 HILO_EXPORT absl::StatusOr<std::string> SerializeAsHloModuleProto(const XlaComputation& computation);

@@ -389,8 +389,8 @@ HILO_EXPORT XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_sca
                             const PrecisionConfig* precision_config = nullptr,
                             std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 
-// --- batch normalisations ---
-// A tuple: the normalised operand, and the mean and variance of each feature.
+// --- batch normalizations ---
+// A tuple: the normalized operand, and the mean and variance of each feature.
 HILO_EXPORT XlaOp BatchNormTraining(XlaOp operand, XlaOp scale, XlaOp offset, float epsilon, int64_t feature_index);
 HILO_EXPORT XlaOp BatchNormInference(XlaOp operand, XlaOp scale, XlaOp offset, XlaOp mean, XlaOp variance,
                                      float epsilon, int64_t feature_index);

@@ -222,7 +222,7 @@ class Program(_hilo.Program):
         return Cost(*counts, nanoseconds * 1e-9)
 
     def text(self, stage="hlo"):
-        """The program at a stage of its compilation: "input", "hlo" (optimised), "llvm", "asm", "buffers"; on GPUs also "ptx" and "thunks".
+        """The program at a stage of its compilation: "input", "hlo" (optimized), "llvm", "asm", "buffers"; on GPUs also "ptx" and "thunks".
 
         Raises ValueError for programs that were loaded, of which there is only machine code.
         """

@@ -1,4 +1,4 @@
-// Factorisations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
+// Factorizations and solutions: potrf, getrf, geqrf, geqp3, orgqr, ormqr, trsm, gtsv.
 #include "runtime/lapack/batch_call.h"
 #include "runtime/lapack/lane_matrices.h"
 #include "runtime/lapack/small_matrices.h"

@@ -354,7 +354,7 @@ int Main() {
         [] { return int64_t{0}; });
   }
   const std::shared_ptr<Executable> loop = MustCompile(cpu.get(), kLoop);
-  tester.RunWithNew({"serialise", [&] { return loop->Serialize().status(); }});
+  tester.RunWithNew({"serialize", [&] { return loop->Serialize().status(); }});
   return tester.Finish();
 }
 

@@ -70,7 +70,7 @@ struct Platform {
     HILO_ASSIGN_OR_RETURN(const std::string bytes, compiled->Serialize());
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<Executable> loaded, loader->Load(bytes));
     HILO_ASSIGN_OR_RETURN(const std::string again, loaded->Serialize());
-    if (again != bytes) return InvalidArgument("serialised, loaded and serialised again the executable is another");
+    if (again != bytes) return InvalidArgument("serialized, loaded and serialized again the executable is another");
     return loaded;
   }
   Client& runner() const { return loader == nullptr ? *client : *loader; }

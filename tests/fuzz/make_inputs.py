@@ -6,7 +6,7 @@
 FOLDER/hlo_text gets the modules of tests/ops, one a file, and tests/fuzz/short_forms; FOLDER/compile the shortest two of each file, tests/fuzz/cases and
 tests/fuzz/short_forms;
 FOLDER/hlo_proto those shortest ones as protos, which the program HILO makes, and tests/programs/proto; FOLDER/stablehlo the modules of
-tests/programs/stablehlo; FOLDER/npy the small archives of tests/programs and each array in them; FOLDER/artifact serialised executables. FOLDER/NAME.dict holds words to try.
+tests/programs/stablehlo; FOLDER/npy the small archives of tests/programs and each array in them; FOLDER/artifact serialized executables. FOLDER/NAME.dict holds words to try.
 """
 import pathlib
 import re

@@ -213,12 +213,12 @@ TEST_F(ExecutablesTest, CompilesForATopology) {
   bytes.serialized_topology_deleter(bytes.serialized_topology);
   EXPECT_EQ(PJRT_CALL(TopologyDescription_GetDeviceDescriptions, .topology = topology).num_descriptions, 2u);
   EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = "moon", .serialized_topology_size = 4),
-            "3: 'moon' is no serialised topology");
+            "3: 'moon' is no serialized topology");
   for (const std::string text : {"5", "cpu 5", "hilo version cpu 0", "hilo version cpu -1",
                                  "hilo version cpu 4294967296", "hilo version cpu x"}) {
     EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = text.data(),
                          .serialized_topology_size = text.size()),
-              "3: '" + text + "' is no serialised topology");
+              "3: '" + text + "' is no serialized topology");
   }
   const std::string old = "hilo version-0 cpu 2";
   EXPECT_EQ(PJRT_ERROR(TopologyDescription_Deserialize, .serialized_topology = old.data(),

@@ -1,4 +1,4 @@
-"""Test programs of linear algebra and Fourier transforms. JAX lowers factorisations to custom calls of LAPACK on host memory.
+"""Test programs of linear algebra and Fourier transforms. JAX lowers factorizations to custom calls of LAPACK on host memory.
 
 Factors that are not unique (signs and phases of vectors, orders of eigenvalues) come out as what does not depend on the choice.
 """

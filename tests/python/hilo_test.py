@@ -55,7 +55,7 @@ class Compiling(unittest.TestCase):
             hilo.compile(LINE, stric=True)
         with self.assertRaisesRegex(hilo.Error, "tpu"):
             hilo.compile(LINE, "tpu")
-        with self.assertRaisesRegex(hilo.Error, "serialised executable: expected"):
+        with self.assertRaisesRegex(hilo.Error, "serialized executable: expected"):
             hilo.load(b"no executable")
         with self.assertRaises(FileNotFoundError):
             hilo.compile("no such file")

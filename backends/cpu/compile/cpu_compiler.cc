@@ -103,7 +103,7 @@ class CpuCompiler : public Compiler {
   absl::StatusOr<std::unique_ptr<CompiledProgram>> Load(const Artifact& artifact,
                                                         const CompileOptions& options) override {
     if (absl::Status runs = codegen::CheckTextRunsOnHost(artifact.target); !runs.ok()) {
-      return AddContext(runs, absl::StrCat("; the serialised executable was made for ", artifact.target));
+      return AddContext(runs, absl::StrCat("; the serialized executable was made for ", artifact.target));
     }
     HILO_ASSIGN_OR_RETURN(DecodedProgram program, DecodeProgram(artifact));
     HILO_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<RuntimeCall>> runtime_calls,

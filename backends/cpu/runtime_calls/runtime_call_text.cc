@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<std::unique_ptr<RuntimeCall>>> MakeRuntimeCalls(const
   for (const RuntimeCallFacts& facts : image.runtime_calls) {
     const auto it = by_name.find(facts.name);
     if (it == by_name.end() || !IsRuntimeCall(*it->second) || !Agrees(*it->second, facts)) {
-      return InvalidArgument("serialised executable: expected a runtime call ", facts.name, " of ",
+      return InvalidArgument("serialized executable: expected a runtime call ", facts.name, " of ",
                              facts.operand_leaves, " arrays to ", facts.result_leaves, " with ", facts.computations,
                              " computations, but its text has none");
     }

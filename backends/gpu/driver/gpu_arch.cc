@@ -56,7 +56,7 @@ absl::Status CheckRunsOn(absl::string_view arch, GpuImageFormat format, absl::st
   const bool runs = code.exact ? same_major && code.minor == there.minor
                                : not_newer && (same_major || format != GpuImageFormat::kCubin);
   if (runs) return absl::OkStatus();
-  return FailedPrecondition("the serialised executable has ", FormatName(format), " for ", arch,
+  return FailedPrecondition("the serialized executable has ", FormatName(format), " for ", arch,
                             ", which does not run on this device's ", device);
 }
 

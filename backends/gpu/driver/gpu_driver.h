@@ -178,7 +178,8 @@ class GpuDriver {
   // Smaller priorities are more urgent; 0 is the default.
   virtual absl::StatusOr<std::unique_ptr<GpuStream>> CreateStream(int priority = 0) = 0;
   virtual absl::StatusOr<std::unique_ptr<GpuEvent>> CreateEvent() = 0;
-  // Waits for the work that is queued on a stream of another library: a cudaStream_t, or the emulated device's GpuStream.
+  // Waits for the work that is queued on a stream of another library: a cudaStream_t, or the emulated device's
+  // GpuStream.
   virtual absl::Status AwaitNativeStream(void* stream) = 0;
 };
 

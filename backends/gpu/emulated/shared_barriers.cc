@@ -40,7 +40,7 @@ std::string SharedBarriers::Init(int64_t at, int64_t threads) {
 
 std::string SharedBarriers::Arrive(int64_t at, int64_t bytes) {
   const auto it = barriers_.find(at);
-  if (it == barriers_.end()) return absl::StrCat("no barrier was initialised at byte ", at);
+  if (it == barriers_.end()) return absl::StrCat("no barrier was initialized at byte ", at);
   Barrier& barrier = it->second;
   if (barrier.missing == 0)
     return absl::StrCat("more than the ", barrier.threads, " threads of the barrier at byte ", at,
@@ -54,14 +54,14 @@ std::string SharedBarriers::Arrive(int64_t at, int64_t bytes) {
 
 std::string SharedBarriers::Start(int64_t at, TensorCopy copy) {
   const auto it = barriers_.find(at);
-  if (it == barriers_.end()) return absl::StrCat("no barrier was initialised at byte ", at);
+  if (it == barriers_.end()) return absl::StrCat("no barrier was initialized at byte ", at);
   it->second.bytes -= copy.bytes();
   it->second.copies.push_back(std::move(copy));
   return "";
 }
 
 std::string SharedBarriers::CheckWait(int64_t at) const {
-  return barriers_.contains(at) ? "" : absl::StrCat("no barrier was initialised at byte ", at);
+  return barriers_.contains(at) ? "" : absl::StrCat("no barrier was initialized at byte ", at);
 }
 
 bool SharedBarriers::HasEnded(int64_t at, bool parity, Landed landed) {

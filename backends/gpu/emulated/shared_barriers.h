@@ -1,7 +1,7 @@
 // Barriers in shared memory (mbarrier), and copies of boxes of tensors into shared memory (cp.async.bulk.tensor) that
 // complete at them.
 //
-// A phase of a barrier ends when as many threads as it was initialised for have arrived and all bytes that they
+// A phase of a barrier ends when as many threads as it was initialized for have arrived and all bytes that they
 // announced have landed. Copies land when a thread waits for the phase, and not before: a kernel that reads too early
 // has what was there before. Checked mode reports accesses to the destination until then.
 #ifndef HILO_BACKENDS_GPU_EMULATED_SHARED_BARRIERS_H_

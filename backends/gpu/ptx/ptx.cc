@@ -143,7 +143,7 @@ absl::Status LinkLibdevice(llvm::Module* module) {
   return absl::OkStatus();
 }
 
-// ---- optimisation and code --------------------------------------------------------------------------------------
+// ---- optimization and code --------------------------------------------------------------------------------------
 
 void Optimize(llvm::Module* module, llvm::TargetMachine* machine, GpuOptLevel level) {
   llvm::PipelineTuningOptions tuning;

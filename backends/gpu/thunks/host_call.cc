@@ -120,7 +120,7 @@ std::unique_ptr<HloModule> ReadCall(ThunkReader& in, CallInstruction* call) {
   if (!in.ok()) return nullptr;
   absl::StatusOr<std::unique_ptr<HloModule>> module = InstructionsFromText(call->text);
   if (!module.ok()) {
-    in.Fail(module.status(), "; in the serialised executable");
+    in.Fail(module.status(), "; in the serialized executable");
     return nullptr;
   }
   const HloInstruction& root = *(*module)->entry_computation()->root_instruction();

@@ -74,7 +74,7 @@ absl::Status ReadFacts(const Artifact& artifact, const LoadEnvironment& environm
   image->partition_count = environment.partition_count;
   absl::StatusOr<CollectivePlan> plan =
       CollectivePlan::Create(image->collectives, image->replica_count, image->partition_count);
-  if (!plan.ok()) return AddContext(plan.status(), "; in the serialised executable");
+  if (!plan.ok()) return AddContext(plan.status(), "; in the serialized executable");
   image->plan = *std::move(plan);
   return absl::OkStatus();
 }

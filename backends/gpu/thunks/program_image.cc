@@ -17,7 +17,7 @@ std::vector<int64_t> LeafBytes(const Shape& shape) {
 absl::Status SelectCode(const std::string& arch, GpuImageFormat taken, ProgramImage* image) {
   // CUDA's driver takes PTX and machine code alike.
   if ((image->format == GpuImageFormat::kBitcode) != (taken == GpuImageFormat::kBitcode)) {
-    return FailedPrecondition("the serialised executable has kernels as ", FormatName(image->format),
+    return FailedPrecondition("the serialized executable has kernels as ", FormatName(image->format),
                               "; this device takes ", FormatName(taken));
   }
   const absl::Status runs = CheckRunsOn(image->arch, image->format, arch);

@@ -303,7 +303,7 @@ absl::StatusOr<std::string> HostJit::CompileOne(HostModule module, Output output
     }
   }
   {
-    const PhaseTimer timer("llvm", "optimise", /*on_workers=*/true);
+    const PhaseTimer timer("llvm", "optimize", /*on_workers=*/true);
     generator->Optimize(module.module.get(), options_.cancellation.get());
   }
   HILO_RETURN_IF_ERROR(poll());

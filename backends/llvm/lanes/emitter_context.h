@@ -115,7 +115,7 @@ class RegionScope {
 };
 
 // Emits a binary intrinsic, folded if both operands are constants, which IRBuilder does not do: loops whose bounds are
-// known are recognised when they are emitted.
+// known are recognized when they are emitted.
 llvm::Value* EmitBinaryIntrinsic(llvm::IRBuilder<>& b, llvm::Intrinsic::ID intrinsic, llvm::Value* x, llvm::Value* y);
 
 using Carried = std::vector<llvm::Value*>;

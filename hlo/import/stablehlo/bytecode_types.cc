@@ -257,7 +257,7 @@ absl::Status BytecodeEntries::ResolveQuantized(size_t number) {
   quantization.storage = IntegerType(raw_types_[raw.inputs[0]].bits, raw.is_unsigned);
   quantization.expressed = expressed->element;
   if (storage->kind != Type::Kind::kElement || expressed->kind != Type::Kind::kElement)
-    cursor.Fail("a quantised type of what are no element types");
+    cursor.Fail("a quantized type of what are no element types");
   if (absl::Status status = CheckQuantization(quantization); !status.ok()) cursor.Fail(status.message());
   HILO_RETURN_IF_ERROR(cursor.status());
   SetElement({quantization.storage, 0}, types_[number]);

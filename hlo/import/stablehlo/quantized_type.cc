@@ -16,13 +16,13 @@ void SetStorageRange(Quantization* quantization) {
 absl::Status CheckQuantization(const Quantization& quantization) {
   Quantization full = quantization;
   if (!IsIntegralType(full.storage) || PrimitiveTypeBitWidth(full.storage) > 32)
-    return InvalidArgument("expected integers of at most 32 bits to store quantised numbers, got ",
+    return InvalidArgument("expected integers of at most 32 bits to store quantized numbers, got ",
                            PrimitiveTypeName(full.storage));
   if (!IsFloatingPointType(full.expressed))
-    return InvalidArgument("expected floats as quantised numbers, got ", PrimitiveTypeName(full.expressed));
+    return InvalidArgument("expected floats as quantized numbers, got ", PrimitiveTypeName(full.expressed));
   SetStorageRange(&full);
   if (quantization.min < full.min || quantization.max > full.max || quantization.min >= quantization.max)
-    return InvalidArgument("quantised numbers from ", quantization.min, " to ", quantization.max, " in ",
+    return InvalidArgument("quantized numbers from ", quantization.min, " to ", quantization.max, " in ",
                            PrimitiveTypeName(full.storage));
   if (quantization.scales.empty() || quantization.scales.size() != quantization.zero_points.size())
     return InvalidArgument("expected a zero point for each scale, got ", quantization.zero_points.size(), " for ",

@@ -95,7 +95,7 @@ absl::Status FieldFromText(absl::string_view text, Verbatim* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<int64_t>* value);
 absl::Status FieldFromText(absl::string_view text, std::vector<bool>* value);
 absl::Status FieldFromText(absl::string_view text, std::optional<int64_t>* value);
-// Enumerations: specialise with the names in order of their values, from 0.
+// Enumerations: specialize with the names in order of their values, from 0.
 template <typename E>
 struct EnumNames;  // { static constexpr absl::string_view names[]; }
 template <typename E, typename = decltype(EnumNames<E>::names)>

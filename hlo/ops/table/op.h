@@ -42,7 +42,7 @@ struct OpView {
   }
 };
 
-// One specialisation per row HLO_OP, in the op's own file.
+// One specialization per row HLO_OP, in the op's own file.
 template <HloOpcode kOpcode>
 absl::StatusOr<Shape> Infer(const OpView& op);
 template <HloOpcode kOpcode>

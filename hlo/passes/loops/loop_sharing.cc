@@ -1,4 +1,4 @@
-// Equal loops become calls of one computation, so that each is compiled once: a factorisation that a program computes
+// Equal loops become calls of one computation, so that each is compiled once: a factorization that a program computes
 // thirty times is one function.
 //
 //   a = while((0, x)), condition=c1, body=b1

@@ -98,7 +98,7 @@ def generate(name, function, arguments):
     results = jax.tree.leaves(compiled(*arguments))
     arrays = {f"arg{i}": a for i, a in enumerate(arguments)} | {f"out{i}": np.asarray(a) for i, a in enumerate(results)}
     np.savez_compressed(HERE / f"{name}.npz", **arrays)
-    print(f"{name}: {len(proto)} bytes, {len(optimized)} bytes optimised")
+    print(f"{name}: {len(proto)} bytes, {len(optimized)} bytes optimized")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // tolerance: f32 1e-5 relative
-// Arrays quantised by blocks: of one dimension and of two, with dimensions in any order, as weights of a product along and
-// across the blocks, and from one quantisation to another.
+// Arrays quantized by blocks: of one dimension and of two, with dimensions in any order, as weights of a product along and
+// across the blocks, and from one quantization to another.
 !by_two = !quant.uniform<i8<-127:127>:f32:{1:3, 0:2}, {{0.5:1, 0.25}, {0.125:-3, 2.0:5}}>
 !rows = !quant.uniform<i4:f32:{1:2}, {{0.5, 0.25:1, 1.0}}>
 !columns = !quant.uniform<i8:f32:{0:2}, {{0.5:3}, {0.25:-7}}>
