@@ -1,10 +1,11 @@
-// A graph has a node for each promise that is not defined yet, and for each run that depends on one. The edges of a node
-// lead to the unfulfilled promises that it waits for. Only fulfilling a promise can close a cycle, as the arguments of a
-// run exist before its results: Fulfill looks for the unfulfilled promises that the value depends on. An edge to each of
-// these replaces the path that was followed, as in union-find, so linking a chain takes near-linear time in any order.
+// A graph has a node for each promise that is not defined yet, and for each run that depends on one. The edges of a
+// node lead to the unfulfilled promises that it waits for. Only fulfilling a promise can close a cycle, as the
+// arguments of a run exist before its results: Fulfill looks for the unfulfilled promises that the value depends on. An
+// edge to each of these replaces the path that was followed, as in union-find, so linking a chain takes near-linear
+// time in any order.
 //
-// What waits for a node is stored there, rather than as a callback of its event: callbacks would nest as deep as a chain
-// of promises is long.
+// What waits for a node is stored there, rather than as a callback of its event: callbacks would nest as deep as a
+// chain of promises is long.
 #include "pjrt/promises.h"
 
 #include <algorithm>

@@ -24,8 +24,8 @@ struct Reach {
 // the same element of the input if `group` is 0, else adjacent ones: at iteration i of the last tap, which has `group`
 // of them, all lanes of a group of `group` read the i-th element of the group.
 //
-// Positions of an axis `lane`, only in F32, read the same element of the kernel. The rows of a tile, if it has more than
-// one, are features that read the same elements of the input.
+// Positions of an axis `lane`, only in F32, read the same element of the kernel. The rows of a tile, if it has more
+// than one, are features that read the same elements of the input.
 struct Loops {
   static constexpr int64_t kMostOuter = 5, kTaps = 4, kMostReaches = 4;
 

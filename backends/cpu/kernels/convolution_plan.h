@@ -116,10 +116,10 @@ bool AreAlike(const ConvolutionPhase& a, const ConvolutionPhase& b, const Convol
 ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const ConvolutionMachine& machine);
 
 // Vector operations that tiles of the library may take more than generated ones, if the convolution is in no loop: some
-// 20 us of a thread, so that hundreds of runs lose what one compilation saves. Measured (Zen 5, two threads), us of a run
-// from Python and ms to compile, generated and by the library: lanes of features, 3x3 from 8 to 8 on 32 x 32 7.9 and
-// 12.3, 13.1 and 2.8; from 1 to 16 on 8 of 28 x 28 9.0 and 17.8, 6.4 and 2.7; 25 taps from 1 to 16 on 2 of 512 6.4 and
-// 8.2, 19 and 2.7. Lanes of positions: 3x3 from 1 to 8 on 28 x 28 5.0 and 8.4, 11.7 and 2.7; 3x3 of one feature on
+// 20 us of a thread, so that hundreds of runs lose what one compilation saves. Measured (Zen 5, two threads), us of a
+// run from Python and ms to compile, generated and by the library: lanes of features, 3x3 from 8 to 8 on 32 x 32 7.9
+// and 12.3, 13.1 and 2.8; from 1 to 16 on 8 of 28 x 28 9.0 and 17.8, 6.4 and 2.7; 25 taps from 1 to 16 on 2 of 512 6.4
+// and 8.2, 19 and 2.7. Lanes of positions: 3x3 from 1 to 8 on 28 x 28 5.0 and 8.4, 11.7 and 2.7; 3x3 of one feature on
 // 128 x 128 6.4 and 14.1, 9.1 and 3.0; from 4 to 4 on 4 of 32 x 32 23 and 30, 7.4 and 3.0; 3 taps from 4 to 8 on 8 of
 // 128 6.5 and 13.2, 20 and 2.9; depthwise 5x5 of 3 on 4 of 32 x 32 11 and 22, 7.3 and 4.5.
 inline constexpr double kShortConvolution = 1 << 17;
