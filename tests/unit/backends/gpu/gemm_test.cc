@@ -227,7 +227,7 @@ TEST(GemmTunerTest, ChoosesTheFastestAndKeepsIt) {
   std::remove(file.c_str());
 }
 
-// One that fails when it runs is passed over; if all fail, the error is the last one's.
+// Those that fail when they run are passed over; if all fail, the error is the last one's.
 TEST(GemmTunerTest, SkipsCandidatesThatFail) {
   auto driver = OpenGpuDriver(kEmulatedPlatform, 0);
   ASSERT_TRUE(driver.ok());
@@ -236,11 +236,11 @@ TEST(GemmTunerTest, SkipsCandidatesThatFail) {
   const auto run = work.run;
   work.run = [&](GpuStream* stream, absl::Span<void* const> arrays, const LibraryWorkspace& workspace,
                  const LibraryAlgorithm& algorithm) {
-    return algorithm.code == "01" ? absl::InternalError("not this one") : run(stream, arrays, workspace, algorithm);
+    return algorithm.code != "01" ? absl::InternalError("not this one") : run(stream, arrays, workspace, algorithm);
   };
   const auto best = FindFastest(**driver, work);
   ASSERT_TRUE(best.ok()) << best.status();
-  EXPECT_EQ(best->code, "02");
+  EXPECT_EQ(best->code, "01");
   work.run = [](GpuStream*, absl::Span<void* const>, const LibraryWorkspace&, const LibraryAlgorithm&) {
     return absl::InternalError("none");
   };
