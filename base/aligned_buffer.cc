@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include "base/errors.h"
 #include "base/math.h"
+#include "hilo/status_macros.h"
 
 namespace hilo {
 namespace {
@@ -30,6 +32,14 @@ absl::StatusOr<AlignedBuffer> AlignedBuffer::Create(int64_t size) {
   AlignedBuffer buffer;
   buffer.data_ = static_cast<uint8_t*>(memory);
   buffer.size_ = size;
+  return buffer;
+}
+
+absl::StatusOr<AlignedBuffer> AlignedBuffer::CreateZeroed(int64_t size) {
+  HILO_ASSIGN_OR_RETURN(AlignedBuffer buffer, Create(size));
+  // Pages that are dropped are zero when they are touched next.
+  if (size < kHugePage || madvise(buffer.data(), static_cast<size_t>(size), MADV_DONTNEED) != 0)
+    std::memset(buffer.data(), 0, static_cast<size_t>(size));
   return buffer;
 }
 

@@ -24,6 +24,11 @@ class AlignedBuffer {
   // `size` bytes, not initialized. From 2 MiB on huge pages are requested (a first touch of 64 MiB takes 4.9
   // ms rather than 24). Errors: ResourceExhausted with the size.
   static absl::StatusOr<AlignedBuffer> Create(int64_t size);
+  // The same of zeros. Huge pages are the system's zero pages until they are touched.
+  static absl::StatusOr<AlignedBuffer> CreateZeroed(int64_t size);
+
+  // Gives up the memory, which std::free frees.
+  uint8_t* Release() && { return std::exchange(data_, nullptr); }
 
   uint8_t* data() const { return data_; }
   int64_t size() const { return size_; }

@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/aligned_buffer.h"
 #include "shape/convert.h"
 
 namespace hilo {
@@ -35,6 +36,16 @@ void StoreChunk(const C* from, int64_t count, PrimitiveType type, uint8_t* out) 
   });
 }
 
+// Arrays of so many bytes are aligned as the arrays of programs are, so that programs can have them as constants.
+constexpr int64_t kMinAlignedBytes = 1 << 20;
+
+// Returns memory that std::free frees; null if it is short.
+uint8_t* AllocateZeros(int64_t size) {
+  if (size < kMinAlignedBytes) return static_cast<uint8_t*>(std::calloc(1, static_cast<size_t>(size)));
+  absl::StatusOr<AlignedBuffer> buffer = AlignedBuffer::CreateZeroed(size);
+  return buffer.ok() ? (*std::move(buffer)).Release() : nullptr;
+}
+
 }  // namespace
 
 absl::StatusOr<Literal> Literal::Create(const Shape& shape) {
@@ -50,9 +61,7 @@ absl::StatusOr<Literal> Literal::Create(const Shape& shape) {
     }
   } else if (shape.IsArray()) {
     literal.size_ = DenseByteSize(shape);
-    // calloc leaves large blocks to the system's untouched zero pages.
-    literal.data_.reset(
-        static_cast<uint8_t*>(std::calloc(1, static_cast<size_t>(std::max<int64_t>(1, literal.size_)))));
+    literal.data_.reset(AllocateZeros(std::max<int64_t>(1, literal.size_)));
     if (literal.data_ == nullptr) {
       return absl::ResourceExhaustedError(
           absl::StrCat("no memory for a literal of ", literal.size_, " bytes: ", shape.ToString()));

@@ -87,10 +87,10 @@ class CpuCompiler : public Compiler {
     HILO_ASSIGN_OR_RETURN(image.objects, jit->CompileToObjects(std::move(program.modules), parallel));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(image.objects, RuntimeSymbols()));
-    std::vector<absl::string_view> constants;
-    for (const auto& constant : program.constants) {
-      const auto data = constant->untyped_data();
-      constants.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
+    std::vector<ProgramConstant> constants;
+    for (const std::shared_ptr<const Literal>& literal : program.constants) {
+      const auto data = literal->untyped_data();
+      constants.push_back({{reinterpret_cast<const char*>(data.data()), data.size()}, literal});
     }
     return CpuProgram::Create(std::move(image), std::move(code), constants, std::move(runtime_calls));
   }
@@ -112,7 +112,9 @@ class CpuCompiler : public Compiler {
                           codegen::HostJit::Create({.perf_jitdump = options.perf_jitdump}));
     HILO_ASSIGN_OR_RETURN(std::unique_ptr<codegen::CompiledCode> code,
                           jit->LinkObjects(program.image.objects, RuntimeSymbols()));
-    return CpuProgram::Create(std::move(program.image), std::move(code), program.constants, std::move(runtime_calls));
+    std::vector<ProgramConstant> constants;
+    for (const absl::string_view bytes : program.constants) constants.push_back({bytes, nullptr});
+    return CpuProgram::Create(std::move(program.image), std::move(code), constants, std::move(runtime_calls));
   }
 
   absl::Span<const absl::string_view> EmitKinds() const override {

@@ -6,22 +6,30 @@
 #include <mutex>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "backends/cpu/runtime/cpu_abi.h"
 #include "backends/cpu/runtime/program_image.h"
 #include "backends/cpu/runtime/runtime_call.h"
 #include "backends/llvm/jit/host_jit.h"
 #include "base/aligned_buffer.h"
+#include "hilo/literal.h"
 #include "runtime/compiler.h"
 
 namespace hilo::cpu {
 
+// The elements of a constant, and the literal that they are in; null if a program has to copy them.
+struct ProgramConstant {
+  absl::string_view bytes;
+  std::shared_ptr<const Literal> literal;
+};
+
 class CpuProgram : public CompiledProgram {
  public:
-  // Copies the bytes of the constants to aligned memory. `code` is the image's linked objects; `runtime_calls` were
-  // made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
+  // Holds large constants by their literals; the bytes of others are copied to aligned memory. `code` is the image's
+  // linked objects; `runtime_calls` were made for it. Errors: ResourceExhausted; Internal if the code lacks its entry.
   static absl::StatusOr<std::unique_ptr<CpuProgram>> Create(ProgramImage image,
                                                             std::unique_ptr<codegen::CompiledCode> code,
-                                                            absl::Span<const absl::string_view> constants,
+                                                            absl::Span<const ProgramConstant> constants,
                                                             std::vector<std::unique_ptr<RuntimeCall>> runtime_calls);
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> parameters,
@@ -48,6 +56,7 @@ class CpuProgram : public CompiledProgram {
   std::vector<std::unique_ptr<RuntimeCall>> runtime_calls_;
   HiloScopeFunction entry_ = nullptr;
   AlignedBuffer constant_memory_;
+  std::vector<std::shared_ptr<const Literal>> literals_;  // constants outside of constant_memory_
   std::vector<const uint8_t*> constants_;
   std::vector<size_t> constant_sizes_;
   mutable std::mutex mutex_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -38,6 +39,17 @@ TEST(AlignedBufferTest, IsAlignedAndWritable) {
     EXPECT_EQ(buffer->size(), size);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % 64, 0u);
     for (int64_t i = 0; i < size; i += 64) buffer->data()[i] = 1;
+  }
+}
+
+TEST(AlignedBufferTest, ZeroedIsZeroAlsoIfTheMemoryWasUsed) {
+  for (const int64_t size : {int64_t{1}, int64_t{100}, int64_t{3} << 20}) {
+    for (int i = 0; i < 3; ++i) {
+      absl::StatusOr<AlignedBuffer> buffer = AlignedBuffer::CreateZeroed(size);
+      ASSERT_TRUE(buffer.ok()) << buffer.status();
+      EXPECT_EQ(std::count(buffer->data(), buffer->data() + size, 0), size);
+      std::fill(buffer->data(), buffer->data() + size, 7);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "hilo/client.h"
 #include "hilo/version.h"
+#include "hilo/xla_builder.h"
 #include "runtime/instruction_text.h"
 #include "runtime/runtime_access.h"
 #include "runtime/saved_program.h"
@@ -86,6 +87,34 @@ TEST(SerializeTest, LoadedProgramsAreWhatWasSerialized) {
     EXPECT_EQ(*(*loaded)->fingerprint(), *(*compiled)->fingerprint());
     EXPECT_EQ(RunOn(**loaded, LiteralUtil::CreateR1<float>({1, 0, 0, 0})), "({2, 2, 3, 4}, {11, -1, -1})");
   }
+}
+
+// A compiled program holds the literal of a constant that is so large; a loaded one copies its bytes.
+TEST(SerializeTest, LargeConstantsOutliveTheModule) {
+  constexpr int64_t kSize = 3 << 18;
+  auto client = MakeClient();
+  std::string bytes;
+  const std::vector<float> ones(kSize, 1);
+  const Literal argument = LiteralUtil::CreateR1<float>(ones);
+  const auto sum = [&](const Executable& executable) {
+    auto result = executable.ExecuteLiterals({&argument});
+    return result.ok() ? result->Get<float>({kSize - 1}) : -1;
+  };
+  {
+    std::unique_ptr<Executable> compiled;
+    {
+      XlaBuilder builder("large");
+      std::vector<float> values(kSize);
+      for (int64_t i = 0; i < kSize; ++i) values[i] = static_cast<float>(i);
+      Add(Parameter(&builder, 0, argument.shape(), "x"), ConstantR1<float>(&builder, values));
+      auto built = client->Compile(*builder.Build());
+      ASSERT_TRUE(built.ok()) << built.status();
+      compiled = *std::move(built);
+    }
+    EXPECT_EQ(sum(*compiled), kSize);
+    bytes = *compiled->Serialize();
+  }
+  EXPECT_EQ(sum(**client->Load(bytes)), kSize);
 }
 
 TEST(SerializeTest, CompilingTwiceGivesTheSameBytes) {
