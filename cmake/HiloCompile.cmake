@@ -31,6 +31,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # An exported class may hold a pointer to a hidden one (attributes).
   add_compile_options(-Wno-attributes -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds -Wno-free-nonheap-object)
+  if(HILO_SANITIZE)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-mismatched-new-delete>)  # LLVM's values have operators of their own
+  endif()
   if(HILO_UNITY_BUILD)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)  # the sources are included by another one
   endif()
